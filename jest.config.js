@@ -1,0 +1,35 @@
+/** One configuration for every project: sources run through SWC, one PostgreSQL server for the whole run. */
+module.exports = {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.spec.ts'],
+  moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
+  moduleNameMapper: {
+    '^@fairlead/(eventing|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
+    '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',
+    '^@fairlead/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
+  },
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2023',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+          keepClassNames: true,
+        },
+        module: { type: 'commonjs' },
+        sourceMaps: 'inline',
+      },
+    ],
+    '^.+\\.m?js$': ['@swc/jest', { jsc: { target: 'es2023' }, module: { type: 'commonjs' } }],
+  },
+  transformIgnorePatterns: [
+    '/node_modules/(?!(@nestjs|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|iterare|uid|uuid|cookie|content-disposition)/)',
+  ],
+  globalSetup: '<rootDir>/libs/postgres/src/testing/global-setup.ts',
+  globalTeardown: '<rootDir>/libs/postgres/src/testing/global-teardown.ts',
+  setupFiles: ['reflect-metadata'],
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

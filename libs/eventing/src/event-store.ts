@@ -1,0 +1,59 @@
+import type { DomainEvent, Metadata, Recorded } from './event';
+
+/** An event to append. Its id makes a retried append harmless; one is generated when absent. */
+export type NewEvent = DomainEvent & { readonly id?: string };
+
+/** The last event an append wrote: its version in the stream and its position in the log. */
+export interface Appended {
+  readonly version: number;
+  readonly position: bigint;
+  /** When the store wrote it: ISO 8601 in UTC with milliseconds. */
+  readonly time: string;
+}
+
+/** Events in commit order, and how far the log has been read: `position` may lie past the last event when others were filtered out. */
+export interface Batch {
+  readonly events: Recorded[];
+  readonly position: bigint;
+}
+
+export interface Filter {
+  /** Only streams of these categories. */
+  readonly categories?: readonly string[];
+}
+
+/** One append-only log of all streams. Also the injection token of the adapter in use. */
+export abstract class EventStore {
+  /**
+   * Appends events to the end of a stream, all or none, durable when the promise resolves.
+   * `expectedVersion` is the number of events the caller has seen (0 for a new stream), or 'any'.
+   * @throws VersionConflict when the stream holds another number of events.
+   */
+  abstract append(
+    stream: string,
+    expectedVersion: number | 'any',
+    events: readonly NewEvent[],
+    metadata: Metadata,
+  ): Promise<Appended>;
+
+  /** The events of a stream with a version above `after`, oldest first; empty when there is none. */
+  abstract read(stream: string, after?: number): Promise<Recorded[]>;
+
+  /** All events after `position` in commit order: those there are, then live ones until `signal` aborts. */
+  abstract subscribe(position: bigint, signal: AbortSignal, filter?: Filter): AsyncIterable<Batch>;
+
+  /** Position of the newest event, 0 when there is none. */
+  abstract head(): Promise<bigint>;
+}
+
+/** The stream holds another number of events than the caller expected. */
+export class VersionConflict extends Error {
+  constructor(
+    readonly stream: string,
+    readonly expected: number,
+    readonly actual: number,
+  ) {
+    super(`Stream ${stream} is at version ${actual}, not ${expected}.`);
+    this.name = 'VersionConflict';
+  }
+}

@@ -1,0 +1,89 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Recorded } from './event';
+import type { EventStore, Filter } from './event-store';
+
+/** What a follower does with a batch, inside the transaction that moves its checkpoint. */
+export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>;
+
+export interface FollowOptions extends Filter {
+  /** Told how far the follower has come, after each committed batch. */
+  readonly passed?: (position: bigint) => void;
+}
+
+/** A checkpoint is moved over batches that held nothing for the follower only this often. */
+const IDLE_CHECKPOINT_MS = 1000;
+
+/**
+ * Follows the log under a checkpoint of this name until `signal` aborts: every event once, in order.
+ *
+ * Each batch is one transaction that locks the checkpoint row, drops events another replica has handled,
+ * handles the rest and moves the checkpoint, so a crash rolls effects and checkpoint back together.
+ * Rejects when the store, the database or the handler fails; following again goes on from the checkpoint.
+ */
+export async function follow(
+  name: string,
+  store: EventStore,
+  pool: Pool,
+  signal: AbortSignal,
+  handle: BatchHandler,
+  options: FollowOptions = {},
+): Promise<void> {
+  let position = await checkpoint(pool, name);
+  options.passed?.(position);
+  let idleSince = Date.now();
+  for await (const batch of store.subscribe(position, signal, { categories: options.categories })) {
+    if (batch.events.length === 0 && Date.now() - idleSince < IDLE_CHECKPOINT_MS) {
+      options.passed?.(batch.position);
+      continue;
+    }
+    position = await handleBatch(name, pool, batch.events, batch.position, handle);
+    idleSince = Date.now();
+    options.passed?.(position);
+  }
+}
+
+/** Position up to which the follower of this name has handled the log; its row is made when absent. */
+export async function checkpoint(pool: Pool, name: string): Promise<bigint> {
+  const { rows } = await pool.query<{ position: string }>(
+    `insert into checkpoints (name, "position") values ($1, 0)
+     on conflict (name) do update set name = excluded.name returning "position"`,
+    [name],
+  );
+  return BigInt(rows[0]!.position);
+}
+
+async function handleBatch(
+  name: string,
+  pool: Pool,
+  events: Recorded[],
+  position: bigint,
+  handle: BatchHandler,
+): Promise<bigint> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const { rows } = await client.query<{ position: string }>({
+      name: 'lock checkpoint',
+      text: 'select "position" from checkpoints where name = $1 for update',
+      values: [name],
+    });
+    const reached = BigInt(rows[0]?.position ?? 0);
+    const news = events.filter((event) => event.position > reached);
+    if (news.length > 0) await handle(news, client);
+    if (position > reached) {
+      await client.query({
+        name: 'move checkpoint',
+        text: 'update checkpoints set "position" = $2 where name = $1',
+        values: [name, position],
+      });
+    }
+    await client.query('commit');
+    return position > reached ? position : reached;
+  } catch (error) {
+    await client.query('rollback').catch((lost: Error) => (broken = lost));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,166 @@
+import { Controller, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { testDatabase } from '@fairlead/postgres/testing';
+import {
+  checkpoint,
+  type EventContext,
+  eventingMigrations,
+  EventStoreTransport,
+  Followers,
+  MemoryEventStore,
+  once,
+  PostgresEventStore,
+  type Projection,
+} from '.';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let store: PostgresEventStore;
+let started: Followers[];
+beforeAll(async () => {
+  database = await testDatabase(eventingMigrations);
+  store = new PostgresEventStore(database.pool);
+  await database.pool.query('create table seen (follower text, stream text, version int)');
+});
+beforeEach(() => (started = []));
+afterEach(() => Promise.all(started.map((followers) => followers.onApplicationShutdown())));
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+const noted = { type: 'Noted', data: {} };
+function start(...projections: Projection[]): Followers {
+  const followers = new Followers(store, database.pool);
+  for (const projection of projections) followers.register(projection);
+  followers.onApplicationBootstrap();
+  started.push(followers);
+  return followers;
+}
+function writing(name: string, categories?: string[]): Projection {
+  return {
+    name,
+    categories,
+    async handle(events, tx) {
+      for (const { stream, version } of events) {
+        await tx.query('insert into seen values ($1, $2, $3)', [name, stream, version]);
+      }
+    },
+  };
+}
+async function seenBy(name: string, stream: string): Promise<number[]> {
+  const { rows } = await database.pool.query<{ version: number }>(
+    'select version from seen where follower = $1 and stream = $2 order by ctid',
+    [name, stream],
+  );
+  return rows.map(({ version }) => version);
+}
+
+it('hands every event to a follower once and in order, old ones first', async () => {
+  await store.append('old-1', 0, [noted, noted], {});
+  const followers = start(writing('all'));
+  const { position } = await store.append('old-1', 2, [noted], {});
+  expect(await followers.passed(position, ['all'], 10_000)).toBe(true);
+  expect(await seenBy('all', 'old-1')).toEqual([1, 2, 3]);
+});
+
+it('goes on from its checkpoint after a restart', async () => {
+  const first = start(writing('restarted', ['again']));
+  const { position } = await store.append('again-1', 0, [noted], {});
+  await first.passed(position, ['restarted'], 10_000);
+  await first.onApplicationShutdown();
+  const next = await store.append('again-1', 1, [noted], {});
+  await start(writing('restarted', ['again'])).passed(next.position, ['restarted'], 10_000);
+  expect(await seenBy('restarted', 'again-1')).toEqual([1, 2]);
+});
+
+it('shares the log among replicas without doing anything twice', async () => {
+  const replicas = [1, 2, 3].map(() => start(writing('shared', ['shared'])));
+  for (let n = 0; n < 40; n++) await store.append('shared-1', n, [noted], {});
+  const head = await store.head();
+  for (const replica of replicas) expect(await replica.passed(head, ['shared'], 10_000)).toBe(true);
+  expect(await seenBy('shared', 'shared-1')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+});
+
+it('says that the log was not passed in time', async () => {
+  const followers = start({ name: 'slow', handle: () => new Promise((resolve) => setTimeout(resolve, 300)) });
+  const { position } = await store.append('slow-1', 0, [noted], {});
+  expect(await followers.passed(position, ['slow'], 20)).toBe(false);
+});
+
+it('stops at an event whose handler fails, says so, undoes what it wrote and goes on by itself', async () => {
+  let broken = true;
+  const handler = writing('stumbling', ['stumbling']);
+  const followers = start({
+    ...handler,
+    async handle(events, tx) {
+      await handler.handle(events, tx);
+      if (broken) throw new Error('disk full');
+    },
+  });
+  const { position } = await store.append('stumbling-1', 0, [noted], {});
+  while (!(await followers.status())[0]!.failing) await followers.passed(position, ['stumbling'], 20);
+  expect(await followers.status()).toMatchObject([{ name: 'stumbling', failing: 'disk full' }]);
+  expect(await seenBy('stumbling', 'stumbling-1')).toEqual([]);
+  broken = false;
+  expect(await followers.passed(position, ['stumbling'], 10_000)).toBe(true);
+  expect(await seenBy('stumbling', 'stumbling-1')).toEqual([1]);
+  expect((await followers.status())[0]!.failing).toBeUndefined();
+});
+
+it('moves its checkpoint over events of other categories', async () => {
+  const followers = start(writing('picky', ['picked']));
+  await store.append('picked-1', 0, [noted], {});
+  const { position } = await store.append('passed_over-1', 0, [noted], {});
+  expect(await followers.passed(position, ['picky'], 10_000)).toBe(true);
+  expect(await seenBy('picky', 'picked-1')).toEqual([1]);
+  expect(await checkpoint(database.pool, 'picky')).toBeGreaterThan(0n);
+});
+
+it('does an effect once per event of a subject, however often it is delivered', async () => {
+  let effects = 0;
+  const work = () => Promise.resolve(void effects++);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 1, work)).toBe(true);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 1, work)).toBe(false);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 3, work)).toBe(true);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 2, work)).toBe(false);
+  expect(effects).toBe(2);
+  await expect(
+    once(database.pool, 'mailer', 'deployment-2', 1, () => Promise.reject(new Error('no'))),
+  ).rejects.toThrow();
+  expect(await once(database.pool, 'mailer', 'deployment-2', 1, work)).toBe(true);
+});
+
+it('delivers events to Nest microservice handlers, again until they succeed', async () => {
+  const heard: unknown[] = [];
+  let failures = 2;
+  @Controller()
+  class Consumer {
+    @EventPattern<string>('Shouted')
+    hear(@Payload() data: unknown, @Ctx() context: EventContext) {
+      if (failures-- > 0) throw new Error('not yet');
+      heard.push([data, context.event.stream, context.metadata.tenant]);
+    }
+  }
+  const followers = start();
+  @Module({ controllers: [Consumer] })
+  class Consumers {}
+  const strategy = new EventStoreTransport(followers, 'consumers');
+  const app = await NestFactory.createMicroservice(Consumers, { strategy, logger: false });
+  await app.listen();
+  const { position } = await store.append('voice-1', 0, [{ type: 'Shouted', data: { word: 'hi' } }], { tenant: 't' });
+  expect(await followers.passed(position, ['consumers.Shouted'], 10_000)).toBe(true);
+  expect(heard).toEqual([[{ word: 'hi' }, 'voice-1', 't']]);
+  await app.close();
+});
+
+it('follows a log in memory as well', async () => {
+  const memory = new MemoryEventStore();
+  const followers = new Followers(memory, database.pool);
+  followers.register(writing('memory'));
+  followers.onApplicationBootstrap();
+  started.push(followers);
+  await memory.append('memory-1', 0, [noted], {});
+  expect(await followers.passed(1n, ['memory'], 10_000)).toBe(true);
+  expect(await seenBy('memory', 'memory-1')).toEqual([1]);
+});

@@ -1,0 +1,131 @@
+import { setMaxListeners } from 'node:events';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { EventStore } from './event-store';
+import { type BatchHandler, checkpoint, follow } from './follow';
+import { Wakeups } from './wakeups';
+
+/** A follower by name: the categories it wants and what it does with their events. */
+export interface Projection {
+  /** Unique; also the name of its checkpoint. */
+  readonly name: string;
+  readonly categories?: readonly string[];
+  readonly handle: BatchHandler;
+}
+
+export interface FollowerStatus {
+  readonly name: string;
+  readonly position: bigint;
+  /** Positions between the newest event and this follower. */
+  readonly lag: bigint;
+  /** Why it does not get on; absent while it does. */
+  readonly failing?: string;
+}
+
+interface Running extends Projection {
+  position: bigint;
+  failing?: string;
+}
+
+const RETRY_MS = { first: 100, most: 5000 };
+
+/**
+ * The followers of this process. Each runs by itself; one that fails is tried again with growing pauses and says why
+ * in its status. Registered before the application starts (`onModuleInit`), they run until it shuts down.
+ */
+@Injectable()
+export class Followers implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Followers');
+  private readonly running = new Map<string, Running>();
+  private readonly stopping = new AbortController();
+  private readonly progress = new Wakeups();
+  private ended: Promise<unknown> = Promise.resolve();
+  private started = false;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly pool: Pool,
+  ) {
+    // Every follower waits on this one signal.
+    setMaxListeners(0, this.stopping.signal);
+  }
+
+  /** Adds a follower; it starts with the application, or at once when that has started. */
+  register(projection: Projection): void {
+    if (this.running.has(projection.name)) throw new Error(`Two followers are named ${projection.name}.`);
+    const follower: Running = { ...projection, position: -1n };
+    this.running.set(projection.name, follower);
+    if (this.started) this.run(follower);
+  }
+
+  onApplicationBootstrap(): void {
+    this.started = true;
+    for (const follower of this.running.values()) this.run(follower);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.ended;
+  }
+
+  /**
+   * Resolves true once the named followers (all when none is named) have handled the log up to `position`,
+   * false when that takes longer than `ms` milliseconds.
+   */
+  async passed(position: bigint, names: readonly string[] = [...this.running.keys()], ms = 1000): Promise<boolean> {
+    const deadline = Date.now() + ms;
+    for (;;) {
+      const { count } = this.progress;
+      if (names.every((name) => (this.running.get(name)?.position ?? position) >= position)) return true;
+      const left = deadline - Date.now();
+      if (left <= 0 || this.stopping.signal.aborted) return false;
+      await this.progress.next(this.stopping.signal, left, count);
+    }
+  }
+
+  /** Where each follower stands against the newest event. */
+  async status(): Promise<FollowerStatus[]> {
+    const head = await this.store.head();
+    return [...this.running.values()].map(({ name, position, failing }) => {
+      const reached = position < 0n ? 0n : position;
+      return { name, position: reached, lag: head > reached ? head - reached : 0n, failing };
+    });
+  }
+
+  private run(follower: Running): void {
+    const following = this.followUntilStopped(follower);
+    this.ended = Promise.all([this.ended, following]);
+  }
+
+  private async followUntilStopped(follower: Running): Promise<void> {
+    const { signal } = this.stopping;
+    let pause = RETRY_MS.first;
+    const passed = (position: bigint) => {
+      follower.position = position;
+      if (follower.failing !== undefined) this.logger.log(`${follower.name} goes on at ${position}`);
+      follower.failing = undefined;
+      pause = RETRY_MS.first;
+      this.progress.wake();
+    };
+    while (!signal.aborted) {
+      try {
+        follower.position = await checkpoint(this.pool, follower.name);
+        const moved = (position: bigint) => position > follower.position && passed(position);
+        const { name, categories, handle } = follower;
+        await follow(name, this.store, this.pool, signal, handle, { categories, passed: moved });
+      } catch (error) {
+        if (signal.aborted) return;
+        const reason = error instanceof Error ? error.message : String(error);
+        if (follower.failing !== reason)
+          this.logger.error(`${follower.name} stopped at ${follower.position}: ${reason}`);
+        follower.failing = reason;
+        await this.progressless(pause);
+        pause = Math.min(pause * 2, RETRY_MS.most);
+      }
+    }
+  }
+
+  private progressless(ms: number): Promise<void> {
+    return new Wakeups().next(this.stopping.signal, ms);
+  }
+}

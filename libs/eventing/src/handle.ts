@@ -1,0 +1,165 @@
+import { v7 as uuid } from 'uuid';
+import type { DomainEvent, Metadata, Recorded } from './event';
+import { type EventStore, VersionConflict } from './event-store';
+import { fold, type Model } from './model';
+
+/** What a command left behind: the state and version after it, and the events it wrote (none when nothing changed). */
+export interface Handled<State, E extends DomainEvent> {
+  readonly state: State;
+  readonly version: number;
+  /** Position of the stream's newest event, 0 for an empty stream. */
+  readonly position: bigint;
+  readonly events: readonly Recorded<E>[];
+}
+
+/** The caller's `If-Match` names another version than the stream has. */
+export class VersionMismatch extends Error {
+  constructor(
+    readonly stream: string,
+    readonly expected: number,
+    readonly actual: number,
+  ) {
+    super(`The resource is at version ${actual}, not ${expected}.`);
+    this.name = 'VersionMismatch';
+  }
+}
+
+interface Folded {
+  readonly model: unknown;
+  readonly state: unknown;
+  readonly version: number;
+  readonly position: bigint;
+}
+
+const FOLDS_KEPT = 2000;
+const folds = new WeakMap<EventStore, Map<string, Folded>>();
+
+/**
+ * Runs a command against a stream: read, fold, decide, append.
+ *
+ * `decide` is pure and may run more than once; it throws to refuse and returns no events when nothing changes.
+ * Without `ifMatch` a conflicting append is decided again on the newer state; with it, another version is refused.
+ * A command whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
+ * @throws VersionMismatch when `ifMatch` is given and the stream is at another version.
+ */
+export async function handle<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  decide: (state: State, version: number) => readonly E[],
+  metadata: Metadata,
+  ifMatch?: number,
+): Promise<Handled<State, E>> {
+  if (metadata.causationId !== undefined) {
+    const repeated = await repeatedCommand(store, model, stream, metadata.causationId);
+    if (repeated) return repeated;
+  }
+  // A remembered fold may be behind the stream: enough to append on, never enough to refuse or to change nothing on.
+  let current = remembered(store, model, stream);
+  let fresh = false;
+  for (;;) {
+    if (!current || (ifMatch !== undefined && current.version !== ifMatch && !fresh)) {
+      current = await refreshed(store, model, stream, current);
+      fresh = true;
+    }
+    if (ifMatch !== undefined && current.version !== ifMatch) {
+      throw new VersionMismatch(stream, ifMatch, current.version);
+    }
+    const state = current.state as State;
+    let decided: readonly E[] = [];
+    let refusal: unknown;
+    try {
+      decided = decide(state, current.version);
+    } catch (error) {
+      refusal = error;
+    }
+    if (decided.length === 0) {
+      if (!fresh) {
+        current = await refreshed(store, model, stream, current);
+        fresh = true;
+        continue;
+      }
+      if (refusal !== undefined) throw refusal;
+      return { state, version: current.version, position: current.position, events: [] };
+    }
+    const events = decided.map((event) => ({ ...event, id: uuid() }));
+    try {
+      const appended = await store.append(stream, current.version, events, metadata);
+      const recorded = events.map((event, index) => {
+        const behind = events.length - 1 - index;
+        const version = appended.version - behind;
+        const position = appended.position - BigInt(behind);
+        return { ...event, stream, version, position, time: appended.time, metadata };
+      }) as Recorded<E>[];
+      const after = fold(model, recorded, state);
+      remember(store, stream, { model, state: after, version: appended.version, position: appended.position });
+      return { state: after, version: appended.version, position: appended.position, events: recorded };
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+      current = await refreshed(store, model, stream, current);
+      fresh = true;
+    }
+  }
+}
+
+/** The folded state of a stream as it is now, with its version (0 when it has no events). */
+export async function load<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+): Promise<{ state: State; version: number; position: bigint }> {
+  const current = await refreshed(store, model, stream, remembered(store, model, stream));
+  return { state: current.state as State, version: current.version, position: current.position };
+}
+
+async function repeatedCommand<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  causationId: string,
+): Promise<Handled<State, E> | undefined> {
+  const recorded = (await store.read(stream)) as Recorded<E>[];
+  const last = recorded.findLastIndex((event) => event.metadata.causationId === causationId);
+  const newest = recorded[last];
+  if (!newest) return undefined;
+  return {
+    state: fold(model, recorded.slice(0, last + 1)),
+    version: newest.version,
+    position: newest.position,
+    events: recorded.filter((event) => event.metadata.causationId === causationId),
+  };
+}
+
+async function refreshed<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  from: Folded = { model, state: model.initial, version: 0, position: 0n },
+): Promise<Folded> {
+  const events = await store.read(stream, from.version);
+  const newest = events.at(-1);
+  if (!newest) return from;
+  const folded = {
+    model,
+    state: fold(model, events, from.state as State),
+    version: newest.version,
+    position: newest.position,
+  };
+  remember(store, stream, folded);
+  return folded;
+}
+
+function remembered(store: EventStore, model: unknown, stream: string): Folded | undefined {
+  const folded = folds.get(store)?.get(stream);
+  return folded?.model === model ? folded : undefined;
+}
+
+function remember(store: EventStore, stream: string, folded: Folded): void {
+  let kept = folds.get(store);
+  if (!kept) folds.set(store, (kept = new Map()));
+  const known = kept.get(stream);
+  if (known && known.model === folded.model && known.version > folded.version) return;
+  kept.delete(stream);
+  kept.set(stream, folded);
+  if (kept.size > FOLDS_KEPT) kept.delete(kept.keys().next().value!);
+}

@@ -1,0 +1,35 @@
+import type { Pool, PoolClient } from 'pg';
+
+/**
+ * Runs `work` unless `consumer` has already dealt with event `sequence` of `subject`, or a later one.
+ * The note of it and the work are one transaction, so effects written through `tx` happen once.
+ * Answers whether the work ran.
+ */
+export async function once(
+  pool: Pool,
+  consumer: string,
+  subject: string,
+  sequence: number,
+  work: (tx: PoolClient) => Promise<void>,
+): Promise<boolean> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const noted = await client.query(
+      `insert into inbox (consumer, subject, sequence) values ($1, $2, $3)
+       on conflict (consumer, subject) do update set sequence = excluded.sequence
+       where inbox.sequence < excluded.sequence`,
+      [consumer, subject, sequence],
+    );
+    const isNew = noted.rowCount === 1;
+    if (isNew) await work(client);
+    await client.query('commit');
+    return isNew;
+  } catch (error) {
+    await client.query('rollback').catch((lost: Error) => (broken = lost));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,16 @@
+import type { DomainEvent, Recorded } from './event';
+
+/** A state and how events change it. `evolve` is pure: the same events always give the same state. */
+export interface Model<State, E extends DomainEvent> {
+  readonly initial: State;
+  evolve(state: State, event: Recorded<E>): State;
+}
+
+/** The state after `events`, starting from `from` or the model's initial state. */
+export function fold<State, E extends DomainEvent>(
+  model: Model<State, E>,
+  events: readonly Recorded[],
+  from: State = model.initial,
+): State {
+  return (events as readonly Recorded<E>[]).reduce((state, event) => model.evolve(state, event), from);
+}

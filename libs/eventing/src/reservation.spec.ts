@@ -1,0 +1,55 @@
+import { MemoryEventStore, NameTaken, holder, nameStream, release, reserve } from '.';
+
+const name = nameStream('thingName', 'tenant', 'agent');
+let store: MemoryEventStore;
+beforeEach(() => (store = new MemoryEventStore()));
+afterEach(() => jest.useRealTimers());
+
+const begin = (stream: string) => store.append(stream, 0, [{ type: 'Begun', data: {} }], {});
+
+it('gives a name to one owner only', async () => {
+  await reserve(store, name, 'thing-1', {});
+  await expect(reserve(store, name, 'thing-2', {})).rejects.toMatchObject({ owner: 'thing-1' });
+  expect(await holder(store, name)).toBe('thing-1');
+});
+
+it('changes nothing when the owner reserves again', async () => {
+  await reserve(store, name, 'thing-1', {});
+  await reserve(store, name, 'thing-1', {});
+  expect(await store.read(name)).toHaveLength(1);
+});
+
+it('keeps names of tenants apart', async () => {
+  await reserve(store, name, 'thing-1', {});
+  await reserve(store, nameStream('thingName', 'other', 'agent'), 'thing-2', {});
+  expect(nameStream('thingName', 'a', 'b c')).not.toBe(nameStream('thingName', 'a b', 'c'));
+});
+
+it('lets exactly one of many win', async () => {
+  const tries = await Promise.allSettled([1, 2, 3, 4, 5].map((n) => reserve(store, name, `thing-${n}`, {})));
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
+
+it('frees a name when its owner gives it back, and only then', async () => {
+  await reserve(store, name, 'thing-1', {});
+  await begin('thing-1');
+  await release(store, name, 'thing-2', {});
+  await expect(reserve(store, name, 'thing-2', {})).rejects.toBeInstanceOf(NameTaken);
+  await release(store, name, 'thing-1', {});
+  await reserve(store, name, 'thing-2', {});
+  expect(await holder(store, name)).toBe('thing-2');
+});
+
+it('takes over the name of an owner that never came to be', async () => {
+  await reserve(store, name, 'thing-1', {});
+  jest.useFakeTimers({ now: Date.now() + 61_000 });
+  await reserve(store, name, 'thing-2', {});
+  expect(await holder(store, name)).toBe('thing-2');
+});
+
+it('leaves the name to an owner that exists, however long ago it reserved', async () => {
+  await reserve(store, name, 'thing-1', {});
+  await begin('thing-1');
+  jest.useFakeTimers({ now: Date.now() + 3_600_000 });
+  await expect(reserve(store, name, 'thing-2', {})).rejects.toBeInstanceOf(NameTaken);
+});

@@ -1,0 +1,2 @@
+export * from './given';
+export * from './store-contract';

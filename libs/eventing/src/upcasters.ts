@@ -1,0 +1,43 @@
+import type { DomainEvent, Metadata, Recorded } from './event';
+import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from './event-store';
+
+/** For each event type whose shape has changed: from any older shape to today's. Pure, and harmless on today's shape. */
+export type Upcasters = Readonly<Record<string, (event: Recorded) => Recorded>>;
+
+/** An event in today's shape. */
+export function upcast<E extends DomainEvent>(upcasters: Upcasters, event: Recorded): Recorded<E> {
+  return (Object.hasOwn(upcasters, event.type) ? upcasters[event.type]!(event) : event) as Recorded<E>;
+}
+
+/** A store that gives every event in today's shape; what is stored stays as it was written. */
+export class UpcastingEventStore extends EventStore {
+  constructor(
+    private readonly store: EventStore,
+    private readonly upcasters: Upcasters,
+  ) {
+    super();
+  }
+
+  override append(
+    stream: string,
+    expectedVersion: number | 'any',
+    events: readonly NewEvent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    return this.store.append(stream, expectedVersion, events, metadata);
+  }
+
+  override async read(stream: string, after?: number): Promise<Recorded[]> {
+    return (await this.store.read(stream, after)).map((event) => upcast(this.upcasters, event));
+  }
+
+  override async *subscribe(position: bigint, signal: AbortSignal, filter?: Filter): AsyncIterable<Batch> {
+    for await (const batch of this.store.subscribe(position, signal, filter)) {
+      yield { ...batch, events: batch.events.map((event) => upcast(this.upcasters, event)) };
+    }
+  }
+
+  override head(): Promise<bigint> {
+    return this.store.head();
+  }
+}

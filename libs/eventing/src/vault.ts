@@ -1,0 +1,223 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { transaction } from '@fairlead/postgres';
+import type { Pool, PoolClient } from 'pg';
+import { MasterKeyProblem, type MasterKeys } from './master-key';
+
+/** A value only the vault can read. Safe in events, tables, logs and messages. */
+export interface Sealed {
+  readonly subject: string;
+  readonly sealed: string;
+}
+
+/** The data key that sealed the value was deleted: nobody can read it again. */
+export class Shredded extends Error {
+  constructor(readonly subject: string) {
+    super(`What was sealed for ${subject} has been shredded.`);
+    this.name = 'Shredded';
+  }
+}
+
+/** The sealed value was changed, or belongs to another tenant, subject or name. */
+export class SealBroken extends Error {
+  constructor(readonly subject: string) {
+    super(`A sealed value of ${subject} does not open.`);
+    this.name = 'SealBroken';
+  }
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const DIGEST_BYTES = 16;
+const KEPT = 10_000;
+/** Bounds how long a process can still open what another process shredded. */
+const KEPT_MS = 60_000;
+const ROTATED_AT_ONCE = 500;
+
+interface DataKey {
+  readonly key: Buffer;
+  /** For HMACs, derived from the key. */
+  readonly digestKey: Buffer;
+  /** Short and public, tells this key from a later one of the same subject. */
+  readonly mark: string;
+}
+
+interface Row {
+  subject: string;
+  key_id: string;
+  wrapped: Buffer;
+}
+
+interface Kept {
+  readonly found: Promise<DataKey | undefined>;
+  readonly until: number;
+}
+
+/**
+ * Seals secrets: AES-256-GCM under a data key per subject, bound to tenant, subject and name. The data keys live in
+ * the table `data_keys`, wrapped by the current master key.
+ */
+export class Vault {
+  private readonly keys: DataKeys;
+
+  constructor(pool: Pool, masterKeys: MasterKeys) {
+    this.keys = new DataKeys(pool, masterKeys);
+  }
+
+  /** Seals a text. The first value of a subject makes its data key. */
+  async seal(tenant: string, subject: string, name: string, plain: string): Promise<Sealed> {
+    const { key, mark } = await this.keys.findOrCreate(subject);
+    const box = encrypt(key, Buffer.from(plain), [tenant, subject, name]);
+    return { subject, sealed: `1.${mark}.${box.toString('base64url')}` };
+  }
+
+  /**
+   * Opens what `seal` answered for the same tenant, subject and name.
+   * @throws Shredded after `shred(subject)`, also when the subject has a newer data key since.
+   * @throws SealBroken when anything differs.
+   */
+  async open(tenant: string, subject: string, name: string, { subject: owner, sealed }: Sealed): Promise<string> {
+    const [, mark, box] = /^1\.([\w-]{11})\.([\w-]+)$/.exec(sealed) ?? [];
+    if (owner !== subject || mark === undefined || box === undefined) throw new SealBroken(subject);
+    const dataKey = await this.keys.find(subject);
+    if (dataKey?.mark !== mark) throw new Shredded(subject);
+    try {
+      return decrypt(dataKey.key, Buffer.from(box, 'base64url'), [tenant, subject, name]).toString();
+    } catch {
+      throw new SealBroken(subject);
+    }
+  }
+
+  /**
+   * A digest that is safe to show: HMAC-SHA-256 under a key of the subject, its first 128 bits as 22 characters of
+   * base64url. Equal texts of one subject give equal digests; it survives master key rotation, not shredding.
+   */
+  async digest(subject: string, plain: string): Promise<string> {
+    const { digestKey } = await this.keys.findOrCreate(subject);
+    return createHmac('sha256', digestKey).update(plain).digest().subarray(0, DIGEST_BYTES).toString('base64url');
+  }
+
+  /** Makes everything sealed for a subject unreadable: here at once, in other processes within a minute. */
+  async shred(subject: string): Promise<void> {
+    await this.keys.delete(subject);
+  }
+
+  /** Re-wraps every data key with the current master key, in batches; answers how many. No sealed value changes. */
+  async rotate(): Promise<number> {
+    return this.keys.rotate();
+  }
+}
+
+/** The table of data keys and the most recently used of them in memory. */
+class DataKeys {
+  private readonly kept = new Map<string, Kept>();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly masterKeys: MasterKeys,
+  ) {}
+
+  /** The data key of a subject, undefined when it has none. */
+  find(subject: string): Promise<DataKey | undefined> {
+    const kept = this.kept.get(subject);
+    this.kept.delete(subject);
+    if (kept && kept.until > Date.now()) {
+      this.kept.set(subject, kept);
+      return kept.found;
+    }
+    const found = this.read(subject);
+    const entry = { found, until: Date.now() + KEPT_MS };
+    this.kept.set(subject, entry);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value!);
+    const forget = () => this.kept.get(subject) === entry && this.kept.delete(subject);
+    found.then((key) => key ?? forget(), forget);
+    return found;
+  }
+
+  /** The data key of a subject, made when it has none. Processes that ask at once get the same one. */
+  async findOrCreate(subject: string): Promise<DataKey> {
+    const known = await this.find(subject);
+    if (known) return known;
+    const { id, key } = this.masterKeys.current;
+    await this.pool.query(
+      'insert into data_keys (subject, key_id, wrapped) values ($1, $2, $3) on conflict do nothing',
+      [subject, id, encrypt(key, randomBytes(32), wrapContext(subject, id))],
+    );
+    return (await this.find(subject)) ?? this.findOrCreate(subject);
+  }
+
+  /** Deletes the data key of a subject, here and in the table. */
+  async delete(subject: string): Promise<void> {
+    await this.pool.query('delete from data_keys where subject = $1', [subject]);
+    this.kept.delete(subject);
+  }
+
+  /** Wraps every data key that an older master key wrapped with the current one; answers how many. */
+  async rotate(): Promise<number> {
+    let rotated = 0;
+    for (;;) {
+      const count = await transaction(this.pool, (tx) => this.rotateSome(tx));
+      rotated += count;
+      if (count === 0) return rotated;
+    }
+  }
+
+  private async rotateSome(tx: PoolClient): Promise<number> {
+    const { id, key } = this.masterKeys.current;
+    const { rows } = await tx.query<Row>(
+      'select subject, key_id, wrapped from data_keys where key_id <> $1 order by subject limit $2 for update',
+      [id, ROTATED_AT_ONCE],
+    );
+    const wrapped = rows.map((row) => encrypt(key, this.unwrap(row), wrapContext(row.subject, id)));
+    await tx.query(
+      `update data_keys set key_id = $1, wrapped = fresh.wrapped
+       from unnest($2::text[], $3::bytea[]) as fresh (subject, wrapped) where data_keys.subject = fresh.subject`,
+      [id, rows.map((row) => row.subject), wrapped],
+    );
+    return rows.length;
+  }
+
+  private async read(subject: string): Promise<DataKey | undefined> {
+    const { rows } = await this.pool.query<Row>('select subject, key_id, wrapped from data_keys where subject = $1', [
+      subject,
+    ]);
+    return rows[0] && dataKey(this.unwrap(rows[0]));
+  }
+
+  private unwrap({ subject, key_id, wrapped }: Row): Buffer {
+    const { current, older } = this.masterKeys;
+    const master = [current, ...older].find(({ id }) => id === key_id);
+    if (!master) throw new MasterKeyProblem(`The master key ${key_id}, which wrapped a data key, is not configured.`);
+    return decrypt(master.key, wrapped, wrapContext(subject, key_id));
+  }
+}
+
+function wrapContext(subject: string, keyId: string): string[] {
+  return ['data key', subject, keyId];
+}
+
+function dataKey(key: Buffer): DataKey {
+  const digestKey = Buffer.from(hkdfSync('sha256', key, '', 'fairlead digest', 32));
+  const mark = createHmac('sha256', key).update('fairlead data key mark').digest('base64url').slice(0, 11);
+  return { key, digestKey, mark };
+}
+
+/** Encrypts with AES-256-GCM: a random 96-bit nonce, the ciphertext and the 128-bit tag, in this order. */
+function encrypt(key: Buffer, plain: Buffer, context: readonly string[]): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated(context));
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Undoes `encrypt`; throws unless key, box and context are the very same. */
+function decrypt(key: Buffer, box: Buffer, context: readonly string[]): Buffer {
+  if (box.length < NONCE_BYTES + TAG_BYTES) throw new Error('The box is too short.');
+  const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(associated(context))
+    .setAuthTag(box.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(box.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+}
+
+/** JSON keeps the parts apart: no two contexts give the same bytes. */
+function associated(context: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(context));
+}
