@@ -25,9 +25,11 @@ beforeEach(async () => {
 
 describe('a vault', () => {
   it('opens what it sealed', async () => {
-    const sealed = await vault.seal('acme', 'deployment-1', 'TOKEN', 'größer than 1 €');
-    expect(sealed).toEqual({ subject: 'deployment-1', sealed: expect.stringMatching(/^1\.[\w-]{11}\.[\w-]+$/) });
-    expect(await vault.open('acme', 'deployment-1', 'TOKEN', sealed)).toBe('größer than 1 €');
+    for (const plain of ['größer than 1 €', '', '\u0000 \ud800 🙂']) {
+      const sealed = await vault.seal('acme', 'deployment-1', 'TOKEN', plain);
+      expect(sealed).toEqual({ subject: 'deployment-1', sealed: expect.stringMatching(/^1\.[\w-]{11}\.[\w-]+$/) });
+      expect(await vault.open('acme', 'deployment-1', 'TOKEN', sealed)).toBe(plain);
+    }
   });
 
   it('never seals the same text the same way', async () => {

@@ -66,7 +66,7 @@ export class Vault {
   /** Seals a text. The first value of a subject makes its data key. */
   async seal(tenant: string, subject: string, name: string, plain: string): Promise<Sealed> {
     const { key, mark } = await this.keys.findOrCreate(subject);
-    const box = encrypt(key, Buffer.from(plain), [tenant, subject, name]);
+    const box = encrypt(key, bytesOf(plain), [tenant, subject, name]);
     return { subject, sealed: `1.${mark}.${box.toString('base64url')}` };
   }
 
@@ -81,7 +81,8 @@ export class Vault {
     const dataKey = await this.keys.find(subject);
     if (dataKey?.mark !== mark) throw new Shredded(subject);
     try {
-      return decrypt(dataKey.key, Buffer.from(box, 'base64url'), [tenant, subject, name]).toString();
+      const bytes = decrypt(dataKey.key, Buffer.from(box, 'base64url'), [tenant, subject, name]);
+      return JSON.parse(bytes.toString()) as string;
     } catch {
       throw new SealBroken(subject);
     }
@@ -93,7 +94,11 @@ export class Vault {
    */
   async digest(subject: string, plain: string): Promise<string> {
     const { digestKey } = await this.keys.findOrCreate(subject);
-    return createHmac('sha256', digestKey).update(plain).digest().subarray(0, DIGEST_BYTES).toString('base64url');
+    return createHmac('sha256', digestKey)
+      .update(bytesOf(plain))
+      .digest()
+      .subarray(0, DIGEST_BYTES)
+      .toString('base64url');
   }
 
   /** Makes everything sealed for a subject unreadable: here at once, in other processes within a minute. */
@@ -189,6 +194,11 @@ class DataKeys {
     if (!master) throw new MasterKeyProblem(`The master key ${key_id}, which wrapped a data key, is not configured.`);
     return decrypt(master.key, wrapped, wrapContext(subject, key_id));
   }
+}
+
+/** As JSON: UTF-8 alone would lose lone surrogates. */
+function bytesOf(plain: string): Buffer {
+  return Buffer.from(JSON.stringify(plain));
 }
 
 function wrapContext(subject: string, keyId: string): string[] {

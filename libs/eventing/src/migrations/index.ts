@@ -1,4 +1,5 @@
 import { EventStoreTables1763600000000 } from './1763600000000-event-store';
+import { VaultTables1763600000100 } from './1763600000100-vault';
 
 /** Tables of the event store, followers, consumers and the vault. */
-export const eventingMigrations = [EventStoreTables1763600000000];
+export const eventingMigrations = [EventStoreTables1763600000000, VaultTables1763600000100];

@@ -1,0 +1,25 @@
+import { Access, HttpProblem } from '@fairlead/http';
+import { Controller, Get } from '@nestjs/common';
+import { Readiness } from './readiness';
+
+/** What load balancers and process supervisors ask; needs no key. */
+@Controller('health')
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  /** 200 as long as the process answers at all. */
+  @Get('live')
+  @Access('public')
+  live(): { status: string } {
+    return { status: 'live' };
+  }
+
+  /** 200 when events can be appended and every follower is near the end of the log; else 503 with the reasons. */
+  @Get('ready')
+  @Access('public')
+  async ready(): Promise<{ status: string }> {
+    const reasons = await this.readiness.reasons();
+    if (reasons.length === 0) return { status: 'ready' };
+    throw new HttpProblem(503, reasons.join(' '), { headers: { 'retry-after': '1' }, members: { reasons } });
+  }
+}

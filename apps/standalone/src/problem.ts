@@ -1,0 +1,28 @@
+import { AdminKeyProblem } from '@fairlead/access';
+import { MasterKeyProblem } from '@fairlead/eventing';
+import { DatabaseProblem } from '@fairlead/postgres';
+
+/** Why the service cannot start: one line for the operator, with what to do about it. */
+export class StartProblem extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StartProblem';
+  }
+}
+
+/** The line for an operator when a start failed for a reason outside the program; undefined for a fault of ours. */
+export function operatorLine(error: unknown): string | undefined {
+  const known = [StartProblem, DatabaseProblem, MasterKeyProblem, AdminKeyProblem];
+  return known.some((problem) => error instanceof problem) ? (error as Error).message : undefined;
+}
+
+/** What a failed attempt to listen means for the operator; undefined for other errors. */
+export function listenProblem(error: unknown, host: string, port: number): StartProblem | undefined {
+  const reason = {
+    EADDRINUSE: `Port ${port} of ${host} is taken by another program: stop that one or set PORT to another port.`,
+    EACCES: `Port ${port} may not be used by this user: set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to 127.0.0.1 or another of its addresses.`,
+    ENOTFOUND: `${host} is not a known host name: set HOST to 127.0.0.1 or another address of this machine.`,
+  }[(error as NodeJS.ErrnoException).code ?? ''];
+  return reason === undefined ? undefined : new StartProblem(reason, { cause: error });
+}

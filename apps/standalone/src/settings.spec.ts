@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+import { readSettings, SettingsProblem } from './settings';
+
+describe('The settings', () => {
+  it('have defaults for everything', () => {
+    expect(readSettings({})).toEqual({
+      port: 4600,
+      host: '127.0.0.1',
+      dataDir: resolve('.fairlead'),
+      apiKey: undefined,
+      databaseUrl: undefined,
+      masterKeys: undefined,
+      hosting: 'any',
+      dialect: 'specification',
+      logLevel: 'info',
+      limits: {
+        uploadMaxBytes: 268_435_456,
+        uploadMaxRowBytes: 16_777_216,
+        bodyMaxBytes: 8_388_608,
+        maxDepth: 100,
+      },
+    });
+  });
+
+  it('take an empty variable as one that is not set', () => {
+    expect(readSettings({ PORT: '', HOSTING: ' ', FAIRLEAD_API_KEY: '' })).toEqual(readSettings({}));
+  });
+
+  it('are read from the environment', () => {
+    const settings = readSettings({
+      PORT: '0',
+      HOST: '::1',
+      FAIRLEAD_DATA_DIR: '/tmp/data',
+      FAIRLEAD_API_KEY: 'twenty-characters-it',
+      DATABASE_URL: 'postgresql://me:secret@db/fairlead',
+      FAIRLEAD_MASTER_KEY: 'ab'.repeat(32),
+      HOSTING: 'self_hosted',
+      WIRE_DIALECT: 'langsmith',
+      LOG_LEVEL: 'DEBUG',
+      MAX_DEPTH: '12',
+    });
+    expect(settings).toMatchObject({
+      port: 0,
+      host: '::1',
+      dataDir: '/tmp/data',
+      apiKey: 'twenty-characters-it',
+      databaseUrl: 'postgresql://me:secret@db/fairlead',
+      hosting: 'self_hosted',
+      dialect: 'wire',
+      logLevel: 'debug',
+      limits: { maxDepth: 12 },
+    });
+    expect(settings.masterKeys?.current.key.toString('hex')).toBe('ab'.repeat(32));
+  });
+
+  it('list every mistake, one line each, without repeating a secret', () => {
+    const mistakes = () =>
+      readSettings({
+        PORT: '70000',
+        HOST: '300.1.1.1',
+        FAIRLEAD_API_KEY: 'short-secret',
+        DATABASE_URL: 'mysql://me:secret@db',
+        FAIRLEAD_MASTER_KEY: 'secret',
+        HOSTING: 'moon',
+        WIRE_DIALECT: 'klingon',
+        LOG_LEVEL: 'loud',
+        UPLOAD_MAX_BYTES: '-1',
+        UPLOAD_MAX_ROW_BYTES: '1.5',
+        BODY_MAX_BYTES: 'many',
+        MAX_DEPTH: '1e3',
+      });
+    expect(mistakes).toThrow(SettingsProblem);
+    const { lines } = problemOf(mistakes);
+    expect(lines.map((line) => line.split(' ')[0])).toEqual([
+      'PORT',
+      'HOST',
+      'FAIRLEAD_API_KEY',
+      'DATABASE_URL',
+      'FAIRLEAD_MASTER_KEY',
+      'HOSTING',
+      'WIRE_DIALECT',
+      'LOG_LEVEL',
+      'UPLOAD_MAX_BYTES',
+      'UPLOAD_MAX_ROW_BYTES',
+      'BODY_MAX_BYTES',
+      'MAX_DEPTH',
+    ]);
+    for (const line of lines) expect(line).toMatch(/^\S+ must [^\n]+\.$/);
+    expect(lines.join()).not.toContain('secret');
+  });
+
+  it.each(['with space in the middle', 'with-ümlaut-in-the-middle'])(
+    'refuse the key %j, which no header can carry',
+    (key) => {
+      expect(() => readSettings({ FAIRLEAD_API_KEY: key })).toThrow(/FAIRLEAD_API_KEY must hold only/);
+    },
+  );
+});
+
+function problemOf(work: () => unknown): SettingsProblem {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof SettingsProblem) return error;
+  }
+  throw new Error('There was no problem.');
+}

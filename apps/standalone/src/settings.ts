@@ -1,0 +1,129 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
+import { type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Settings {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host: string;
+  /** Absolute. Holds the generated keys and the embedded PostgreSQL. */
+  readonly dataDir: string;
+  /** The admin key to accept; generated when absent. */
+  readonly apiKey?: string;
+  /** Use this PostgreSQL instead of the embedded one. */
+  readonly databaseUrl?: string;
+  /** Wraps the data keys of secrets; generated when absent. */
+  readonly masterKeys?: MasterKeys;
+  readonly hosting: Hosting;
+  readonly dialect: 'specification' | 'wire';
+  readonly logLevel: LogLevel;
+  readonly limits: Limits;
+}
+
+export interface Limits {
+  /** An upload's body, after decompression. */
+  readonly uploadMaxBytes: number;
+  /** One element of an upload's `results`. */
+  readonly uploadMaxRowBytes: number;
+  /** Any other body. */
+  readonly bodyMaxBytes: number;
+  /** Nested arrays and objects in a body. */
+  readonly maxDepth: number;
+}
+
+const HOSTING = ['any', 'cloud', 'self_hosted'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type Hosting = (typeof HOSTING)[number];
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const MIB = 1024 * 1024;
+
+/** Settings that cannot be used: one line per mistake, each naming the variable. No line repeats a key or password. */
+export class SettingsProblem extends Error {
+  constructor(readonly lines: readonly string[]) {
+    super(lines.join('\n'));
+    this.name = 'SettingsProblem';
+  }
+}
+
+/**
+ * Reads the settings from environment variables; an empty variable is one that is not set.
+ * @throws SettingsProblem listing every mistake.
+ */
+export function readSettings(env: Environment): Settings {
+  const mistakes: string[] = [];
+  const read = <T>(name: string, fallback: T, parse: (text: string) => T | Mistake): T => {
+    const text = env[name]?.trim();
+    if (!text) return fallback;
+    const value = parse(text);
+    if (!(value instanceof Mistake)) return value;
+    mistakes.push(`${name} ${value.text}.`);
+    return fallback;
+  };
+  const settings: Settings = {
+    port: read('PORT', 4600, whole(0, 65_535)),
+    host: read('HOST', '127.0.0.1', host),
+    dataDir: resolve(read('FAIRLEAD_DATA_DIR', '.fairlead', String)),
+    apiKey: read('FAIRLEAD_API_KEY', undefined, apiKey),
+    databaseUrl: read('DATABASE_URL', undefined, databaseUrl),
+    masterKeys: read('FAIRLEAD_MASTER_KEY', undefined, masterKeys),
+    hosting: read('HOSTING', 'any', oneOf(HOSTING)),
+    dialect: read('WIRE_DIALECT', undefined, oneOf(['langsmith'])) ? 'wire' : 'specification',
+    logLevel: read('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
+    limits: {
+      uploadMaxBytes: read('UPLOAD_MAX_BYTES', 256 * MIB, whole(1, Number.MAX_SAFE_INTEGER)),
+      uploadMaxRowBytes: read('UPLOAD_MAX_ROW_BYTES', 16 * MIB, whole(1, 256 * MIB)),
+      bodyMaxBytes: read('BODY_MAX_BYTES', 8 * MIB, whole(1024, 256 * MIB)),
+      maxDepth: read('MAX_DEPTH', 100, whole(4, 1000)),
+    },
+  };
+  if (mistakes.length > 0) throw new SettingsProblem(mistakes);
+  return settings;
+}
+
+/** What is wrong with a value, as the rest of a sentence that begins with the variable's name. */
+class Mistake {
+  constructor(readonly text: string) {}
+}
+
+function whole(least: number, most: number): (text: string) => number | Mistake {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    return new Mistake(`must be a whole number from ${least} to ${most}, not ${JSON.stringify(text)}`);
+  };
+}
+
+function oneOf<T extends string>(values: readonly T[]): (text: string) => T | Mistake {
+  return (text) => {
+    const value = values.find((known) => known === text.toLowerCase());
+    return value ?? new Mistake(`must be ${values.join(', ')} or unset, not ${JSON.stringify(text)}`);
+  };
+}
+
+function host(text: string): string | Mistake {
+  const named = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text);
+  if (isIPv4(text) || isIPv6(text) || named) return text;
+  return new Mistake(`must be an IP address or a host name of this machine, not ${JSON.stringify(text)}`);
+}
+
+function apiKey(text: string): string | Mistake {
+  if (text.length < 20 || text.length > 256) return new Mistake('must have 20 to 256 characters');
+  if (!/^[\x21-\x7e]+$/.test(text)) return new Mistake('must hold only visible ASCII characters and no spaces');
+  return text;
+}
+
+function databaseUrl(text: string): string | Mistake {
+  const usable = URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
+  return usable ? text : new Mistake('must be an address like postgres://user:password@host:5432/database');
+}
+
+function masterKeys(text: string): MasterKeys | Mistake {
+  try {
+    return parseMasterKeys(text, '');
+  } catch (error) {
+    return new Mistake((error as Error).message.trim().replace(/\.$/, ''));
+  }
+}

@@ -1,0 +1,290 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../../..');
+const ARGUMENTS = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(__dirname, 'main.ts')];
+
+interface Service {
+  readonly process: ChildProcess;
+  readonly url: string;
+  output(): string;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string[];
+}
+
+describe('The standalone service', () => {
+  let home: string;
+  let processes: ChildProcess[];
+
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'fairlead-standalone-'));
+    processes = [];
+  });
+  afterEach(async () => {
+    for (const child of processes) await killed(child);
+    for (const data of ['data', 'other']) await endPostgres(join(home, data));
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  function launch(env: Record<string, string> = {}): {
+    child: ChildProcess;
+    output: () => string;
+    errors: () => string;
+  } {
+    const child = spawn(process.execPath, ARGUMENTS, {
+      env: { PATH: process.env.PATH, PORT: '0', FAIRLEAD_DATA_DIR: join(home, 'data'), LOG_LEVEL: 'error', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    processes.push(child);
+    let [output, errors] = ['', ''];
+    child.stdout.on('data', (data: Buffer) => (output += data.toString()));
+    child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+    return { child, output: () => output, errors: () => errors };
+  }
+
+  async function start(env: Record<string, string> = {}): Promise<Service> {
+    const { child, output, errors } = launch(env);
+    await until(() => {
+      if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}: ${errors()}`);
+      return output().includes('List the deployments');
+    });
+    const url = /ready at (\S+)/.exec(output())?.[1] ?? '';
+    return { process: child, url, output };
+  }
+
+  async function run(env: Record<string, string>): Promise<Ended> {
+    const { child, output, errors } = launch(env);
+    await once(child, 'close');
+    return { code: child.exitCode, output: output(), errors: errors().split('\n').filter(Boolean) };
+  }
+
+  function key(data = 'data'): string {
+    return readFileSync(join(home, data, 'api-key'), 'utf8').trim();
+  }
+
+  async function createDeployment(url: string, name: string, apiKey = key()): Promise<string> {
+    const answer = await fetch(`${url}/v2/deployments`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name,
+        source: 'external_container',
+        source_config: {},
+        source_revision_config: { image_uri: 'registry.example/agent:1' },
+        secrets: [],
+      }),
+    });
+    const body = (await answer.json()) as { id: string };
+    expect({ status: answer.status, body }).toMatchObject({ status: 201, body: { name } });
+    return body.id;
+  }
+
+  async function readDeployment(
+    url: string,
+    id: string,
+    apiKey = key(),
+  ): Promise<{ status: number; retryAfter: string | null }> {
+    const answer = await fetch(`${url}/v2/deployments/${id}`, { headers: { 'x-api-key': apiKey } });
+    return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
+  }
+
+  it('starts on an empty directory, says where it is and where the key is, and is ready', async () => {
+    const { url, output } = await start();
+    const ready = await fetch(`${url}/health/ready`);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
+    expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    expect(output()).toContain(`API key: ${key()}`);
+    for (const name of ['api-key', 'master.key']) {
+      expect(statSync(join(home, 'data', name)).mode & 0o777).toBe(0o600);
+    }
+    for (const command of output().match(/^ {2}curl .*$/gm) ?? []) {
+      const curl = spawn('sh', ['-c', `${command} -f -o /dev/null`], { stdio: 'ignore' });
+      expect(await once(curl, 'exit')).toEqual([0, null]);
+    }
+  });
+
+  it('ends everything at SIGTERM, PostgreSQL included, and tells the key only once', async () => {
+    const first = await start();
+    const postgres = postgresPid('data');
+    first.process.kill('SIGTERM');
+    expect(await once(first.process, 'exit')).toEqual([0, null]);
+    expect(isRunning(postgres)).toBe(false);
+    const second = await start();
+    expect(second.output()).not.toContain(key());
+    second.process.kill('SIGINT');
+    expect(await once(second.process, 'exit')).toEqual([0, null]);
+  });
+
+  it('finishes a request that is under way when it is told to stop', async () => {
+    const { url, process: service } = await start();
+    const body = JSON.stringify({
+      name: 'late',
+      source: 'external_container',
+      source_config: {},
+      secrets: [],
+      source_revision_config: { image_uri: 'registry.example/agent:1' },
+    });
+    const stream = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = stream.writable.getWriter();
+    const answer = fetch(`${url}/v2/deployments`, {
+      method: 'POST',
+      headers: { 'x-api-key': key(), 'content-type': 'application/json' },
+      body: stream.readable,
+      duplex: 'half',
+    } as RequestInit);
+    await writer.write(Buffer.from(body.slice(0, 20)));
+    await until(async () => (await fetch(`${url}/health/live`)).ok);
+    service.kill('SIGTERM');
+    await until(() =>
+      fetch(`${url}/health/live`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await writer.write(Buffer.from(body.slice(20)));
+    await writer.close();
+    expect((await answer).status).toBe(201);
+    expect(await once(service, 'exit')).toEqual([0, null]);
+  });
+
+  it('keeps an acknowledged write when the process is killed', async () => {
+    const first = await start();
+    const id = await createDeployment(first.url, 'kept');
+    await killed(first.process);
+    const second = await start();
+    expect(await readDeployment(second.url, id)).toMatchObject({ status: 200 });
+  });
+
+  it('keeps an acknowledged write when the process and PostgreSQL are killed', async () => {
+    const first = await start();
+    const id = await createDeployment(first.url, 'kept');
+    await killed(first.process);
+    process.kill(postgresPid('data'), 'SIGKILL');
+    const second = await start();
+    expect(await readDeployment(second.url, id)).toMatchObject({ status: 200 });
+  });
+
+  it('answers 503 with Retry-After while PostgreSQL is gone, and brings it back by itself', async () => {
+    const { url } = await start();
+    const id = await createDeployment(url, 'kept');
+    const postgres = postgresPid('data');
+    const seen = new Map<number, string | null>();
+    process.kill(postgres, 'SIGKILL');
+    await until(async () => {
+      const { status, retryAfter } = await readDeployment(url, id);
+      seen.set(status, retryAfter);
+      return status === 200 && postgresPid('data') !== postgres;
+    });
+    for (const [status, retryAfter] of seen) {
+      if (status === 200) continue;
+      expect(status).toBe(503);
+      expect(retryAfter).toMatch(/^\d+$/);
+    }
+    await until(async () => (await fetch(`${url}/health/ready`)).ok);
+    expect((await readDeployment(url, id)).status).toBe(200);
+  });
+
+  it('runs twice side by side with two data directories', async () => {
+    const [one, two] = await Promise.all([start(), start({ FAIRLEAD_DATA_DIR: join(home, 'other') })]);
+    const id = await createDeployment(one.url, 'mine');
+    expect(await readDeployment(one.url, id)).toMatchObject({ status: 200 });
+    expect(await readDeployment(two.url, id, key('other'))).toMatchObject({ status: 404 });
+  });
+
+  it('accepts the key that it is given from the first start on', async () => {
+    const apiKey = 'a-key-of-my-own-choosing';
+    const { url, output } = await start({ FAIRLEAD_API_KEY: apiKey });
+    await createDeployment(url, 'mine', apiKey);
+    expect(output()).not.toContain(apiKey);
+    expect(existsSync(join(home, 'data', 'api-key'))).toBe(false);
+  });
+
+  it('says in one line that the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1').unref();
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    expect(await run({ PORT: String(port) })).toMatchObject({
+      code: 1,
+      errors: [expect.stringMatching(new RegExp(`^Port ${port} .* is taken .* set PORT`))],
+    });
+    other.close();
+  });
+
+  it('says in one line that the data directory is in use', async () => {
+    const { process: holder } = await start();
+    expect(await run({})).toMatchObject({
+      code: 1,
+      errors: [expect.stringMatching(new RegExp(`is in use by fairlead process ${holder.pid}: .*FAIRLEAD_DATA_DIR`))],
+    });
+  });
+
+  it('says in one line that the database cannot be reached', async () => {
+    expect(await run({ DATABASE_URL: 'postgres://me:hidden@127.0.0.1:1/db' })).toMatchObject({
+      code: 1,
+      errors: [expect.stringMatching(/^The database at 127\.0\.0\.1:1\/db cannot be used .*DATABASE_URL/)],
+    });
+  });
+
+  it('says in one line that the data directory cannot be made', async () => {
+    writeFileSync(join(home, 'file'), '');
+    expect(await run({ FAIRLEAD_DATA_DIR: join(home, 'file', 'data') })).toMatchObject({
+      code: 1,
+      errors: [expect.stringMatching(/^The data directory .* set FAIRLEAD_DATA_DIR/)],
+    });
+  });
+
+  it('lists every wrong setting at once and ends with 2', async () => {
+    expect(await run({ PORT: 'x', HOSTING: 'y', FAIRLEAD_API_KEY: 'short' })).toMatchObject({
+      code: 2,
+      output: '',
+      errors: [
+        expect.stringMatching(/^PORT /),
+        expect.stringMatching(/^FAIRLEAD_API_KEY /),
+        expect.stringMatching(/^HOSTING /),
+      ],
+    });
+  });
+
+  function postgresPid(data: string): number {
+    return readPid(join(home, data)) ?? 0;
+  }
+});
+
+function readPid(dataDir: string): number | undefined {
+  const file = join(dataDir, 'postgres/cluster/postmaster.pid');
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
+}
+
+async function endPostgres(dataDir: string): Promise<void> {
+  const pid = readPid(dataDir);
+  if (pid === undefined || !isRunning(pid)) return;
+  process.kill(pid, 'SIGINT');
+  await until(() => !isRunning(pid));
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

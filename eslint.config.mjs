@@ -1,0 +1,122 @@
+import js from '@eslint/js';
+import boundaries from 'eslint-plugin-boundaries';
+import tseslint from 'typescript-eslint';
+
+/** Which of our libraries each folder may import; a domain never imports another domain. */
+const FOUNDATION = ['contracts', 'eventing', 'http', 'postgres'];
+const MAY_IMPORT = {
+  contracts: [],
+  postgres: [],
+  http: [],
+  eventing: ['postgres'],
+  access: FOUNDATION,
+  deployments: FOUNDATION,
+  experiments: FOUNDATION,
+};
+
+/** What a pure file (no dot in its stem) of a domain must do without: frameworks, databases, disks, networks. */
+const IMPURE = [
+  '@nestjs/*',
+  'fastify',
+  'typeorm',
+  'pg',
+  'pg-*',
+  'node:fs',
+  'node:fs/*',
+  'node:http',
+  'node:net',
+  'undici',
+];
+const DOMAINS = ['access', 'deployments', 'experiments'];
+
+const libraries = Object.keys(MAY_IMPORT);
+
+const policies = libraries.map((library) => ({
+  from: { element: { type: 'library', captured: { library } } },
+  disallow: {
+    to: {
+      element: libraries
+        .filter((other) => other !== library && !MAY_IMPORT[library].includes(other))
+        .map((other) => ({ type: 'library', captured: { library: other } })),
+    },
+  },
+  message: `libs/${library} imports only these libraries of ours: ${MAY_IMPORT[library].join(', ') || 'none'}.`,
+}));
+policies.push({
+  from: { element: { type: 'library' } },
+  disallow: { to: { element: { type: 'app' } } },
+  message: 'A library does not know the applications.',
+});
+
+export default tseslint.config(
+  { ignores: ['**/dist/', '**/node_modules/', '.nx/', '.cache/', '.fairlead/', 'coverage/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.{js,cjs,mjs}'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          'process',
+          'console',
+          'URL',
+          'fetch',
+          'setTimeout',
+          'clearTimeout',
+          'Buffer',
+          'performance',
+          'AbortSignal',
+          'setInterval',
+          'clearInterval',
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
+    files: ['**/*.{js,cjs}'],
+    languageOptions: {
+      sourceType: 'commonjs',
+      globals: { require: 'readonly', module: 'writable', __dirname: 'readonly' },
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    plugins: { boundaries },
+    settings: {
+      'import/resolver': { [`${import.meta.dirname}/tools/lint/resolver.cjs`]: {} },
+      'boundaries/elements': [
+        { type: 'library', pattern: 'libs/*', capture: ['library'] },
+        { type: 'app', pattern: 'apps/*', capture: ['app'] },
+      ],
+    },
+    rules: {
+      'boundaries/dependencies': ['error', { default: 'allow', policies }],
+      // A function may be async only to turn what it throws into a rejection.
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: [`libs/{${DOMAINS}}/src/*.ts`],
+    ignores: ['**/*.*.ts', '**/index.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: IMPURE, message: 'A file with no dot in its stem is pure.', allowTypeImports: false }] },
+      ],
+    },
+  },
+  {
+    // Tests look at answers as clients see them: untyped JSON.
+    files: ['**/*.spec.ts', '**/testing/**/*.ts'],
+    rules: Object.fromEntries(
+      [
+        'no-unsafe-assignment',
+        'no-unsafe-member-access',
+        'no-unsafe-argument',
+        'no-unsafe-call',
+        'no-unsafe-return',
+      ].map((rule) => [`@typescript-eslint/${rule}`, 'off']),
+    ),
+  },
+);

@@ -1,0 +1,126 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Vault } from '@fairlead/eventing';
+import { type Actor, canonicalUuid, Forbidden, Unauthorized } from '@fairlead/http';
+import type { FastifyRequest } from 'fastify';
+import { OPERATOR_KEY_ID } from './api-key';
+import { ApiKeyView, type ApiKeyRow } from './api-key.view';
+import { keep, Lookup } from './access.lookup';
+import { keyIdOf } from './key-text';
+import { effectiveScopes } from './scopes';
+import { TenantView, type TenantRow } from './tenant.view';
+
+/** Subject whose data key in the vault is the pepper of all key hashes. */
+export const PEPPER = 'apiKeys';
+/** Tenant of a request about the organisation that names none; nothing belongs to it. */
+export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
+/** Routes about the key and its organisation: an organisation key needs to name no tenant there. */
+export const ORGANIZATION_ROUTES: ReadonlySet<string> = new Set([
+  '/api/v1/api-key/current',
+  '/api/v1/workspaces',
+  '/api/v1/tenants',
+]);
+
+const LONGEST_KEY = 256;
+
+/** Finds out who sends a request. */
+@Injectable()
+export class Authenticator {
+  private readonly keys: Lookup<ApiKeyRow>;
+  private readonly tenants: Lookup<TenantRow>;
+  /** Keys whose text was right before, by its SHA-256: finding them again costs neither HMAC nor decoding. */
+  private readonly verified = new Map<string, Pick<ApiKeyRow, 'id' | 'hash'>>();
+
+  constructor(
+    private readonly vault: Vault,
+    keys: ApiKeyView,
+    tenants: TenantView,
+  ) {
+    this.keys = new Lookup((ids) => keys.byIds(ids));
+    this.tenants = new Lookup((ids) => tenants.byIds(ids));
+  }
+
+  /**
+   * The actor of a request: key from `x-api-key` or `Authorization: Bearer`, tenant from the key or `X-Tenant-Id`.
+   * A revoked key is refused at once in the process that revoked it and within about a second in others.
+   * @throws Unauthorized without a key, or with one that is unknown, malformed, revoked or expired.
+   * @throws Forbidden when the key may not act in the tenant, or could act in several and none is named.
+   */
+  async authenticate(request: FastifyRequest): Promise<Actor> {
+    const text = keyIn(request);
+    const key = text === undefined ? undefined : await this.find(text);
+    if (!key) throw new Unauthorized();
+    const tenant = await this.tenantOf(request, key);
+    return { keyId: key.id, ...tenant, scopes: effectiveScopes(key.scopes) };
+  }
+
+  /** The key of an actor. @throws Unauthorized when it has been removed since. */
+  async keyOf(actor: Actor): Promise<ApiKeyRow> {
+    const key = await this.keys.get(actor.keyId);
+    if (!key) throw new Unauthorized();
+    return key;
+  }
+
+  /** Makes a key that was just created or revoked known in this process at once. */
+  learnKey(key: ApiKeyRow): void {
+    this.keys.put(key);
+  }
+
+  /** Makes a tenant that was just created known in this process at once. */
+  learnTenant(tenant: TenantRow): void {
+    this.tenants.put(tenant);
+  }
+
+  private async find(text: string): Promise<ApiKeyRow | undefined> {
+    const print = hash('sha256', text, 'base64url');
+    const before = this.verified.get(print);
+    const known = before && (await this.keys.get(before.id));
+    // The text of the operator's key can have been replaced since.
+    if (known && known.hash === before.hash) return isLive(known) ? known : undefined;
+    const key = await this.verify(text);
+    if (!key || !isLive(key)) return undefined;
+    keep(this.verified, print, { id: key.id, hash: key.hash });
+    return key;
+  }
+
+  private async verify(text: string): Promise<ApiKeyRow | undefined> {
+    const expected = Buffer.from(await this.vault.digest(PEPPER, text));
+    // The operator's key may have any form, that of the others included.
+    for (const id of [keyIdOf(text), OPERATOR_KEY_ID]) {
+      const key = id === undefined ? undefined : await this.keys.get(id);
+      if (key && timingSafeEqual(Buffer.from(key.hash), expected)) return key;
+    }
+    return undefined;
+  }
+
+  private async tenantOf(request: FastifyRequest, key: ApiKeyRow): Promise<Pick<Actor, 'tenantId' | 'organizationId'>> {
+    const header = request.headers['x-tenant-id'];
+    const own = { tenantId: key.tenant_id ?? NO_TENANT, organizationId: key.organization_id };
+    if (header === undefined || header === '') {
+      if (key.tenant_id === null && !ORGANIZATION_ROUTES.has(request.routeOptions.url ?? '')) throw tenantNeeded();
+      return own;
+    }
+    const tenantId = canonicalUuid(String(header));
+    if (tenantId === own.tenantId && key.tenant_id !== null) return own;
+    if (tenantId === undefined || key.kind === 'tenant') throw new Forbidden();
+    const tenant = await this.tenants.get(tenantId);
+    if (!tenant || (key.kind === 'organization' && tenant.organization_id !== key.organization_id))
+      throw new Forbidden();
+    return { tenantId, organizationId: tenant.organization_id };
+  }
+}
+
+function keyIn({ headers }: FastifyRequest): string | undefined {
+  const text = headers['x-api-key'] || /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  return typeof text === 'string' && text.length <= LONGEST_KEY ? text : undefined;
+}
+
+function isLive(key: ApiKeyRow): boolean {
+  return key.revoked_at === null && (key.expires_at === null || Date.parse(key.expires_at) > Date.now());
+}
+
+function tenantNeeded(): Forbidden {
+  return new Forbidden('This API key is org-scoped and requires workspace specification. Set X-Tenant-Id.', {
+    error: 'org_scoped_key_requires_workspace',
+  });
+}

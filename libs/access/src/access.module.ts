@@ -1,0 +1,31 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { Followers } from '@fairlead/eventing';
+import { BadRequest, Conflict, Forbidden, mapError, NotFound } from '@fairlead/http';
+import { Authenticator } from './access.authenticator';
+import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';
+import { ApiKeysController } from './api-keys.controller';
+import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { TenantExists } from './tenant';
+import { TenantsController } from './tenants.controller';
+import { tenantsProjection, TenantView } from './tenant.view';
+
+mapError(TenantExists, ({ message }) => new Conflict(message));
+mapError(GrantNotHeld, () => new Forbidden());
+mapError(UselessKey, ({ message }) => new BadRequest(message));
+mapError(KeyNotFound, ({ message }) => new NotFound(message));
+mapError(LastAdminKey, ({ message }) => new Conflict(message));
+
+/** Tenants, API keys and who may do what. */
+@Module({
+  controllers: [ApiKeysController, TenantsController],
+  providers: [Authenticator, ApiKeyView, TenantView],
+  exports: [Authenticator],
+})
+export class AccessModule implements OnModuleInit {
+  constructor(private readonly followers: Followers) {}
+
+  onModuleInit(): void {
+    this.followers.register(tenantsProjection);
+    this.followers.register(apiKeysProjection);
+  }
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { type DomainEvent, type Projection } from '@fairlead/eventing';
+import { recorded } from '@fairlead/eventing/testing';
+import { transaction } from '@fairlead/postgres';
+import { testDatabase } from '@fairlead/postgres/testing';
+import type { ApiKeyEvent, KeyFacts, Manager } from './api-key';
+import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { accessMigrations } from './migrations';
+import { tenantsProjection, TenantView } from './tenant.view';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+beforeAll(async () => {
+  database = await testDatabase(accessMigrations);
+});
+afterAll(() => database.drop());
+
+async function project(projection: Projection, stream: string, ...events: DomainEvent[]) {
+  await transaction(database.pool, (tx) => projection.handle(recorded(events, stream), tx));
+}
+
+const organization_id = randomUUID();
+const tenant_id = randomUUID();
+const facts: KeyFacts = {
+  id: randomUUID(),
+  kind: 'tenant',
+  tenant_id,
+  organization_id,
+  description: 'CI',
+  scopes: ['read', 'secrets:read'],
+  short_key: 'fl_abc...',
+  hash: 'hash',
+  expires_at: '2030-01-01T00:00:00+00:00',
+};
+const created = (data: KeyFacts): ApiKeyEvent => ({ type: 'ApiKeyCreated', data });
+const manager: Manager = { kind: 'tenant', tenantId: tenant_id, organizationId: organization_id, scopes: new Set() };
+
+describe('the table of keys', () => {
+  let view: ApiKeyView;
+  beforeEach(() => (view = new ApiKeyView(database.pool)));
+  afterEach(() => database.pool.query('delete from api_keys'));
+
+  it('holds a created key', async () => {
+    await project(apiKeysProjection, `apiKey-${facts.id}`, created(facts));
+    expect(await view.byIds([facts.id, randomUUID()])).toEqual([
+      {
+        ...facts,
+        expires_at: '2030-01-01T00:00:00.000Z',
+        created_at: '2026-01-01T00:00:00.000Z',
+        revoked_at: null,
+        version: 1,
+      },
+    ]);
+  });
+
+  it('knows when a key was revoked, and lists it no longer', async () => {
+    await project(apiKeysProjection, `apiKey-${facts.id}`, created(facts), { type: 'ApiKeyRevoked', data: {} });
+    expect(await view.byIds([facts.id])).toMatchObject([{ revoked_at: '2026-01-01T00:00:01.000Z', version: 2 }]);
+    expect(await view.list(manager)).toEqual([]);
+  });
+
+  it('holds the newest text of a key that was replaced', async () => {
+    const replaced = { ...facts, hash: 'other hash' };
+    const events = [created(facts), { type: 'ApiKeyRevoked', data: {} }, created(replaced)];
+    await project(apiKeysProjection, `apiKey-${facts.id}`, ...events);
+    expect(await view.byIds([facts.id])).toMatchObject([{ hash: 'other hash', revoked_at: null, version: 3 }]);
+  });
+
+  it('lists what a manager may see', async () => {
+    const organizationKey: KeyFacts = { ...facts, id: randomUUID(), kind: 'organization', tenant_id: null };
+    const others = [
+      { ...facts, id: randomUUID(), tenant_id: randomUUID() },
+      { ...organizationKey, id: randomUUID(), organization_id: randomUUID() },
+    ];
+    for (const each of [facts, organizationKey, ...others]) {
+      await project(apiKeysProjection, `apiKey-${each.id}`, created(each));
+    }
+    const ids = async (by: Manager) => (await view.list(by)).map(({ id }) => id).sort();
+    expect(await ids(manager)).toEqual([facts.id]);
+    expect(await ids({ ...manager, kind: 'organization' })).toEqual([facts.id, organizationKey.id].sort());
+  });
+});
+
+describe('the table of tenants', () => {
+  it('lists the tenants of an organisation, or all', async () => {
+    const view = new TenantView(database.pool);
+    const tenant = { id: tenant_id, organization_id, display_name: 'Acme', tenant_handle: 'acme' };
+    const other = { ...tenant, id: randomUUID(), organization_id: randomUUID(), tenant_handle: null };
+    for (const data of [tenant, other]) {
+      await project(tenantsProjection, `tenant-${data.id}`, { type: 'TenantCreated', data });
+    }
+    const row = { ...tenant, created_at: '2026-01-01T00:00:00.000Z', version: 1 };
+    expect(await view.list(organization_id)).toEqual([row]);
+    expect(await view.byIds([tenant_id])).toEqual([row]);
+    expect(await view.list()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,126 @@
+import type { DomainEvent, Model } from '@fairlead/eventing';
+import type { Scope } from '@fairlead/http';
+import { effectiveScopes } from './scopes';
+
+/**
+ * Where a key may act: in one tenant, in every tenant of its organisation, or, as the one key that the operator of the
+ * installation sets, in every tenant there is.
+ */
+export type KeyKind = 'tenant' | 'organization' | 'operator';
+
+export interface KeyFacts {
+  readonly id: string;
+  readonly kind: KeyKind;
+  /** The tenant when a request names none; null for organisation keys. */
+  readonly tenant_id: string | null;
+  readonly organization_id: string;
+  readonly description: string;
+  readonly scopes: readonly Scope[];
+  /** Enough of the key to recognise it by. */
+  readonly short_key: string;
+  /** HMAC of the key: `Vault.digest`. */
+  readonly hash: string;
+  /** ISO 8601 with offset, null for never. */
+  readonly expires_at: string | null;
+}
+
+export interface ApiKey extends KeyFacts {
+  readonly created_at: string;
+  readonly revoked_at: string | null;
+}
+
+export type ApiKeyCreated = DomainEvent<'ApiKeyCreated', KeyFacts>;
+export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', Record<string, never>>;
+export type ApiKeyEvent = ApiKeyCreated | ApiKeyRevoked;
+
+export const apiKeyModel: Model<ApiKey | undefined, ApiKeyEvent> = {
+  initial: undefined,
+  evolve(state, event) {
+    if (event.type === 'ApiKeyCreated') return { ...event.data, created_at: event.time, revoked_at: null };
+    return state && { ...state, revoked_at: event.time };
+  },
+};
+
+/** Id of the operator's key, whichever text it has at the time. */
+export const OPERATOR_KEY_ID = '00000000-0000-4000-8000-000000000002';
+
+/** Who manages keys: the scopes and the tenant of the request, and where the acting key may act. */
+export interface Manager {
+  readonly kind: KeyKind;
+  readonly tenantId: string;
+  readonly organizationId: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** The manager lacks a scope, or the reach, that the new key would have. */
+export class GrantNotHeld extends Error {
+  override readonly name = 'GrantNotHeld';
+}
+
+/** The new key could never be used. */
+export class UselessKey extends Error {
+  override readonly name = 'UselessKey';
+}
+
+/** No live key of this id that the manager may see. */
+export class KeyNotFound extends Error {
+  override readonly name = 'KeyNotFound';
+  constructor(id: string) {
+    super(`API key ID ${id} not found.`);
+  }
+}
+
+/** The operator's key is the admin key that is always left. */
+export class LastAdminKey extends Error {
+  override readonly name = 'LastAdminKey';
+  constructor() {
+    super('This is the key of the setting FAIRLEAD_API_KEY, the last admin key: change the setting to replace it.');
+  }
+}
+
+/** True when the manager may see and revoke the key. Narrow keys do not see the wider ones. */
+export function manages(manager: Manager, key: KeyFacts): boolean {
+  if (key.organization_id !== manager.organizationId) return false;
+  return key.kind === 'tenant' ? key.tenant_id === manager.tenantId : manager.kind !== 'tenant';
+}
+
+/**
+ * Creates a key that can do no more than its creator. `now` is ISO 8601.
+ * @throws UselessKey when it has expired already or could not even read.
+ * @throws GrantNotHeld
+ */
+export function createKey(facts: KeyFacts, creator: Manager, now: string): () => ApiKeyCreated[] {
+  return () => {
+    const granted = effectiveScopes(facts.scopes);
+    if (!granted.has('read')) throw new UselessKey('scopes must hold at least one of read, write and admin.');
+    if (facts.expires_at !== null && Date.parse(facts.expires_at) <= Date.parse(now)) {
+      throw new UselessKey('expires_at must be in the future.');
+    }
+    if (![...granted].every((scope) => creator.scopes.has(scope)) || !manages(creator, facts)) {
+      throw new GrantNotHeld('A key can grant only what it has itself.');
+    }
+    return [{ type: 'ApiKeyCreated', data: facts }];
+  };
+}
+
+/**
+ * Revokes a key for good.
+ * @throws KeyNotFound also for a key that is revoked already or that the manager may not see.
+ * @throws LastAdminKey
+ */
+export function revokeKey(id: string, manager: Manager): (state: ApiKey | undefined) => ApiKeyRevoked[] {
+  return (state) => {
+    if (!state || state.revoked_at !== null || !manages(manager, state)) throw new KeyNotFound(id);
+    if (state.kind === 'operator') throw new LastAdminKey();
+    return [{ type: 'ApiKeyRevoked', data: {} }];
+  };
+}
+
+/** Makes `facts` the operator's key: the former text is revoked, the same text again changes nothing. */
+export function setOperatorKey(facts: KeyFacts): (state: ApiKey | undefined) => ApiKeyEvent[] {
+  return (state) => {
+    if (state?.hash === facts.hash) return [];
+    const created: ApiKeyCreated = { type: 'ApiKeyCreated', data: facts };
+    return state ? [{ type: 'ApiKeyRevoked', data: {} }, created] : [created];
+  };
+}

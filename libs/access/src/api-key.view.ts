@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { Pool, type PoolClient } from 'pg';
+import type { ApiKey, ApiKeyEvent, KeyFacts, Manager } from './api-key';
+
+export interface ApiKeyRow extends ApiKey {
+  /** Version of its stream. */
+  readonly version: number;
+}
+
+type Times = 'created_at' | 'expires_at' | 'revoked_at';
+type Stored = Omit<ApiKeyRow, Times> & { created_at: Date; expires_at: Date | null; revoked_at: Date | null };
+
+const COLUMNS = `id, kind, tenant_id, organization_id, description, scopes, short_key, hash, expires_at, created_at,
+  revoked_at, version`;
+
+/** Keeps the table `api_keys`. */
+export const apiKeysProjection: Projection = {
+  name: 'api_keys',
+  categories: ['apiKey'],
+  async handle(events: Recorded[], tx: PoolClient) {
+    for (const event of events as Recorded<ApiKeyEvent>[]) {
+      if (event.type === 'ApiKeyCreated') await insert(tx, event.data, event.time, event.version);
+      else {
+        const values = [idOf(event.stream), event.time, event.version];
+        await tx.query('update api_keys set revoked_at = $2, version = $3 where id = $1', values);
+      }
+    }
+  },
+};
+
+/** Writes the whole row: the operator's key is created anew under the same id. */
+async function insert(tx: PoolClient, data: KeyFacts, time: string, version: number): Promise<void> {
+  await tx.query('delete from api_keys where id = $1', [data.id]);
+  await tx.query(`insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, null, $11)`, [
+    data.id,
+    data.kind,
+    data.tenant_id,
+    data.organization_id,
+    data.description,
+    data.scopes,
+    data.short_key,
+    data.hash,
+    data.expires_at,
+    time,
+    version,
+  ]);
+}
+
+/** Queries of the table `api_keys`. */
+@Injectable()
+export class ApiKeyView {
+  constructor(private readonly pool: Pool) {}
+
+  /** Those of the given ids that exist, revoked ones too. */
+  async byIds(ids: readonly string[]): Promise<ApiKeyRow[]> {
+    return this.select('id = any($1::uuid[])', [ids]);
+  }
+
+  /** The keys a manager may see, newest first, without revoked ones. */
+  async list({ kind, tenantId, organizationId }: Manager): Promise<ApiKeyRow[]> {
+    return this.select(
+      `organization_id = $1 and revoked_at is null
+       and case kind when 'tenant' then tenant_id = $2 else $3 end`,
+      [organizationId, tenantId, kind !== 'tenant'],
+    );
+  }
+
+  private async select(condition: string, values: unknown[]): Promise<ApiKeyRow[]> {
+    const text = `select ${COLUMNS} from api_keys where ${condition} order by created_at desc, id`;
+    const { rows } = await this.pool.query<Stored>(text, values);
+    return rows.map((row) => ({
+      ...row,
+      created_at: row.created_at.toISOString(),
+      expires_at: row.expires_at?.toISOString() ?? null,
+      revoked_at: row.revoked_at?.toISOString() ?? null,
+    }));
+  }
+}

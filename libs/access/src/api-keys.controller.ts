@@ -1,0 +1,135 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
+import { EventStore, Followers, handle, streamName, Vault } from '@fairlead/eventing';
+import {
+  Access,
+  type Actor,
+  bool,
+  body,
+  datetime,
+  list,
+  literal,
+  metadataOf,
+  object,
+  optional,
+  path,
+  refine,
+  str,
+  uuid,
+} from '@fairlead/http';
+import type { FastifyRequest } from 'fastify';
+import { Authenticator, NO_TENANT, PEPPER } from './access.authenticator';
+import { type ApiKey, apiKeyModel, createKey, type KeyFacts, type Manager, revokeKey } from './api-key';
+import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { KEY_RANDOM_BYTES, keyText } from './key-text';
+import { effectiveScopes, SCOPES } from './scopes';
+
+const newKey = refine(
+  object({
+    description: optional(str({ max: 1000 }), 'API key'),
+    scopes: optional(list(literal(SCOPES), { min: 1, max: SCOPES.length })),
+    read_only: optional(bool(), false),
+    expires_at: optional(datetime()),
+    organization: optional(bool(), false),
+  }),
+  ({ scopes, read_only }) => {
+    const contradicts = read_only && scopes?.some((scope) => scope === 'write' || scope === 'admin');
+    return contradicts ? 'a read_only key has neither of the scopes write and admin' : undefined;
+  },
+);
+const byId = object({ id: uuid() });
+
+/** Creates, lists and revokes API keys. */
+@Controller('/api/v1/api-key')
+export class ApiKeysController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly vault: Vault,
+    private readonly followers: Followers,
+    private readonly view: ApiKeyView,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Access('admin')
+  async create(@Req() request: FastifyRequest) {
+    const draft = body(newKey, request);
+    const manager = await this.managerOf(request.actor);
+    const id = randomUUID();
+    const key = keyText(id, randomBytes(KEY_RANDOM_BYTES));
+    const facts: KeyFacts = {
+      id,
+      kind: draft.organization ? 'organization' : 'tenant',
+      tenant_id: draft.organization ? null : manager.tenantId,
+      organization_id: manager.organizationId,
+      description: draft.description,
+      scopes: [...new Set(draft.scopes ?? (draft.read_only ? ['read' as const] : ['read' as const, 'write' as const]))],
+      short_key: `${key.slice(0, 9)}...`,
+      hash: await this.vault.digest(PEPPER, key),
+      expires_at: draft.expires_at ? new Date(draft.expires_at.iso).toISOString() : null,
+    };
+    const decide = createKey(facts, manager, new Date().toISOString());
+    return { ...answer(await this.change(id, decide, request)), key };
+  }
+
+  @Get()
+  @Access('admin')
+  async list(@Req() request: FastifyRequest) {
+    return (await this.view.list(await this.managerOf(request.actor))).map(answer);
+  }
+
+  @Get('current')
+  @Access('read')
+  async current(@Req() request: FastifyRequest) {
+    const { tenantId, organizationId } = request.actor;
+    const acting = { tenant_id: tenantId === NO_TENANT ? null : tenantId, organization_id: organizationId };
+    return { ...answer(await this.authenticator.keyOf(request.actor)), ...acting };
+  }
+
+  @Delete(':id')
+  @Access('admin')
+  async revoke(@Req() request: FastifyRequest) {
+    const { id } = path(byId, request);
+    const decide = revokeKey(id, await this.managerOf(request.actor));
+    return answer(await this.change(id, decide, request));
+  }
+
+  private async managerOf(actor: Actor): Promise<Manager> {
+    return { ...actor, kind: (await this.authenticator.keyOf(actor)).kind };
+  }
+
+  private async change(
+    id: string,
+    decide: ReturnType<typeof createKey> | ReturnType<typeof revokeKey>,
+    request: FastifyRequest,
+  ): Promise<ApiKey> {
+    // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
+    const metadata = { ...metadataOf(request), causationId: undefined };
+    const stream = streamName('apiKey', id);
+    const { state, version, position } = await handle(this.store, apiKeyModel, stream, decide, metadata);
+    const key = { ...state!, version };
+    this.authenticator.learnKey(key);
+    await this.followers.passed(position, [apiKeysProjection.name]);
+    return key;
+  }
+}
+
+/** What answers tell of a key; never the key itself. */
+function answer(key: ApiKey) {
+  const { id, short_key, description, scopes, tenant_id, organization_id, created_at, expires_at } = key;
+  const read_only = !effectiveScopes(scopes).has('write');
+  const organization = key.kind !== 'tenant';
+  return {
+    id,
+    short_key,
+    description,
+    scopes,
+    read_only,
+    organization,
+    tenant_id,
+    organization_id,
+    created_at,
+    expires_at,
+  };
+}

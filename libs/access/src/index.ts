@@ -1,0 +1,5 @@
+export { Authenticator } from './access.authenticator';
+export { AccessModule } from './access.module';
+export { AdminKeyProblem, registerAdminKey } from './admin-key.registration';
+export { accessMigrations } from './migrations';
+export { DEFAULT_TENANT } from './tenant';

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
+import {
+  EventStore,
+  Followers,
+  handle,
+  load,
+  type Metadata,
+  NameTaken,
+  nameStream,
+  reserve,
+  streamName,
+} from '@fairlead/eventing';
+import { Access, bool, body, Forbidden, metadataOf, object, optional, query, refine, str, uuid } from '@fairlead/http';
+import type { FastifyRequest } from 'fastify';
+import { Authenticator, NO_TENANT } from './access.authenticator';
+import { createTenant, type Tenant, TenantExists, type TenantFacts, tenantModel } from './tenant';
+import { tenantsProjection, TenantView } from './tenant.view';
+
+const newTenant = object({
+  display_name: str({ min: 1, max: 200 }),
+  tenant_handle: optional(str({ max: 100, pattern: /^[a-z0-9][a-z0-9_-]*$/ })),
+  id: optional(refine(uuid(), (id) => (id === NO_TENANT ? 'the nil UUID names no workspace' : undefined))),
+});
+const filters = object({ include_deleted: optional(bool()), skip_create: optional(bool()) });
+
+/** The tenants a key may use, under both names clients have for them. */
+@Controller('/api/v1')
+export class TenantsController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+    private readonly view: TenantView,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  @Get('workspaces')
+  @Access('read')
+  async workspaces(@Req() request: FastifyRequest) {
+    return this.list(request);
+  }
+
+  @Get('tenants')
+  @Access('read')
+  async tenants(@Req() request: FastifyRequest) {
+    return this.list(request);
+  }
+
+  @Post('workspaces')
+  @HttpCode(200)
+  @Access('admin')
+  async create(@Req() request: FastifyRequest) {
+    const draft = body(newTenant, request);
+    const key = await this.authenticator.keyOf(request.actor);
+    if (key.kind === 'tenant') throw new Forbidden();
+    const facts: TenantFacts = {
+      id: draft.id ?? randomUUID(),
+      organization_id: request.actor.organizationId,
+      display_name: draft.display_name,
+      tenant_handle: draft.tenant_handle ?? null,
+    };
+    const decide = createTenant(facts);
+    const stream = streamName('tenant', facts.id);
+    // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
+    const metadata = { ...metadataOf(request), tenant: facts.id, causationId: undefined };
+    if (facts.tenant_handle !== null) {
+      decide((await load(this.store, tenantModel, stream)).state);
+      await this.reserveHandle(facts.tenant_handle, stream, metadata);
+    }
+    const { state, version, position } = await handle(this.store, tenantModel, stream, decide, metadata);
+    this.authenticator.learnTenant({ ...state!, version });
+    await this.followers.passed(position, [tenantsProjection.name]);
+    return answer(request, state!);
+  }
+
+  private async reserveHandle(name: string, stream: string, metadata: Metadata): Promise<void> {
+    try {
+      await reserve(this.store, nameStream('tenantHandle', '', name), stream, metadata);
+    } catch (error) {
+      if (error instanceof NameTaken) throw new TenantExists(`A workspace with the handle ${name} already exists.`);
+      throw error;
+    }
+  }
+
+  private async list(request: FastifyRequest) {
+    query(filters, request);
+    const { kind } = await this.authenticator.keyOf(request.actor);
+    const { tenantId, organizationId } = request.actor;
+    const tenants =
+      kind === 'tenant'
+        ? await this.view.byIds([tenantId])
+        : await this.view.list(kind === 'operator' ? undefined : organizationId);
+    return tenants.map((tenant) => answer(request, tenant));
+  }
+}
+
+function answer({ actor }: FastifyRequest, tenant: Tenant) {
+  return {
+    id: tenant.id,
+    organization_id: tenant.organization_id,
+    created_at: tenant.created_at,
+    display_name: tenant.display_name,
+    is_personal: false,
+    is_deleted: false,
+    tenant_handle: tenant.tenant_handle,
+    data_plane_url: null,
+    read_only: !actor.scopes.has('write'),
+    role_id: null,
+    role_name: null,
+    permissions: [...actor.scopes].sort(),
+  };
+}

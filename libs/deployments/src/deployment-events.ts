@@ -1,0 +1,143 @@
+import type { DomainEvent, Sealed } from '@fairlead/eventing';
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
+
+export const SOURCES = [
+  'codehost',
+  'external_container',
+  'internal_container',
+  'internal_source',
+  'internal_template',
+] as const;
+export type Source = (typeof SOURCES)[number];
+
+export type DeploymentStatus = 'AWAITING_DATABASE' | 'READY' | 'UNUSED' | 'AWAITING_DELETE' | 'UNKNOWN';
+
+export type RevisionStatus =
+  | 'CREATING'
+  | 'QUEUED'
+  | 'AWAITING_BUILD'
+  | 'BUILDING'
+  | 'AWAITING_DEPLOY'
+  | 'DEPLOYING'
+  | 'DEPLOYED'
+  | 'CREATE_FAILED'
+  | 'BUILD_FAILED'
+  | 'DEPLOY_FAILED'
+  | 'SKIPPED'
+  | 'INTERRUPTED'
+  | 'UNKNOWN';
+
+/** Sizing and pod additions, member by member as the caller gave them. */
+export type ResourceSpec = { readonly [member: string]: Json };
+
+/** What can change without a new revision, or not at all. A member that was never set is absent. */
+export interface SourceConfig {
+  readonly integration_id?: string;
+  readonly repo_url?: string;
+  readonly deployment_type?: string;
+  readonly build_on_push?: boolean;
+  readonly custom_url?: string;
+  readonly resource_spec?: ResourceSpec;
+  readonly listener_id?: string;
+  readonly listener_config?: { readonly cluster_namespace?: string };
+  readonly install_command?: string;
+  readonly build_command?: string;
+}
+
+/** What makes a new revision when it changes. `repo_commit_sha` is resolved by the service. */
+export interface SourceRevisionConfig {
+  readonly repo_ref?: string;
+  readonly graph_config_path?: string;
+  readonly image_uri?: string;
+  readonly source_tarball_path?: string;
+  readonly repo_commit_sha?: string;
+}
+
+/** A secret at rest: its value encrypted, and a keyed digest by which equal values are recognised. */
+export interface Secret {
+  readonly name: string;
+  readonly sealed: Sealed;
+  readonly digest: string;
+}
+
+export interface SecretReference {
+  readonly name: string;
+  readonly secret_name: string;
+  readonly secret_key: string;
+}
+
+/** Everything a revision runs with: what a roll-back restores. */
+export interface Snapshot {
+  readonly source: Source;
+  readonly source_revision_config: SourceRevisionConfig;
+  readonly resource_spec: ResourceSpec | null;
+  readonly secrets: readonly Secret[];
+  readonly secret_references: readonly SecretReference[] | null;
+}
+
+export type DeploymentCreated = DomainEvent<
+  'DeploymentCreated',
+  {
+    readonly deployment_id: string;
+    readonly tenant_id: string;
+    readonly name: string;
+    readonly source: Source;
+    readonly source_config: SourceConfig;
+    readonly source_revision_config: SourceRevisionConfig;
+    readonly secrets: readonly Secret[];
+    readonly secret_references: readonly SecretReference[] | null;
+  }
+>;
+export type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string, never>>;
+/** The changed members of `source_config`; every other member whole, as it is after the change. */
+export type DeploymentPatched = DomainEvent<
+  'DeploymentPatched',
+  {
+    readonly source_config?: SourceConfig;
+    readonly source_revision_config?: SourceRevisionConfig;
+    readonly secrets?: readonly Secret[];
+    readonly secret_references?: readonly SecretReference[];
+  }
+>;
+export type RevisionCreated = DomainEvent<
+  'RevisionCreated',
+  Snapshot & {
+    readonly revision_id: string;
+    readonly deployment_id: string;
+    /** The revision whose snapshot this one repeats. */
+    readonly redeployed_from?: string;
+  }
+>;
+export type RevisionStatusChanged = DomainEvent<
+  'RevisionStatusChanged',
+  { readonly revision_id: string; readonly previous_status: RevisionStatus; readonly status: RevisionStatus }
+>;
+export type RevisionActivated = DomainEvent<
+  'RevisionActivated',
+  { readonly revision_id: string; readonly previous_revision_id: string | null }
+>;
+/** A path to upload a source tarball to was handed out; only such a path may be deployed. */
+export type UploadPathIssued = DomainEvent<'UploadPathIssued', { readonly object_path: string }>;
+export type DeploymentTagged = DomainEvent<'DeploymentTagged', { readonly tag_value_ids: readonly string[] }>;
+export type DeploymentDeletionRequested = DomainEvent<
+  'DeploymentDeletionRequested',
+  { readonly name: string; readonly delete_tracing_project: boolean }
+>;
+export type DeploymentDeleted = DomainEvent<'DeploymentDeleted', { readonly name: string }>;
+
+/** Everything that can be in a stream `deployment-<id>`. */
+export type DeploymentEvent =
+  | DeploymentCreated
+  | DeploymentProvisioned
+  | DeploymentPatched
+  | RevisionCreated
+  | RevisionStatusChanged
+  | RevisionActivated
+  | UploadPathIssued
+  | DeploymentTagged
+  | DeploymentDeletionRequested
+  | DeploymentDeleted;
+
+/** In a stream `secretAccess-<id>`: a key saw the values of these secrets, as of that version of the deployment. */
+export type SecretsRead = DomainEvent<'SecretsRead', { readonly version: number; readonly names: readonly string[] }>;

@@ -1,0 +1,53 @@
+import { EventStore, load, streamName } from '@fairlead/eventing';
+import { allows, etag, metadataOf, toWire } from '@fairlead/http';
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Deployment, deploymentModel } from './deployment';
+import { deploymentRecord, revisionRecord } from './record';
+import type { RevisionRow } from './revision.view';
+import { SecretSafe } from './secret.safe';
+
+export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
+
+/** Answers with deployments and revisions, in the caller's spelling. */
+@Injectable()
+export class DeploymentAnswers {
+  constructor(
+    private readonly store: EventStore,
+    private readonly safe: SecretSafe,
+  ) {}
+
+  /** A deployment at a version, without the values of its secrets: safe to keep. */
+  masked(request: FastifyRequest, reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
+    reply.header('etag', etag(version));
+    return spelled(request, deploymentRecord(state));
+  }
+
+  /** As `masked`, for a command that was only tried. */
+  dryRun(request: FastifyRequest, reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
+    reply.header('x-dry-run', 'true');
+    return this.masked(request, reply, state, version);
+  }
+
+  /** The same record with the values of its secrets when the key may read them; such a reading is recorded. */
+  async revealed(request: FastifyRequest, reply: FastifyReply, record: DeploymentRecord): Promise<DeploymentRecord> {
+    if (record.secrets.length === 0 || !allows(request.actor, 'secrets:read')) return record;
+    const { state, version } = await load(this.store, deploymentModel, streamName('deployment', record.id));
+    if (!state || state.removed) return record;
+    const values = await this.safe.open(state, version, metadataOf(request));
+    reply.header('cache-control', 'no-store');
+    return {
+      ...record,
+      secrets: record.secrets.map(({ name, value }) => ({ name, value: values.get(name) ?? value })),
+    };
+  }
+
+  revision(request: FastifyRequest, revision: RevisionRow) {
+    return spelled(request, revisionRecord(revision));
+  }
+}
+
+/** The same record in the names that the request's path asks for. */
+function spelled<T>(request: FastifyRequest, record: T): T {
+  return request.dialect === 'wire' ? toWire(record) : record;
+}

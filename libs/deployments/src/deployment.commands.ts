@@ -1,0 +1,123 @@
+import {
+  EventStore,
+  fold,
+  Followers,
+  handle,
+  type Handled,
+  holder,
+  load,
+  nameStream,
+  NameTaken,
+  type Recorded,
+  release,
+  reserve,
+  streamName,
+  VersionMismatch,
+} from '@fairlead/eventing';
+import { ifMatch, metadataOf } from '@fairlead/http';
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { v7 as uuid } from 'uuid';
+import { create, type NewDeployment, type NewIds } from './change';
+import { type Deployment, deploymentModel, type DeploymentState, owned } from './deployment';
+import type { DeploymentEvent } from './deployment-events';
+import { InvalidDeployment } from './errors';
+import type { Hosting } from './source-rules';
+
+const VIEW = 'deployments.view';
+
+/** A deployment after a command, at a version of its stream. */
+export interface Changed {
+  readonly state: Deployment;
+  readonly version: number;
+  readonly events: readonly Recorded<DeploymentEvent>[];
+}
+
+type Decide = (state: Deployment) => DeploymentEvent[];
+
+/** Runs commands for requests: the caller's tenant, `If-Match` and metadata apply, and lists show the change after. */
+@Injectable()
+export class DeploymentCommands {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+  ) {}
+
+  /** @throws DeploymentNotFound, VersionMismatch, and whatever `decide` throws. */
+  async change(request: FastifyRequest, id: string, decide: Decide): Promise<Changed> {
+    const decideOwned = owned(request.actor.tenantId, id, decide);
+    const stream = streamName('deployment', id);
+    return this.shown(
+      await handle(this.store, deploymentModel, stream, decideOwned, metadataOf(request), ifMatch(request)),
+    );
+  }
+
+  /** What `change` would answer; nothing is written. */
+  async preview(request: FastifyRequest, id: string, decide: Decide): Promise<Changed> {
+    const stream = streamName('deployment', id);
+    const { state, version } = await load(this.store, deploymentModel, stream);
+    const expected = ifMatch(request);
+    const decided = owned(request.actor.tenantId, id, decide)(state);
+    if (expected !== undefined && expected !== version) throw new VersionMismatch(stream, expected, version);
+    return pretend(request, stream, state, version, decided);
+  }
+
+  /**
+   * Creates a deployment under a name that no other of the tenant has.
+   * @throws InvalidDeployment when the name is taken or a rule is broken.
+   */
+  async create(request: FastifyRequest, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Changed> {
+    const metadata = metadataOf(request);
+    const { tenantId } = request.actor;
+    const stream = streamName('deployment', ids.deploymentId);
+    await reserve(this.store, nameOf(tenantId, wanted.name), stream, metadata).catch((error: unknown) => {
+      throw error instanceof NameTaken ? taken(wanted.name) : error;
+    });
+    return this.shown(
+      await handle(this.store, deploymentModel, stream, create(wanted, tenantId, ids, hosting), metadata),
+    );
+  }
+
+  /** What `create` would answer; nothing is written. */
+  async previewCreate(request: FastifyRequest, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Changed> {
+    const { tenantId } = request.actor;
+    const decided = create(wanted, tenantId, ids, hosting)(null);
+    const owner = await holder(this.store, nameOf(tenantId, wanted.name));
+    if (owner !== undefined && (await this.store.read(owner)).length > 0) throw taken(wanted.name);
+    return pretend(request, streamName('deployment', ids.deploymentId), null, 0, decided);
+  }
+
+  /** Frees the name that a deployment held. */
+  async releaseName(request: FastifyRequest, { id, tenant_id, name }: Deployment): Promise<void> {
+    await release(this.store, nameOf(tenant_id, name), streamName('deployment', id), metadataOf(request));
+  }
+
+  private async shown(handled: Handled<DeploymentState, DeploymentEvent>): Promise<Changed> {
+    const { state, version, position, events } = handled;
+    if (events.length > 0) await this.followers.passed(position, [VIEW]);
+    return { state: state!, version, events };
+  }
+}
+
+function nameOf(tenantId: string, name: string): string {
+  return nameStream('deploymentName', tenantId, name);
+}
+
+function taken(name: string): InvalidDeployment {
+  return new InvalidDeployment(`A deployment named '${name}' already exists.`);
+}
+
+function pretend(
+  request: FastifyRequest,
+  stream: string,
+  state: DeploymentState,
+  version: number,
+  decided: readonly DeploymentEvent[],
+): Changed {
+  const time = new Date().toISOString();
+  const events = decided.map((event, index) => {
+    const metadata = metadataOf(request);
+    return { ...event, id: uuid(), stream, version: version + index + 1, position: 0n, time, metadata };
+  });
+  return { state: fold(deploymentModel, events, state)!, version: version + events.length, events };
+}

@@ -1,0 +1,94 @@
+import { bool, csv, datetime, int, list, literal, object, optional, paging, secret, str, uuid } from '@fairlead/http';
+import { SOURCES } from './deployment-events';
+import { resourceSpec } from './resource-spec.schema';
+import { both, source } from './spelling';
+
+const text = optional(str());
+const LONGEST_NAME = 255;
+const MOST_IDS = 100;
+const MOST_TAGS = 1000;
+
+const sourceConfig = object(
+  both({
+    integration_id: optional(uuid()),
+    repo_url: text,
+    deployment_type: optional(literal(['dev_free', 'dev', 'prod', 'serverless'])),
+    build_on_push: optional(bool()),
+    custom_url: text,
+    resource_spec: optional(resourceSpec),
+    listener_id: optional(uuid()),
+    listener_config: optional(object(both({ cluster_namespace: text }), 'ListenerConfig')),
+    install_command: text,
+    build_command: text,
+  }),
+  'SourceConfig',
+);
+
+const sourceRevisionConfig = object(
+  both({
+    repo_ref: text,
+    graph_config_path: text,
+    image_uri: text,
+    source_tarball_path: text,
+  }),
+  'SourceRevisionConfig',
+);
+
+const secrets = list(object({ name: str(), value: secret(str({ anyText: true })) }, 'Secret'));
+const secretReferences = list(object({ name: str(), secret_name: str(), secret_key: str() }, 'SecretReference'));
+
+/** Body of POST /v2/deployments. */
+export const createRequest = object(
+  {
+    name: str({ min: 1, max: LONGEST_NAME }),
+    source: source(SOURCES),
+    source_config: sourceConfig,
+    source_revision_config: sourceRevisionConfig,
+    secrets,
+    secret_references: optional(secretReferences),
+  },
+  'DeploymentCreateRequest',
+);
+
+/** Body of PATCH; `name` and `source` are read to refuse another value. */
+export const patchRequest = object(
+  {
+    revision_source: optional(source(['codehost', 'internal_container', 'internal_source'])),
+    source_config: optional(sourceConfig),
+    source_revision_config: optional(sourceRevisionConfig),
+    secrets: optional(secrets),
+    secret_references: optional(secretReferences),
+    name: optional(str()),
+    source: optional(source(SOURCES)),
+  },
+  'DeploymentPatchRequest',
+);
+
+export const tagsRequest = object({ tag_value_ids: list(uuid(), { max: MOST_TAGS }) }, 'TagsRequest');
+
+export const deploymentPath = object({ deployment_id: uuid() });
+export const revisionPath = object({ deployment_id: uuid(), revision_id: uuid() });
+export const diffPath = object({ deployment_id: uuid(), revision_id: uuid(), other_id: uuid() });
+
+export const listQuery = object({
+  ...paging,
+  name_contains: text,
+  status: text,
+  remote_reconciled: optional(bool()),
+  tag_value_ids: optional(csv(uuid())),
+  image_version: text,
+  deployment_type: optional(literal(['dev_free', 'dev', 'prod'])),
+  deployment_ids: optional(csv(uuid())),
+});
+
+/** The point of the past to answer with: a time, or a version of the deployment. */
+export const replayQuery = object({ at: optional(datetime()), version: optional(int({ ge: 1 })) });
+export const dryRunQuery = object({ dry_run: optional(bool(), false) });
+export const deleteQuery = object({ delete_tracing_project: optional(bool(), false) });
+export const bulkDeleteQuery = object({
+  deployment_ids: csv(uuid(), { max: MOST_IDS }),
+  delete_tracing_project: optional(bool(), false),
+});
+export const revisionsQuery = object({ ...paging, status: optional(csv(str())) });
+export const historyQuery = object({ ...paging, after: optional(int({ ge: 0 })) });
+export const waitQuery = object({ timeout: optional(int({ ge: 0, le: 300 }), 30) });

@@ -1,0 +1,551 @@
+import { handle, streamName } from '@fairlead/eventing';
+import { deploymentModel, owned } from './deployment';
+import { reportRevision } from './revision';
+import type { RevisionStatus } from './deployment-events';
+import { OTHER_TENANT, TENANT, uuidOf } from './testing/samples';
+import { TestService } from './testing/service';
+
+let service: TestService;
+let count = 0;
+beforeAll(async () => (service = await TestService.start()));
+afterAll(() => service.stop());
+
+const send: TestService['send'] = (...request) => service.send(...request);
+const sample = (more: object = {}) => ({
+  name: `agent-${++count}`,
+  source: 'codehost',
+  source_config: { integration_id: uuidOf(1), repo_url: 'https://code.example/team/agent', deployment_type: 'prod' },
+  source_revision_config: { repo_ref: 'main', graph_config_path: 'graph.json' },
+  secrets: [{ name: 'TOKEN', value: 'one' }],
+  ...more,
+});
+const container = (more: object = {}) => ({
+  name: `agent-${++count}`,
+  source: 'external_container',
+  source_config: { listener_id: uuidOf(2), listener_config: { cluster_namespace: 'agents' } },
+  source_revision_config: { image_uri: 'registry.example/agent:1.4.2' },
+  secrets: [],
+  ...more,
+});
+const at = (id: string, rest = '') => `/v2/deployments/${id}${rest}`;
+const report = (id: string, revisionId: string, status: RevisionStatus) =>
+  handle(
+    service.store,
+    deploymentModel,
+    streamName('deployment', id),
+    owned(TENANT, id, reportRevision(revisionId, status)),
+    {
+      tenant: TENANT,
+      actor: 'system:rollouts',
+    },
+  );
+const listed = async (query: string) => {
+  const { json } = await send('GET', `/v2/deployments?${query}`);
+  return (json.resources as { name: string }[]).map(({ name }) => name);
+};
+
+describe('POST /v2/deployments', () => {
+  it('answers 201 with the whole record, null where nothing was given', async () => {
+    const body = sample();
+    const { status, json, headers } = await send('POST', '/v2/deployments', { body });
+    expect(status).toBe(201);
+    expect(headers.etag).toBe('"2"');
+    expect(json).toEqual({
+      name: body.name,
+      source: 'codehost',
+      source_config: {
+        integration_id: uuidOf(1),
+        repo_url: 'https://code.example/team/agent',
+        deployment_type: 'prod',
+        build_on_push: null,
+        custom_url: null,
+        resource_spec: null,
+        listener_id: null,
+        listener_config: null,
+        install_command: null,
+        build_command: null,
+      },
+      source_revision_config: {
+        repo_ref: 'main',
+        graph_config_path: 'graph.json',
+        image_uri: null,
+        source_tarball_path: null,
+        repo_commit_sha: null,
+      },
+      secrets: [{ name: 'TOKEN', value: '********' }],
+      secret_references: null,
+      id: expect.any(String),
+      tenant_id: TENANT,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      updated_at: expect.any(String),
+      status: 'AWAITING_DATABASE',
+      latest_revision_id: expect.any(String),
+      active_revision_id: null,
+      image_version: null,
+    });
+  });
+
+  it('rule 5: makes revision 1 of a usable artefact, and none without one until the first PATCH', async () => {
+    const { json } = await send('POST', '/v2/deployments', { body: container() });
+    expect(json.latest_revision_id).not.toBeNull();
+    const pushed = { ...sample({ source: 'internal_container', source_config: {}, source_revision_config: {} }) };
+    const empty = await send('POST', '/v2/deployments', { body: pushed });
+    expect(empty.json.latest_revision_id).toBeNull();
+    const body = { source_revision_config: { image_uri: 'registry.example/agent:2' } };
+    const patched = await send('PATCH', at(empty.json.id), { body });
+    expect(patched.json.latest_revision_id).not.toBeNull();
+  });
+
+  it('rule 9: is AWAITING_DATABASE at first and READY soon after', async () => {
+    const { json } = await send('POST', '/v2/deployments', { body: sample() });
+    expect(json.status).toBe('AWAITING_DATABASE');
+    const later = await service.eventually(
+      () => send('GET', at(json.id)),
+      (answer) => answer.json.status === 'READY',
+    );
+    expect(later.headers.etag).toBe('"3"');
+  });
+
+  it('refuses a name that the tenant already uses; another tenant may use it', async () => {
+    const body = sample();
+    expect((await send('POST', '/v2/deployments', { body })).status).toBe(201);
+    const again = await send('POST', '/v2/deployments', { body });
+    expect(again.status).toBe(400);
+    expect(again.json.detail).toBe(`A deployment named '${body.name}' already exists.`);
+    expect((await send('POST', '/v2/deployments', { body, as: 'stranger' })).status).toBe(201);
+  });
+
+  it('creates exactly one of many at once under one name', async () => {
+    const body = sample();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send('POST', '/v2/deployments', { body })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 400)]);
+  });
+
+  it('rule 14: an Idempotency-Key makes a repeated POST one deployment', async () => {
+    const body = sample();
+    const post = () => send('POST', '/v2/deployments', { body, headers: { 'idempotency-key': body.name } });
+    const first = await post();
+    const again = await post();
+    expect([again.status, again.json, again.headers.etag]).toEqual([201, first.json, first.headers.etag]);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(await listed(`name_contains=${body.name}`)).toEqual([body.name]);
+  });
+
+  it('names every missing and every wrong member', async () => {
+    const missing = await send('POST', '/v2/deployments', { body: {} });
+    expect(missing.status).toBe(422);
+    expect(missing.json.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual(
+      ['name', 'source', 'source_config', 'source_revision_config', 'secrets'].map((member) => ['body', member]),
+    );
+    const wrong = await send('POST', '/v2/deployments', { body: sample({ source: 'zip' }) });
+    expect(wrong.json.detail[0]).toMatchObject({ type: 'literal_error', loc: ['body', 'source'], input: 'zip' });
+  });
+
+  it('never echoes a secret in an error', async () => {
+    const secrets = [{ name: 5, value: 'canary-422' }, { value: 'canary-422' }];
+    const { text, status } = await send('POST', '/v2/deployments', { body: sample({ secrets, name: 7 }) });
+    expect(status).toBe(422);
+    expect(text).not.toContain('canary-422');
+  });
+
+  it.each([
+    ['a reserved name', [{ name: 'PORT', value: '1' }]],
+    [
+      'a duplicate name',
+      [
+        { name: 'A', value: '1' },
+        { name: 'A', value: '2' },
+      ],
+    ],
+    ['a mask without a stored value', [{ name: 'A', value: '********' }]],
+  ])('rule 10: refuses %s in secrets', async (_, secrets) => {
+    const { status, json } = await send('POST', '/v2/deployments', { body: sample({ secrets }) });
+    expect(status).toBe(400);
+    expect(json.detail).toMatch(/secrets/);
+  });
+
+  it('rule 7: refuses a member that does not belong to the source, and keeps no name reserved', async () => {
+    const body = sample({ source_revision_config: { image_uri: 'a:1' } });
+    const refused = await send('POST', '/v2/deployments', { body });
+    expect(refused).toMatchObject({
+      status: 400,
+      json: { detail: "image_uri is not allowed when source is 'codehost'." },
+    });
+    expect((await send('POST', '/v2/deployments', { body: { ...sample(), name: body.name } })).status).toBe(201);
+  });
+
+  it('takes and answers the real wire’s spelling', async () => {
+    const body = {
+      ...sample({ source: 'github', source_revision_config: { repo_ref: 'main', langgraph_config_path: 'g.json' } }),
+      source_config: { resource_spec: { redis_cpu: 1.5 } },
+    };
+    const { status, json } = await send('POST', '/api-host/v2/deployments', { body });
+    expect(status).toBe(201);
+    expect(json).toMatchObject({
+      source: 'github',
+      source_config: { resource_spec: { redis_cpu: 1.5 } },
+      source_revision_config: { langgraph_config_path: 'g.json' },
+    });
+    expect((await send('GET', at(json.id))).json).toMatchObject({
+      source: 'codehost',
+      source_config: { resource_spec: { cache_cpu: 1.5 } },
+      source_revision_config: { graph_config_path: 'g.json' },
+    });
+    expect((await send('GET', `/api-host${at(json.id)}`)).json.source).toBe('github');
+    const list = await send('GET', `/api-host/v2/deployments?name_contains=${body.name}`);
+    expect(list.json.resources[0].source).toBe('github');
+    const both = { ...body, name: 'both', source_config: { resource_spec: { redis_cpu: 1, cache_cpu: 2 } } };
+    expect((await send('POST', '/v2/deployments', { body: both })).status).toBe(400);
+  });
+});
+
+describe('GET /v2/deployments', () => {
+  it('pages: the answer’s offset asks for the next page, Link says where it is', async () => {
+    const prefix = `page-${++count}`;
+    for (const n of [1, 2, 3]) await send('POST', '/v2/deployments', { body: sample({ name: `${prefix}-${n}` }) });
+    const first = await send('GET', `/v2/deployments?name_contains=${prefix}&limit=2`);
+    expect(first.json.offset).toBe(2);
+    expect(first.json.resources.map(({ name }: { name: string }) => name)).toEqual([`${prefix}-3`, `${prefix}-2`]);
+    expect(first.headers.link).toBe(`</v2/deployments?name_contains=${prefix}&limit=2&offset=2>; rel="next"`);
+    const second = await send('GET', `/v2/deployments?name_contains=${prefix}&limit=2&offset=2`);
+    expect(second.json.resources.map(({ name }: { name: string }) => name)).toEqual([`${prefix}-1`]);
+    expect(second.json.offset).toBe(3);
+    expect(second.headers.link).toBeUndefined();
+    expect((await send('GET', `/v2/deployments?name_contains=${prefix}&offset=90`)).json).toEqual({
+      resources: [],
+      offset: 90,
+    });
+  });
+
+  it('filters by everything that the specification names', async () => {
+    const prefix = `filter-${++count}`;
+    const cloud = await service.ready(sample({ name: `${prefix}-cloud` }));
+    const remote = await service.ready(container({ name: `${prefix}-remote` }));
+    await send('PUT', at(cloud.id, '/tags'), { body: { tag_value_ids: [uuidOf(70), uuidOf(71)] } });
+    const of = (query: string) => listed(`name_contains=${prefix}&${query}`);
+    const all = [`${prefix}-remote`, `${prefix}-cloud`];
+    expect(await of('')).toEqual(all);
+    expect(await of('status=READY')).toEqual(all);
+    expect(await of('status=UNUSED')).toEqual([]);
+    expect(await of('status=nonsense')).toEqual([]);
+    expect(await of('status=')).toEqual(all);
+    expect(await of('remote_reconciled=true')).toEqual([`${prefix}-remote`]);
+    expect(await of('remote_reconciled=No')).toEqual([`${prefix}-cloud`]);
+    expect(await of(`tag_value_ids=${uuidOf(99)},${uuidOf(71)}`)).toEqual([`${prefix}-cloud`]);
+    expect(await of(`tag_value_ids=${uuidOf(99)}`)).toEqual([]);
+    expect(await of('image_version=1.4.2')).toEqual([`${prefix}-remote`]);
+    expect(await of('deployment_type=prod')).toEqual([`${prefix}-cloud`]);
+    expect(await of(`deployment_ids=${remote.id},${uuidOf(99)}`)).toEqual([`${prefix}-remote`]);
+    expect(await of('unknown=1')).toEqual(all);
+  });
+
+  it.each([
+    ['limit=0', ['query', 'limit']],
+    ['limit=101', ['query', 'limit']],
+    ['offset=-1', ['query', 'offset']],
+    ['remote_reconciled=maybe', ['query', 'remote_reconciled']],
+    ['deployment_type=x', ['query', 'deployment_type']],
+    ['tag_value_ids=x', ['query', 'tag_value_ids', 0]],
+    [`deployment_ids=${uuidOf(1)},x`, ['query', 'deployment_ids', 1]],
+  ])('answers 422 to %s', async (query, loc) => {
+    const { status, json } = await send('GET', `/v2/deployments?${query}`);
+    expect(status).toBe(422);
+    expect(json.detail).toMatchObject([{ loc }]);
+  });
+
+  it('survives text that no name can hold', async () => {
+    for (const text of ['%00', '%25', '%F0%9F%99%82', '%5C', "'"]) {
+      expect((await send('GET', `/v2/deployments?name_contains=${text}`)).status).toBeLessThan(500);
+    }
+  });
+});
+
+describe('PATCH /v2/deployments/{id}', () => {
+  it('rule 1 and 2: answers with the new latest_revision_id only when a revision was made', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    const config = await send('PATCH', at(id), { body: { source_config: { custom_url: 'https://a.example' } } });
+    expect(config.json.latest_revision_id).toBe(latest_revision_id);
+    expect(config.json.source_config.custom_url).toBe('https://a.example');
+    const revised = await send('PATCH', at(id), { body: { source_revision_config: { repo_ref: 'release' } } });
+    expect(revised.json.latest_revision_id).not.toBe(latest_revision_id);
+    expect(revised.json.source_revision_config).toMatchObject({ repo_ref: 'release', graph_config_path: 'graph.json' });
+    expect((await send('GET', at(id))).json).toEqual(revised.json);
+    const secrets = await send('PATCH', at(id), { body: { secrets: [{ name: 'TOKEN', value: 'two' }] } });
+    expect(secrets.json.latest_revision_id).not.toBe(revised.json.latest_revision_id);
+  });
+
+  it('rule 1: equal values change nothing: same version, no event', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    const before = await service.store.read(streamName('deployment', id));
+    const { source_config, source_revision_config, secrets, name, source } = sample();
+    const body = { source_config, source_revision_config, secrets, source, name: null, unknown: name };
+    const { json, headers } = await send('PATCH', at(id), { body });
+    expect(json.latest_revision_id).toBe(latest_revision_id);
+    expect(headers.etag).toBe(`"${before.length}"`);
+    expect(await service.store.read(streamName('deployment', id))).toEqual(before);
+  });
+
+  it('rule 4: is never refused because a revision is in progress', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    await report(id, latest_revision_id, 'BUILDING');
+    const answers = await Promise.all(
+      [1, 2, 3].map((n) => send('PATCH', at(id), { body: { source_revision_config: { repo_ref: `r${n}` } } })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await report(id, latest_revision_id, 'BUILD_FAILED');
+    const { json } = await service.eventually(
+      () => send('GET', at(id, '/revisions')),
+      (answer) => answer.json.resources[0].status !== 'QUEUED',
+    );
+    expect(json.resources.map(({ status }: { status: string }) => status)).toEqual([
+      'AWAITING_BUILD',
+      'SKIPPED',
+      'SKIPPED',
+      'BUILD_FAILED',
+    ]);
+  });
+
+  it('rule 3: active_revision_id moves when the rollout reports DEPLOYED', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    await report(id, latest_revision_id, 'DEPLOYING');
+    expect((await send('GET', at(id))).json.active_revision_id).toBeNull();
+    await report(id, latest_revision_id, 'DEPLOYED');
+    const { json } = await service.eventually(
+      () => send('GET', at(id)),
+      (answer) => answer.json.active_revision_id !== null,
+    );
+    expect(json.active_revision_id).toBe(latest_revision_id);
+  });
+
+  it('rule 6: refuses another value for what is fixed, naming it', async () => {
+    const { id } = await service.ready(sample());
+    const { status, json } = await send('PATCH', at(id), {
+      body: { source_config: { repo_url: 'https://other.example' } },
+    });
+    expect([status, json.detail]).toEqual([400, 'repo_url cannot be changed after creation.']);
+  });
+
+  it('rule 11: cpu is kept to a tenth, image_version is the tag', async () => {
+    const { id } = await service.ready(container());
+    const source_config = { resource_spec: { cpu: 0.26, cpu_limit: '2' } };
+    const source_revision_config = { image_uri: 'registry.example/agent:2.0' };
+    const { json } = await send('PATCH', at(id), { body: { source_config, source_revision_config } });
+    expect(json.source_config.resource_spec).toEqual({ cpu: 0.3, cpu_limit: 2 });
+    expect(json.image_version).toBe('2.0');
+  });
+
+  it('rule 14: If-Match guards against a change in between', async () => {
+    const { id } = await service.ready(sample());
+    const { headers } = await send('GET', at(id));
+    const change = (ref: string) =>
+      send('PATCH', at(id), {
+        body: { source_revision_config: { repo_ref: ref } },
+        headers: { 'if-match': String(headers.etag) },
+      });
+    expect((await change('one')).status).toBe(200);
+    const late = await change('two');
+    expect(late.status).toBe(412);
+    expect(late.headers['x-should-retry']).toBe('false');
+    expect((await send('DELETE', at(id), { headers: { 'if-match': '"1"' } })).status).toBe(412);
+  });
+
+  it('rule 14: an Idempotency-Key makes a repeated PATCH one change', async () => {
+    const { id } = await service.ready(sample());
+    const change = (ref: string) =>
+      send('PATCH', at(id), {
+        body: { source_revision_config: { repo_ref: ref } },
+        headers: { 'idempotency-key': `key-${id}` },
+      });
+    const first = await change('one');
+    await send('PATCH', at(id), { body: { source_revision_config: { repo_ref: 'main' } } });
+    const again = await change('one');
+    expect(again.json).toEqual(first.json);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect((await change('two')).status).toBe(422);
+  });
+
+  it('answers 422 to a wrong id or member, 400 to a member of another source', async () => {
+    expect((await send('PATCH', at('abc'), { body: {} })).json.detail[0].loc).toEqual(['path', 'deployment_id']);
+    const { id } = await service.ready(sample());
+    const wrong = await send('PATCH', at(id), { body: { revision_source: 'external_container' } });
+    expect(wrong.json.detail[0]).toMatchObject({
+      loc: ['body', 'revision_source'],
+      msg: "Input should be 'codehost', 'internal_container' or 'internal_source'",
+    });
+    const other = await send('PATCH', at(id), { body: { secret_references: [] } });
+    expect(other.json.detail).toBe("secret_references is not allowed when source is 'codehost'.");
+  });
+});
+
+describe('rule 14: dry run', () => {
+  it('answers what POST would, and writes nothing', async () => {
+    const body = sample();
+    const head = await service.store.head();
+    const { status, headers, json } = await send('POST', '/v2/deployments?dry_run=true', { body });
+    expect([status, headers['x-dry-run']]).toEqual([201, 'true']);
+    expect(json).toMatchObject({
+      name: body.name,
+      status: 'AWAITING_DATABASE',
+      secrets: [{ name: 'TOKEN', value: '********' }],
+    });
+    expect((await send('GET', at(json.id))).status).toBe(404);
+    expect((await service.database.pool.query('select from data_keys where subject = $1', [json.id])).rowCount).toBe(0);
+    expect(await service.store.head()).toBe(head);
+    expect((await send('POST', '/v2/deployments', { body })).status).toBe(201);
+    expect((await send('POST', '/v2/deployments?dry_run=1', { body })).json.detail).toMatch(/already exists/);
+  });
+
+  it('answers what PATCH would, and writes nothing', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    const before = await send('GET', at(id));
+    const body = { secrets: [{ name: 'NEW', value: 'x' }], source_revision_config: { repo_ref: 'release' } };
+    const { status, headers, json } = await send('PATCH', at(id, '?dry_run=true'), { body });
+    expect([status, headers['x-dry-run']]).toEqual([200, 'true']);
+    expect(json.secrets).toEqual([{ name: 'NEW', value: '********' }]);
+    expect(json.latest_revision_id).not.toBe(latest_revision_id);
+    expect((await send('GET', at(id))).text).toBe(before.text);
+    const same = await send('PATCH', at(id, '?dry_run=true'), { body: { secrets: [{ name: 'TOKEN', value: 'one' }] } });
+    expect(same.json.latest_revision_id).toBe(latest_revision_id);
+    expect((await send('PATCH', at(id, '?dry_run=true'), { body: { source_config: { repo_url: 'x' } } })).status).toBe(
+      400,
+    );
+  });
+});
+
+describe('DELETE', () => {
+  it('answers 204, the deployment goes, its name is free at once', async () => {
+    const body = sample();
+    const { id } = await service.ready(body);
+    const { status, text } = await send('DELETE', at(id, '?delete_tracing_project=true'));
+    expect([status, text]).toEqual([204, '']);
+    expect((await send('POST', '/v2/deployments', { body })).status).toBe(201);
+    const gone = await service.eventually(
+      () => send('GET', at(id)),
+      (answer) => answer.status === 404,
+    );
+    expect(gone.json).toEqual({ detail: `Deployment ID ${id} not found.` });
+    expect((await send('PATCH', at(id), { body: {} })).status).toBe(404);
+    expect((await send('DELETE', at(id))).status).toBe(404);
+    expect(await listed(`deployment_ids=${id}`)).toEqual([]);
+    const events = await service.store.read(streamName('deployment', id));
+    expect(events.map(({ type }) => type).slice(-2)).toEqual(['DeploymentDeletionRequested', 'DeploymentDeleted']);
+    expect(events.at(-2)!.data).toMatchObject({ delete_tracing_project: true });
+  });
+
+  it('of many answers 200, 207 when some are not there, 404 when none is', async () => {
+    const [a, b] = [await service.ready(sample()), await service.ready(sample())];
+    const some = await send('DELETE', `/v2/deployments?deployment_ids=${a.id}&deployment_ids=${uuidOf(404)}`);
+    expect([some.status, some.json]).toEqual([
+      207,
+      {
+        deleted: [a.id],
+        failed: [{ deployment_id: uuidOf(404), detail: `Deployment ID ${uuidOf(404)} not found.` }],
+      },
+    ]);
+    const all = await send('DELETE', `/v2/deployments?deployment_ids=${b.id}`);
+    expect([all.status, all.json]).toEqual([200, { deleted: [b.id], failed: [] }]);
+    const none = await send('DELETE', `/v2/deployments?deployment_ids=${uuidOf(404)}`);
+    expect([none.status, none.json]).toEqual([404, { detail: `Deployment ID ${uuidOf(404)} not found.` }]);
+    expect((await send('DELETE', '/v2/deployments')).status).toBe(422);
+    const many = Array.from({ length: 101 }, (_, n) => `deployment_ids=${uuidOf(n)}`).join('&');
+    expect((await send('DELETE', `/v2/deployments?${many}`)).status).toBe(422);
+  });
+});
+
+describe('PUT /v2/deployments/{id}/tags', () => {
+  it('replaces the tag values', async () => {
+    const { id } = await service.ready(sample());
+    const put = (...tag_value_ids: string[]) => send('PUT', at(id, '/tags'), { body: { tag_value_ids } });
+    expect((await put(uuidOf(1), uuidOf(2))).json).toEqual({ tag_value_ids: [uuidOf(1), uuidOf(2)] });
+    expect((await put()).json).toEqual({ tag_value_ids: [] });
+    expect((await put('x')).json.detail[0].loc).toEqual(['body', 'tag_value_ids', 0]);
+  });
+});
+
+describe('replay', () => {
+  it('rule 14: answers with the deployment as of a version', async () => {
+    const { id } = await service.ready(sample());
+    await send('PATCH', at(id), { body: { source_revision_config: { repo_ref: 'release' } } });
+    const first = await send('GET', at(id, '?version=2'));
+    expect(first.json).toMatchObject({ status: 'AWAITING_DATABASE', source_revision_config: { repo_ref: 'main' } });
+    expect(first.headers.etag).toBe('"2"');
+    expect((await send('GET', at(id, '?version=5'))).json).toEqual((await send('GET', at(id))).json);
+    expect((await send('GET', at(id, '?version=6'))).status).toBe(404);
+    expect((await send('GET', at(id, '?version=0'))).status).toBe(422);
+  });
+
+  it('rule 14: answers with the deployment as of a time, 404 before it was created and after its removal', async () => {
+    const { id } = await service.ready(sample());
+    const before = (await send('GET', at(id))).json;
+    await service.eventually(
+      () => send('PATCH', at(id), { body: { source_revision_config: { repo_ref: `r${Date.now()}` } } }),
+      ({ json }) => json.updated_at > before.updated_at,
+    );
+    await send('DELETE', at(id));
+    await service.eventually(
+      () => send('GET', at(id)),
+      (answer) => answer.status === 404,
+    );
+    const seen = await send('GET', at(id, `?at=${before.updated_at}`));
+    expect(seen.json).toMatchObject({ id, source_revision_config: { repo_ref: 'main' } });
+    expect((await send('GET', at(id, '?at=2020-01-01T00:00:00Z'))).status).toBe(404);
+    expect((await send('GET', at(id, '?at=2999-01-01'))).status).toBe(404);
+    expect((await send('GET', at(id, '?at=yesterday'))).status).toBe(422);
+    expect((await send('GET', at(id, '?at=2999-01-01&version=1'))).status).toBe(400);
+  });
+});
+
+describe('tenancy and scopes', () => {
+  it('another tenant’s deployment is answered like a missing one, everywhere', async () => {
+    const { id, latest_revision_id: rid } = await service.ready(sample());
+    const missing = { status: 404, json: { detail: `Deployment ID ${id} not found.` } };
+    const attempts: [Parameters<TestService['send']>[0], string, unknown?][] = [
+      ['GET', ''],
+      ['GET', '?version=1'],
+      ['GET', '?at=2999-01-01'],
+      ['GET', '/history'],
+      ['GET', '/revisions'],
+      ['GET', `/revisions/${rid}`],
+      ['GET', `/revisions/${rid}/wait?timeout=0`],
+      ['GET', `/revisions/${rid}/diff/${rid}`],
+      ['PATCH', '', {}],
+      ['PATCH', '?dry_run=true', {}],
+      ['PATCH', '', { secrets: [{ name: 'A', value: 'b' }] }],
+      ['PUT', '/tags', { tag_value_ids: [] }],
+      ['POST', `/revisions/${rid}/redeploy`],
+      ['POST', `/revisions/${rid}/interrupt`],
+      ['DELETE', ''],
+    ];
+    for (const [method, rest, body] of attempts) {
+      expect(await send(method, at(id, rest), { as: 'stranger', body })).toMatchObject(missing);
+    }
+    expect(await send('DELETE', `/v2/deployments?deployment_ids=${id}`, { as: 'stranger' })).toMatchObject(missing);
+    const list = await send('GET', `/v2/deployments?deployment_ids=${id}`, { as: 'stranger' });
+    expect(list.json.resources).toEqual([]);
+    expect((await send('GET', at(id))).status).toBe(200);
+  });
+
+  it('a key that only reads cannot write', async () => {
+    const { id } = await service.ready(sample());
+    expect((await send('GET', at(id), { as: 'reader' })).status).toBe(200);
+    expect((await send('PATCH', at(id), { as: 'reader', body: {} })).status).toBe(403);
+    expect((await send('GET', at(id), { as: 'nobody' as 'reader' })).status).toBe(401);
+    expect(OTHER_TENANT).not.toBe(TENANT);
+  });
+});
+
+describe('rule 8: source availability', () => {
+  it('a source that HOSTING excludes is refused', async () => {
+    const cloud = await TestService.start('cloud');
+    try {
+      const refused = await cloud.send('POST', '/v2/deployments', { body: container() });
+      expect([refused.status, refused.json.detail]).toEqual([
+        400,
+        "source 'external_container' is available only for self-hosted deployments.",
+      ]);
+      expect((await cloud.send('POST', '/v2/deployments', { body: sample() })).status).toBe(201);
+    } finally {
+      await cloud.stop();
+    }
+  });
+});

@@ -1,0 +1,197 @@
+import { EventStore, fold, load, type Recorded, streamName } from '@fairlead/eventing';
+import {
+  Access,
+  allows,
+  BadRequest,
+  etag,
+  HttpProblem,
+  Idempotency,
+  linkNext,
+  mappedError,
+  NotFound,
+  query,
+  validateRequest,
+} from '@fairlead/http';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { v7 as uuid } from 'uuid';
+import { create, patch } from './change';
+import { deploymentModel, owned, requestDeletion, tag } from './deployment';
+import { DeploymentAnswers } from './deployment.answers';
+import { DeploymentCommands } from './deployment.commands';
+import type { DeploymentEvent, Secret } from './deployment-events';
+import { DeploymentQueries } from './deployment.queries';
+import {
+  bulkDeleteQuery,
+  createRequest,
+  deleteQuery,
+  deploymentPath,
+  dryRunQuery,
+  listQuery,
+  patchRequest,
+  replayQuery,
+  tagsRequest,
+} from './deployment.schema';
+import { DeploymentsOptions } from './deployments.options';
+import { DeploymentNotFound } from './errors';
+import { SecretSafe } from './secret.safe';
+
+@Controller('v2/deployments')
+export class DeploymentsController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly commands: DeploymentCommands,
+    private readonly queries: DeploymentQueries,
+    private readonly answers: DeploymentAnswers,
+    private readonly safe: SecretSafe,
+    private readonly idempotency: Idempotency,
+    private readonly options: DeploymentsOptions,
+  ) {}
+
+  /** Secrets are always masked in lists. */
+  @Get()
+  @Access('read')
+  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { limit, offset, ...filter } = query(listQuery, request);
+    const { tenantId } = request.actor;
+    const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, request.dialect);
+    const next = offset + items.length;
+    if (more) linkNext(request, reply, next);
+    return json(reply, `{"resources":[${items.join(',')}],"offset":${next}}`);
+  }
+
+  @Post()
+  @Access('write')
+  @HttpCode(201)
+  async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { query, body: sent } = validateRequest(request, { query: dryRunQuery, body: createRequest });
+    const { hosting } = this.options;
+    const { tenantId } = request.actor;
+    const ids = { deploymentId: uuid(), revisionId: uuid() };
+    const tried = { ...sent, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
+    if (query.dry_run) {
+      const { state, version } = await this.commands.previewCreate(request, ids, tried, hosting);
+      return this.answers.dryRun(request, reply, state, version);
+    }
+    const answer = await this.idempotency.run(request, reply, async () => {
+      create(tried, tenantId, ids, hosting)(null);
+      const secrets = await this.safe.seal(tenantId, ids.deploymentId, [], sent.secrets);
+      const { state, version } = await this.commands.create(request, ids, { ...sent, secrets }, hosting);
+      return this.answers.masked(request, reply, state, version);
+    });
+    return this.answers.revealed(request, reply, answer);
+  }
+
+  /** Deletes those that exist: 200 when all do, 207 when some do. */
+  @Delete()
+  @Access('write')
+  async removeMany(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { deployment_ids, delete_tracing_project } = query(bulkDeleteQuery, request);
+    const deleted: string[] = [];
+    const failed: { deployment_id: string; detail: unknown }[] = [];
+    const attempts = [...new Set(deployment_ids)].map(async (id) => {
+      try {
+        await this.requestDeletion(request, id, delete_tracing_project);
+        deleted.push(id);
+      } catch (error) {
+        const problem = mappedError(error);
+        if (!(problem instanceof HttpProblem)) throw error;
+        failed.push({ deployment_id: id, detail: problem.detail });
+      }
+    });
+    await Promise.all(attempts);
+    if (deleted.length === 0) throw new NotFound(String(failed[0]?.detail ?? 'No deployment was found: not found.'));
+    reply.status(failed.length > 0 ? 207 : 200);
+    return { deleted, failed };
+  }
+
+  @Get(':deployment_id')
+  @Access('read')
+  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path, query } = validateRequest(request, { path: deploymentPath, query: replayQuery });
+    const id = path.deployment_id;
+    const { tenantId } = request.actor;
+    if (query.at !== undefined || query.version !== undefined) return this.replay(request, reply, id, query);
+    if (allows(request.actor, 'secrets:read')) {
+      const { state, version } = await load(this.store, deploymentModel, streamName('deployment', id));
+      const current = owned(tenantId, id, (deployment) => deployment)(state);
+      return this.answers.revealed(request, reply, this.answers.masked(request, reply, current, version));
+    }
+    const found = await this.queries.find(tenantId, id, request.dialect);
+    if (!found) throw new DeploymentNotFound(id);
+    reply.header('etag', etag(found.version));
+    return json(reply, found.document);
+  }
+
+  @Patch(':deployment_id')
+  @Access('write')
+  async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const parts = { path: deploymentPath, query: dryRunQuery, body: patchRequest };
+    const { path, query, body: sent } = validateRequest(request, parts);
+    const id = path.deployment_id;
+    const { hosting } = this.options;
+    if (query.dry_run) {
+      const secrets = sent.secrets && (await this.safe.pretend(id, await this.stored(request, id), sent.secrets));
+      const { state, version } = await this.commands.preview(request, id, patch({ ...sent, secrets }, uuid(), hosting));
+      return this.answers.dryRun(request, reply, state, version);
+    }
+    const answer = await this.idempotency.run(request, reply, async () => {
+      const { tenantId } = request.actor;
+      const secrets =
+        sent.secrets && (await this.safe.seal(tenantId, id, await this.stored(request, id), sent.secrets));
+      const { state, version } = await this.commands.change(request, id, patch({ ...sent, secrets }, uuid(), hosting));
+      return this.answers.masked(request, reply, state, version);
+    });
+    return this.answers.revealed(request, reply, answer);
+  }
+
+  @Delete(':deployment_id')
+  @Access('write')
+  @HttpCode(204)
+  async remove(@Req() request: FastifyRequest): Promise<void> {
+    const { path, query } = validateRequest(request, { path: deploymentPath, query: deleteQuery });
+    await this.requestDeletion(request, path.deployment_id, query.delete_tracing_project);
+  }
+
+  /** Replaces the tag values that lists can be filtered by. */
+  @Put(':deployment_id/tags')
+  @Access('write')
+  async tag(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path, body: sent } = validateRequest(request, { path: deploymentPath, body: tagsRequest });
+    const { state, version } = await this.commands.change(request, path.deployment_id, tag(sent.tag_value_ids));
+    reply.header('etag', etag(version));
+    return { tag_value_ids: state.tag_value_ids };
+  }
+
+  private async requestDeletion(request: FastifyRequest, id: string, deleteTracingProject: boolean): Promise<void> {
+    const { state } = await this.commands.change(request, id, requestDeletion(deleteTracingProject));
+    await this.commands.releaseName(request, state);
+  }
+
+  /** The deployment as it was, folded from the events up to a time or version; secrets are masked. */
+  private async replay(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: string,
+    { at, version }: { at?: { micros: number }; version?: number },
+  ) {
+    if (at !== undefined && version !== undefined) throw new BadRequest('Send either at or version, not both.');
+    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
+    const until = at ? events.filter(({ time }) => Date.parse(time) * 1000 <= at.micros) : events.slice(0, version);
+    if (version !== undefined && version > events.length) throw new DeploymentNotFound(id);
+    const state = owned(request.actor.tenantId, id, (deployment) => deployment)(fold(deploymentModel, until));
+    return this.answers.masked(request, reply, state, until.length);
+  }
+
+  /** The secrets that the caller's deployment has now. */
+  private async stored(request: FastifyRequest, id: string): Promise<readonly Secret[]> {
+    const { state } = await load(this.store, deploymentModel, streamName('deployment', id));
+    return owned(request.actor.tenantId, id, ({ secrets }) => secrets)(state);
+  }
+}
+
+/** Answers with text that is JSON already. */
+function json(reply: FastifyReply, text: string): string {
+  reply.header('content-type', 'application/json; charset=utf-8');
+  return text;
+}

@@ -1,0 +1,36 @@
+import { EventStore, type Recorded, streamName } from '@fairlead/eventing';
+import { Access, linkNext, validateRequest } from '@fairlead/http';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { history } from './audit';
+import type { DeploymentEvent, SecretsRead } from './deployment-events';
+import { deploymentPath, historyQuery } from './deployment.schema';
+import { DeploymentNotFound } from './errors';
+
+@Controller('v2/deployments/:deployment_id/history')
+export class HistoryController {
+  constructor(private readonly store: EventStore) {}
+
+  /**
+   * What happened to a deployment, oldest first, also after its removal. `after` leaves out all up to the event that
+   * made this version.
+   */
+  @Get()
+  @Access('read')
+  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path, query } = validateRequest(request, { path: deploymentPath, query: historyQuery });
+    const id = path.deployment_id;
+    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
+    const [created] = events;
+    if (created?.type !== 'DeploymentCreated' || created.data.tenant_id !== request.actor.tenantId) {
+      throw new DeploymentNotFound(id);
+    }
+    const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
+    const after = query.after ? (events[query.after - 1]?.position ?? events.at(-1)!.position) : 0n;
+    const entries = history(events, reads).filter(({ position }) => position > after);
+    const page = entries.slice(query.offset, query.offset + query.limit);
+    const offset = query.offset + page.length;
+    if (offset < entries.length) linkNext(request, reply, offset);
+    return { resources: page.map(({ entry }) => entry), offset };
+  }
+}

@@ -1,0 +1,15 @@
+export * from './change';
+export * from './deployment';
+export * from './deployment-events';
+export { DeploymentQueries, type DeploymentFilter, type Listed, type Page } from './deployment.queries';
+export { DeploymentsView } from './deployment.view';
+export * from './deployments.module';
+export * from './deployments.options';
+export * from './deployments.upcasters';
+export * from './errors';
+export * from './migrations';
+export * from './record';
+export * from './revision';
+export * from './revision-status';
+export { MASK, type OfferedSecret } from './secrets';
+export type { Hosting } from './source-rules';

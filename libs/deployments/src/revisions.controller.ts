@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { EventStore, fold, load, type Recorded, streamName } from '@fairlead/eventing';
+import { Access, etag, Idempotency, linkNext, validateRequest } from '@fairlead/http';
+import { Controller, Get, HttpCode, type OnModuleDestroy, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { v7 as uuid } from 'uuid';
+import { difference } from './audit';
+import { deploymentModel, owned } from './deployment';
+import { DeploymentAnswers } from './deployment.answers';
+import { DeploymentCommands } from './deployment.commands';
+import type { DeploymentEvent } from './deployment-events';
+import { DeploymentQueries } from './deployment.queries';
+import { deploymentPath, diffPath, revisionPath, revisionsQuery, waitQuery } from './deployment.schema';
+import { DeploymentsOptions } from './deployments.options';
+import { RevisionNotFound } from './errors';
+import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
+import { hasEnded } from './revision-status';
+
+/** How often a waiting request looks whether its revision has ended. */
+const LOOK_MS = 250;
+
+@Controller('v2/deployments/:deployment_id/revisions')
+export class RevisionsController implements OnModuleDestroy {
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly commands: DeploymentCommands,
+    private readonly queries: DeploymentQueries,
+    private readonly answers: DeploymentAnswers,
+    private readonly idempotency: Idempotency,
+    private readonly options: DeploymentsOptions,
+  ) {}
+
+  /** Requests that wait answer at once when the service stops. */
+  onModuleDestroy(): void {
+    this.stopping.abort();
+  }
+
+  @Get()
+  @Access('read')
+  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path, query } = validateRequest(request, { path: deploymentPath, query: revisionsQuery });
+    await this.checkOwned(request, path.deployment_id);
+    const { items, more } = await this.queries.revisions(path.deployment_id, query.status, query);
+    const offset = query.offset + items.length;
+    if (more) linkNext(request, reply, offset);
+    return { resources: items.map((revision) => this.answers.revision(request, revision)), offset };
+  }
+
+  @Get(':revision_id')
+  @Access('read')
+  async find(@Req() request: FastifyRequest) {
+    const { path } = validateRequest(request, { path: revisionPath });
+    return this.answers.revision(request, await this.stored(request, path.deployment_id, path.revision_id));
+  }
+
+  /** Answers when the revision has ended, or after `timeout` seconds with the status it then has. */
+  @Get(':revision_id/wait')
+  @Access('read')
+  async wait(@Req() request: FastifyRequest) {
+    const { path, query } = validateRequest(request, { path: revisionPath, query: waitQuery });
+    const deadline = Date.now() + query.timeout * 1000;
+    for (;;) {
+      const revision = await this.stored(request, path.deployment_id, path.revision_id);
+      const left = deadline - Date.now();
+      const { signal } = this.stopping;
+      if (hasEnded(revision.status) || left <= 0 || signal.aborted || request.raw.destroyed) {
+        return this.answers.revision(request, revision);
+      }
+      await pause(Math.min(left, LOOK_MS), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** A new revision from an earlier one's whole snapshot. */
+  @Post(':revision_id/redeploy')
+  @Access('write')
+  @HttpCode(200)
+  async redeploy(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path } = validateRequest(request, { path: revisionPath });
+    const answer = await this.idempotency.run(request, reply, async () => {
+      const earlier = revisionOf(await this.folded(request, path.deployment_id), path.revision_id);
+      const decide = redeploy(earlier, uuid(), this.options.hosting);
+      const { state, version } = await this.commands.change(request, path.deployment_id, decide);
+      return this.answers.masked(request, reply, state, version);
+    });
+    return this.answers.revealed(request, reply, answer);
+  }
+
+  @Post(':revision_id/interrupt')
+  @Access('write')
+  @HttpCode(200)
+  async interrupt(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path } = validateRequest(request, { path: revisionPath });
+    return this.idempotency.run(request, reply, async () => {
+      revisionOf(await this.folded(request, path.deployment_id), path.revision_id);
+      const { version } = await this.commands.change(request, path.deployment_id, interrupt(path.revision_id));
+      reply.header('etag', etag(version));
+      const revisions = await this.folded(request, path.deployment_id);
+      return this.answers.revision(request, revisionOf(revisions, path.revision_id));
+    });
+  }
+
+  /** What differs between two revisions, by member; secrets as digests. */
+  @Get(':revision_id/diff/:other_id')
+  @Access('read')
+  async diff(@Req() request: FastifyRequest) {
+    const { path } = validateRequest(request, { path: diffPath });
+    const revisions = await this.folded(request, path.deployment_id);
+    const [from, to] = [revisionOf(revisions, path.revision_id), revisionOf(revisions, path.other_id)];
+    return { from: from.id, to: to.id, changes: difference(from, to) };
+  }
+
+  private async checkOwned(request: FastifyRequest, id: string): Promise<void> {
+    const { state } = await load(this.store, deploymentModel, streamName('deployment', id));
+    owned(request.actor.tenantId, id, () => undefined)(state);
+  }
+
+  private async stored(request: FastifyRequest, id: string, revisionId: string) {
+    await this.checkOwned(request, id);
+    const revision = await this.queries.revision(id, revisionId);
+    if (!revision) throw new RevisionNotFound(revisionId);
+    return revision;
+  }
+
+  private async folded(request: FastifyRequest, id: string): Promise<Revisions> {
+    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
+    owned(request.actor.tenantId, id, () => undefined)(fold(deploymentModel, events));
+    return fold(revisionsModel, events);
+  }
+}

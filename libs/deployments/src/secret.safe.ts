@@ -1,0 +1,73 @@
+import { EventStore, type Metadata, Shredded, streamName, Vault } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import type { Deployment } from './deployment';
+import type { Secret } from './deployment-events';
+import { DeploymentNotFound } from './errors';
+import { checkSecretNames, MASK, type OfferedSecret } from './secrets';
+
+/** A secret as a request brings it. */
+export interface PlainSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Seals the secrets of deployments and opens them again; every opening is recorded. */
+@Injectable()
+export class SecretSafe {
+  constructor(
+    private readonly vault: Vault,
+    private readonly store: EventStore,
+  ) {}
+
+  /**
+   * The secrets ready for a command: sealed, or only named when the mask was sent. A value equal to the stored one
+   * is not sealed again.
+   * @throws InvalidDeployment for names that no deployment may have.
+   */
+  async seal(tenantId: string, id: string, stored: readonly Secret[], sent: readonly PlainSecret[]) {
+    checkSecretNames(sent);
+    return Promise.all(sent.map((secret) => this.sealOne(tenantId, id, stored, secret)));
+  }
+
+  /** As `seal`, for a command that is only tried: nothing is written, and what is new cannot be opened. */
+  async pretend(id: string, stored: readonly Secret[], sent: readonly PlainSecret[]): Promise<OfferedSecret[]> {
+    checkSecretNames(sent);
+    return Promise.all(
+      sent.map(async ({ name, value }) => {
+        if (value === MASK) return { name };
+        const digest = stored.length > 0 ? await this.vault.digest(id, value) : '';
+        return { name, sealed: { subject: id, sealed: '' }, digest };
+      }),
+    );
+  }
+
+  /**
+   * The values of a deployment's secrets by name. That they were read is recorded before they are given out.
+   * @throws DeploymentNotFound when the deployment was removed meanwhile.
+   */
+  async open(state: Deployment, version: number, metadata: Metadata): Promise<Map<string, string>> {
+    const { id, tenant_id, secrets } = state;
+    const opened = await Promise.all(
+      secrets.map(async ({ name, sealed }) => [name, await this.vault.open(tenant_id, id, name, sealed)] as const),
+    ).catch((error: unknown) => {
+      throw error instanceof Shredded ? new DeploymentNotFound(id) : error;
+    });
+    const names = secrets.map(({ name }) => name);
+    const { causationId: _command, ...reader } = metadata;
+    const read = { type: 'SecretsRead', data: { version, names } };
+    if (names.length > 0) await this.store.append(streamName('secretAccess', id), 'any', [read], reader);
+    return new Map(opened);
+  }
+
+  private async sealOne(
+    tenantId: string,
+    id: string,
+    stored: readonly Secret[],
+    { name, value }: PlainSecret,
+  ): Promise<OfferedSecret> {
+    if (value === MASK) return { name };
+    const digest = await this.vault.digest(id, value);
+    const known = stored.find((secret) => secret.name === name && secret.digest === digest);
+    return known ?? { name, sealed: await this.vault.seal(tenantId, id, name, value), digest };
+  }
+}

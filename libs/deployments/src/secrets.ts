@@ -1,0 +1,46 @@
+import type { Secret } from './deployment-events';
+import { InvalidDeployment } from './errors';
+
+/** What answers show instead of a secret's value; sent back in a PATCH it keeps the stored value. */
+export const MASK = '********';
+
+/** Set by the platform in every deployment: a secret of such a name would never be seen. */
+const RESERVED = new Set(['PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI']);
+const RESERVED_PREFIX = 'FAIRLEAD_';
+
+/** A secret as a command brings it: sealed outside, or only its name to keep the stored value. */
+export type OfferedSecret = Secret | { readonly name: string };
+
+/** @throws InvalidDeployment for a name that is empty, used twice, or one that the platform sets itself. */
+export function checkSecretNames(secrets: readonly { readonly name: string }[]): void {
+  const seen = new Set<string>();
+  for (const { name } of secrets) {
+    if (name === '') throw new InvalidDeployment('A name in secrets must not be empty.');
+    if (RESERVED.has(name) || name.startsWith(RESERVED_PREFIX)) {
+      throw new InvalidDeployment(`The name '${name}' in secrets is reserved.`);
+    }
+    if (seen.has(name)) throw new InvalidDeployment(`The name '${name}' appears more than once in secrets.`);
+    seen.add(name);
+  }
+}
+
+/**
+ * The whole new list, in the order offered, with kept values taken from the stored list.
+ * @throws InvalidDeployment when there is no stored value to keep.
+ */
+export function replaceSecrets(stored: readonly Secret[], offered: readonly OfferedSecret[]): readonly Secret[] {
+  checkSecretNames(offered);
+  return offered.map((secret) => {
+    if ('sealed' in secret) return secret;
+    const kept = stored.find(({ name }) => name === secret.name);
+    if (!kept) throw new InvalidDeployment(`The secret '${secret.name}' in secrets has no stored value to keep.`);
+    return kept;
+  });
+}
+
+/** Whether two lists hold the same names with the same values; their order does not count. */
+export function sameSecrets(a: readonly Secret[], b: readonly Secret[]): boolean {
+  if (a === b) return true;
+  const digests = new Map(b.map(({ name, digest }) => [name, digest]));
+  return a.length === b.length && a.every(({ name, digest }) => digests.get(name) === digest);
+}

@@ -1,0 +1,35 @@
+import type { Recorded } from '@fairlead/eventing';
+import { recorded } from '@fairlead/eventing/testing';
+import { create, type NewDeployment } from '../change';
+import type { DeploymentEvent, Secret } from '../deployment-events';
+
+export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
+export const OTHER_TENANT = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
+
+/** A uuid that is recognisable by its number. */
+export const uuidOf = (n: number) => `01980000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+
+/** A deployment from a code host with one secret. */
+export function codehost(name: string, secrets: readonly Secret[] = []): NewDeployment {
+  return {
+    name,
+    source: 'codehost',
+    source_config: { repo_url: 'https://code.example/team/agent', deployment_type: 'prod', resource_spec: { cpu: 1 } },
+    source_revision_config: { repo_ref: 'main', graph_config_path: 'graph.json' },
+    secrets,
+  };
+}
+
+/** The events of a new deployment with a revision whose id is that of the deployment plus 1000. */
+export function creation(n: number, wanted: NewDeployment, tenant = TENANT): DeploymentEvent[] {
+  return create(wanted, tenant, { deploymentId: uuidOf(n), revisionId: uuidOf(n + 1000) }, 'any')(null);
+}
+
+/** Events of deployment `n` as its stream gives them: versions from `first`, one second apart. */
+export function streamOf(n: number, events: readonly DeploymentEvent[], first = 1): Recorded<DeploymentEvent>[] {
+  return recorded(events, `deployment-${uuidOf(n)}`).map((event) => ({
+    ...event,
+    version: event.version + first - 1,
+    time: new Date(Date.UTC(2026, 0, 1, 0, n, event.version + first - 1)).toISOString(),
+  }));
+}

@@ -1,0 +1,133 @@
+import {
+  eventingMigrations,
+  EventingModule,
+  EventStoreTransport,
+  Followers,
+  parseMasterKeys,
+  PostgresEventStore,
+  Vault,
+} from '@fairlead/eventing';
+import { type Actor, createServer, httpMigrations, type Scope, Unauthorized } from '@fairlead/http';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { pino } from 'pino';
+import { DeploymentsModule } from '../deployments.module';
+import { DeploymentsOptions } from '../deployments.options';
+import { deploymentsMigrations } from '../migrations';
+import type { Hosting } from '../source-rules';
+import { OTHER_TENANT, TENANT } from './samples';
+
+const actor = (keyId: string, tenantId: string, ...scopes: Scope[]): Actor => ({
+  keyId,
+  tenantId,
+  organizationId: tenantId,
+  scopes: new Set(scopes),
+});
+
+/** Keys that the service under test knows: of one tenant with different scopes, and of another tenant. */
+const ACTORS: Readonly<Record<string, Actor>> = {
+  writer: actor('writer', TENANT, 'write'),
+  reader: actor('reader', TENANT, 'read'),
+  auditor: actor('auditor', TENANT, 'write', 'secrets:read'),
+  stranger: actor('stranger', OTHER_TENANT, 'write', 'secrets:read'),
+};
+
+export interface Sent {
+  readonly as?: keyof typeof ACTORS;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  // Answers are looked into by the tests, whatever their shape.
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+/** The deployments service alone over HTTP, on a database of its own. */
+export class TestService {
+  readonly log: string[] = [];
+
+  private constructor(
+    readonly app: NestFastifyApplication,
+    readonly store: PostgresEventStore,
+    readonly database: TestDatabase,
+    log: string[],
+  ) {
+    this.log = log;
+  }
+
+  static async start(hosting: Hosting = 'any'): Promise<TestService> {
+    const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...deploymentsMigrations]);
+    const { db, pool } = database;
+    await pool.query(
+      'create table if not exists data_keys (subject text primary key, key_id text not null, wrapped bytea not null, created_at timestamptz not null default now())',
+    ); // TEMPORARY
+    const store = new PostgresEventStore(pool);
+    const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
+    @Module({
+      imports: [
+        EventingModule.with({ store, db, pool, vault }),
+        DeploymentsModule.with(new DeploymentsOptions(hosting)),
+      ],
+    })
+    class ServiceModule {}
+    const log: string[] = [];
+    const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
+    const app = await createServer(ServiceModule, {
+      logger,
+      authenticate: (request) => {
+        const known = ACTORS[String(request.headers['x-api-key'])];
+        return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
+      },
+    });
+    app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), 'deployments') });
+    await app.startAllMicroservices();
+    return new TestService(app, store, database, log);
+  }
+
+  async stop(): Promise<void> {
+    await this.app.close();
+    await this.store.close();
+    await this.database.drop();
+  }
+
+  async send(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE', url: string, sent: Sent = {}): Promise<Answered> {
+    const { as = 'writer', body, headers = {} } = sent;
+    const answer = await this.app.inject({
+      method,
+      url,
+      headers: { 'x-api-key': as, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    });
+    const text = answer.payload;
+    const isJson = String(answer.headers['content-type']).includes('json');
+    return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  }
+
+  /** Asks again until the answer is as expected; fails with the last answer after five seconds. */
+  async eventually(ask: () => Promise<Answered>, expected: (answer: Answered) => boolean): Promise<Answered> {
+    const deadline = Date.now() + 5000;
+    for (;;) {
+      const answer = await ask();
+      if (expected(answer)) return answer;
+      if (Date.now() > deadline) throw new Error(`Still ${answer.status}: ${answer.text}`);
+      await this.app.get(Followers).passed(await this.store.head());
+    }
+  }
+
+  /** A new deployment once it is READY. */
+  async ready(body: object): Promise<{ id: string; latest_revision_id: string } & Record<string, unknown>> {
+    const created = await this.send('POST', '/v2/deployments', { body });
+    if (created.status !== 201) throw new Error(`${created.status}: ${created.text}`);
+    const url = `/v2/deployments/${created.json.id}`;
+    const { json } = await this.eventually(
+      () => this.send('GET', url),
+      (answer) => answer.json.status === 'READY',
+    );
+    return json;
+  }
+}

@@ -1,0 +1,142 @@
+import type { DomainEvent, Model } from '@fairlead/eventing';
+
+export type DatasetCreated = DomainEvent<
+  'DatasetCreated',
+  {
+    readonly name: string;
+    readonly description: string | null;
+    readonly data_type: string;
+    /** True for datasets that uploads made, and only uploads fill. */
+    readonly externally_managed: boolean;
+  }
+>;
+
+/** An experiment has been put into the dataset, as its `number`th. */
+export type ExperimentAdded = DomainEvent<
+  'ExperimentAdded',
+  { readonly experiment_id: string; readonly number: number }
+>;
+
+export type DatasetDeleted = DomainEvent<'DatasetDeleted', Record<string, never>>;
+
+export type DatasetEvent = DatasetCreated | ExperimentAdded | DatasetDeleted;
+
+export interface DatasetState {
+  readonly exists: boolean;
+  /** The owner, also of a dataset that has been deleted. */
+  readonly tenant: string | undefined;
+  readonly name: string;
+  readonly description: string | null;
+  readonly dataType: string;
+  readonly externallyManaged: boolean;
+  readonly createdAt: string;
+  readonly modifiedAt: string;
+  /** Number of each experiment by its id. */
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly lastNumber: number;
+}
+
+/** The dataset is there but was not made by an upload. */
+export class NotExternallyManaged extends Error {
+  constructor(readonly id: string) {
+    super(`Dataset ${id} was not created through the upload of an experiment, so experiments cannot be uploaded to it.`);
+    this.name = 'NotExternallyManaged';
+  }
+}
+
+/** `dataset_id` and `dataset_name` mean different datasets. */
+export class DatasetMismatch extends Error {
+  constructor() {
+    super('dataset_id and dataset_name refer to different datasets.');
+    this.name = 'DatasetMismatch';
+  }
+}
+
+/** The id cannot be used. Says nothing of why, because that is another tenant's matter. */
+export class DatasetIdTaken extends Error {
+  constructor() {
+    super('This dataset_id cannot be used.');
+    this.name = 'DatasetIdTaken';
+  }
+}
+
+const NONE: ReadonlyMap<string, number> = new Map();
+
+export const datasetModel: Model<DatasetState, DatasetEvent> = {
+  initial: {
+    exists: false,
+    tenant: undefined,
+    name: '',
+    description: null,
+    dataType: 'kv',
+    externallyManaged: false,
+    createdAt: '',
+    modifiedAt: '',
+    numbers: NONE,
+    lastNumber: 0,
+  },
+  evolve(state, event) {
+    const modifiedAt = event.time;
+    switch (event.type) {
+      case 'DatasetCreated': {
+        const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
+        const { tenant } = event.metadata;
+        const facts = { name, description, dataType, externallyManaged, tenant, createdAt: event.time, modifiedAt };
+        return { ...state, ...facts, exists: true, numbers: NONE, lastNumber: 0 };
+      }
+      case 'ExperimentAdded': {
+        const { experiment_id: id, number } = event.data;
+        const numbers = new Map(state.numbers).set(id, number);
+        return { ...state, modifiedAt, numbers, lastNumber: Math.max(state.lastNumber, number) };
+      }
+      case 'DatasetDeleted':
+        return { ...state, modifiedAt, exists: false };
+    }
+  },
+};
+
+/** What an upload says of the dataset it belongs to. */
+export interface Target {
+  readonly id: string;
+  readonly tenant: string;
+  /** The name that was given, or made up for a new dataset. */
+  readonly name: string;
+  readonly description: string | null;
+  /** Whether the caller gave `name`: then it must be the dataset's. */
+  readonly named: boolean;
+}
+
+/**
+ * Puts an experiment into the dataset, creating that when it is new. An experiment that is in it stays as it is.
+ * @throws DatasetIdTaken for another tenant's dataset, DatasetMismatch when it has another name,
+ * NotExternallyManaged when uploads may not fill it.
+ */
+export function addExperiment(
+  experimentId: string,
+  target: Target,
+): (state: DatasetState) => (DatasetCreated | ExperimentAdded)[] {
+  return (state) => {
+    checkTarget(state, target);
+    if (state.exists && state.numbers.has(experimentId)) return [];
+    const number = state.exists ? state.lastNumber + 1 : 1;
+    const added: ExperimentAdded = { type: 'ExperimentAdded', data: { experiment_id: experimentId, number } };
+    return state.exists ? [added] : [created(target), added];
+  };
+}
+
+/** The rules of `addExperiment` alone. @throws as that does. */
+export function checkTarget(state: DatasetState, { id, tenant, name, named }: Target): void {
+  if (state.tenant !== undefined && state.tenant !== tenant) throw new DatasetIdTaken();
+  if (!state.exists) return;
+  if (!state.externallyManaged) throw new NotExternallyManaged(id);
+  if (named && state.name !== name) throw new DatasetMismatch();
+}
+
+function created({ name, description }: Target): DatasetCreated {
+  return { type: 'DatasetCreated', data: { name, description, data_type: 'kv', externally_managed: true } };
+}
+
+/** Deletes the dataset; one that is gone already stays so. */
+export function deleteDataset(): (state: DatasetState) => DatasetDeleted[] {
+  return (state) => (state.exists ? [{ type: 'DatasetDeleted', data: {} }] : []);
+}

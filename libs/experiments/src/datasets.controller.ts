@@ -1,0 +1,124 @@
+import { EventStore, Followers } from '@fairlead/eventing';
+import {
+  Access,
+  bool,
+  datetime,
+  int,
+  literal,
+  metadataOf,
+  object,
+  optional,
+  path,
+  query,
+  str,
+  uuid,
+} from '@fairlead/http';
+import { Controller, Delete, Get, Header, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Pool } from 'pg';
+import { findDataset, findVersion, hasDataset, listDatasets, listSplits, listVersions } from './datasets.queries';
+import { array } from './platform-json';
+import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject, versionTime } from './reading.http';
+import { deleteDataset } from './sessions.commands';
+
+const SORTS = [
+  'name',
+  'created_at',
+  'last_session_start_time',
+  'example_count',
+  'session_count',
+  'modified_at',
+] as const;
+
+const listQuery = object({
+  id: optional(oneOrMany(uuid())),
+  data_type: optional(oneOrMany(literal(['kv', 'llm', 'chat']))),
+  name: optional(str()),
+  name_contains: optional(str()),
+  metadata: optional(str()),
+  offset: optional(int({ ge: 0 }), 0),
+  limit: optional(int({ ge: 1, le: 100 }), 100),
+  sort_by: optional(literal(SORTS), 'last_session_start_time'),
+  sort_by_desc: optional(bool(), true),
+  tag_value_id: optional(oneOrMany(uuid())),
+  exclude_corrections_datasets: optional(bool(), false),
+  exclude: optional(oneOrMany(literal(['example_count']))),
+});
+const datasetPath = idPath('dataset_id');
+const versionsQuery = object({
+  search: optional(str()),
+  example: optional(uuid()),
+  limit: optional(int({ ge: 1, le: 100 }), 100),
+  offset: optional(int({ ge: 0 }), 0),
+});
+const versionQuery = object({ as_of: optional(datetime()), tag: optional(str()) });
+const splitsQuery = object({ as_of: optional(str(), 'latest') });
+
+@Controller('api/v1/datasets')
+export class DatasetsController {
+  constructor(
+    readonly pool: Pool,
+    readonly store: EventStore,
+    readonly followers: Followers,
+  ) {}
+
+  @Get()
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async list(@Req() request: FastifyRequest): Promise<string> {
+    const asked = query(listQuery, request);
+    const metadata = searchedObject('metadata', asked.metadata);
+    return array(await listDatasets(this.pool, request.actor.tenantId, { ...asked, metadata }));
+  }
+
+  @Get(':dataset_id')
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async one(@Req() request: FastifyRequest): Promise<string> {
+    const { dataset_id: id } = path(datasetPath, request);
+    return found(await findDataset(this.pool, request.actor.tenantId, id), 'Dataset ID', id);
+  }
+
+  @Delete(':dataset_id')
+  @Access('write')
+  async delete(@Req() request: FastifyRequest) {
+    const { dataset_id: id } = path(datasetPath, request);
+    await deleteDataset(this, request.actor.tenantId, id, metadataOf(request));
+    return { message: `Dataset ${id} deleted` };
+  }
+
+  @Get(':dataset_id/versions')
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async versions(@Req() request: FastifyRequest): Promise<string> {
+    const { dataset_id: id } = path(datasetPath, request);
+    const asked = query(versionsQuery, request);
+    await this.known(request, id);
+    return array(await listVersions(this.pool, id, asked));
+  }
+
+  @Get(':dataset_id/version')
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async version(@Req() request: FastifyRequest): Promise<string> {
+    const { dataset_id: id } = path(datasetPath, request);
+    const { as_of: asOf, tag = 'latest' } = query(versionQuery, request);
+    await this.known(request, id);
+    const version = tag === 'latest' ? await findVersion(this.pool, id, iso(asOf)) : undefined;
+    return found(version, `Dataset version of`, id);
+  }
+
+  @Get(':dataset_id/splits')
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async splits(@Req() request: FastifyRequest): Promise<string> {
+    const { dataset_id: id } = path(datasetPath, request);
+    const { as_of: asOf } = query(splitsQuery, request);
+    await this.known(request, id);
+    return listSplits(this.pool, id, versionTime(asOf));
+  }
+
+  private async known(request: FastifyRequest, id: string): Promise<void> {
+    found((await hasDataset(this.pool, request.actor.tenantId, id)) || undefined, 'Dataset ID', id);
+  }
+}

@@ -1,0 +1,77 @@
+import { Access, bool, type Infer, int, literal, num, object, optional, path, query, str, uuid } from '@fairlead/http';
+import { Controller, Get, Header, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Pool } from 'pg';
+import type { Readable } from 'node:stream';
+import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
+import { found, idPath, JSON_TEXT, oneOrMany, searchedObject, sent, versionTime } from './reading.http';
+
+const SELECT = [
+  'id',
+  'created_at',
+  'modified_at',
+  'name',
+  'dataset_id',
+  'source_run_id',
+  'metadata',
+  'inputs',
+  'outputs',
+  'attachment_urls',
+] as const;
+
+const filterMembers = {
+  id: optional(oneOrMany(uuid())),
+  as_of: optional(str(), 'latest'),
+  metadata: optional(str()),
+  full_text_contains: optional(oneOrMany(str())),
+  splits: optional(oneOrMany(str())),
+  dataset: optional(uuid()),
+  filter: optional(str()),
+};
+const countQuery = object(filterMembers);
+const listQuery = object({
+  ...filterMembers,
+  offset: optional(int({ ge: 0 }), 0),
+  limit: optional(int({ ge: 1, le: 100 }), 100),
+  order: optional(literal(['recent', 'random', 'recently_created', 'id']), 'recent'),
+  random_seed: optional(num()),
+  select: optional(oneOrMany(literal(SELECT))),
+  descending: optional(bool()),
+});
+const examplePath = idPath('example_id');
+const oneQuery = object({ as_of: optional(str(), 'latest'), dataset: optional(uuid()) });
+
+@Controller('api/v1/examples')
+export class ExamplesController {
+  constructor(private readonly pool: Pool) {}
+
+  @Get()
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async list(@Req() request: FastifyRequest): Promise<string | Readable> {
+    const asked = query(listQuery, request);
+    return sent(await listExamples(this.pool, request.actor.tenantId, filterOf(asked), asked));
+  }
+
+  @Get('count')
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async count(@Req() request: FastifyRequest): Promise<string> {
+    const asked = query(countQuery, request);
+    return String(await countExamples(this.pool, request.actor.tenantId, filterOf(asked)));
+  }
+
+  @Get(':example_id')
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async one(@Req() request: FastifyRequest): Promise<string> {
+    const { example_id: id } = path(examplePath, request);
+    const asked = query(oneQuery, request);
+    const filter = { id: [id], dataset: asked.dataset, asOf: versionTime(asked.as_of) };
+    return found(await findExample(this.pool, request.actor.tenantId, filter), 'Example ID', id);
+  }
+}
+
+function filterOf(asked: Infer<typeof countQuery>): ExampleFilter {
+  return { ...asked, asOf: versionTime(asked.as_of), metadata: searchedObject('metadata', asked.metadata) };
+}

@@ -1,0 +1,163 @@
+import type { DomainEvent, Model } from '@fairlead/eventing';
+
+/** Facts about a dataset that the first answer to an upload shows. */
+export interface DatasetFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly data_type: string;
+  readonly created_at: string;
+  readonly modified_at: string;
+}
+
+/** An experiment that was run elsewhere has been taken in. Times are ISO 8601 in UTC, up to microseconds. */
+export type ExperimentUploaded = DomainEvent<
+  'ExperimentUploaded',
+  {
+    readonly name: string;
+    readonly description: string | null;
+    readonly start_time: string;
+    readonly end_time: string;
+    /** `experiment_metadata` as the JSON text that was sent. */
+    readonly metadata: string | null;
+    /** The uploaded body in the payload store. */
+    readonly payload: { readonly sha256: string; readonly bytes: number };
+    readonly row_count: number;
+    readonly summary_score_count: number;
+    readonly dataset: DatasetFacts;
+    /** Place of the experiment within its dataset, from 1. */
+    readonly test_run_number: number;
+  }
+>;
+
+/** A session that is not an upload: a tracing project, or an experiment that is sent run by run. */
+export type SessionCreated = DomainEvent<
+  'SessionCreated',
+  {
+    readonly name: string;
+    readonly description: string | null;
+    readonly start_time: string;
+    readonly end_time: string | null;
+    /** JSON text. */
+    readonly extra: string | null;
+    readonly reference_dataset_id: string | null;
+    readonly default_dataset_id: string | null;
+    readonly trace_tier: string;
+    /** The deployment whose tracing project this is. */
+    readonly deployment_id?: string;
+  }
+>;
+
+/** Members of a session that have changed. */
+export type SessionPatched = DomainEvent<
+  'SessionPatched',
+  {
+    readonly name?: string;
+    readonly description?: string | null;
+    readonly end_time?: string | null;
+    readonly default_dataset_id?: string | null;
+    /** JSON text. */
+    readonly extra?: string | null;
+    readonly trace_tier?: string;
+  }
+>;
+
+/** What is computed once when the runs of an upload have been stored. Latencies in seconds. */
+export interface RunStatistics {
+  readonly run_count: number;
+  readonly latency_p50: number | null;
+  readonly latency_p99: number | null;
+  readonly error_rate: number | null;
+  readonly last_run_start_time: string | null;
+  /** JSON text of `{key: {n, avg, stdev, min, max, values}}`, over the runs and about the whole session. */
+  readonly feedback_stats: string;
+  readonly session_feedback_stats: string;
+  /** Current examples of the dataset afterwards. */
+  readonly example_count: number;
+}
+
+export type RunsPersisted = DomainEvent<'RunsPersisted', RunStatistics>;
+
+/** Feedback on a run or, without one, on the session. Opaque members are JSON text. */
+export type FeedbackAdded = DomainEvent<
+  'FeedbackAdded',
+  {
+    readonly id: string;
+    readonly run_id: string | null;
+    readonly key: string;
+    readonly score: number | null;
+    readonly value: string | null;
+    readonly comment: string | null;
+    readonly correction: string | null;
+    readonly source_type: string;
+    readonly source_metadata: string | null;
+    readonly extra: string | null;
+    readonly config: string | null;
+    readonly created_at: string;
+    readonly modified_at: string;
+  }
+>;
+
+export type SessionDeleted = DomainEvent<'SessionDeleted', Record<string, never>>;
+
+export type ExperimentEvent =
+  | ExperimentUploaded
+  | SessionCreated
+  | SessionPatched
+  | RunsPersisted
+  | FeedbackAdded
+  | SessionDeleted;
+
+/** A session as far as commands need to know it. */
+export interface ExperimentState {
+  readonly exists: boolean;
+  readonly deleted: boolean;
+  readonly tenant: string | undefined;
+  readonly name: string;
+  /** The upload's SHA-256 and time, when it was one. */
+  readonly upload: { readonly sha256: string; readonly time: string; readonly dataset: string } | undefined;
+  readonly persisted: boolean;
+}
+
+export const experimentModel: Model<ExperimentState, ExperimentEvent> = {
+  initial: { exists: false, deleted: false, tenant: undefined, name: '', upload: undefined, persisted: false },
+  evolve(state, event) {
+    switch (event.type) {
+      case 'ExperimentUploaded': {
+        const { name, payload, dataset } = event.data;
+        const upload = { sha256: payload.sha256, time: event.time, dataset: dataset.id };
+        return { ...state, exists: true, tenant: event.metadata.tenant, name, upload };
+      }
+      case 'SessionCreated':
+        return { ...state, exists: true, tenant: event.metadata.tenant, name: event.data.name, persisted: true };
+      case 'SessionPatched':
+        return { ...state, name: event.data.name ?? state.name };
+      case 'RunsPersisted':
+        return { ...state, persisted: true };
+      case 'SessionDeleted':
+        return { ...state, exists: false, deleted: true };
+      case 'FeedbackAdded':
+        return state;
+    }
+  },
+};
+
+/** Takes an upload in. The same upload again changes nothing. */
+export function upload(data: ExperimentUploaded['data']): (state: ExperimentState) => ExperimentUploaded[] {
+  return (state) => (state.exists || state.deleted ? [] : [{ type: 'ExperimentUploaded', data }]);
+}
+
+/** Records that the runs of an upload can be read, once, and not for a session that is gone. */
+export function persist(data: RunStatistics): (state: ExperimentState) => RunsPersisted[] {
+  return (state) => (state.exists && !state.persisted ? [{ type: 'RunsPersisted', data }] : []);
+}
+
+/** Creates a session; one that is or was there is left alone. */
+export function createSession(data: SessionCreated['data']): (state: ExperimentState) => SessionCreated[] {
+  return (state) => (state.exists || state.deleted ? [] : [{ type: 'SessionCreated', data }]);
+}
+
+/** Deletes a session; one that is gone already stays so. */
+export function deleteSession(): (state: ExperimentState) => SessionDeleted[] {
+  return (state) => (state.exists ? [{ type: 'SessionDeleted', data: {} }] : []);
+}

@@ -1,0 +1,81 @@
+import { Followers } from '@fairlead/eventing';
+import { Idempotency } from '@fairlead/http';
+import {
+  type DynamicModule,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Pool } from 'pg';
+import { DatasetsController } from './datasets.controller';
+import { ExamplesController } from './examples.controller';
+import { experimentsView } from './experiments.view';
+import { FeedbackController } from './feedback.controller';
+import { InfoController } from './info.controller';
+import { ExperimentLimits } from './limits';
+import { PayloadStore } from './payload.store';
+import { PayloadSweeper } from './payload.sweeper';
+import { PersistRuns } from './persist.follower';
+import { RunsController } from './runs.controller';
+import { SessionsController } from './sessions.controller';
+import { TracingProjectsController } from './tracing-projects.controller';
+import { UploadController } from './upload.controller';
+import { mapUploadErrors } from './upload.errors';
+import { UploadReceiver } from './upload.receiver';
+import { Uploads } from './upload.service';
+import { UploadThread } from './upload.thread';
+
+/** Datasets, experiments, runs and feedback: uploads and what is read back. Expects what EventingModule provides. */
+@Module({})
+export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
+  /** The module with these limits; those left out have their defaults. */
+  static with(limits: Partial<ExperimentLimits> = {}): DynamicModule {
+    return {
+      module: ExperimentsModule,
+      controllers: [
+        UploadController,
+        DatasetsController,
+        ExamplesController,
+        FeedbackController,
+        InfoController,
+        RunsController,
+        SessionsController,
+        TracingProjectsController,
+      ],
+      providers: [
+        { provide: ExperimentLimits, useValue: new ExperimentLimits(limits) },
+        { provide: Idempotency, useFactory: (pool: Pool) => new Idempotency(pool), inject: [Pool] },
+        PayloadStore,
+        PayloadSweeper,
+        PersistRuns,
+        UploadReceiver,
+        Uploads,
+        UploadThread,
+      ],
+    };
+  }
+
+  constructor(
+    private readonly followers: Followers,
+    private readonly persistRuns: PersistRuns,
+    private readonly thread: UploadThread,
+    private readonly sweeper: PayloadSweeper,
+  ) {}
+
+  onModuleInit(): void {
+    mapUploadErrors();
+    this.followers.register(experimentsView);
+    this.followers.register(this.persistRuns);
+  }
+
+  onApplicationBootstrap(): void {
+    this.thread.start();
+    this.sweeper.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.sweeper.stop();
+    await this.thread.stop();
+  }
+}

@@ -1,0 +1,160 @@
+import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { DatasetCreated, DatasetEvent, ExperimentAdded } from './dataset';
+import { applyDatasetDeleted, applySessionDeleted } from './deletions.view';
+import type { ExperimentEvent, ExperimentUploaded, RunsPersisted, SessionCreated } from './experiment';
+import { applyFeedbackAdded, refreshFeedbackStats } from './feedback.view';
+import { applySessionPatched } from './sessions.view';
+import { extraOf } from './upload-answer';
+
+/** Name of the follower that keeps the tables of datasets and sessions. */
+export const EXPERIMENTS_VIEW = 'experiments-view';
+
+type Event = Recorded<DatasetEvent | ExperimentEvent>;
+
+/** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
+export const experimentsView: Projection = {
+  name: EXPERIMENTS_VIEW,
+  categories: ['dataset', 'experiment'],
+  async handle(events, tx) {
+    const fedBack = new Set<string>();
+    for (const event of events as Event[]) {
+      await apply(event, tx);
+      if (event.type === 'FeedbackAdded') fedBack.add(idOf(event.stream));
+    }
+    for (const session of fedBack) await refreshFeedbackStats(tx, session);
+  },
+};
+
+async function apply(event: Event, tx: PoolClient): Promise<void> {
+  switch (event.type) {
+    case 'DatasetCreated':
+      return applyDatasetCreated(event, tx);
+    case 'ExperimentAdded':
+      return applyExperimentAdded(event, tx);
+    case 'DatasetDeleted':
+      return applyDatasetDeleted(event, tx);
+    case 'ExperimentUploaded':
+      return applyExperimentUploaded(event, tx);
+    case 'SessionCreated':
+      return applySessionCreated(event, tx);
+    case 'SessionPatched':
+      return applySessionPatched(event, tx);
+    case 'RunsPersisted':
+      return applyRunsPersisted(event, tx);
+    case 'FeedbackAdded':
+      return applyFeedbackAdded(event, tx);
+    case 'SessionDeleted':
+      await applySessionDeleted(event, tx);
+      await tx.query('delete from persisted_experiments where session_id = $1', [idOf(event.stream)]);
+  }
+}
+
+async function applyDatasetCreated(event: Recorded<DatasetCreated>, tx: PoolClient): Promise<void> {
+  const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
+  await tx.query(
+    `insert into datasets (id, tenant_id, name, description, created_at, modified_at, externally_managed, data_type, version)
+     values ($1, $2, $3, $4, $5, $5, $6, $7, $8) on conflict (id) do nothing`,
+    [
+      idOf(event.stream),
+      event.metadata.tenant,
+      name,
+      description,
+      event.time,
+      externallyManaged,
+      dataType,
+      event.version,
+    ],
+  );
+}
+
+async function applyExperimentAdded(event: Recorded<ExperimentAdded>, tx: PoolClient): Promise<void> {
+  await tx.query('update datasets set modified_at = $2, version = $3 where id = $1', [
+    idOf(event.stream),
+    event.time,
+    event.version,
+  ]);
+}
+
+async function applyExperimentUploaded(event: Recorded<ExperimentUploaded>, tx: PoolClient): Promise<void> {
+  const { data } = event;
+  await tx.query(
+    `insert into sessions (id, tenant_id, name, description, start_time, end_time, extra, metadata, reference_dataset_id,
+       trace_tier, test_run_number, created_at, payload_sha256, version)
+     values ($1, $2, $3, $4, $5, $6, $7, searchable_json($8), $9, 'longlived', $10, $11, $12, $13)
+     on conflict (id) do nothing`,
+    [
+      idOf(event.stream),
+      event.metadata.tenant,
+      data.name,
+      data.description,
+      data.start_time,
+      data.end_time,
+      extraOf(data.metadata),
+      data.metadata,
+      data.dataset.id,
+      data.test_run_number,
+      event.time,
+      data.payload.sha256,
+      event.version,
+    ],
+  );
+  await countSessions(data.dataset.id, tx);
+}
+
+async function applySessionCreated(event: Recorded<SessionCreated>, tx: PoolClient): Promise<void> {
+  const { data } = event;
+  await tx.query(
+    `insert into sessions (id, tenant_id, name, description, start_time, end_time, extra, metadata, reference_dataset_id,
+       default_dataset_id, trace_tier, created_at, persisted, run_count, version)
+     values ($1, $2, $3, $4, $5, $6, $7, searchable_json($7) -> 'metadata', $8, $9, $10, $11, true, 0, $12)
+     on conflict (id) do nothing`,
+    [
+      idOf(event.stream),
+      event.metadata.tenant,
+      data.name,
+      data.description,
+      data.start_time,
+      data.end_time,
+      data.extra,
+      data.reference_dataset_id,
+      data.default_dataset_id,
+      data.trace_tier,
+      event.time,
+      event.version,
+    ],
+  );
+  if (data.reference_dataset_id) await countSessions(data.reference_dataset_id, tx);
+}
+
+async function applyRunsPersisted(event: Recorded<RunsPersisted>, tx: PoolClient): Promise<void> {
+  const { data } = event;
+  const id = idOf(event.stream);
+  const { rows } = await tx.query<{ dataset: string }>(
+    `update sessions set persisted = true, run_count = $2, latency_p50 = $3, latency_p99 = $4, error_rate = $5,
+       last_run_start_time = $6, feedback_stats = $7, session_feedback_stats = $8, version = $9
+     where id = $1 returning reference_dataset_id as dataset`,
+    [
+      id,
+      data.run_count,
+      data.latency_p50,
+      data.latency_p99,
+      data.error_rate,
+      data.last_run_start_time,
+      data.feedback_stats,
+      data.session_feedback_stats,
+      event.version,
+    ],
+  );
+  if (!rows[0]) return;
+  await tx.query('update datasets set example_count = $2 where id = $1', [rows[0].dataset, data.example_count]);
+}
+
+async function countSessions(dataset: string, tx: PoolClient): Promise<void> {
+  await tx.query(
+    `update datasets set (session_count, last_session_start_time) =
+       (select count(*), max(start_time) from sessions where reference_dataset_id = $1)
+     where id = $1`,
+    [dataset],
+  );
+}

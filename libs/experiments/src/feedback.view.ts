@@ -1,0 +1,49 @@
+import { idOf, type Recorded } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { FeedbackAdded } from './experiment';
+import { sessionFeedbackStatistics } from './feedback.statistics';
+
+/** Stores one feedback and, when it is the first to bring one, the configuration of its key. Repeating it changes nothing. */
+export async function applyFeedbackAdded(event: Recorded<FeedbackAdded>, tx: PoolClient): Promise<void> {
+  const { tenant } = event.metadata;
+  const { data } = event;
+  await tx.query(
+    `insert into feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction,
+       source_type, source_metadata, extra, created_at, modified_at)
+     select $1, s.tenant_id, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from sessions s where s.id = $2
+     on conflict (id) do nothing`,
+    [
+      data.id,
+      idOf(event.stream),
+      data.run_id,
+      data.key,
+      data.score,
+      data.value,
+      data.comment,
+      data.correction,
+      data.source_type,
+      data.source_metadata,
+      data.extra,
+      data.created_at,
+      data.modified_at,
+    ],
+  );
+  if (data.config === null) return;
+  await tx.query('insert into feedback_configs (tenant_id, key, config) values ($1, $2, $3) on conflict do nothing', [
+    tenant,
+    data.key,
+    data.config,
+  ]);
+}
+
+/** Computes both statistics of a session from its feedback, unless its runs are still to be persisted. */
+export async function refreshFeedbackStats(tx: PoolClient, sessionId: string): Promise<void> {
+  const { rowCount } = await tx.query('select 1 from sessions where id = $1 and persisted for update', [sessionId]);
+  if (!rowCount) return;
+  const { runs, session } = await sessionFeedbackStatistics(tx, sessionId);
+  await tx.query('update sessions set feedback_stats = $2, session_feedback_stats = $3 where id = $1', [
+    sessionId,
+    runs,
+    session,
+  ]);
+}

@@ -1,0 +1,3 @@
+export { ExperimentsModule } from './experiments.module';
+export { ExperimentLimits } from './limits';
+export { experimentsMigrations } from './migrations';

@@ -1,0 +1,49 @@
+import { Access } from '@fairlead/http';
+import { Controller, Get } from '@nestjs/common';
+import { ExperimentLimits } from './limits';
+
+/** The version of the platform API that clients compare features with: they ask for at least 0.16.14. */
+const PLATFORM_VERSION = '0.16.14';
+const FAIRLEAD_VERSION = '0.1.0';
+
+/** What SDKs ask before they send anything; needs no key. */
+@Controller('api/v1/info')
+export class InfoController {
+  constructor(private readonly limits: ExperimentLimits) {}
+
+  @Get()
+  @Access('public')
+  info() {
+    return {
+      version: PLATFORM_VERSION,
+      git_sha: null,
+      license_expiration_time: null,
+      batch_ingest_config: {
+        use_multipart_endpoint: true,
+        scale_up_qsize_trigger: 1000,
+        scale_up_nthreads_limit: 16,
+        scale_down_nempty_trigger: 4,
+        size_limit: 100,
+        size_limit_bytes: 20_971_520,
+      },
+      instance_flags: {
+        fairlead_version: FAIRLEAD_VERSION,
+        upload_limits: {
+          body_bytes: this.limits.maxBytes,
+          row_bytes: this.limits.maxRowBytes,
+          header_bytes: this.limits.maxHeaderBytes,
+          depth: this.limits.maxDepth,
+          decompression_ratio: this.limits.maxRatio,
+        },
+      },
+      customer_info: null,
+    };
+  }
+
+  /** There is no separate analytics disk here: the member that clients read says that none of it is in use. */
+  @Get('health')
+  @Access('public')
+  health() {
+    return { clickhouse_disk_free_pct: 100 };
+  }
+}

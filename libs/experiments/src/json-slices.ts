@@ -1,0 +1,76 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
+/**
+ * The members of an object as the bytes they were sent in, by name; of a name that occurs twice the last counts, as
+ * JSON.parse has it. `json` must be one valid JSON object. The slices share its memory.
+ */
+export function memberSlices(json: Buffer): Map<string, Buffer> {
+  const members = new Map<string, Buffer>();
+  let i = skipSpace(json, 1 + skipSpace(json, 0));
+  while (json[i] === QUOTE) {
+    const keyEnd = valueEnd(json, i);
+    const key = JSON.parse(json.toString('utf8', i, keyEnd)) as string;
+    const start = skipSpace(json, 1 + skipSpace(json, keyEnd));
+    const end = valueEnd(json, start);
+    members.set(key, json.subarray(start, end));
+    i = skipSpace(json, end);
+    if (json[i] === COMMA) i = skipSpace(json, i + 1);
+  }
+  return members;
+}
+
+/** The elements of an array as the bytes they were sent in. `json` must be one valid JSON array. */
+export function elementSlices(json: Buffer): Buffer[] {
+  const elements: Buffer[] = [];
+  let i = skipSpace(json, 1 + skipSpace(json, 0));
+  while (i < json.length && json[i] !== 0x5d) {
+    const end = valueEnd(json, i);
+    elements.push(json.subarray(i, end));
+    i = skipSpace(json, end);
+    if (json[i] === COMMA) i = skipSpace(json, i + 1);
+  }
+  return elements;
+}
+
+/** The slice, or undefined when it is absent or the literal null. */
+export function present(slice: Buffer | undefined): Buffer | undefined {
+  return slice === undefined || (slice.length === 4 && slice[0] === 0x6e) ? undefined : slice;
+}
+
+function skipSpace(json: Buffer, start: number): number {
+  let i = start;
+  while (i < json.length && json[i]! <= 0x20) i++;
+  return i;
+}
+
+function valueEnd(json: Buffer, start: number): number {
+  const first = json[start];
+  if (first === QUOTE) return stringEnd(json, start);
+  if (first !== 0x7b && first !== 0x5b) {
+    let i = start;
+    while (i < json.length && isScalar(json[i]!)) i++;
+    return i;
+  }
+  let depth = 0;
+  for (let i = start; ; i++) {
+    const byte = json[i]!;
+    if (byte === QUOTE) i = stringEnd(json, i) - 1;
+    else if (byte === 0x7b || byte === 0x5b) depth++;
+    else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return i + 1;
+  }
+}
+
+function isScalar(byte: number): boolean {
+  return byte > 0x20 && byte !== COMMA && byte !== 0x5d && byte !== 0x7d;
+}
+
+function stringEnd(json: Buffer, start: number): number {
+  let i = start + 1;
+  for (;;) {
+    const byte = json[i]!;
+    if (byte === QUOTE) return i + 1;
+    i += byte === BACKSLASH ? 2 : 1;
+  }
+}

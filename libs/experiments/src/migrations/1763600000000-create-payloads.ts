@@ -1,0 +1,35 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Uploaded bodies as sent (decompressed), in chunks, one per tenant and content. */
+export class CreatePayloads1763600000000 implements MigrationInterface {
+  readonly name = 'CreatePayloads1763600000000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      create table payloads (
+        id uuid primary key,
+        tenant_id uuid not null,
+        sha256 text not null,
+        bytes bigint not null,
+        created_at timestamptz not null default now(),
+        unique (tenant_id, sha256)
+      )`);
+    await queryRunner.query(`
+      create table payload_chunks (
+        payload_id uuid not null,
+        number integer not null,
+        data bytea not null,
+        primary key (payload_id, number)
+      )`);
+    await queryRunner.query('alter table payload_chunks alter column data set storage external');
+    await queryRunner.query(`
+      create table persisted_experiments (
+        session_id uuid primary key,
+        statistics text not null
+      )`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('drop table persisted_experiments, payload_chunks, payloads');
+  }
+}

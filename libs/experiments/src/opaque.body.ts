@@ -1,0 +1,52 @@
+import { parseJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType } from '@fairlead/http';
+import type { FastifyRequest } from 'fastify';
+import { memberSlices, present } from './json-slices';
+
+const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_DEPTH = 100;
+
+/** A JSON body whose members can be had as the text that was sent. */
+export class OpaqueBody {
+  constructor(private readonly bytes: Buffer) {}
+
+  /**
+   * Members by name as JSON text; members that are absent or null are left out. `within` names a member to look into
+   * instead of the body.
+   */
+  members(within?: string): ReadonlyMap<string, string> {
+    const outer = within === undefined ? this.bytes : present(memberSlices(this.bytes).get(within));
+    const texts = new Map<string, string>();
+    for (const [name, slice] of outer ? memberSlices(outer) : []) {
+      if (present(slice)) texts.set(name, slice.toString('utf8'));
+    }
+    return texts;
+  }
+}
+
+/**
+ * Reads and parses the JSON body of a route that takes the stream; `request.body` is its value afterwards.
+ * @throws PayloadTooLarge, Unprocessable `json_invalid`, UnsupportedMediaType, RequestTimeout
+ */
+export async function readOpaqueBody(request: FastifyRequest): Promise<OpaqueBody> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
+  const bytes = await readBytes(request);
+  request.body = bytes.length ? parseJson(bytes, MOST_DEPTH) : undefined;
+  return new OpaqueBody(bytes[0] === 0xef ? bytes.subarray(3) : bytes);
+}
+
+async function readBytes({ raw }: FastifyRequest): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MOST_BYTES)
+        throw new PayloadTooLarge(`The request body is larger than the limit of ${MOST_BYTES} bytes.`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw raw.complete || error instanceof PayloadTooLarge ? error : new RequestTimeout('The request ended early.');
+  }
+  return Buffer.concat(chunks, size);
+}

@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { copyIn } from '@fairlead/postgres';
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import { v7 as uuid } from 'uuid';
+import { COPY_END, COPY_SIGNATURE } from './copy-rows';
+import { uuidBytes } from './ids';
+
+/** Bytes that may wait for the database. */
+const BUFFERED_BYTES = 1024 * 1024;
+
+/** Uploaded bodies by tenant and SHA-256 (hex) of their content. */
+@Injectable()
+export class PayloadStore {
+  constructor(private readonly pool: Pool) {}
+
+  /** Begins a payload; nothing of it is seen by others before it is kept. */
+  async begin(): Promise<PayloadDraft> {
+    const client = await this.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('set local statement_timeout = 0');
+      return new PayloadDraft(this.pool, client);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** The payload in chunks of the size they were written in, or undefined when there is none. */
+  async read(tenant: string, sha256: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'select id from payloads where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
+    return rows[0] && this.chunks(rows[0].id);
+  }
+
+  private async *chunks(id: string): AsyncIterable<Buffer> {
+    for (let number = 0; ; number++) {
+      const query = {
+        name: 'read payload chunk',
+        text: 'select data from payload_chunks where payload_id = $1 and number = $2',
+        values: [id, number],
+      };
+      const { rows } = await this.pool.query<{ data: Buffer }>(query);
+      if (!rows[0]) return;
+      yield rows[0].data;
+    }
+  }
+
+  /** Payloads kept before `time` that no experiment in the read model refers to. */
+  async unreferenced(time: Date): Promise<{ id: string; tenant: string; sha256: string }[]> {
+    const { rows } = await this.pool.query<{ id: string; tenant: string; sha256: string }>(
+      `select id, tenant_id as tenant, sha256 from payloads p where created_at < $1 and not exists (
+         select from sessions s where s.tenant_id = p.tenant_id and s.payload_sha256 = p.sha256)`,
+      [time],
+    );
+    return rows;
+  }
+
+  /** Deletes a payload unless it has been kept again since `time`. */
+  async remove(id: string, time: Date): Promise<void> {
+    await this.pool.query(
+      `with gone as (delete from payloads where id = $1 and created_at < $2 returning id)
+       delete from payload_chunks where payload_id in (select id from gone)`,
+      [id, time],
+    );
+  }
+}
+
+/** A payload being written, in a transaction of its own that ends with `keep` or `discard`. */
+export class PayloadDraft {
+  private readonly id = uuid();
+  private readonly input = new PassThrough({ highWaterMark: BUFFERED_BYTES });
+  private readonly copying: Promise<number>;
+  private number = 0;
+  private ended = false;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly client: PoolClient,
+  ) {
+    const statement = 'copy payload_chunks (payload_id, number, data) from stdin (format binary)';
+    this.copying = copyIn(client, statement, this.input);
+    // Told by the next write, or by keep.
+    this.copying.catch(() => this.input.destroy());
+    this.input.on('error', () => undefined);
+    this.input.write(COPY_SIGNATURE);
+  }
+
+  /** Adds a chunk, which may not be changed afterwards; waits when the database does not keep up. */
+  async write(chunk: Buffer): Promise<void> {
+    const id = uuidBytes(this.id);
+    const head = Buffer.alloc(34);
+    let at = head.writeInt16BE(3);
+    at = head.writeInt32BE(id.length, at);
+    at += id.copy(head, at);
+    at = head.writeInt32BE(4, at);
+    at = head.writeInt32BE(this.number++, at);
+    head.writeInt32BE(chunk.length, at);
+    this.input.write(head);
+    if (!this.input.write(chunk)) await Promise.race([once(this.input, 'drain'), this.copying]);
+  }
+
+  /** Makes the payload readable. When the tenant has the same content already, that is kept and this one dropped. */
+  async keep(tenant: string, sha256: string, bytes: number): Promise<void> {
+    this.input.end(COPY_END);
+    await this.copying;
+    const { rowCount } = await this.client.query(
+      `insert into payloads (id, tenant_id, sha256, bytes) values ($1, $2, $3, $4)
+       on conflict (tenant_id, sha256) do nothing`,
+      [this.id, tenant, sha256, bytes],
+    );
+    if (rowCount === 1) {
+      await this.end('commit');
+      return;
+    }
+    await this.end('rollback');
+    const touched = await this.pool.query('update payloads set created_at = now() where tenant_id = $1 and sha256 = $2', [
+      tenant,
+      sha256,
+    ]);
+    if (touched.rowCount === 0) throw new PayloadGone();
+  }
+
+  /** Forgets the payload; does nothing after `keep`. */
+  async discard(): Promise<void> {
+    if (this.ended) return;
+    this.input.destroy(new Error('The upload was given up.'));
+    await this.copying.catch(() => undefined);
+    await this.end('rollback').catch(() => undefined);
+  }
+
+  private async end(statement: 'commit' | 'rollback'): Promise<void> {
+    this.ended = true;
+    let broken: Error | undefined;
+    try {
+      await this.client.query(statement);
+    } catch (error) {
+      broken = error as Error;
+      throw error;
+    } finally {
+      this.client.release(broken);
+    }
+  }
+}
+
+/** The payload that was there a moment ago has just been swept; sending it again helps. */
+export class PayloadGone extends Error {
+  constructor() {
+    super('The stored body was removed meanwhile.');
+    this.name = 'PayloadGone';
+  }
+}

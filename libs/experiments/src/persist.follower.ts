@@ -1,0 +1,128 @@
+import { EventStore, handle, idOf, load, type Projection, type Recorded } from '@fairlead/eventing';
+import { transaction } from '@fairlead/postgres';
+import { Injectable, Logger } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from './experiment';
+import { sessionFeedbackStatistics } from './feedback.statistics';
+import { JsonScanner } from './json-scanner';
+import { PayloadStore } from './payload.store';
+import { RunWriter } from './persist.runs';
+
+/** Bytes of rows that are stored at once. */
+const BATCH_BYTES = 1024 * 1024;
+/** What has been checked is not limited again. */
+const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
+
+/** Stores the runs of each upload after the other, then records `RunsPersisted` with their statistics. */
+@Injectable()
+export class PersistRuns implements Projection {
+  readonly name = 'persist-runs';
+  readonly categories = ['experiment'];
+  private readonly logger = new Logger('PersistRuns');
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly pool: Pool,
+    private readonly payloads: PayloadStore,
+  ) {}
+
+  readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
+    const uploads = events.filter((event) => event.type === 'ExperimentUploaded') as Recorded<ExperimentUploaded>[];
+    if (uploads.length === 0) return;
+    // The rows are stored in transactions of their own; this one only moves the checkpoint, however long they take.
+    await tx.query('set local idle_in_transaction_session_timeout = 0');
+    for (const upload of uploads) await this.persist(upload);
+  };
+
+  private async persist(event: Recorded<ExperimentUploaded>): Promise<void> {
+    const { state } = await load(this.store, experimentModel, event.stream);
+    if (!state.exists || state.persisted) return;
+    const statistics = (await this.persisted(event)) ?? (await this.storeRows(event));
+    if (!statistics) return;
+    const metadata = { tenant: event.metadata.tenant, actor: 'system:persist-runs', traceparent: event.metadata.traceparent };
+    await handle(this.store, experimentModel, event.stream, persist(statistics), metadata);
+  }
+
+  /** The statistics of an upload whose rows were stored before a crash. */
+  private async persisted(event: Recorded<ExperimentUploaded>): Promise<RunStatistics | undefined> {
+    const { rows } = await this.pool.query<{ statistics: string }>(
+      'select statistics from persisted_experiments where session_id = $1',
+      [idOf(event.stream)],
+    );
+    return rows[0] && (JSON.parse(rows[0].statistics) as RunStatistics);
+  }
+
+  private async storeRows(event: Recorded<ExperimentUploaded>): Promise<RunStatistics | undefined> {
+    const tenant = event.metadata.tenant!;
+    const payload = await this.payloads.read(tenant, event.data.payload.sha256);
+    if (!payload) {
+      this.logger.error(`The body of ${event.stream} is missing: its runs cannot be stored.`);
+      return undefined;
+    }
+    return transaction(this.pool, async (client) => {
+      await client.query('set local statement_timeout = 0');
+      const { data } = event;
+      const experiment = idOf(event.stream);
+      const facts = { experiment, tenant, dataset: data.dataset.id, name: data.name, time: event.time };
+      await write(payload, new RunWriter(client, facts));
+      const statistics = await computeStatistics(client, experiment, data.dataset.id);
+      await client.query('insert into persisted_experiments (session_id, statistics) values ($1, $2)', [
+        experiment,
+        JSON.stringify(statistics),
+      ]);
+      return statistics;
+    });
+  }
+}
+
+/** Reads a body again and hands its rows on in batches; one batch is stored while the next one is read. */
+async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise<void> {
+  let rows: Buffer[] = [];
+  let summary: Buffer[] = [];
+  let bytes = 0;
+  let storing: Promise<void> = Promise.resolve();
+  const scanner = new JsonScanner(new Set(['results', 'summary_experiment_scores']), UNLIMITED, {
+    element(key, value) {
+      (key === 'results' ? rows : summary).push(value);
+      bytes += value.length;
+    },
+    array: () => undefined,
+    member: () => undefined,
+    root: () => undefined,
+  });
+  const flush = async () => {
+    await storing;
+    storing = store(writer, rows, summary);
+    // Thrown by the next flush.
+    storing.catch(() => undefined);
+    [rows, summary, bytes] = [[], [], 0];
+  };
+  for await (const chunk of payload) {
+    scanner.push(chunk);
+    if (bytes >= BATCH_BYTES) await flush();
+  }
+  scanner.end();
+  await flush();
+  await storing;
+  await writer.finish();
+}
+
+async function store(writer: RunWriter, rows: readonly Buffer[], summary: readonly Buffer[]): Promise<void> {
+  if (rows.length > 0) await writer.rows(rows);
+  if (summary.length > 0) await writer.summary(summary);
+}
+
+async function computeStatistics(client: PoolClient, session: string, dataset: string): Promise<RunStatistics> {
+  const { rows } = await client.query<Omit<RunStatistics, 'feedback_stats' | 'session_feedback_stats'>>(
+    `select count(*)::int as run_count,
+       percentile_cont(0.5) within group (order by extract(epoch from end_time - start_time)::float8) as latency_p50,
+       percentile_cont(0.99) within group (order by extract(epoch from end_time - start_time)::float8) as latency_p99,
+       avg((status = 'error')::int)::float8 as error_rate,
+       to_char(max(start_time) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') as last_run_start_time,
+       (select count(*)::int from examples where dataset_id = $2 and valid_to is null) as example_count
+     from runs where session_id = $1`,
+    [session, dataset],
+  );
+  const feedback = await sessionFeedbackStatistics(client, session);
+  return { ...rows[0]!, feedback_stats: feedback.runs, session_feedback_stats: feedback.session };
+}

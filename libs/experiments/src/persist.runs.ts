@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { copyIn } from '@fairlead/postgres';
+import type { PoolClient } from 'pg';
+import { CopyRows } from './copy-rows';
+import { exampleId, numberedIds, uuidBytes } from './ids';
+import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
+
+/** What all rows of an upload have in common. */
+export interface UploadFacts {
+  readonly experiment: string;
+  readonly tenant: string;
+  readonly dataset: string;
+  readonly name: string;
+  /** When the upload was recorded, ISO 8601. */
+  readonly time: string;
+}
+
+/** A version of an example that runs refer to. */
+interface Version {
+  readonly id: Buffer;
+  /** Since when it is valid, microseconds since 1970. */
+  readonly from: number;
+  /** The inputs, or the MD5 (hex) of those that are stored. */
+  readonly inputs: Buffer | string;
+}
+
+interface Current {
+  readonly id: string;
+  readonly mine: boolean;
+  readonly from: string;
+  readonly inputs: string;
+  readonly outputs: string | null;
+}
+
+const EXAMPLES = 'examples (id, dataset_id, tenant_id, valid_from, created_at, name, inputs, outputs)';
+const RUNS = `runs (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time, end_time,
+  status, error, inputs, outputs, extra, row_number)`;
+const FEEDBACK = `feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction, source_type,
+  source_metadata, extra, created_at, modified_at)`;
+/** Configurations kept of one upload. */
+const MOST_CONFIGS = 1000;
+const CHAIN = Buffer.from('chain');
+const SUCCESS = Buffer.from('success');
+const ERROR = Buffer.from('error');
+
+/** Stores the rows of one upload as examples, runs and feedback, batch by batch, on one connection. */
+export class RunWriter {
+  private readonly runId: (number: number) => Buffer;
+  private readonly feedbackId: (number: number) => Buffer;
+  private readonly tenant: Buffer;
+  private readonly session: Buffer;
+  private readonly dataset: Buffer;
+  private readonly time: number;
+  private readonly configs = new Map<string, string>();
+  private runs = 0;
+  private scores = 0;
+
+  constructor(
+    private readonly client: PoolClient,
+    private readonly facts: UploadFacts,
+  ) {
+    this.runId = numberedIds(facts.experiment, 'run');
+    this.feedbackId = numberedIds(facts.experiment, 'feedback');
+    this.tenant = uuidBytes(facts.tenant);
+    this.session = uuidBytes(facts.experiment);
+    this.dataset = uuidBytes(facts.dataset);
+    this.time = Date.parse(facts.time) * 1000;
+  }
+
+  /** Stores the next rows of `results`. */
+  async rows(slices: readonly Buffer[]): Promise<void> {
+    const rows = slices.map(readRow);
+    const current = await this.currentVersions(rows);
+    const examples = new CopyRows();
+    const runs = new CopyRows();
+    const feedback = new CopyRows();
+    const changed: string[] = [];
+    const versions = new Map<string, Version>();
+    for (const row of rows) {
+      let version = versions.get(row.id);
+      if (!version) {
+        version = this.version(row, current.get(row.id), examples, changed);
+        versions.set(row.id, version);
+      }
+      const number = this.runs++;
+      const id = this.runId(number);
+      this.run(runs, row, id, number, version);
+      for (const score of row.scores) this.feedback(feedback, score, id);
+    }
+    if (changed.length > 0) {
+      await this.client.query(
+        `update examples set valid_to = $3 where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
+        [this.facts.dataset, changed, this.facts.time],
+      );
+    }
+    await this.copy(EXAMPLES, examples);
+    await this.copy(RUNS, runs);
+    await this.copy(FEEDBACK, feedback);
+  }
+
+  /** Stores feedback about the whole experiment. */
+  async summary(slices: readonly Buffer[]): Promise<void> {
+    const feedback = new CopyRows();
+    for (const slice of slices) this.feedback(feedback, readScore(slice), null);
+    await this.copy(FEEDBACK, feedback);
+  }
+
+  /** Ends the upload: the newest configuration of each feedback key becomes the tenant's. */
+  async finish(): Promise<void> {
+    await this.client.query(
+      `insert into feedback_configs (tenant_id, key, config)
+         select $1, key, config from unnest($2::text[], $3::text[]) as given (key, config) order by key
+       on conflict (tenant_id, key) do update set config = excluded.config`,
+      [this.facts.tenant, [...this.configs.keys()], [...this.configs.values()]],
+    );
+  }
+
+  /**
+   * The example of each row as it stands: the dataset's own, else one of another dataset, which keeps the row's id for
+   * itself.
+   */
+  private async currentVersions(rows: readonly StoredRow[]): Promise<Map<string, Current>> {
+    const found = await this.lookUp([...new Set(rows.map((row) => row.id))]);
+    const foreign = [...found.values()].filter((example) => !example.mine).map(({ id }) => id);
+    if (foreign.length === 0) return found;
+    const renamed = await this.lookUp(foreign.map((id) => exampleId(this.facts.dataset, id)));
+    for (const id of foreign) {
+      const own = renamed.get(exampleId(this.facts.dataset, id));
+      if (own) found.set(id, own);
+    }
+    return found;
+  }
+
+  private async lookUp(ids: readonly string[]): Promise<Map<string, Current>> {
+    const { rows } = await this.client.query<Current>({
+      name: 'current examples',
+      text: `select id, dataset_id = $3 as mine, (extract(epoch from valid_from) * 1000000)::bigint as from,
+               md5(inputs) as inputs, md5(outputs) as outputs
+             from examples where id = any($1::uuid[]) and tenant_id = $2 and valid_to is null
+             order by dataset_id = $3`,
+      values: [ids, this.facts.tenant, this.facts.dataset],
+    });
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** The version of its example that a row refers to; written when it is new or changed. */
+  private version(row: StoredRow, current: Current | undefined, examples: CopyRows, changed: string[]): Version {
+    const own = current?.mine ? current : undefined;
+    const id = own?.id ?? (current ? exampleId(this.facts.dataset, row.id) : row.id);
+    if (own && (Number(own.from) >= this.time || unchanged(own, row))) {
+      return { id: uuidBytes(id), from: Number(own.from), inputs: own.inputs };
+    }
+    if (own) changed.push(id);
+    const version = { id: uuidBytes(id), from: this.time, inputs: row.inputs };
+    examples
+      .row(8)
+      .field(version.id)
+      .field(this.dataset)
+      .field(this.tenant)
+      .time(this.time)
+      .time(this.time)
+      .text(row.name ?? row.id)
+      .field(row.inputs)
+      .field(row.expectedOutputs);
+    return version;
+  }
+
+  private run(runs: CopyRows, row: StoredRow, id: Buffer, number: number, example: Version): void {
+    runs
+      .row(16)
+      .field(id)
+      .field(this.tenant)
+      .field(this.session)
+      .field(this.dataset)
+      .field(example.id)
+      .time(example.from)
+      .text(row.name ?? this.facts.name)
+      .field(CHAIN)
+      .time(row.start)
+      .time(row.end)
+      .field(row.failed ? ERROR : SUCCESS)
+      .field(row.error)
+      .field(sameInputs(row, example) ? null : row.inputs)
+      .field(row.actualOutputs)
+      .field(row.extra)
+      .integer(number);
+  }
+
+  private feedback(feedback: CopyRows, score: StoredScore, run: Buffer | null): void {
+    if (score.config && (this.configs.size < MOST_CONFIGS || this.configs.has(score.key))) {
+      this.configs.set(score.key, score.config.toString());
+    }
+    feedback
+      .row(14)
+      .field(this.feedbackId(this.scores++))
+      .field(this.tenant)
+      .field(this.session)
+      .field(run)
+      .text(score.key)
+      .double(score.score)
+      .field(score.value)
+      .field(score.comment)
+      .field(score.correction)
+      .text(score.sourceType)
+      .field(score.sourceMetadata)
+      .field(score.extra)
+      .time(score.createdAt ?? this.time)
+      .time(score.modifiedAt ?? this.time);
+  }
+
+  private async copy(target: string, rows: CopyRows): Promise<void> {
+    if (rows.rows > 0) await copyIn(this.client, `copy ${target} from stdin (format binary)`, [rows.finish()]);
+  }
+}
+
+function sameInputs(row: StoredRow, { inputs }: Version): boolean {
+  return typeof inputs === 'string' ? inputs === md5(row.inputs) : inputs.equals(row.inputs);
+}
+
+/** Expected outputs that an upload leaves out say nothing about the example's. */
+function unchanged(current: Current, row: StoredRow): boolean {
+  if (current.inputs !== md5(row.inputs)) return false;
+  return row.expectedOutputs === null || current.outputs === md5(row.expectedOutputs);
+}
+
+function md5(bytes: Buffer): string {
+  return createHash('md5').update(bytes).digest('hex');
+}

@@ -1,0 +1,31 @@
+/** JSON text of a string, or `null`. */
+export function text(value: string | null | undefined): string {
+  return typeof value === 'string' ? JSON.stringify(value) : 'null';
+}
+
+/** JSON text of a number, or `null`; what JSON cannot say (infinities, NaN) is `null` too. */
+export function number(value: number | null | undefined): string {
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : 'null';
+}
+
+/** JSON that was stored as text, handed on byte for byte; `null` when there is none. */
+export function raw(json: string | null | undefined): string {
+  return json ?? 'null';
+}
+
+/** A JSON object from members whose values are JSON text already. */
+export function object(members: Readonly<Record<string, string>>): string {
+  const parts: string[] = [];
+  for (const [name, value] of Object.entries(members)) parts.push(`${JSON.stringify(name)}:${value}`);
+  return `{${parts.join(',')}}`;
+}
+
+/** A JSON array from items that are JSON text already. */
+export function array(items: readonly string[]): string {
+  return `[${items.join(',')}]`;
+}
+
+/** Only the named members, in their own order. */
+export function pick(members: Readonly<Record<string, string>>, names: ReadonlySet<string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => names.has(name)));
+}

@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream';
+import {
+  BadRequest,
+  check,
+  datetime,
+  type Instant,
+  list,
+  mapError,
+  NotFound,
+  object,
+  Problems,
+  type Schema,
+  uuid,
+} from '@fairlead/http';
+import { FilterError } from './filter';
+import { isSearchable } from './filter.sql';
+
+mapError(FilterError, (error) => new BadRequest(error.message));
+
+/** Content type of answers that are assembled as text. */
+export const JSON_TEXT = ['content-type', 'application/json; charset=utf-8'] as const;
+
+/** A list that may be given as a single value, in a query also as a repeated parameter. Commas belong to the value. */
+export function oneOrMany<T>(item: Schema<T>): Schema<T[]> {
+  const items = list(item);
+  return {
+    ...items,
+    many: true,
+    parse: (input, context) => items.parse(typeof input === 'string' ? [input] : input, context),
+  };
+}
+
+/** A path with one id in it. */
+export function idPath<const Name extends string>(name: Name) {
+  return object({ [name]: uuid() } as Record<Name, Schema<string>>);
+}
+
+/** The text of an answer, or a stream of its pieces when it is too long to be held whole. */
+export function sent(answer: string | AsyncGenerator<string>): string | Readable {
+  return typeof answer === 'string' ? answer : Readable.from(answer);
+}
+
+/** The answer, or 404 "<what> <id> not found." when there is none. */
+export function found<T>(answer: T | undefined, what: string, id: string): T {
+  if (answer === undefined) throw new NotFound(`${what} ${id} not found.`);
+  return answer;
+}
+
+/** JSON text of an object to search for. @throws BadRequest when it is no JSON object, or nested too deep. */
+export function searchedObject(name: string, json: string | undefined): string | undefined {
+  if (json === undefined || isSearchable(json)) return json;
+  throw new BadRequest(`The query parameter ${name} is not a JSON object.`);
+}
+
+/** The time that `as_of` names: undefined for `latest`. @throws NotFound for a tag that no version carries. */
+export function versionTime(asOf: string): string | undefined {
+  if (asOf === 'latest') return undefined;
+  const time = check(datetime(), asOf, [], new Problems());
+  if (time === undefined) throw new NotFound(`Dataset version '${asOf.slice(0, 100)}' not found.`);
+  return time.iso;
+}
+
+/** ISO text of an optional time. */
+export function iso(time: Instant | undefined): string | undefined {
+  return time?.iso;
+}

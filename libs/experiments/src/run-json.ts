@@ -1,0 +1,173 @@
+import { raw, text } from './platform-json';
+
+/** A run as its row gives it; times are ISO texts with microseconds, the opaque members raw JSON. */
+export interface RunRow {
+  readonly id: string;
+  readonly session_id: string;
+  readonly dataset_id: string | null;
+  readonly example_id: string | null;
+  readonly name: string;
+  readonly run_type: string;
+  readonly start: string;
+  readonly end: string | null;
+  readonly status: string;
+  readonly error: string | null;
+  readonly inputs: string | null;
+  readonly outputs: string | null;
+  readonly extra: string | null;
+}
+
+/** Members that clients cannot do without, whatever they select. */
+export const ALWAYS_SHOWN: readonly string[] = [
+  'id',
+  'name',
+  'run_type',
+  'start_time',
+  'status',
+  'session_id',
+  'trace_id',
+  'dotted_order',
+  'app_path',
+];
+
+/** Names that can be selected but stand for other members, or for none. */
+export const SELECTED_AS: Readonly<Record<string, readonly string[]>> = {
+  trace_min_max_start_time: ['trace_min_start_time', 'trace_max_start_time'],
+  inputs_or_signed_url: ['inputs'],
+  outputs_or_signed_url: ['outputs'],
+  error_or_signed_url: ['error'],
+  events_or_signed_url: ['events'],
+  extra_or_signed_url: ['extra'],
+  serialized_or_signed_url: ['serialized'],
+  child_run_ids: ['child_run_ids', 'direct_child_run_ids'],
+};
+
+/** All members of a run, each as JSON text. A run stands alone: it is its own trace, without parents and children. */
+export function runMembers(row: RunRow, feedbackStats: string | undefined): Record<string, string> {
+  return {
+    name: text(row.name),
+    inputs: row.inputs ?? '{}',
+    inputs_preview: 'null',
+    run_type: text(row.run_type),
+    start_time: text(row.start),
+    end_time: text(row.end),
+    extra: raw(row.extra),
+    error: raw(row.error),
+    execution_order: '1',
+    serialized: 'null',
+    outputs: raw(row.outputs),
+    outputs_preview: 'null',
+    parent_run_id: 'null',
+    manifest_id: 'null',
+    manifest_s3_id: 'null',
+    events: 'null',
+    tags: 'null',
+    inputs_s3_urls: 'null',
+    outputs_s3_urls: 'null',
+    s3_urls: 'null',
+    trace_id: text(row.id),
+    dotted_order: text(dottedOrder(row)),
+    trace_min_start_time: text(row.start),
+    trace_max_start_time: text(row.start),
+    id: text(row.id),
+    status: text(row.status),
+    child_run_ids: '[]',
+    direct_child_run_ids: '[]',
+    parent_run_ids: '[]',
+    feedback_stats: raw(feedbackStats),
+    reference_example_id: text(row.example_id),
+    total_tokens: '0',
+    prompt_tokens: '0',
+    completion_tokens: '0',
+    prompt_token_details: 'null',
+    completion_token_details: 'null',
+    total_cost: 'null',
+    prompt_cost: 'null',
+    completion_cost: 'null',
+    prompt_cost_details: 'null',
+    completion_cost_details: 'null',
+    price_model_id: 'null',
+    first_token_time: 'null',
+    messages: 'null',
+    session_id: text(row.session_id),
+    app_path: text(`/projects/p/${row.session_id}/r/${row.id}`),
+    last_queued_at: 'null',
+    in_dataset: 'false',
+    share_token: 'null',
+    trace_tier: text('longlived'),
+    trace_first_received_at: 'null',
+    ttl_seconds: 'null',
+    trace_upgrade: 'false',
+    reference_dataset_id: text(row.dataset_id),
+    thread_id: 'null',
+  };
+}
+
+/** Start time and id, as in `20260102T030405123456Z` followed by the id. */
+function dottedOrder(row: RunRow): string {
+  return `${row.start.replace(/[-:.]|\+.*$/g, '')}Z${row.id}`;
+}
+
+/** Every name that `select` may hold. */
+export const RUN_SELECT = [
+  'id',
+  'name',
+  'run_type',
+  'start_time',
+  'end_time',
+  'status',
+  'error',
+  'extra',
+  'events',
+  'inputs',
+  'inputs_preview',
+  'inputs_s3_urls',
+  'inputs_or_signed_url',
+  'outputs',
+  'outputs_preview',
+  'outputs_s3_urls',
+  'outputs_or_signed_url',
+  's3_urls',
+  'error_or_signed_url',
+  'events_or_signed_url',
+  'extra_or_signed_url',
+  'serialized_or_signed_url',
+  'parent_run_id',
+  'manifest_id',
+  'manifest_s3_id',
+  'manifest',
+  'session_id',
+  'serialized',
+  'reference_example_id',
+  'reference_dataset_id',
+  'total_tokens',
+  'prompt_tokens',
+  'prompt_token_details',
+  'completion_tokens',
+  'completion_token_details',
+  'total_cost',
+  'prompt_cost',
+  'prompt_cost_details',
+  'completion_cost',
+  'completion_cost_details',
+  'price_model_id',
+  'first_token_time',
+  'trace_id',
+  'dotted_order',
+  'last_queued_at',
+  'feedback_stats',
+  'child_run_ids',
+  'parent_run_ids',
+  'tags',
+  'in_dataset',
+  'app_path',
+  'share_token',
+  'trace_tier',
+  'trace_first_received_at',
+  'ttl_seconds',
+  'trace_upgrade',
+  'thread_id',
+  'trace_min_max_start_time',
+  'messages',
+  'inserted_at',
+] as const;

@@ -1,0 +1,120 @@
+import {
+  Access,
+  BadRequest,
+  body,
+  bool,
+  datetime,
+  int,
+  list,
+  literal,
+  object,
+  optional,
+  path,
+  query,
+  str,
+  uuid,
+} from '@fairlead/http';
+import { Controller, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Pool } from 'pg';
+import type { Readable } from 'node:stream';
+import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from './reading.http';
+import { decodeCursor } from './run-cursor';
+import { RUN_SELECT } from './run-json';
+import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries';
+
+const MOST_RUNS = 100;
+const RUN_TYPES = ['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'] as const;
+
+const runsBody = object(
+  {
+    id: optional(oneOrMany(uuid())),
+    trace: optional(uuid()),
+    parent_run: optional(uuid()),
+    run_type: optional(literal(RUN_TYPES)),
+    session: optional(oneOrMany(uuid())),
+    reference_example: optional(oneOrMany(uuid())),
+    execution_order: optional(int({ ge: 1, le: 1 })),
+    start_time: optional(datetime()),
+    end_time: optional(datetime()),
+    error: optional(bool()),
+    query: optional(str()),
+    filter: optional(str()),
+    trace_filter: optional(str()),
+    tree_filter: optional(str()),
+    is_root: optional(bool()),
+    data_source_type: optional(literal(['current', 'historical', 'lite', 'root_lite', 'runs_feedbacks_rmt_wide'])),
+    skip_pagination: optional(bool()),
+    search_filter: optional(str()),
+    use_experimental_search: optional(bool(), false),
+    cursor: optional(str()),
+    limit: optional(int({ ge: 1 }), MOST_RUNS),
+    select: optional(list(literal(RUN_SELECT))),
+    order: optional(literal(['asc', 'desc']), 'desc'),
+    skip_prev_cursor: optional(bool(), false),
+  },
+  'BodyParamsForRunsQuerySchema',
+);
+const runPath = idPath('run_id');
+const runQuery = object({
+  session_id: optional(uuid()),
+  start_time: optional(datetime()),
+  exclude_s3_stored_attributes: optional(bool(), false),
+  exclude_serialized: optional(bool(), false),
+  include_messages: optional(bool(), false),
+});
+
+@Controller('api/v1/runs')
+export class RunsController {
+  constructor(private readonly pool: Pool) {}
+
+  @Post('query')
+  @HttpCode(200)
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async query(@Req() request: FastifyRequest): Promise<string | Readable> {
+    const asked = body(runsBody, request);
+    if (asked.limit > MOST_RUNS) throw new BadRequest(`Limit exceeds maximum allowed value of ${MOST_RUNS}`);
+    if (asked.query) throw new BadRequest('Queries in natural language (member query) are not supported.');
+    const filter: RunFilter = {
+      id: asked.id,
+      trace: asked.trace,
+      parentRun: asked.parent_run,
+      runType: asked.run_type,
+      session: asked.session,
+      referenceExample: asked.reference_example,
+      startTime: iso(asked.start_time),
+      endTime: iso(asked.end_time),
+      error: asked.error,
+      isRoot: asked.is_root,
+      // Every run is alone in its trace: what holds for the trace or its root has to hold for the run.
+      filters: [asked.filter, asked.trace_filter, asked.tree_filter, asked.search_filter].filter(
+        (text) => !!text,
+      ) as string[],
+    };
+    const page: RunPage = {
+      order: asked.order,
+      limit: asked.limit,
+      cursor: cursorOf(asked.cursor),
+      select: asked.select?.length ? asked.select : undefined,
+      skipPrevious: asked.skip_prev_cursor,
+    };
+    return sent(await queryRuns(this.pool, request.actor.tenantId, filter, page));
+  }
+
+  @Get(':run_id')
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async one(@Req() request: FastifyRequest): Promise<string> {
+    const { run_id: id } = path(runPath, request);
+    const { session_id: session } = query(runQuery, request);
+    return found(await findRun(this.pool, request.actor.tenantId, id, session), 'Run ID', id);
+  }
+}
+
+function cursorOf(text: string | undefined) {
+  if (!text) return undefined;
+  const cursor = decodeCursor(text);
+  if (!cursor) throw new BadRequest('The cursor is none that this service gave out.');
+  return cursor;
+}

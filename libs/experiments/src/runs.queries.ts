@@ -1,0 +1,164 @@
+import type { Pool } from 'pg';
+import { compileFilter } from './filter.sql';
+import { runFeedbackStatistics } from './feedback.statistics';
+import { answer, batches, type Sized } from './pieces';
+import { object, pick, text } from './platform-json';
+import { encodeCursor, type RunCursor } from './run-cursor';
+import { ALWAYS_SHOWN, runMembers, SELECTED_AS, type RunRow } from './run-json';
+import { RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';
+import { all, isoTime, Parameters } from './sql';
+
+/** Which runs. Times are ISO texts; `startTime` and `endTime` bound the start of the run, both inclusive. */
+export interface RunFilter {
+  readonly id?: readonly string[];
+  readonly trace?: string;
+  readonly parentRun?: string;
+  readonly runType?: string;
+  readonly session?: readonly string[];
+  readonly referenceExample?: readonly string[];
+  readonly startTime?: string;
+  readonly endTime?: string;
+  readonly error?: boolean;
+  readonly isRoot?: boolean;
+  /** Filters in the SDKs' language; a run has to meet all of them. */
+  readonly filters: readonly string[];
+}
+
+export interface RunPage {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly cursor?: RunCursor;
+  readonly select?: readonly string[];
+  readonly skipPrevious: boolean;
+}
+
+interface RunKey extends Sized {
+  readonly time: string;
+}
+
+const TIME = isoTime('r.start_time');
+
+/**
+ * A page of the tenant's runs by start time and id, as the text of a ListRunsResponse or pieces of it when it is long.
+ * `cursors.next` is null only on the last page. @throws FilterError
+ */
+export async function queryRuns(
+  pool: Pool,
+  tenantId: string,
+  filter: RunFilter,
+  page: RunPage,
+): Promise<string | AsyncGenerator<string>> {
+  const backwards = page.cursor?.direction === 'prev';
+  const found = await findKeys(pool, tenantId, filter, page, backwards);
+  const more = found.length > page.limit;
+  const keys = found.slice(0, page.limit);
+  if (backwards) keys.reverse();
+  const first = keys.at(0);
+  const last = keys.at(-1);
+  const next = last && (backwards || more) ? encodeCursor({ ...last, direction: 'next' }) : null;
+  const hasPrevious = !page.skipPrevious && (backwards ? more : page.cursor !== undefined);
+  const previous = first && hasPrevious ? encodeCursor({ ...first, direction: 'prev' }) : null;
+  const cursors = object({ next: text(next), prev: text(previous) });
+  const shown = page.select && selection(page.select);
+  return answer(
+    '{"runs":[',
+    batches(keys),
+    (group) =>
+      renderRuns(
+        pool,
+        group.map(({ id }) => id),
+        shown,
+      ),
+    `],"cursors":${cursors},"search_cursors":null,"parsed_query":null}`,
+  );
+}
+
+/** One run as JSON text, undefined when the tenant has none of this id (in this session, when one is named). */
+export async function findRun(
+  pool: Pool,
+  tenantId: string,
+  id: string,
+  sessionId?: string,
+): Promise<string | undefined> {
+  const { rowCount } = await pool.query(
+    'select 1 from runs where id = $1 and tenant_id = $2 and ($3::uuid is null or session_id = $3)',
+    [id, tenantId, sessionId ?? null],
+  );
+  return rowCount ? (await renderRuns(pool, [id]))[0] : undefined;
+}
+
+/** Keys of one run more than the page holds, nearest to the cursor first. */
+async function findKeys(
+  pool: Pool,
+  tenantId: string,
+  filter: RunFilter,
+  page: RunPage,
+  backwards: boolean,
+): Promise<RunKey[]> {
+  const parameters = new Parameters();
+  const tenant = parameters.add(tenantId, 'uuid');
+  const ascending = (page.order === 'asc') !== backwards;
+  const order = (run: string) =>
+    `${run}.start_time ${ascending ? 'asc' : 'desc'}, ${run}.id ${ascending ? 'asc' : 'desc'}`;
+  const conditions = runConditions(filter, parameters);
+  if (page.cursor) {
+    const place = `(${parameters.add(page.cursor.time, 'timestamptz')}, ${parameters.add(page.cursor.id, 'uuid')})`;
+    conditions.push(`(r.start_time, r.id) ${ascending ? '>' : '<'} ${place}`);
+  }
+  const limit = parameters.add(page.limit + 1);
+  const sessions = filter.session?.length ? ` and s.id = any(${parameters.add(filter.session, 'uuid[]')})` : '';
+  // By id and by example the runs are few; else each session gives its own first runs in the order of its index.
+  const few = filter.id?.length || filter.referenceExample?.length || filter.trace;
+  const source = few
+    ? `runs r join sessions s on s.id = r.session_id where s.tenant_id = ${tenant} and r.tenant_id = ${tenant}${sessions} and ${all(conditions)}`
+    : `sessions s cross join lateral (
+         select * from runs r where r.session_id = s.id and ${all(conditions)} order by ${order('r')} limit ${limit}
+       ) r where s.tenant_id = ${tenant}${sessions}`;
+  const { rows } = await pool.query<RunKey>(
+    `select r.id, ${TIME} as time,
+       coalesce(octet_length(${RUN_INPUTS}), 0) + coalesce(octet_length(r.outputs), 0)
+         + coalesce(octet_length(r.extra), 0) + coalesce(octet_length(r.error), 0) as size
+     from (select r.* from ${source} order by ${order('r')} limit ${limit}) r order by ${order('r')}`,
+    parameters.values,
+  );
+  return rows;
+}
+
+function runConditions(filter: RunFilter, parameters: Parameters): string[] {
+  const conditions: string[] = [];
+  if (filter.id?.length) conditions.push(`r.id = any(${parameters.add(filter.id, 'uuid[]')})`);
+  // Every run is the root of its own trace.
+  if (filter.trace) conditions.push(`r.id = ${parameters.add(filter.trace, 'uuid')}`);
+  if (filter.parentRun || filter.isRoot === false) conditions.push('false');
+  if (filter.runType) conditions.push(`r.run_type = ${parameters.add(filter.runType)}`);
+  if (filter.referenceExample?.length) {
+    conditions.push(`r.example_id = any(${parameters.add(filter.referenceExample, 'uuid[]')})`);
+  }
+  if (filter.startTime) conditions.push(`r.start_time >= ${parameters.add(filter.startTime, 'timestamptz')}`);
+  if (filter.endTime) conditions.push(`r.start_time <= ${parameters.add(filter.endTime, 'timestamptz')}`);
+  if (filter.error !== undefined) conditions.push(`r.error is ${filter.error ? 'not ' : ''}null`);
+  for (const source of filter.filters) conditions.push(compileFilter(source, RUN_VOCABULARY, parameters));
+  return conditions;
+}
+
+function selection(select: readonly string[]): ReadonlySet<string> {
+  return new Set([...ALWAYS_SHOWN, ...select.flatMap((name) => SELECTED_AS[name] ?? [name])]);
+}
+
+async function renderRuns(pool: Pool, ids: readonly string[], shown?: ReadonlySet<string>): Promise<string[]> {
+  const show = (member: string, sql: string) => (!shown || shown.has(member) ? sql : 'null');
+  const [runs, statistics] = await Promise.all([
+    pool.query<RunRow>(
+      `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
+         r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
+         ${show('extra', 'r.extra')} as extra
+       from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id order by k.place`,
+      [ids],
+    ),
+    !shown || shown.has('feedback_stats') ? runFeedbackStatistics(pool, ids) : new Map<string, string>(),
+  ]);
+  return runs.rows.map((row) => {
+    const members = runMembers(row, statistics.get(row.id));
+    return object(shown ? pick(members, shown) : members);
+  });
+}

@@ -1,0 +1,36 @@
+/** Collects the values of a parameterised statement; `add` answers the placeholder that stands for the value. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  /** The placeholder for `value`, cast to `type` when one is given. Text is made storable first (see `storable`). */
+  add(value: unknown, type?: string): string {
+    this.values.push(
+      typeof value === 'string' ? storable(value) : Array.isArray(value) ? value.map(storableItem) : value,
+    );
+    return `$${this.values.length}${type ? `::${type}` : ''}`;
+  }
+}
+
+/** Text that PostgreSQL can hold: U+0000 becomes U+FFFD, so that looking for it finds nothing instead of failing. */
+export function storable(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text;
+}
+
+function storableItem(item: unknown): unknown {
+  return typeof item === 'string' ? storable(item) : item;
+}
+
+/** SQL for a timestamptz as ISO 8601 text in UTC with microseconds, `2026-01-02T03:04:05.123456+00:00`. */
+export function isoTime(expression: string): string {
+  return `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
+}
+
+/** A pattern for ILIKE that matches `part` anywhere, taken literally. */
+export function containing(part: string): string {
+  return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** Conditions joined by `and`; `true` when there is none. */
+export function all(conditions: readonly string[]): string {
+  return conditions.length ? conditions.join(' and ') : 'true';
+}

@@ -1,0 +1,188 @@
+import { EventStore, eventingMigrations, Followers, PostgresEventStore } from '@fairlead/eventing';
+import { type Actor, createServer, Unauthorized } from '@fairlead/http';
+import { testDatabase } from '@fairlead/postgres/testing';
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Pool } from 'pg';
+import { pino } from 'pino';
+import { v4 as newId } from 'uuid';
+import { DatasetsController } from '../datasets.controller';
+import { ExamplesController } from '../examples.controller';
+import { experimentsView } from '../experiments.view';
+import { FeedbackController } from '../feedback.controller';
+import { InfoController } from '../info.controller';
+import { ExperimentLimits } from '../limits';
+import { experimentsMigrations } from '../migrations';
+import { RunsController } from '../runs.controller';
+import { SessionsController } from '../sessions.controller';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** The parsed body. */
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The reading side on a database of its own, with two tenants `a` and `b`. */
+export interface Reading {
+  readonly pool: Pool;
+  readonly store: EventStore;
+  readonly followers: Followers;
+  readonly tenants: Readonly<Record<'a' | 'b', string>>;
+  send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, body?: unknown, tenant?: 'a' | 'b'): Promise<Answer>;
+  get(url: string, tenant?: 'a' | 'b'): Promise<Answer>;
+  post(url: string, body: unknown, tenant?: 'a' | 'b'): Promise<Answer>;
+  /** Inserts a row straight into a table and gives back its id. */
+  insert(table: string, row: Row): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts the server on tables that are empty. */
+export async function startReading(): Promise<Reading> {
+  const database = await testDatabase([...eventingMigrations, ...experimentsMigrations]);
+  const store = new PostgresEventStore(database.pool);
+  const tenants = { a: newId(), b: newId() };
+
+  @Module({
+    controllers: [
+      SessionsController,
+      DatasetsController,
+      ExamplesController,
+      RunsController,
+      FeedbackController,
+      InfoController,
+    ],
+    providers: [
+      { provide: EventStore, useValue: store },
+      { provide: Pool, useValue: database.pool },
+      { provide: ExperimentLimits, useValue: new ExperimentLimits() },
+      Followers,
+    ],
+  })
+  class ReadingModule {
+    constructor(followers: Followers) {
+      followers.register(experimentsView);
+    }
+  }
+
+  const app = await createServer(ReadingModule, {
+    logger: pino({ level: 'silent' }),
+    authenticate: (request) => {
+      const key = String(request.headers['x-api-key']);
+      if (key !== 'a' && key !== 'b') return Promise.reject(new Unauthorized());
+      return Promise.resolve(actor(key, tenants[key]));
+    },
+  });
+  const send: Reading['send'] = (method, url, body, tenant = 'a') => request(app, method, url, body, tenant);
+  return {
+    pool: database.pool,
+    store,
+    followers: app.get(Followers),
+    tenants,
+    send,
+    get: (url, tenant) => send('GET', url, undefined, tenant),
+    post: (url, body, tenant) => send('POST', url, body, tenant),
+    insert: (table, row) => insert(database.pool, table, row),
+    async stop() {
+      await app.close();
+      await store.close();
+      await database.drop();
+    },
+  };
+}
+
+function actor(key: string, tenantId: string): Actor {
+  return { keyId: key, tenantId, organizationId: tenantId, scopes: new Set(['admin']) };
+}
+
+async function request(
+  app: NestFastifyApplication,
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  url: string,
+  body: unknown,
+  tenant: string,
+): Promise<Answer> {
+  const answer = await app.inject({
+    method,
+    url,
+    headers: { 'x-api-key': tenant, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const json = String(answer.headers['content-type']).includes('json')
+    ? (JSON.parse(answer.payload) as unknown)
+    : undefined;
+  return { status: answer.statusCode, text: answer.payload, json };
+}
+
+async function insert(pool: Pool, table: string, row: Row): Promise<string> {
+  const columns = Object.keys(row);
+  const places = columns.map((_, index) => `$${index + 1}`);
+  await pool.query(`insert into ${table} (${columns.join(', ')}) values (${places.join(', ')})`, Object.values(row));
+  return String(row.id);
+}
+
+/** Rows with everything that a table needs, to be changed where a test cares. */
+export const rows = {
+  dataset: (tenant: string, row: Row = {}): Row => ({
+    id: newId(),
+    tenant_id: tenant,
+    name: `dataset-${newId()}`,
+    created_at: '2026-01-01T00:00:00Z',
+    modified_at: '2026-01-01T00:00:00Z',
+    externally_managed: true,
+    version: 1,
+    ...row,
+  }),
+  session: (tenant: string, row: Row = {}): Row => ({
+    id: newId(),
+    tenant_id: tenant,
+    name: `session-${newId()}`,
+    start_time: '2026-01-01T00:00:00Z',
+    created_at: '2026-01-01T00:00:00Z',
+    trace_tier: 'longlived',
+    persisted: true,
+    run_count: 0,
+    version: 1,
+    ...row,
+  }),
+  example: (tenant: string, dataset: string, row: Row = {}): Row => ({
+    id: newId(),
+    dataset_id: dataset,
+    tenant_id: tenant,
+    valid_from: '2026-01-01T00:00:00Z',
+    created_at: '2026-01-01T00:00:00Z',
+    name: 'example',
+    inputs: '{"question":1}',
+    ...row,
+  }),
+  run: (tenant: string, session: string, row: Row = {}): Row => ({
+    id: newId(),
+    tenant_id: tenant,
+    session_id: session,
+    name: 'run',
+    run_type: 'chain',
+    start_time: '2026-01-01T00:00:00Z',
+    end_time: '2026-01-01T00:00:01Z',
+    status: 'success',
+    inputs: '{}',
+    row_number: 0,
+    ...row,
+  }),
+  feedback: (tenant: string, session: string, row: Row = {}): Row => ({
+    id: newId(),
+    tenant_id: tenant,
+    session_id: session,
+    key: 'quality',
+    source_type: 'api',
+    created_at: '2026-01-01T00:00:00Z',
+    modified_at: '2026-01-01T00:00:00Z',
+    ...row,
+  }),
+};
+
+/** JSON that breaks naive code: escapes that databases refuse, numbers beyond doubles, doubled and special names. */
+export const HOSTILE =
+  '{ "nul":"a\\u0000b", "lone":"\\ud800", "escaped":"\\\\u0000", "pair":"\\ud83d\\ude00", "__proto__":{"x":1}, "big":12345678901234567890,' +
+  ' "huge":1e400, "one":1.0, "twice":1, "twice":2, "deep":[[[[[]]]]], "text":"é\\u00e9" }';

@@ -1,0 +1,97 @@
+import {
+  bool,
+  datetime,
+  type Infer,
+  int,
+  list,
+  literal,
+  num,
+  object,
+  optional,
+  rawDict,
+  refine,
+  str,
+  union,
+  uuid,
+} from '@fairlead/http';
+
+/** Longest name that the index on names can hold. */
+const MOST_NAME = 512;
+const SOURCES = ['app', 'api', 'model', 'auto_eval'] as const;
+
+/** Scores are stored as 64-bit floating point numbers. */
+function keptExactly(score: number | boolean): string | undefined {
+  if (typeof score === 'boolean' || !Number.isInteger(score) || Number.isSafeInteger(score)) return undefined;
+  return 'integers beyond 2^53 cannot be kept exactly';
+}
+
+/** Text that is stored as the JSON token it was sent as. */
+const anyText = () => str({ anyText: true });
+
+const feedbackConfig = object(
+  {
+    type: literal(['continuous', 'categorical', 'freeform']),
+    min: optional(num()),
+    max: optional(num()),
+    categories: optional(
+      list(object({ value: num(), label: optional(str({ min: 1, anyText: true })) }, 'FeedbackCategory')),
+    ),
+  },
+  'FeedbackConfig',
+);
+
+/** A number, or true and false for 1 and 0. */
+export const scoreSchema = refine(union(num(), int(), bool()), keptExactly);
+
+/** A score of a run or of a whole experiment. */
+export const feedbackSchema = object(
+  {
+    key: str({ min: 1, max: 180 }),
+    score: optional(scoreSchema),
+    value: optional(union(num(), int(), bool(), anyText(), rawDict())),
+    comment: optional(anyText()),
+    feedback_source: optional(
+      object({ type: literal(SOURCES), metadata: optional(rawDict()) }, 'FeedbackSource'),
+    ),
+    feedback_config: optional(feedbackConfig),
+    created_at: optional(datetime()),
+    modified_at: optional(datetime()),
+    correction: optional(union(rawDict(), anyText())),
+    extra: optional(rawDict()),
+  },
+  'FeedbackCreateCoreSchema',
+);
+
+/** One element of `results`: a dataset example with its run. */
+export const rowSchema = object(
+  {
+    row_id: uuid(),
+    inputs: rawDict(),
+    expected_outputs: optional(rawDict()),
+    actual_outputs: optional(rawDict()),
+    evaluation_scores: optional(list(feedbackSchema)),
+    start_time: datetime(),
+    end_time: datetime(),
+    run_name: optional(str()),
+    error: optional(anyText()),
+    run_metadata: optional(rawDict()),
+  },
+  'ExperimentResultRow',
+);
+
+/** The members of an upload apart from its two long lists. */
+export const headerMembers = {
+  experiment_name: str({ min: 1, max: MOST_NAME }),
+  experiment_description: optional(str()),
+  experiment_start_time: datetime(),
+  experiment_end_time: datetime(),
+  dataset_id: optional(uuid()),
+  dataset_name: optional(str({ min: 1, max: MOST_NAME })),
+  dataset_description: optional(str()),
+  experiment_metadata: optional(rawDict()),
+};
+export const headerSchema = object(headerMembers, 'ExperimentResultsUpload');
+
+export type Feedback = Infer<typeof feedbackSchema>;
+export type Row = Infer<typeof rowSchema>;
+export type Header = Infer<typeof headerSchema>;

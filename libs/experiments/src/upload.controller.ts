@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Access, Idempotency, metadataOf, RequestTimeout } from '@fairlead/http';
+import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ExperimentLimits, LimitExceeded } from './limits';
+import { uploadAnswer } from './upload-answer';
+import { paced } from './upload.blocks';
+import { decompressed } from './upload.decompress';
+import { Gate } from './upload.gate';
+import { UploadReceiver } from './upload.receiver';
+import { Uploads } from './upload.service';
+
+/** How long an upload waits for its turn. */
+const PATIENCE_MS = 3000;
+/** How long the rest of a refused body is read before it is answered. */
+const DRAIN_MS = 10_000;
+
+@Controller('api/v1/datasets')
+export class UploadController {
+  private readonly gate: Gate;
+
+  constructor(
+    private readonly receiver: UploadReceiver,
+    private readonly uploads: Uploads,
+    private readonly idempotency: Idempotency,
+    private readonly limits: ExperimentLimits,
+  ) {
+    this.gate = new Gate(limits.maxUploads, PATIENCE_MS);
+  }
+
+  /** Takes in an experiment that was run elsewhere; the body is read as it comes. */
+  @Post('upload-experiment')
+  @HttpCode(200)
+  @Header('content-type', 'application/json; charset=utf-8')
+  @Access('write', { stream: true })
+  upload(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    return this.gate.run(async () => {
+      try {
+        return await this.receive(request, reply);
+      } catch (error) {
+        // Many clients look for an answer only when they have sent everything.
+        if (!(error instanceof RequestTimeout)) await this.drain(request);
+        throw error;
+      }
+    });
+  }
+
+  private async receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    const { maxBytes, idleMs } = this.limits;
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
+    const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+    const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits);
+    const received = await this.receiver.receive(body);
+    try {
+      return await this.idempotency.run(request, reply, () => this.record(request, reply, received), received.sha256);
+    } finally {
+      await received.draft.discard();
+    }
+  }
+
+  private async record(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    received: Parameters<Uploads['record']>[0],
+  ): Promise<string> {
+    // The body identifies the command better than an Idempotency-Key does.
+    const metadata = { ...metadataOf(request), causationId: undefined };
+    const { event, replayed } = await this.uploads.record(received, request.actor.tenantId, metadata);
+    if (replayed) void reply.header('idempotent-replayed', 'true');
+    return uploadAnswer(event);
+  }
+
+  private async drain({ raw }: FastifyRequest): Promise<void> {
+    if (raw.complete || raw.destroyed) return;
+    const ended = new Promise((resolve) => raw.once('end', resolve).once('close', resolve));
+    raw.on('data', () => undefined);
+    await Promise.race([ended, delay(DRAIN_MS, undefined, { ref: false })]);
+  }
+}

@@ -1,0 +1,17 @@
+import { BadRequest, Conflict, mapError, PayloadTooLarge, Unavailable, Unprocessable } from '@fairlead/http';
+import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset';
+import { LimitExceeded } from './limits';
+import { PayloadGone } from './payload.store';
+import { SessionExists } from './session-names';
+
+/** Says how refused uploads are answered. */
+export function mapUploadErrors(): void {
+  mapError(SessionExists, ({ message }) => new Conflict(message));
+  mapError(DatasetIdTaken, ({ message }) => new Conflict(message));
+  mapError(DatasetMismatch, ({ message }) => new BadRequest(message));
+  mapError(NotExternallyManaged, ({ message }) => new BadRequest(message));
+  mapError(PayloadGone, () => new Unavailable(1));
+  mapError(LimitExceeded, ({ limit, message }) =>
+    limit === 'depth' ? Unprocessable.at(['body'], message) : new PayloadTooLarge(message),
+  );
+}

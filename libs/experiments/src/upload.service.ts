@@ -1,0 +1,116 @@
+import {
+  EventStore,
+  Followers,
+  handle,
+  load,
+  type Metadata,
+  type Recorded,
+  release,
+} from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import type { DatasetState } from './dataset';
+import { experimentModel, type ExperimentUploaded, upload } from './experiment';
+import { EXPERIMENTS_VIEW } from './experiments.view';
+import { experimentId } from './ids';
+import { reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
+import type { Received } from './upload.receiver';
+import { findTarget, joinDataset } from './upload.target';
+
+/** A recorded upload, and whether it had been recorded before. */
+export interface Outcome {
+  readonly event: Recorded<ExperimentUploaded>;
+  readonly replayed: boolean;
+}
+
+/** How long the same body again is taken for a retry. */
+const REPLAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Records valid uploads. Every step can be repeated: a crash between any two is repaired by the same upload sent again.
+ */
+@Injectable()
+export class Uploads {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+  ) {}
+
+  /**
+   * Makes an experiment of a received body, or answers the first outcome when the same body came within 24 hours.
+   * @throws SessionExists, DatasetIdTaken, DatasetMismatch, NotExternallyManaged; then nothing is visible.
+   */
+  async record(received: Received, tenant: string, metadata: Metadata): Promise<Outcome> {
+    const id = await this.identify(tenant, received.sha256);
+    const before = await this.earlier(id);
+    if (before) return { event: before, replayed: true };
+    const { header } = received.upload;
+    const target = await findTarget(this.store, tenant, header, id);
+    await reserveSessionName(this.store, tenant, header.experiment_name, id, metadata);
+    try {
+      await received.draft.keep(tenant, received.sha256, received.bytes);
+      const idGiven = header.dataset_id !== undefined;
+      const dataset = await joinDataset(this.store, target, idGiven, id, metadata);
+      return await this.append(id, received, dataset, metadata);
+    } catch (error) {
+      await this.giveUp(id, tenant, header.experiment_name, metadata);
+      throw error;
+    }
+  }
+
+  /** The id of the experiment that this body is or becomes. */
+  private async identify(tenant: string, sha256: string): Promise<string> {
+    for (let generation = 0; ; generation++) {
+      const id = experimentId(tenant, sha256, generation);
+      const { state } = await load(this.store, experimentModel, sessionStream(id));
+      if (!state.deleted) return id;
+    }
+  }
+
+  private async earlier(id: string): Promise<Recorded<ExperimentUploaded> | undefined> {
+    const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
+    if (first && Date.now() - Date.parse(first.time) > REPLAY_MS) throw new SessionExists(id);
+    return first;
+  }
+
+  private async append(
+    id: string,
+    { upload: { header, metadata: sent, rows, summaryScores }, sha256, bytes }: Received,
+    dataset: { id: string; state: DatasetState },
+    metadata: Metadata,
+  ): Promise<Outcome> {
+    const { state } = dataset;
+    const decide = upload({
+      name: header.experiment_name,
+      description: header.experiment_description ?? null,
+      start_time: header.experiment_start_time.iso,
+      end_time: header.experiment_end_time.iso,
+      metadata: sent,
+      payload: { sha256, bytes },
+      row_count: rows,
+      summary_score_count: summaryScores,
+      dataset: {
+        id: dataset.id,
+        name: state.name,
+        description: state.description,
+        data_type: state.dataType,
+        created_at: state.createdAt,
+        modified_at: state.modifiedAt,
+      },
+      test_run_number: state.numbers.get(id) ?? state.lastNumber,
+    });
+    const { events, position } = await handle(this.store, experimentModel, sessionStream(id), decide, metadata);
+    await this.followers.passed(position, [EXPERIMENTS_VIEW]);
+    const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
+    return { event: first!, replayed: events.length === 0 };
+  }
+
+  /** Frees the name again, unless the same upload has succeeded beside this one. */
+  private async giveUp(id: string, tenant: string, name: string, metadata: Metadata): Promise<void> {
+    try {
+      const { version } = await load(this.store, experimentModel, sessionStream(id));
+      if (version === 0) await release(this.store, sessionNameStream(tenant, name), sessionStream(id), metadata);
+    } catch {
+      // The reservation then counts as abandoned after a minute.
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  type EventStore,
+  handle,
+  holder,
+  idOf,
+  load,
+  type Metadata,
+  NameTaken,
+  nameStream,
+  release,
+  reserve,
+  streamName,
+} from '@fairlead/eventing';
+import { addExperiment, checkTarget, DatasetMismatch, datasetModel, type DatasetState, type Target } from './dataset';
+import { newDatasetId } from './ids';
+import type { Header } from './upload-schema';
+
+/** The stream of a dataset. */
+export function datasetStream(id: string): string {
+  return streamName('dataset', id);
+}
+
+function datasetNameStream(tenant: string, name: string): string {
+  return nameStream('datasetName', tenant, name);
+}
+
+/**
+ * The dataset that an upload means: by its id, by its name, or a new one whose missing id or name is made up.
+ * Writes nothing.
+ * @throws DatasetIdTaken, DatasetMismatch, NotExternallyManaged
+ */
+export async function findTarget(store: EventStore, tenant: string, header: Header, experiment: string): Promise<Target> {
+  const { dataset_id: givenId, dataset_name: givenName } = header;
+  const namesake = givenName === undefined ? undefined : await liveHolder(store, tenant, givenName);
+  const id = givenId ?? namesake ?? newDatasetId(experiment);
+  const { state } = await load(store, datasetModel, datasetStream(id));
+  const name = givenName ?? (state.exists ? state.name : `External dataset ${id}`);
+  const description = header.dataset_description ?? null;
+  const target = { id, tenant, name, description, named: givenName !== undefined };
+  checkTarget(state, target);
+  if (namesake !== undefined && namesake !== id) throw new DatasetMismatch();
+  return target;
+}
+
+/**
+ * Puts the experiment into its dataset, reserving the name and creating the dataset when it is new; repeating it
+ * changes nothing. Answers the dataset's id, which is another one when the same name has just been taken by an upload
+ * beside this one.
+ * @throws as findTarget
+ */
+export async function joinDataset(
+  store: EventStore,
+  target: Target,
+  idGiven: boolean,
+  experiment: string,
+  metadata: Metadata,
+): Promise<{ id: string; state: DatasetState }> {
+  const stream = datasetStream(target.id);
+  const { state } = await load(store, datasetModel, stream);
+  checkTarget(state, target);
+  if (!state.exists) {
+    const owner = await reserveName(store, target, metadata);
+    if (owner !== target.id) {
+      if (idGiven) throw new DatasetMismatch();
+      return joinDataset(store, { ...target, id: owner }, true, experiment, metadata);
+    }
+  }
+  const joined = await handle(store, datasetModel, stream, addExperiment(experiment, target), metadata);
+  return { id: target.id, state: joined.state };
+}
+
+/** Reserves the target's name; answers the id of the dataset that has it now. */
+async function reserveName(store: EventStore, target: Target, metadata: Metadata): Promise<string> {
+  const name = datasetNameStream(target.tenant, target.name);
+  for (;;) {
+    try {
+      await reserve(store, name, datasetStream(target.id), metadata);
+      return target.id;
+    } catch (error) {
+      if (!(error instanceof NameTaken)) throw error;
+      if (!(await isGone(store, error.owner))) return idOf(error.owner);
+      await release(store, name, error.owner, metadata);
+    }
+  }
+}
+
+async function liveHolder(store: EventStore, tenant: string, name: string): Promise<string | undefined> {
+  const owner = await holder(store, datasetNameStream(tenant, name));
+  return owner === undefined || (await isGone(store, owner)) ? undefined : idOf(owner);
+}
+
+/** True for a dataset that was deleted, and whose name may therefore be used again. */
+async function isGone(store: EventStore, stream: string): Promise<boolean> {
+  const { state, version } = await load(store, datasetModel, stream);
+  return version > 0 && !state.exists;
+}

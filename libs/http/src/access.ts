@@ -1,0 +1,47 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+
+/** What a key may do. `admin` includes `write`, which includes `read`; `secrets:read` stands alone. */
+export type Scope = 'read' | 'write' | 'admin' | 'secrets:read';
+
+/** Who sent a request, as far as the key tells. */
+export interface Actor {
+  readonly keyId: string;
+  readonly tenantId: string;
+  readonly organizationId: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Which names answers use. */
+export type Dialect = 'specification' | 'wire';
+
+/** What a route declares about itself. */
+export interface RouteAccess {
+  readonly scope: Scope | 'public';
+  /** The body is not read before the handler runs: `request.raw` is the stream. */
+  readonly stream?: boolean;
+}
+
+/** The scope that a key needs for this route; every route has one, or the server does not start. */
+export function Access(scope: Scope | 'public', options: { readonly stream?: boolean } = {}): MethodDecorator {
+  return RouteConfig({ scope, stream: options.stream ?? false });
+}
+
+/** True when the actor's scopes cover `scope`. */
+export function allows(actor: Actor, scope: Scope): boolean {
+  const { scopes } = actor;
+  if (scopes.has(scope)) return true;
+  if (scope === 'read') return scopes.has('write') || scopes.has('admin');
+  return scope === 'write' && scopes.has('admin');
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set on every route that is not public. */
+    actor: Actor;
+    dialect: Dialect;
+  }
+  interface FastifyContextConfig {
+    scope?: Scope | 'public';
+    stream?: boolean;
+  }
+}

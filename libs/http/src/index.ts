@@ -1,0 +1,15 @@
+export * from './schema';
+export * from './errors';
+export * from './access';
+export * from './request';
+export * from './metadata';
+export * from './etag';
+export * from './paging';
+export * from './dialects';
+export * from './server';
+export { routes } from './routes';
+export type { Route } from './routes';
+export { jsonInvalid, parseJson } from './json';
+export { requestId } from './request-id';
+export { Idempotency } from './idempotency';
+export { httpMigrations } from './migrations';

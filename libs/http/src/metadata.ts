@@ -1,0 +1,57 @@
+import type { FastifyRequest } from 'fastify';
+import { BadRequest } from './errors';
+
+/** What is recorded about the request that caused an event. */
+export interface RequestMetadata {
+  readonly tenant?: string;
+  readonly actor?: string;
+  readonly requestId?: string;
+  readonly traceparent?: string;
+  readonly reason?: string;
+  readonly causationId?: string;
+}
+
+const MOST_REASON = 1000;
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * Who asked, in which request, and why: key id, tenant, request id, a well-formed `traceparent`, the text of `x-reason`
+ * (up to 1000 characters; UTF-8, or percent-encoded) and, as `causationId`, the `Idempotency-Key`.
+ */
+export function metadataOf(request: FastifyRequest): RequestMetadata {
+  const { actor } = request;
+  const reason = reasonOf(request);
+  const traceparent = single(request.headers.traceparent);
+  const causationId = single(request.headers['idempotency-key']);
+  return {
+    ...(actor && { tenant: actor.tenantId, actor: actor.keyId }),
+    requestId: request.id,
+    ...(traceparent !== undefined && TRACEPARENT.test(traceparent) && { traceparent }),
+    ...(reason !== undefined && { reason }),
+    ...(causationId !== undefined && { causationId }),
+  };
+}
+
+function reasonOf(request: FastifyRequest): string | undefined {
+  const header = single(request.headers['x-reason']);
+  if (header === undefined) return undefined;
+  // Node reads header bytes as Latin-1; most clients send UTF-8.
+  const bytes = Buffer.from(header, 'latin1');
+  const text = decodePercent(new TextDecoder().decode(bytes));
+  if (text.length > MOST_REASON) throw new BadRequest(`The header x-reason is longer than ${MOST_REASON} characters.`);
+  return text.replaceAll('\0', '');
+}
+
+function decodePercent(text: string): string {
+  if (!/%[0-9a-f]{2}/i.test(text)) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  const text = Array.isArray(header) ? header[0] : header;
+  return text === '' ? undefined : text;
+}

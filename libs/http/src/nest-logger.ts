@@ -1,0 +1,31 @@
+import type { LoggerService } from '@nestjs/common';
+import type { Logger } from 'pino';
+
+/** Nest's own lines in the server's log: its start-up report is for debugging only. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, ...context: unknown[]): void {
+    this.logger.debug({ context: context.at(-1) }, String(message));
+  }
+
+  debug(message: unknown, ...context: unknown[]): void {
+    this.log(message, ...context);
+  }
+
+  verbose(message: unknown, ...context: unknown[]): void {
+    this.log(message, ...context);
+  }
+
+  warn(message: unknown, ...context: unknown[]): void {
+    this.logger.warn({ context: context.at(-1) }, String(message));
+  }
+
+  error(message: unknown, ...context: unknown[]): void {
+    this.logger.error({ context: context.at(-1), err: message }, String(message));
+  }
+
+  fatal(message: unknown, ...context: unknown[]): void {
+    this.error(message, ...context);
+  }
+}

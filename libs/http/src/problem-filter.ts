@@ -1,0 +1,32 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { answerTo, sendProblem } from './answer';
+import { HttpProblem } from './errors';
+
+/** Answers every error that a route, a hook or the framework throws, and logs those that are not the client's fault. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly logger: Logger) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    if (isCutOff(request)) {
+      this.logger.info({ requestId: request.id, method: request.method }, 'A client went away');
+      reply.raw.destroy();
+      return;
+    }
+    const { problem, log } = answerTo(error);
+    if (log) this.logger[log]({ err: error, requestId: request.id }, 'A request failed');
+    if (reply.sent) return;
+    if (reply.raw.headersSent) reply.raw.destroy();
+    else sendProblem(request, reply, problem.status === 500 ? new HttpProblem(500, 'Internal Server Error') : problem);
+  }
+}
+
+/** True when the client went away before its body was complete: whatever failed then, failed because of that. */
+function isCutOff({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete;
+}

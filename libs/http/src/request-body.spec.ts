@@ -1,0 +1,106 @@
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type SampleServer, startSample } from './testing/sample-server';
+
+const ONE = '/v2/deployments/12345678-1234-5678-1234-567812345678';
+
+describe('Bodies are read', () => {
+  let server: SampleServer;
+  beforeAll(async () => {
+    server = await startSample({ limits: { body: 2000, depth: 5, idle: 100, headers: 300 } });
+  });
+  afterAll(() => server.app.close());
+
+  const ask = (...request: Parameters<SampleServer['ask']>) => server.ask(...request);
+  const patch = (body: string, headers: Record<string, string> = {}) =>
+    ask(ONE, { method: 'PATCH', body, headers: { 'content-type': 'application/json', ...headers } });
+
+  it('as JSON of limited depth and size', async () => {
+    expect(await patch('[[[[[[]]]]]]')).toMatchObject({
+      status: 422,
+      body: {
+        detail: [
+          {
+            type: 'json_invalid',
+            loc: ['body', 5],
+            ctx: { error: 'The nesting is deeper than the limit of 5 levels' },
+          },
+        ],
+      },
+    });
+    expect(await patch(JSON.stringify({ a: 'x'.repeat(3000) }))).toMatchObject({
+      status: 413,
+      body: { detail: 'The request body is larger than the limit of 2000 bytes.' },
+    });
+  });
+
+  it('whatever JSON subtype they have, and none is a missing body', async () => {
+    expect((await patch('{}', { 'content-type': 'application/merge-patch+json; charset=utf-8' })).status).toBe(200);
+    expect(await patch('')).toMatchObject({
+      status: 422,
+      body: { detail: [{ type: 'missing', loc: ['body'], input: null }] },
+    });
+    expect(await patch('null')).toMatchObject({
+      status: 422,
+      body: { detail: [{ type: 'missing', loc: ['body'], input: null }] },
+    });
+  });
+
+  it('not at all where the route wants the stream', async () => {
+    const answer = await ask('/api/v1/datasets/stream', {
+      method: 'POST',
+      body: '{nope'.repeat(1000),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.body).toEqual({ bytes: 5000, body: 'undefined' });
+  });
+
+  it('tells the problems of path and body together', async () => {
+    const answer = await ask('/v2/deployments/x', {
+      method: 'PATCH',
+      body: '[]',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.body).toMatchObject({ detail: [{ loc: ['path', 'deployment_id'] }, { loc: ['body'] }] });
+  });
+
+  it('refuses one value under two names with different values', async () => {
+    const answer = await patch('{"source_revision_config":{"graph_config_path":"a","langgraph_config_path":"b"}}');
+    expect(answer).toMatchObject({
+      status: 400,
+      body: {
+        detail: 'The members graph_config_path and langgraph_config_path mean the same but have different values.',
+      },
+    });
+  });
+
+  describe('gives up on slow clients', () => {
+    const head = `POST /v2/deployments HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n`;
+
+    it('that stop in the middle of a body, with 408', async () => {
+      expect(await server.sendRaw(head, '{"a":')).toMatch(
+        /^HTTP\/1.1 408 [^]*\{"detail":"The request took too long to arrive."\}$/,
+      );
+    });
+
+    it('that stop in the middle of a stream', async () => {
+      expect(await server.sendRaw(head.replace('/v2/deployments', '/api/v1/datasets/stream'), 'abc')).not.toMatch(
+        / 200 /,
+      );
+    });
+
+    it('that do not finish the head', async () => {
+      expect(await server.sendRaw('GET /v2/deployments HTTP/1.1\r\nhost: x\r\n')).toMatch(/^HTTP\/1.1 408 /);
+    });
+  });
+
+  it('takes no client that goes away for a failure of its own', async () => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    const count = (msg: string) => server.lines.filter((line) => line.msg === msg).length;
+    const [away, failures] = [count('A client went away'), count('A request failed')];
+    const head = 'POST /api/v1/datasets/stream HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\ncontent-length: 100\r\n\r\n';
+    socket.write(`${head}abc`, () => socket.destroy());
+    while (count('A client went away') === away) await wait(5);
+    expect(count('A request failed')).toBe(failures);
+  });
+});

@@ -1,0 +1,103 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { PayloadTooLarge, RequestTimeout, UnsupportedMediaType } from './errors';
+import { parseJson } from './json';
+
+/** Limits of requests. */
+export interface Limits {
+  /** Bytes of a body that is read before the handler runs. */
+  readonly body: number;
+  /** Levels of nesting in JSON. */
+  readonly depth: number;
+  /** Milliseconds without a byte after which a body is given up. */
+  readonly idle: number;
+}
+
+// A body beyond the limit is read and dropped this far, because many clients look for an answer only when all is sent.
+const PATIENCE = 16 * 1024 * 1024;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * Bodies are parsed after authentication. JSON becomes its value, another content type its text, no body undefined.
+ * Routes that asked for the stream get `request.raw` unread.
+ */
+export function readBodies(instance: FastifyInstance, limits: Limits): void {
+  instance.removeAllContentTypeParsers();
+  instance.addContentTypeParser('*', (request, _payload, done) => {
+    if (request.routeOptions.config.stream === true) {
+      guardIdle(request, limits.idle, () => request.raw.destroy(new RequestTimeout()));
+      done(null, undefined);
+      return;
+    }
+    readBody(request, limits).then((body) => {
+      done(null, body);
+    }, done);
+  });
+}
+
+async function readBody(request: FastifyRequest, limits: Limits): Promise<unknown> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
+  const bytes = await readBytes(request, limits);
+  if (bytes.length === 0) return undefined;
+  const type = request.headers['content-type'];
+  return type === undefined || JSON_TYPE.test(type) ? parseJson(bytes, limits.depth) : bytes.toString('utf8');
+}
+
+function readBytes(request: FastifyRequest, limits: Limits): Promise<Buffer> {
+  const { raw } = request;
+  const tooLarge = () => new PayloadTooLarge(`The request body is larger than the limit of ${limits.body} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > limits.body + PATIENCE) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const guard = guardIdle(request, limits.idle, () => {
+      finish(() => {
+        reject(new RequestTimeout());
+      });
+    });
+    const finish = (settle: () => void) => {
+      guard();
+      raw.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
+      settle();
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limits.body) chunks.push(chunk);
+      else if (size > limits.body + PATIENCE) onEnd();
+    };
+    const onEnd = () => {
+      finish(() => {
+        if (size > limits.body) reject(tooLarge());
+        else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+      });
+    };
+    const onClose = () => {
+      finish(() => {
+        reject(new RequestTimeout('The request ended early.'));
+      });
+    };
+    raw.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
+  });
+}
+
+/**
+ * Calls `expire` once no byte of the body has come for `idle` milliseconds while nothing waits to be read here. Answers
+ * a function that ends the watch.
+ */
+function guardIdle(request: FastifyRequest, idle: number, expire: () => void): () => void {
+  const { raw } = request;
+  if (raw.complete) return () => undefined;
+  let seen = raw.socket.bytesRead;
+  const timer = setInterval(() => {
+    if (raw.complete || raw.destroyed) {
+      clearInterval(timer);
+    } else if (raw.socket.bytesRead === seen && raw.readableLength === 0) {
+      clearInterval(timer);
+      expire();
+    } else seen = raw.socket.bytesRead;
+  }, idle);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+  };
+}

@@ -1,0 +1,57 @@
+import type { INestApplication } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import type { RouteAccess } from './access';
+
+/** One route of a server, as its controller declared it. */
+export interface Route extends RouteAccess {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** All routes of an instance; finds what is allowed at a path. */
+export class RouteTable {
+  readonly routes: Route[] = [];
+  private readonly patterns = new Map<string, RegExp>();
+
+  /** Watches an instance for new routes. One that declares no scope makes the server fail to start. */
+  constructor(instance: FastifyInstance) {
+    instance.addHook('onRoute', ({ method, url, config }) => {
+      for (const one of [method].flat()) {
+        const scope = config?.scope;
+        if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Access(…).`);
+        this.routes.push({ method: one, path: url, scope, stream: config?.stream ?? false });
+        this.patterns.set(url, toPattern(url));
+      }
+    });
+  }
+
+  /** Methods that routes for this path have, in order of the alphabet; empty when there is no such path. */
+  allowedAt(path: string): string[] {
+    const found = this.routes.filter((route) => this.patterns.get(route.path)?.test(path));
+    const methods = new Set(found.map((route) => route.method));
+    return methods.size === 0 ? [] : [...methods.add('OPTIONS')].sort();
+  }
+}
+
+function toPattern(url: string): RegExp {
+  const source = url
+    .split('/')
+    .map((part) => {
+      if (part.startsWith(':')) return '[^/]+';
+      return part === '*' ? '.*' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    })
+    .join('/');
+  return new RegExp(`^${source}/?$`);
+}
+
+const tables = new WeakMap<object, RouteTable>();
+
+/** Remembers the table of an application for `routes`. */
+export function keepTable(app: INestApplication, table: RouteTable): void {
+  tables.set(app, table);
+}
+
+/** Every route of an application made by `createServer`, without the HEAD routes that come with GET. */
+export function routes(app: INestApplication): Route[] {
+  return (tables.get(app)?.routes ?? []).filter((route) => route.method !== 'HEAD');
+}

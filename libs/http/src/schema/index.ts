@@ -1,0 +1,15 @@
+export { clip, Problems, REDACTED } from './problem';
+export type { Loc, Problem } from './problem';
+export { check, INVALID, ParseContext, refine, secret } from './schema';
+export type { Infer, Invalid, JsonSchema, Schema } from './schema';
+export { literal, str } from './text';
+export type { TextRules } from './text';
+export { canonicalUuid, uuid } from './uuid';
+export { bool, int, num } from './number';
+export { datetime, instant } from './datetime';
+export type { Instant } from './datetime';
+export { csv, isObject, list, record, union } from './structure';
+export { member, object, optional } from './object';
+export type { Member, Members, ObjectSchema, Optional, Required } from './object';
+export { anyJson, dict, rawDict } from './free';
+export type { Json, JsonObject } from './free';

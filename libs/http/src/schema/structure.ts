@@ -1,0 +1,140 @@
+import { INVALID } from './schema';
+import type { Invalid, ParseContext, Schema } from './schema';
+import { hide } from './problem';
+
+/** A list of `item`s with between `min` and `max` of them. */
+export function list<T>(item: Schema<T>, limits: { readonly min?: number; readonly max?: number } = {}): Schema<T[]> {
+  const { min, max } = limits;
+  const redact = redactList(item);
+  return {
+    label: `list[${item.label}]`,
+    json: { type: 'array', items: item.json, minItems: min, maxItems: max },
+    exact: (input) => Array.isArray(input),
+    ...(redact && { redact }),
+    parse(input, context) {
+      const fail = (type: string, msg: string, ctx?: Record<string, unknown>): Invalid =>
+        context.fail(type, msg, redact ? redact(input) : input, ctx);
+      if (!Array.isArray(input)) return fail('list_type', 'Input should be a valid list');
+      if (max !== undefined && input.length > max) {
+        const msg = `List should have at most ${max} item${max === 1 ? '' : 's'} after validation, not ${input.length}`;
+        return fail('too_long', msg, { field_type: 'List', max_length: max, actual_length: input.length });
+      }
+      const values = parseItems(item, input, context);
+      if (values !== INVALID && min !== undefined && input.length < min) {
+        const msg = `List should have at least ${min} item${min === 1 ? '' : 's'} after validation, not ${input.length}`;
+        return fail('too_short', msg, { field_type: 'List', min_length: min, actual_length: input.length });
+      }
+      return values;
+    },
+  };
+}
+
+function parseItems<T>(item: Schema<T>, input: readonly unknown[], context: ParseContext): T[] | Invalid {
+  const values: T[] = [];
+  let valid = true;
+  for (let i = 0; i < input.length; i++) {
+    context.path.push(i);
+    const value = item.parse(input[i], context);
+    context.path.pop();
+    if (value === INVALID) valid = false;
+    else values.push(value);
+  }
+  return valid ? values : INVALID;
+}
+
+function redactList(item: Schema<unknown>): ((input: unknown) => unknown) | undefined {
+  const { redact } = item;
+  return redact && ((input) => (Array.isArray(input) ? input.map((value) => redact(value)) : hide(input)));
+}
+
+/**
+ * A list in a query string: the parameter repeated, its values separated by commas, or both. Empty pieces are left out.
+ */
+export function csv<T>(item: Schema<T>, limits: { readonly max?: number } = {}): Schema<T[]> {
+  const items = list(item, limits);
+  return {
+    ...items,
+    many: true,
+    parse(input, context) {
+      const pieces = (Array.isArray(input) ? input : [input]).flatMap((value) => String(value).split(','));
+      return items.parse(
+        pieces.map((piece) => piece.trim()).filter((piece) => piece !== ''),
+        context,
+      );
+    },
+  };
+}
+
+/** An object with any names whose values all fit `value`. */
+export function record<T>(value: Schema<T>): Schema<Record<string, T>> {
+  const { redact } = value;
+  const redactAll = redact && ((input: unknown) => mapMembers(input, redact));
+  return {
+    label: `dict[str,${value.label}]`,
+    json: { type: 'object', additionalProperties: value.json },
+    exact: isObject,
+    ...(redactAll && { redact: redactAll }),
+    parse(input, context) {
+      if (!isObject(input))
+        return context.fail('dict_type', 'Input should be a valid dictionary', redactAll ? hide(input) : input);
+      const members: [string, T][] = [];
+      let valid = true;
+      for (const key of Object.keys(input)) {
+        context.path.push(key);
+        const parsed = value.parse(input[key], context);
+        context.path.pop();
+        if (parsed === INVALID) valid = false;
+        else members.push([key, parsed]);
+      }
+      // fromEntries defines own members, so a `__proto__` in the input stays a plain member.
+      return valid ? Object.fromEntries(members) : INVALID;
+    },
+  };
+}
+
+function mapMembers(input: unknown, map: (value: unknown) => unknown): unknown {
+  if (!isObject(input)) return hide(input);
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, map(value)]));
+}
+
+/** True for what JSON calls an object. */
+export function isObject(input: unknown): input is Record<string, unknown> {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}
+
+/**
+ * The first choice that fits: one that takes the input unconverted goes before one that converts it. When none fits,
+ * every choice tells its problems, with its own label at the end of their places.
+ */
+export function union<const S extends readonly Schema<unknown>[]>(
+  ...choices: S
+): Schema<S[number] extends Schema<infer T> ? T : never> {
+  type Value = S[number] extends Schema<infer T> ? T : never;
+  const all = choices as unknown as readonly Schema<Value>[];
+  const hides = all.some((choice) => choice.redact !== undefined);
+  return {
+    label: `union[${all.map((choice) => choice.label).join(',')}]`,
+    json: { anyOf: all.map((choice) => choice.json) },
+    exact: (input) => all.some((choice) => choice.exact?.(input) ?? false),
+    ...(hides && { redact: hide }),
+    parse(input, context) {
+      const { problems } = context;
+      const { total } = problems;
+      for (const choice of all) {
+        if (!choice.exact?.(input)) continue;
+        const value = choice.parse(input, context);
+        if (value !== INVALID) return value;
+        problems.forget(total);
+      }
+      for (const choice of all) {
+        context.path.push(choice.label);
+        const value = choice.parse(input, context);
+        context.path.pop();
+        if (value === INVALID) continue;
+        problems.forget(total);
+        return value;
+      }
+      return INVALID;
+    },
+  };
+}

@@ -1,0 +1,198 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import pino from 'pino';
+import { Access, createServer, routes } from '.';
+import { type SampleServer, startSample } from './testing/sample-server';
+
+const ONE = '/v2/deployments/12345678-1234-5678-1234-567812345678';
+
+let gate: Promise<void>;
+let started: () => void;
+
+@Controller()
+class SlowController {
+  @Get('v2/slow')
+  @Access('read')
+  async slow() {
+    started();
+    await gate;
+    return { done: true };
+  }
+}
+@Module({ controllers: [SlowController] })
+class SlowModule {}
+
+describe('The server', () => {
+  let server: SampleServer;
+  beforeAll(async () => {
+    server = await startSample();
+  });
+  afterAll(() => server.app.close());
+
+  const ask = (...request: Parameters<SampleServer['ask']>) => server.ask(...request);
+  const patch = (body: string, headers: Record<string, string> = {}) =>
+    ask(ONE, { method: 'PATCH', body, headers: { 'content-type': 'application/json', ...headers } });
+
+  describe('lets in', () => {
+    it('keys whose scope covers the route, and anyone on public routes', async () => {
+      expect((await ask('/v2/deployments', {}, 'reader')).status).toBe(200);
+      expect((await ask('/v2/deployments', {}, 'owner')).status).toBe(200);
+      expect((await ask('/api/v1/info', {}, '')).status).toBe(200);
+    });
+
+    it('nobody without a known key, before reading the body', async () => {
+      const answer = await ask(
+        ONE,
+        { method: 'PATCH', body: '{nope', headers: { 'content-type': 'application/json' } },
+        'x',
+      );
+      expect(answer).toMatchObject({ status: 401, body: { detail: 'Invalid token' } });
+    });
+
+    it('no key without the scope', async () => {
+      expect(await ask(ONE, { method: 'DELETE' }, 'reader')).toMatchObject({
+        status: 403,
+        body: { detail: 'Forbidden' },
+      });
+    });
+
+    it('no route that declares no scope: it does not start', async () => {
+      @Controller()
+      class Careless {
+        @Get('v1/open')
+        open() {
+          return {};
+        }
+      }
+      @Module({ controllers: [Careless] })
+      class CarelessModule {}
+      const start = createServer(CarelessModule, {
+        logger: pino({ level: 'silent' }),
+        authenticate: () => Promise.reject(new Error()),
+      });
+      await expect(start).rejects.toThrow('The route GET /v1/open declares no scope');
+    });
+  });
+
+  describe('answers', () => {
+    it('with a request id everywhere, the client’s when it is sane', async () => {
+      const id = (answer: { headers: Headers }) => answer.headers.get('x-request-id');
+      expect(id(await ask('/v2/deployments', { headers: { 'x-request-id': 'abc-1' } }))).toBe('abc-1');
+      expect(id(await ask('/nowhere', { headers: { 'x-request-id': 'a b' } }))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+      expect(id(await ask('/v2/deployments', {}, 'x'))).toMatch(/^[0-9a-f-]{36}$/);
+      expect(id(await ask('/v2/deployments/%zz'))).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
+    it('405 with what is allowed, 204 to OPTIONS, HEAD like GET', async () => {
+      const wrong = await ask(ONE, { method: 'PUT' });
+      expect([wrong.status, wrong.body, wrong.headers.get('allow')]).toEqual([
+        405,
+        { detail: 'Method Not Allowed' },
+        'DELETE, GET, HEAD, OPTIONS, PATCH',
+      ]);
+      const options = await ask('/v2/deployments', { method: 'OPTIONS' });
+      expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
+      expect(await ask('/v2/deployments', { method: 'HEAD' })).toMatchObject({ status: 200, body: undefined });
+    });
+
+    it('in the names that the path asks for', async () => {
+      expect((await ask('/v2/deployments')).body).toMatchObject({ dialect: 'specification' });
+      expect((await ask('/api-host/v2/deployments?limit=3')).body).toMatchObject({ dialect: 'wire', limit: 3 });
+    });
+
+    it.each([
+      ['/v2/deployments/%zz', 400],
+      [`/v2/deployments/${'x'.repeat(1100)}`, 414],
+      [`/v2/deployments?name=${'x'.repeat(20_000)}`, 431],
+      ['//v2//deployments/', 200],
+    ])('a strange address cleanly: %#', async (path, status) => {
+      expect(await ask(path)).toMatchObject({ status });
+    });
+
+    it('nonsense with 400', async () => {
+      expect(await server.sendRaw('HELLO\r\n\r\n')).toMatch(
+        /^HTTP\/1.1 400 [^]*x-request-id: [^]*\{"detail":"The request is not valid HTTP."\}$/,
+      );
+    });
+
+    it('RFC 9457 to those who ask for it', async () => {
+      const answer = await patch('{"source_config":{"labels":[]},"revision_source":"zip"}', {
+        accept: 'application/problem+json',
+      });
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(answer.body).toMatchObject({
+        type: 'about:blank',
+        title: 'Unprocessable Entity',
+        status: 422,
+        errors: [
+          { pointer: '#/revision_source', in: 'body', type: 'literal_error' },
+          { pointer: '#/source_config/labels', in: 'body', detail: 'Input should be a valid dictionary' },
+        ],
+      });
+      expect(answer.headers.get('x-error-count')).toBe('2');
+      const missing = await ask('/nowhere', { headers: { accept: 'application/problem+json' } });
+      expect(missing.body).toMatchObject({ title: 'Not Found', status: 404, detail: 'Not Found' });
+    });
+
+    it('unknown errors with nothing but 500, and logs them', async () => {
+      expect(await ask('/v2/broken')).toMatchObject({ status: 500, body: { detail: 'Internal Server Error' } });
+      expect(server.lines).toContainEqual(
+        expect.objectContaining({
+          level: 50,
+          err: expect.objectContaining({ message: 'the password is hunter2' }) as unknown,
+        }),
+      );
+    });
+
+    it.each([
+      ['code=57P01', 503],
+      ['code=ECONNREFUSED', 503],
+      ['code=40001', 503],
+      ['message=timeout+exceeded+when+trying+to+connect', 503],
+      ['code=57014', 504],
+      ['code=22003', 400],
+    ])('a failure of the database (%s) with %i', async (query, status) => {
+      const answer = await ask(`/v2/broken?${query}`);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.has('retry-after')).toBe(status > 500);
+    });
+  });
+
+  it('finishes requests under way before it closes', async () => {
+    let finish = () => undefined as void;
+    const begun = new Promise<void>((begin) => (started = begin));
+    gate = new Promise((open) => (finish = open));
+    const closing = await startSample({}, SlowModule);
+    const answer = fetch(`${closing.url}/v2/slow`, { headers: { 'x-api-key': 'reader' } });
+    await begun;
+    const closed = closing.app.close();
+    finish();
+    expect(await (await answer).json()).toEqual({ done: true });
+    await closed;
+    await expect(fetch(`${closing.url}/v2/slow`)).rejects.toThrow();
+  });
+
+  it('logs writes and failures without queries, headers or bodies', async () => {
+    await ask('/v2/deployments?secret=1');
+    await patch('{"source_config":null}', { 'x-request-id': 'logged' });
+    const line = server.lines.find(({ requestId }) => requestId === 'logged');
+    expect(line).toMatchObject({
+      level: 30,
+      method: 'PATCH',
+      path: ONE,
+      status: 200,
+      tenant: 'tenant-1',
+      key: 'key-1',
+    });
+    expect(JSON.stringify(server.lines)).not.toMatch(/secret=1|"owner"/);
+  });
+
+  it('lists its routes', () => {
+    expect(routes(server.app)).toContainEqual({
+      method: 'PATCH',
+      path: '/v2/deployments/:deployment_id',
+      scope: 'write',
+      stream: false,
+    });
+    expect(routes(server.app)).toHaveLength(9);
+  });
+});

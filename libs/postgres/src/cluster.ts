@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseProblem } from './problem';
+import { start, succeeded } from './program';
+import type { ServerUser } from './server-user';
+
+/**
+ * Creates `directory` with `cluster/` (PostgreSQL's data directory) and `password` in it, unless it is there. It
+ * appears under its name only when it is complete, so a crash in the middle leaves nothing half made.
+ */
+export async function createCluster(
+  directory: string,
+  binaries: string,
+  user: ServerUser,
+  durable: boolean,
+): Promise<void> {
+  if (isCluster(directory)) return;
+  const unfinished = `${directory}.unfinished-${randomBytes(6).toString('hex')}`;
+  try {
+    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    writeFileSync(join(unfinished, 'password'), randomBytes(24).toString('hex'), { mode: 0o600 });
+    for (const path of [unfinished, join(unfinished, 'password')]) give(path, user);
+    await initialise(unfinished, binaries, user, durable);
+    renameSync(unfinished, directory);
+  } catch (error) {
+    if (existsSync(unfinished)) rmSync(unfinished, { recursive: true, force: true });
+    // Another process that started at the same time may have been first.
+    if (isCluster(directory)) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DatabaseProblem(`The data directory ${directory} cannot be made (${reason}): set FAIRLEAD_DATA_DIR.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Removes what starts that were killed half way left beside `directory`. */
+export function removeUnfinished(directory: string): void {
+  const prefix = `${basename(directory)}.unfinished-`;
+  for (const name of readdirSync(dirname(directory))) {
+    if (name.startsWith(prefix)) rmSync(join(dirname(directory), name), { recursive: true, force: true });
+  }
+}
+
+/** The superuser's password of a cluster. */
+export function readPassword(directory: string): string {
+  return readFileSync(join(directory, 'password'), 'utf8').trim();
+}
+
+function isCluster(directory: string): boolean {
+  return existsSync(join(directory, 'cluster', 'PG_VERSION'));
+}
+
+async function initialise(directory: string, binaries: string, user: ServerUser, durable: boolean): Promise<void> {
+  const initdb = start({
+    file: join(binaries, 'bin', 'initdb'),
+    arguments: (path) => [
+      `--pgdata=${path}/cluster`,
+      `--pwfile=${path}/password`,
+      '--username=postgres',
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      ...(durable ? [] : ['--no-sync']),
+    ],
+    user,
+    directory,
+    output: 'pipe',
+  });
+  await succeeded(initdb);
+}
+
+function give(path: string, { uid, gid }: ServerUser): void {
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
+}

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbedded } from '../embedded';
+
+/** Starts the PostgreSQL server of a test run. It is fast instead of durable and lives in a temporary directory. */
+export default async function globalSetup(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
+  const server = await startEmbedded({
+    dataDir: join(directory, 'postgres'),
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' },
+  });
+  process.env.FAIRLEAD_TEST_DATABASE_URL = server.url;
+  // Ends the server when this process is gone, also after Ctrl-C or kill -9: then nothing holds the pipe open.
+  const script = `cat; kill -INT $1 2>&-; while kill -0 $1 2>&-; do sleep 0.1; done; rm -rf "$2"`;
+  const guard = spawn('sh', ['-c', script, 'guard', String(server.pid), directory], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  guard.unref();
+  globalThis.fairleadTestServer = {
+    async stop() {
+      await server.stop();
+      await new Promise((resolve) => guard.once('exit', resolve).stdin.end());
+    },
+  };
+}
+
+declare global {
+  var fairleadTestServer: { stop(): Promise<void> } | undefined;
+}

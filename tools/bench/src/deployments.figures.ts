@@ -1,0 +1,120 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Worker, isMainThread, workerData } from 'node:worker_threads';
+import type { BenchServer } from './bench-server';
+import { type Figure, median, shown } from './figure';
+import { rate } from './load';
+import { insertRate } from './programs';
+
+const ROUNDS = 3;
+const SECONDS = 5;
+
+/** A list of 20 deployments (about 30 KB), against bare node:http that stringifies the same page. */
+export async function listFigure(server: BenchServer): Promise<Figure> {
+  for (let n = 0; n < 25; n++) await server.send('POST', '/v2/deployments', deployment(`list-${n}`, 12));
+  const path = '/v2/deployments?limit=20&name_contains=list-';
+  const page = await server.send<object>('GET', path);
+  const size = JSON.stringify(page).length;
+  const bare = await bareServer(page);
+  const ratios: number[] = [];
+  const rates: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const limit = await rate({ url: bare.url, connections: 64, seconds: SECONDS });
+    const ours = await rate({ url: server.url + path, connections: 64, seconds: SECONDS, headers: server.headers });
+    ratios.push(ours / limit);
+    rates.push(`${shown(ours)}/s of ${shown(limit)}/s`);
+  }
+  await bare.stop();
+  const detail = `${Math.round(size / 1000)} KB; ${rates.join(', ')}`;
+  return {
+    name: 'GET a list of 20 deployments, 64 connections, against bare node:http',
+    value: median(ratios),
+    unit: '',
+    goal: 0.5,
+    bound: 'at least',
+    detail,
+  };
+}
+
+/** PATCH with 32 connections, against pgbench inserting one similar row per transaction. */
+export async function patchFigure(server: BenchServer, databaseUrl: string, folder: string): Promise<Figure> {
+  const ids: string[] = [];
+  for (let n = 0; n < 64; n++) {
+    const { id } = await server.send<{ id: string }>('POST', '/v2/deployments', deployment(`patch-${n}`, 1));
+    ids.push(id);
+  }
+  let sent = 0;
+  const next = () => {
+    sent += 1;
+    const body = JSON.stringify({ source_config: { build_command: `make ${sent}` } });
+    return { path: `/v2/deployments/${ids[sent % ids.length]}`, body };
+  };
+  const ratios: number[] = [];
+  const rates: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const limit = await insertRate(databaseUrl, folder, SECONDS);
+    const ours = await rate({
+      url: server.url,
+      connections: 32,
+      seconds: SECONDS,
+      method: 'PATCH',
+      headers: server.headers,
+      next,
+    });
+    ratios.push(ours / limit);
+    rates.push(`${shown(ours)}/s of ${shown(limit)}/s`);
+  }
+  return {
+    name: 'PATCH a deployment, 32 connections, against pgbench inserting one row per transaction',
+    value: median(ratios),
+    unit: '',
+    goal: 0.4,
+    bound: 'at least',
+    detail: rates.join(', '),
+  };
+}
+
+function deployment(name: string, volumes: number): object {
+  const resource_spec = {
+    min_scale: 1,
+    max_scale: 4,
+    cpu: 1,
+    memory_mb: 1024,
+    labels: { team: 'bench', tier: 'gold' },
+    volumes: Array.from({ length: volumes }, (_, n) => ({
+      name: `v${n}`,
+      configMap: { name: `settings-${n}`, optional: true },
+    })),
+  };
+  return {
+    name,
+    source: 'codehost',
+    source_config: {
+      integration_id: '00000000-0000-4000-8000-000000000001',
+      repo_url: 'https://github.com/example/agent',
+      build_on_push: false,
+      resource_spec,
+    },
+    source_revision_config: { repo_ref: 'main', graph_config_path: 'agent.json' },
+    secrets: [],
+  };
+}
+
+/** A server in a thread of its own that does nothing but stringify `page` for every request. */
+async function bareServer(page: object): Promise<{ url: string; stop(): Promise<unknown> }> {
+  const worker = new Worker(__filename, { workerData: { page } });
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  return { url: `http://127.0.0.1:${port}/`, stop: () => worker.terminate() };
+}
+
+if (!isMainThread && workerData) {
+  const { page } = workerData as { page: object };
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(page));
+  });
+  server.listen(0, '127.0.0.1', async () => {
+    const { parentPort } = await import('node:worker_threads');
+    parentPort!.postMessage((server.address() as AddressInfo).port);
+  });
+}

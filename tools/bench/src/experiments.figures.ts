@@ -1,0 +1,152 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { v7 as uuid } from 'uuid';
+import type { BenchServer } from './bench-server';
+import { experimentBody } from './experiment-body';
+import { type Figure, median, seconds, shown } from './figure';
+import { psql } from './programs';
+
+const ROUNDS = 3;
+const ROWS = 10_000;
+const SCORES_PER_ROW = 3;
+
+/** An upload of 10,000 rows: time to the answer, rate of storing, and time until its statistics can be read. */
+export async function uploadFigures(server: BenchServer, databaseUrl: string, folder: string): Promise<Figure[]> {
+  await uploaded(server, experimentBody(1000, `warm ${uuid()}`));
+  const answers: number[] = [];
+  const stores: number[] = [];
+  const readable: number[] = [];
+  const details = { answer: [] as string[], store: [] as string[] };
+  let size = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const body = experimentBody(ROWS, `bench ${uuid()}`);
+    size = body.length;
+    const text = body.toString();
+    const parsed = await seconds(() => JSON.parse(text) as unknown);
+    const { answered, stored, session } = await uploaded(server, body);
+    const copied = await copyTime(databaseUrl, session, folder);
+    const rows = ROWS * (1 + SCORES_PER_ROW);
+    answers.push(answered / parsed);
+    stores.push(copied / stored);
+    readable.push(stored);
+    details.answer.push(`${shown(answered * 1000)} ms, JSON.parse ${shown(parsed * 1000)} ms`);
+    details.store.push(`${shown(rows / stored)}/s of ${shown(rows / copied)}/s`);
+  }
+  const upload = `upload of ${ROWS.toLocaleString('en')} rows (${Math.round(size / 1e6)} MB)`;
+  return [
+    {
+      name: `${upload}: time to the answer, against JSON.parse of the same body`,
+      value: median(answers),
+      unit: '',
+      goal: 3,
+      bound: 'at most',
+      detail: details.answer.join('; '),
+    },
+    {
+      name: 'the same: runs and scores stored per second, against COPY of the same rows by psql',
+      value: median(stores),
+      unit: '',
+      goal: 0.6,
+      bound: 'at least',
+      detail: details.store.join(', '),
+    },
+    {
+      name: 'the same: statistics readable after the answer',
+      value: median(readable),
+      unit: 's',
+      goal: 3,
+      bound: 'at most',
+      detail: readable.map((value) => `${shown(value)} s`).join(', '),
+    },
+  ];
+}
+
+/** An upload of 100,000 rows: how much memory grows, and how slow other requests get meanwhile. */
+export async function largeUploadFigures(server: BenchServer): Promise<Figure[]> {
+  const body = experimentBody(100_000, `large ${uuid()}`);
+  for (let n = 0; n < 200; n++) await server.send('GET', '/v2/deployments?limit=1');
+  const before = server.residentMegabytes();
+  let most = before;
+  let done = false;
+  const waits: number[] = [];
+  const watching = (async () => {
+    while (!done) {
+      waits.push(await seconds(() => server.send('GET', '/v2/deployments?limit=1')));
+      most = Math.max(most, server.residentMegabytes());
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  const { answered, stored } = await uploaded(server, body);
+  done = true;
+  await watching;
+  const p99 = waits.sort((a, b) => a - b)[Math.floor(waits.length * 0.99)]! * 1000;
+  const upload = `upload of 100,000 rows (${Math.round(body.length / 1e6)} MB)`;
+  return [
+    {
+      name: `${upload}: growth of resident memory`,
+      value: most - before,
+      unit: 'MB',
+      goal: 200,
+      bound: 'at most',
+      detail: `${shown(before)} MB before, ${shown(most)} MB at most; answered after ${shown(answered)} s, stored after ${shown(stored)} s more`,
+    },
+    {
+      name: 'the same: p99 of a GET meanwhile',
+      value: p99,
+      unit: 'ms',
+      goal: 100,
+      bound: 'at most',
+      detail: `${waits.length} requests, slowest ${shown(waits.at(-1)! * 1000)} ms`,
+    },
+  ];
+}
+
+interface Uploaded {
+  /** Seconds to the answer. */
+  readonly answered: number;
+  /** Seconds from the answer until the statistics could be read. */
+  readonly stored: number;
+  readonly session: string;
+}
+
+async function uploaded(server: BenchServer, body: Buffer): Promise<Uploaded> {
+  let session = '';
+  const answered = await seconds(async () => {
+    const { experiment } = await server.send<{ experiment: { id: string } }>(
+      'POST',
+      '/api/v1/datasets/upload-experiment',
+      body,
+    );
+    session = experiment.id;
+  });
+  const stored = await seconds(async () => {
+    while (
+      (await server.send<{ latency_p50: number | null }>('GET', `/api/v1/sessions/${session}`)).latency_p50 === null
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  });
+  return { answered, stored, session };
+}
+
+/** Seconds psql takes to COPY the runs and scores of a session into tables with the same columns and indexes. */
+async function copyTime(databaseUrl: string, session: string, folder: string): Promise<number> {
+  const tables = ['runs', 'feedback'];
+  const file = (table: string) => join(folder, `${table}.copy`);
+  for (const table of tables) {
+    await psql(
+      databaseUrl,
+      `drop table if exists bench_${table}`,
+      `create table bench_${table} (like ${table} including all)`,
+      `\\copy (select * from ${table} where session_id = '${session}') to '${file(table)}'`,
+    );
+  }
+  const took = await seconds(async () => {
+    for (const table of tables) await psql(databaseUrl, `\\copy bench_${table} from '${file(table)}'`);
+  });
+  for (const table of tables) {
+    await psql(databaseUrl, `drop table bench_${table}`);
+    rmSync(file(table));
+  }
+  return took;
+}

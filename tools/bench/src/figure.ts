@@ -1,0 +1,34 @@
+/** One measured figure beside its goal. */
+export interface Figure {
+  readonly name: string;
+  /** What the goal is compared with: a ratio, megabytes or seconds. */
+  readonly value: number;
+  readonly unit: '' | 'MB' | 's' | 'ms';
+  readonly goal: number;
+  /** Whether the goal is the least or the most that is allowed. */
+  readonly bound: 'at least' | 'at most';
+  /** The measurements behind it, for the reader. */
+  readonly detail: string;
+}
+
+/** The middle value; of an even number of values the lower of the two in the middle. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)]!;
+}
+
+/** Whether a figure keeps its goal. */
+export function met({ value, goal, bound }: Figure): boolean {
+  return bound === 'at least' ? value >= goal : value <= goal;
+}
+
+/** Seconds that `work` takes. */
+export async function seconds(work: () => unknown): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+/** Rounded to three significant digits, for people. */
+export function shown(value: number): string {
+  return value >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)));
+}

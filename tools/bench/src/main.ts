@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { deploymentsMigrations } from '@fairlead/deployments';
+import { eventingMigrations } from '@fairlead/eventing';
+import { openDatabase, pool, startEmbedded } from '@fairlead/postgres';
+import { BenchServer } from './bench-server';
+import { listFigure, patchFigure } from './deployments.figures';
+import { largeUploadFigures, uploadFigures } from './experiments.figures';
+import { type Figure, met, shown } from './figure';
+import { appendFigure, replayFigure } from './log.figures';
+import { missing, psql } from './programs';
+
+const PAGE = join(__dirname, '../../../docs/performance.md');
+const [START, END] = ['<!-- figures -->', '<!-- /figures -->'];
+
+async function measure(folder: string, report: (figure: Figure) => void): Promise<void> {
+  const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
+  try {
+    const fairlead = await BenchServer.start(server.url, folder);
+    try {
+      report(await listFigure(fairlead));
+      report(await patchFigure(fairlead, server.url, folder));
+      (await uploadFigures(fairlead, server.url, folder)).forEach(report);
+      (await largeUploadFigures(fairlead)).forEach(report);
+    } finally {
+      await fairlead.stop();
+    }
+    const url = Object.assign(new URL(server.url), { pathname: 'bench_log' }).href;
+    await psql(server.url, 'create database bench_log');
+    const db = await openDatabase({ url, migrations: [...eventingMigrations, ...deploymentsMigrations] });
+    try {
+      report(await appendFigure(pool(db), url, folder));
+      await pool(db).query('truncate events');
+      report(await replayFigure(pool(db), url));
+    } finally {
+      await db.destroy();
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+function table(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => {
+    const { name, value, unit, goal, bound, detail } = figure;
+    const sign = bound === 'at least' ? '≥' : '≤';
+    return `| ${name} | ${sign} ${goal} ${unit} | ${shown(value)} ${unit} | ${met(figure) ? 'yes' : '**no**'} | ${detail} |`;
+  });
+  return ['| figure | goal | measured | kept | behind it |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+async function main(): Promise<void> {
+  const absent = missing('psql', 'pgbench');
+  if (absent.length > 0) {
+    console.error(`The limits are measured with ${absent.join(' and ')}: install PostgreSQL's client programs first.`);
+    process.exitCode = 1;
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-bench-'));
+  const figures: Figure[] = [];
+  try {
+    await measure(folder, (figure) => {
+      figures.push(figure);
+      console.log(
+        `${met(figure) ? 'kept  ' : 'MISSED'} ${figure.name}: ${shown(figure.value)} ${figure.unit} (${figure.detail})`,
+      );
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const machine = `${cpus().length} × ${cpus()[0]!.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
+  const page = readFileSync(PAGE, 'utf8');
+  const [before, rest] = page.split(START) as [string, string];
+  const after = rest.split(END)[1]!;
+  writeFileSync(PAGE, `${before}${START}\n\n${machine}\n\n${table(figures)}\n\n${END}${after}`);
+  console.log(`\n${table(figures)}`);
+}
+
+void main();

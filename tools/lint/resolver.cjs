@@ -1,0 +1,14 @@
+// Tells the linter where our own imports lead, whether or not the libraries have been built.
+const { existsSync } = require('node:fs');
+const { dirname, join, resolve } = require('node:path');
+
+const root = join(__dirname, '..', '..');
+
+exports.interfaceVersion = 2;
+exports.resolve = (source, file) => {
+  const [, library, entry = ''] = /^@fairlead\/([^/]+)(\/testing)?$/.exec(source) ?? [];
+  const base = library ? join(root, 'libs', library, 'src', entry) : resolve(dirname(file), source);
+  if (!library && !source.startsWith('.')) return { found: false };
+  const path = [base, `${base}.ts`, join(base, 'index.ts')].find((name) => name.endsWith('.ts') && existsSync(name));
+  return { found: path !== undefined, path: path ?? null };
+};
