@@ -74,15 +74,16 @@ async function start(
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
   const vault = new Vault(pool(db), masterKeys);
 
-  let authenticator: Authenticator;
-  const app = await createServer(StandaloneModule.with({ store, db, pool: pool(db), vault }, settings), {
-    logger,
-    authenticate: (request) => authenticator.authenticate(request),
-    dialect: settings.dialect,
-    limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth },
-  });
-  authenticator = app.get(Authenticator);
-  started.push(() => app.close());
+  const app: NestFastifyApplication = await createServer(
+    StandaloneModule.with({ store, db, pool: pool(db), vault }, settings),
+    {
+      logger,
+      authenticate: (request) => app.get(Authenticator).authenticate(request),
+      dialect: settings.dialect,
+      limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth },
+    },
+  );
+  started.push(() => close(app));
   app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), 'standalone') });
   await app.startAllMicroservices();
   const key = adminKey(settings);
@@ -116,4 +117,11 @@ async function listen(app: NestFastifyApplication, { host, port }: Settings): Pr
   const address = app.getHttpServer().address() as AddressInfo;
   const shown = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
   return `http://${shown}:${address.port}`;
+}
+
+/** Closes a connection as soon as its last request is answered: one kept alive would hold up the end for seconds. */
+async function close(app: NestFastifyApplication): Promise<void> {
+  const timer = setInterval(() => app.getHttpServer().closeIdleConnections(), 20);
+  await app.close();
+  clearInterval(timer);
 }

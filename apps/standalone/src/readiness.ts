@@ -63,7 +63,8 @@ export class Readiness {
     return statuses
       .filter(({ lag, failing }) => lag > NEAR || (failing !== undefined && lag > 0n))
       .map(
-        ({ name, lag, failing }) => `${name} is ${lag} events behind${failing === undefined ? '' : `: ${failing}`}.`,
+        ({ name, lag, failing }) =>
+          `${name} is ${lag} behind the newest event${failing === undefined ? '' : `: ${failing}`}.`,
       );
   }
 }

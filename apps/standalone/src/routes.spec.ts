@@ -1,4 +1,3 @@
-import { VaultTables1763600000100 } from '../../../libs/eventing/src/migrations/1763600000100-vault';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,21 +47,23 @@ interface Answer {
   readonly text: string;
 }
 
-async function send(method: string, path: string, key: string, body?: object, tenant?: string): Promise<Answer> {
+type Headers = Readonly<Record<string, string>>;
+
+async function send(method: string, path: string, key: string, body?: object, headers: Headers = {}): Promise<Answer> {
   const response = await fetch(standalone.url + path, {
     method,
     headers: {
       'x-api-key': key,
       ...(body && { 'content-type': 'application/json' }),
-      ...(tenant && { 'x-tenant-id': tenant }),
+      ...headers,
     },
     ...(body && { body: JSON.stringify(body) }),
   });
   return { status: response.status, text: await response.text() };
 }
 
-async function ask<T>(method: string, path: string, key: string, body?: object, tenant?: string): Promise<T> {
-  const { status, text } = await send(method, path, key, body, tenant);
+async function ask<T>(method: string, path: string, key: string, body?: object, headers?: Headers): Promise<T> {
+  const { status, text } = await send(method, path, key, body, headers);
   if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
   return JSON.parse(text) as T;
 }
@@ -80,7 +81,8 @@ async function askUntil<T>(found: () => Promise<T | undefined>): Promise<T> {
 async function createTenantAdmin(name: string): Promise<string> {
   const { id } = await ask<{ id: string }>('POST', '/api/v1/workspaces', ADMIN, { display_name: name });
   const scopes = ['admin', 'secrets:read'];
-  return (await ask<{ key: string }>('POST', '/api/v1/api-key', ADMIN, { scopes, description: name }, id)).key;
+  const body = { scopes, description: name };
+  return (await ask<{ key: string }>('POST', '/api/v1/api-key', ADMIN, body, { 'x-tenant-id': id })).key;
 }
 
 const newDeployment = (name: string) => ({
@@ -120,7 +122,12 @@ async function fillTenantA(): Promise<Ids> {
     keyA,
     newDeployment(MARK),
   );
-  const { dataset, experiment } = await ask<Uploaded>('POST', '/api/v1/datasets/upload-experiment', keyA, upload(`${MARK} upload`));
+  const { dataset, experiment } = await ask<Uploaded>(
+    'POST',
+    '/api/v1/datasets/upload-experiment',
+    keyA,
+    upload(`${MARK} upload`),
+  );
   const query = { session: [experiment.id], select: ['id', 'reference_example_id'] };
   const run = await askUntil(async () => {
     type Runs = { runs: { id: string }[] };
@@ -200,7 +207,7 @@ function isEmpty(value: unknown): boolean {
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'fairlead-routes-'));
-  database = await testDatabase([VaultTables1763600000100]);
+  database = await testDatabase([]);
   standalone = await startStandalone(
     readSettings({
       PORT: '0',
@@ -267,4 +274,21 @@ it("shows another tenant none of a tenant's things, and lets it change none", as
     }
   }
   expect(await seenByTenantA()).toEqual(before);
+});
+
+it('answers a repeated command only to the tenant that sent it', async () => {
+  const deployment = `/v2/deployments/${ids.deployment_id}`;
+  const commands = [
+    { method: 'PATCH', path: deployment, body: { source_config: { resource_spec: { cpu: 2 } } } },
+    { method: 'PUT', path: `${deployment}/tags`, body: { tag_value_ids: [MISSING] } },
+    { method: 'POST', path: `${deployment}/revisions/${ids.revision_id}/redeploy`, body: {} },
+  ];
+  for (const [index, { method, path, body }] of commands.entries()) {
+    const headers = { 'idempotency-key': `command-${index}` };
+    expect(await send(method, path, keyA, body, headers)).toMatchObject({ status: 200 });
+    expect(await send(method, path, keyB, body, headers)).toEqual({
+      status: 404,
+      text: JSON.stringify({ detail: `Deployment ID ${ids.deployment_id} not found.` }),
+    });
+  }
 });

@@ -1,7 +1,7 @@
 import { AccessModule } from '@fairlead/access';
 import { DeploymentsModule, DeploymentsOptions } from '@fairlead/deployments';
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
-import { ExperimentLimits, ExperimentsModule } from '@fairlead/experiments';
+import { ExperimentsModule } from '@fairlead/experiments';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthController } from './health.controller';
 import { Readiness } from './readiness';
@@ -17,13 +17,11 @@ export class StandaloneModule {
         EventingModule.with(parts),
         AccessModule,
         DeploymentsModule.with(new DeploymentsOptions(hosting)),
-        ExperimentsModule.with(
-          new ExperimentLimits({
-            maxBytes: limits.uploadMaxBytes,
-            maxRowBytes: limits.uploadMaxRowBytes,
-            maxDepth: limits.maxDepth,
-          }),
-        ),
+        ExperimentsModule.with({
+          maxBytes: limits.uploadMaxBytes,
+          maxRowBytes: limits.uploadMaxRowBytes,
+          maxDepth: limits.maxDepth,
+        }),
       ],
       controllers: [HealthController],
       providers: [Readiness],

@@ -11,7 +11,7 @@ const ARGUMENTS = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(__dirname
 interface Service {
   readonly process: ChildProcess;
   readonly url: string;
-  output(): string;
+  output: () => string;
 }
 
 interface Ended {
@@ -139,7 +139,7 @@ describe('The standalone service', () => {
       headers: { 'x-api-key': key(), 'content-type': 'application/json' },
       body: stream.readable,
       duplex: 'half',
-    } as RequestInit);
+    });
     await writer.write(Buffer.from(body.slice(0, 20)));
     await until(async () => (await fetch(`${url}/health/live`)).ok);
     service.kill('SIGTERM');
@@ -153,6 +153,24 @@ describe('The standalone service', () => {
     await writer.close();
     expect((await answer).status).toBe(201);
     expect(await once(service, 'exit')).toEqual([0, null]);
+  });
+
+  it('ends at once at a second signal', async () => {
+    const { url, process: service, output } = await start();
+    const stream = new TransformStream<Uint8Array, Uint8Array>();
+    const cut = fetch(`${url}/v2/deployments`, {
+      method: 'POST',
+      headers: { 'x-api-key': key(), 'content-type': 'application/json' },
+      body: stream.readable,
+      duplex: 'half',
+    }).catch(() => 'cut');
+    await stream.writable.getWriter().write(Buffer.from('{'));
+    await until(async () => (await fetch(`${url}/health/live`)).ok);
+    service.kill('SIGINT');
+    await until(() => output().includes('stopping'));
+    service.kill('SIGINT');
+    expect(await once(service, 'exit')).toEqual([1, null]);
+    expect(await cut).toBe('cut');
   });
 
   it('keeps an acknowledged write when the process is killed', async () => {

@@ -6,7 +6,6 @@ import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
-import { VaultTables1763600000100 } from '../../eventing/src/migrations/1763600000100-vault';
 import { AccessModule, accessMigrations, AdminKeyProblem, Authenticator, DEFAULT_TENANT, registerAdminKey } from '.';
 import { KEY_RANDOM_BYTES, keyText } from './key-text';
 
@@ -61,7 +60,7 @@ async function startProcess() {
 }
 
 beforeAll(async () => {
-  database = await testDatabase([...eventingMigrations, VaultTables1763600000100, ...accessMigrations]);
+  database = await testDatabase([...eventingMigrations, ...accessMigrations]);
   process1 = await startProcess();
   await registerAdminKey(process1.app, ADMIN);
 });

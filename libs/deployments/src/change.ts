@@ -173,6 +173,6 @@ function changedSecrets(state: Deployment, offered: readonly OfferedSecret[] | u
 }
 
 /** Callers cannot name the commit, and a changed configuration no longer stands for the one resolved before. */
-function withoutCommit({ repo_commit_sha: _resolved, ...config }: SourceRevisionConfig): SourceRevisionConfig {
-  return config;
+function withoutCommit(config: SourceRevisionConfig): SourceRevisionConfig {
+  return Object.fromEntries(Object.entries(config).filter(([member]) => member !== 'repo_commit_sha'));
 }

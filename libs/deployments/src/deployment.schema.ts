@@ -1,7 +1,7 @@
 import { bool, csv, datetime, int, list, literal, object, optional, paging, secret, str, uuid } from '@fairlead/http';
 import { SOURCES } from './deployment-events';
 import { resourceSpec } from './resource-spec.schema';
-import { both, source } from './spelling';
+import { both, source } from './spelling.schema';
 
 const text = optional(str());
 const LONGEST_NAME = 255;
@@ -34,7 +34,7 @@ const sourceRevisionConfig = object(
   'SourceRevisionConfig',
 );
 
-const secrets = list(object({ name: str(), value: secret(str({ anyText: true })) }, 'Secret'));
+const secrets = list(object({ name: str(), value: secret(str()) }, 'Secret'));
 const secretReferences = list(object({ name: str(), secret_name: str(), secret_key: str() }, 'SecretReference'));
 
 /** Body of POST /v2/deployments. */

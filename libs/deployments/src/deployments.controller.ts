@@ -4,10 +4,8 @@ import {
   allows,
   BadRequest,
   etag,
-  HttpProblem,
   Idempotency,
   linkNext,
-  mappedError,
   NotFound,
   query,
   validateRequest,
@@ -87,20 +85,19 @@ export class DeploymentsController {
   @Access('write')
   async removeMany(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { deployment_ids, delete_tracing_project } = query(bulkDeleteQuery, request);
-    const deleted: string[] = [];
-    const failed: { deployment_id: string; detail: unknown }[] = [];
-    const attempts = [...new Set(deployment_ids)].map(async (id) => {
+    const attempts = [...new Set(deployment_ids)].map(async (deployment_id) => {
       try {
-        await this.requestDeletion(request, id, delete_tracing_project);
-        deleted.push(id);
+        await this.requestDeletion(request, deployment_id, delete_tracing_project);
+        return { deployment_id };
       } catch (error) {
-        const problem = mappedError(error);
-        if (!(problem instanceof HttpProblem)) throw error;
-        failed.push({ deployment_id: id, detail: problem.detail });
+        if (error instanceof DeploymentNotFound) return { deployment_id, detail: error.message };
+        throw error;
       }
     });
-    await Promise.all(attempts);
-    if (deleted.length === 0) throw new NotFound(String(failed[0]?.detail ?? 'No deployment was found: not found.'));
+    const outcomes = await Promise.all(attempts);
+    const failed = outcomes.filter((outcome) => outcome.detail !== undefined);
+    const deleted = outcomes.filter(({ detail }) => detail === undefined).map(({ deployment_id }) => deployment_id);
+    if (deleted.length === 0) throw new NotFound(failed[0]?.detail);
     reply.status(failed.length > 0 ? 207 : 200);
     return { deleted, failed };
   }

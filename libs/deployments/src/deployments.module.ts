@@ -1,4 +1,4 @@
-import { Followers, VersionMismatch } from '@fairlead/eventing';
+import { Followers, VersionMismatch, Vault } from '@fairlead/eventing';
 import { BadRequest, Conflict, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -51,7 +51,11 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentAnswers,
         DeploymentsView,
         SecretSafe,
-        { provide: Idempotency, useFactory: (pool: Pool) => new Idempotency(pool), inject: [Pool] },
+        {
+          provide: Idempotency,
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          inject: [Pool, Vault],
+        },
       ],
     };
   }

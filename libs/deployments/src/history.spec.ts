@@ -15,7 +15,7 @@ interface History {
 const folder = join(__dirname, 'history');
 const histories = readdirSync(folder).map((file) => {
   const { description, events, expected } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as History;
-  const recorded = events.map((event) => ({ ...event, position: BigInt(event.position) }) as Recorded);
+  const recorded = events.map((event): Recorded => ({ ...event, position: BigInt(event.position) }));
   return { file, description, expected, events: recorded };
 });
 

@@ -12,7 +12,7 @@ import {
   type Schema,
   str,
 } from '@fairlead/http';
-import { both } from './spelling';
+import { both } from './spelling.schema';
 
 /** Cores, kept to a tenth. */
 function cpu(limits: { ge?: number; le?: number } = {}): Schema<number> {

@@ -53,9 +53,8 @@ export class SecretSafe {
       throw error instanceof Shredded ? new DeploymentNotFound(id) : error;
     });
     const names = secrets.map(({ name }) => name);
-    const { causationId: _command, ...reader } = metadata;
     const read = { type: 'SecretsRead', data: { version, names } };
-    if (names.length > 0) await this.store.append(streamName('secretAccess', id), 'any', [read], reader);
+    if (names.length > 0) await this.store.append(streamName('secretAccess', id), 'any', [read], metadata);
     return new Map(opened);
   }
 

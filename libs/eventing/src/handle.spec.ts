@@ -113,3 +113,13 @@ it('answers a repeated command with what it left behind and appends nothing', as
   expect(await handle(store, counter, 'counter-1', count(2), { causationId: 'c1' })).toEqual(first);
   expect(await store.read('counter-1')).toHaveLength(2);
 });
+
+it('takes a command of another tenant with the same causation id for another command', async () => {
+  await handle(store, counter, 'counter-1', count(2), { causationId: 'c1', tenant: 'a' });
+  const refuse = (): Counted[] => {
+    throw new RangeError('not yours');
+  };
+  await expect(handle(store, counter, 'counter-1', refuse, { causationId: 'c1', tenant: 'b' })).rejects.toThrow(
+    RangeError,
+  );
+});

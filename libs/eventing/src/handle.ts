@@ -39,7 +39,7 @@ const folds = new WeakMap<EventStore, Map<string, Folded>>();
  *
  * `decide` is pure and may run more than once; it throws to refuse and returns no events when nothing changes.
  * Without `ifMatch` a conflicting append is decided again on the newer state; with it, another version is refused.
- * A command whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
+ * A command of the same tenant whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
  * @throws VersionMismatch when `ifMatch` is given and the stream is at another version.
  */
 export async function handle<State, E extends DomainEvent>(
@@ -51,7 +51,7 @@ export async function handle<State, E extends DomainEvent>(
   ifMatch?: number,
 ): Promise<Handled<State, E>> {
   if (metadata.causationId !== undefined) {
-    const repeated = await repeatedCommand(store, model, stream, metadata.causationId);
+    const repeated = await repeatedCommand(store, model, stream, metadata);
     if (repeated) return repeated;
   }
   // A remembered fold may be behind the stream: enough to append on, never enough to refuse or to change nothing on.
@@ -116,17 +116,19 @@ async function repeatedCommand<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
-  causationId: string,
+  { causationId, tenant }: Metadata,
 ): Promise<Handled<State, E> | undefined> {
   const recorded = (await store.read(stream)) as Recorded<E>[];
-  const last = recorded.findLastIndex((event) => event.metadata.causationId === causationId);
+  // Another tenant's key of the same name is another command, and must learn nothing of this stream.
+  const same = ({ metadata }: Recorded<E>) => metadata.causationId === causationId && metadata.tenant === tenant;
+  const last = recorded.findLastIndex(same);
   const newest = recorded[last];
   if (!newest) return undefined;
   return {
     state: fold(model, recorded.slice(0, last + 1)),
     version: newest.version,
     position: newest.position,
-    events: recorded.filter((event) => event.metadata.causationId === causationId),
+    events: recorded.filter(same),
   };
 }
 

@@ -2,6 +2,8 @@
 export const COPY_SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 /** What it ends with. */
 export const COPY_END = Buffer.from([0xff, 0xff]);
+/** Number of fields, then length of the field. */
+const ROW_HEAD = 6;
 /** Microseconds from 1970 to 2000, where PostgreSQL's times begin. */
 const EPOCH = 946_684_800_000_000n;
 
@@ -83,5 +85,31 @@ export class CopyRows {
     const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.used + bytes));
     this.bytes.copy(larger, 0, 0, this.used);
     this.bytes = larger;
+  }
+}
+
+/** The bytes of the only field of every row that `COPY … TO STDOUT (FORMAT binary)` sends, in pieces as they come. */
+export async function* copiedFields(source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let head: Buffer = Buffer.alloc(0);
+  let headBytes = COPY_SIGNATURE.length + ROW_HEAD;
+  let left = 0;
+  for await (const chunk of source) {
+    let at = 0;
+    while (at < chunk.length) {
+      if (left > 0) {
+        const piece = chunk.subarray(at, at + left);
+        yield piece;
+        at += piece.length;
+        left -= piece.length;
+        continue;
+      }
+      const part = chunk.subarray(at, at + headBytes - head.length);
+      head = Buffer.concat([head, part]);
+      at += part.length;
+      if (head.length < headBytes) continue;
+      left = head.readInt32BE(headBytes - 4);
+      head = Buffer.alloc(0);
+      headBytes = ROW_HEAD;
+    }
   }
 }

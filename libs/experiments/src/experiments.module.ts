@@ -1,4 +1,4 @@
-import { Followers } from '@fairlead/eventing';
+import { Followers, Vault } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/http';
 import {
   type DynamicModule,
@@ -45,7 +45,11 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
       ],
       providers: [
         { provide: ExperimentLimits, useValue: new ExperimentLimits(limits) },
-        { provide: Idempotency, useFactory: (pool: Pool) => new Idempotency(pool), inject: [Pool] },
+        {
+          provide: Idempotency,
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          inject: [Pool, Vault],
+        },
         PayloadStore,
         PayloadSweeper,
         PersistRuns,

@@ -3,8 +3,9 @@ import { PassThrough } from 'node:stream';
 import { copyIn } from '@fairlead/postgres';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
+import { to } from 'pg-copy-streams';
 import { v7 as uuid } from 'uuid';
-import { COPY_END, COPY_SIGNATURE } from './copy-rows';
+import { COPY_END, COPY_SIGNATURE, copiedFields } from './copy-rows';
 import { uuidBytes } from './ids';
 
 /** Bytes that may wait for the database. */
@@ -38,15 +39,16 @@ export class PayloadStore {
   }
 
   private async *chunks(id: string): AsyncIterable<Buffer> {
-    for (let number = 0; ; number++) {
-      const query = {
-        name: 'read payload chunk',
-        text: 'select data from payload_chunks where payload_id = $1 and number = $2',
-        values: [id, number],
-      };
-      const { rows } = await this.pool.query<{ data: Buffer }>(query);
-      if (!rows[0]) return;
-      yield rows[0].data;
+    const client = await this.pool.connect();
+    let whole = false;
+    try {
+      await client.query('set statement_timeout = 0');
+      const query = `copy (select data from payload_chunks where payload_id = '${id}' order by number) to stdout (format binary)`;
+      yield* copiedFields(client.query(to(query)));
+      await client.query('reset statement_timeout');
+      whole = true;
+    } finally {
+      client.release(!whole);
     }
   }
 

@@ -7,6 +7,7 @@ import { sessionFeedbackStatistics } from './feedback.statistics';
 import { JsonScanner } from './json-scanner';
 import { PayloadStore } from './payload.store';
 import { RunWriter } from './persist.runs';
+import { inBlocks } from './upload.blocks';
 
 /** Bytes of rows that are stored at once. */
 const BATCH_BYTES = 1024 * 1024;
@@ -97,7 +98,7 @@ async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise
     storing.catch(() => undefined);
     [rows, summary, bytes] = [[], [], 0];
   };
-  for await (const chunk of payload) {
+  for await (const chunk of inBlocks(payload)) {
     scanner.push(chunk);
     if (bytes >= BATCH_BYTES) await flush();
   }

@@ -64,8 +64,8 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   const [type, body] = wantsProblemJson(request)
     ? ['application/problem+json', describe(request, problem)]
     : ['application/json', { ...problem.members, detail: problem.detail }];
-  // As text, or the framework adds a charset, which these types do not have.
-  void reply.type(type).send(JSON.stringify(body));
+  // As bytes, or the framework adds a charset, which these types do not have.
+  void reply.type(type).send(Buffer.from(JSON.stringify(body)));
 }
 
 function wantsProblemJson(request: FastifyRequest): boolean {

@@ -25,6 +25,7 @@ describe('canonicalUrl', () => {
     ['/api/events', '/api/events', 'specification'],
     ['/health/live', '/health/live', 'specification'],
     ['//api-host//v2/deployments', '/v2/deployments', 'wire'],
+    ['http://host:80/api-host/v2/deployments?a=http://b', '/v2/deployments?a=http://b', 'wire'],
     ['/', '/', 'specification'],
   ])('%s is %s in the names of the %s', (given, url, dialect) => {
     expect(canonicalUrl(given)).toEqual({ url, dialect });

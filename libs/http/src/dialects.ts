@@ -33,6 +33,8 @@ export function canonicalUrl(url: string, fallback: Dialect = 'specification'): 
   const end = url.search(/[?#]/);
   const search = end < 0 ? '' : url.slice(end);
   let path = end < 0 ? url : url.slice(0, end);
+  // A request may name the whole address.
+  if (!path.startsWith('/')) path = path.replace(/^https?:\/\/[^/]*/i, '') || '/';
   if (path.includes('//')) path = path.replaceAll(/\/{2,}/g, '/');
   let dialect = fallback;
   if (path.startsWith('/api-host/')) {

@@ -1,9 +1,12 @@
+import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Controller, Inject, Module, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { Access, BadRequest, httpMigrations, Idempotency } from '.';
 import { type SampleServer, startSample } from './testing/sample-server';
+
+const digest = (text: string) => Promise.resolve(createHmac('sha256', 'key').update(text).digest('hex'));
 
 /** The work behind the sample route: counts its runs, and waits or fails when told to. */
 const work = { runs: 0, gate: Promise.resolve(), fail: false };
@@ -40,7 +43,7 @@ describe('A write with an Idempotency-Key', () => {
     database = await testDatabase(httpMigrations);
     @Module({
       controllers: [OrdersController],
-      providers: [{ provide: Idempotency, useFactory: () => new Idempotency(database.pool, 300) }],
+      providers: [{ provide: Idempotency, useFactory: () => new Idempotency(database.pool, digest, 300) }],
     })
     class Orders {}
     server = await startSample({}, Orders);

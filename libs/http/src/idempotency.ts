@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import { BadRequest, Conflict, Unprocessable } from './errors';
@@ -19,9 +19,13 @@ interface Kept {
 export class Idempotency {
   private purgedAt = 0;
 
-  /** `lease`: milliseconds after which the key of a crashed process is free; a living one renews its lease. */
+  /**
+   * `digest` is keyed, because a body can hold secrets that are easily guessed from a plain hash. `lease`: milliseconds
+   * after which the key of a crashed process is free; a living one renews its lease.
+   */
   constructor(
     private readonly pool: Pool,
+    private readonly digest: (text: string) => Promise<string>,
     private readonly lease = LEASE,
   ) {}
 
@@ -37,7 +41,8 @@ export class Idempotency {
     if (key === undefined) return work();
     const { tenantId } = request.actor;
     const holder = randomUUID();
-    const fingerprint = fingerprintOf(request, body ?? JSON.stringify(request.body) ?? '');
+    const sent = body ?? JSON.stringify(request.body) ?? '';
+    const fingerprint = Buffer.from(await this.digest(`${request.method} ${request.url}\n${sent}`));
     if (!(await this.claim(tenantId, key, fingerprint, holder))) {
       return replay<T>(await this.find(tenantId, key), fingerprint, reply);
     }
@@ -125,10 +130,6 @@ function keyOf(request: FastifyRequest): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && /^[\x20-\x7e]+$/.test(header) && header.length <= LONGEST_KEY) return header;
   throw new BadRequest(`The header Idempotency-Key must be 1 to ${LONGEST_KEY} plain characters.`);
-}
-
-function fingerprintOf(request: FastifyRequest, body: string): Buffer {
-  return createHash('sha256').update(`${request.method} ${request.url}\n`).update(body).digest();
 }
 
 function replay<T>(kept: Kept | undefined, fingerprint: Buffer, reply: FastifyReply): T {

@@ -56,7 +56,11 @@ export async function createServer(module: Module, options: ServerOptions): Prom
     forceCloseConnections: 'idle',
     keepAliveTimeout: 65_000,
     requestTimeout: 0,
-    http: { headersTimeout: limits.headers, connectionsCheckingInterval: Math.min(limits.headers, 5_000) },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: limits.headers,
+      connectionsCheckingInterval: Math.min(limits.headers, 5_000),
+    },
     routerOptions: { maxParamLength: LONGEST_PATH_PART, ignoreTrailingSlash: true },
     genReqId: requestId,
     rewriteUrl(request: Spelled) {

@@ -11,20 +11,15 @@ export interface Load {
 }
 
 /** Answers per second under a load. @throws Error when an answer was not 2xx */
-export async function rate({ url, connections, seconds, method, headers, next }: Load): Promise<number> {
-  const request = next && {
-    setupRequest: (given: autocannon.Request) => {
-      const { path, body } = next();
-      return { ...given, path, body };
-    },
-  };
+export async function rate({ url, connections, seconds, method = 'GET', headers, next }: Load): Promise<number> {
+  const setupRequest = (given: autocannon.Request): autocannon.Request => ({ ...given, ...next?.() });
+  const requests: autocannon.Request[] = [{ method, headers, setupRequest }];
   const result = await autocannon({
     url,
     connections,
     duration: seconds,
-    method,
+    requests: next ? requests : undefined,
     headers,
-    ...(request && { requests: [request as autocannon.Request] }),
   });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} failed`);

@@ -49,23 +49,17 @@ export interface Answered {
 
 /** The deployments service alone over HTTP, on a database of its own. */
 export class TestService {
-  readonly log: string[] = [];
-
   private constructor(
     readonly app: NestFastifyApplication,
     readonly store: PostgresEventStore,
     readonly database: TestDatabase,
-    log: string[],
-  ) {
-    this.log = log;
-  }
+    /** Every line logged so far. */
+    readonly log: readonly string[],
+  ) {}
 
   static async start(hosting: Hosting = 'any'): Promise<TestService> {
     const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...deploymentsMigrations]);
     const { db, pool } = database;
-    await pool.query(
-      'create table if not exists data_keys (subject text primary key, key_id text not null, wrapped bytea not null, created_at timestamptz not null default now())',
-    ); // TEMPORARY
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
     @Module({

@@ -1,0 +1,64 @@
+import { eventingMigrations, Followers, PostgresEventStore } from '@fairlead/eventing';
+import { transaction } from '@fairlead/postgres';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { Pool } from 'pg';
+import { Readiness } from './readiness';
+
+describe('Readiness', () => {
+  let database: TestDatabase;
+  let store: PostgresEventStore;
+  let followers: Followers;
+  let readiness: Readiness;
+
+  beforeEach(async () => {
+    database = await testDatabase(eventingMigrations);
+    store = new PostgresEventStore(database.pool);
+    followers = new Followers(store, database.pool);
+    readiness = new Readiness(database.pool, followers);
+  });
+  afterEach(async () => {
+    await followers.onApplicationShutdown();
+    await store.close();
+    await database.drop();
+  });
+
+  it('has no reason against it when events can be appended, and appends none itself', async () => {
+    await store.append('thing-1', 0, [{ type: 'Happened', data: {} }], {});
+    expect(await readiness.reasons()).toEqual([]);
+    expect(await store.head()).toBe(1n);
+  });
+
+  it('names what keeps an append from getting its turn', async () => {
+    const reasons = await transaction(database.pool, async (client) => {
+      await client.query('select pg_advisory_xact_lock(7238811045)');
+      return readiness.reasons();
+    });
+    expect(reasons).toEqual([expect.stringMatching(/^Events cannot be appended: .*lock timeout/)]);
+  });
+
+  it('names a database that takes no writes', async () => {
+    await database.pool.query(
+      `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
+    );
+    const readOnly = new Pool({ connectionString: database.url });
+    expect(await new Readiness(readOnly, followers).reasons()).toEqual([
+      expect.stringMatching(/^Events cannot be appended: .*read-only/),
+    ]);
+    await readOnly.end();
+  });
+
+  it('names a follower that fails, how far it is behind and why', async () => {
+    followers.register({ name: 'broken', handle: () => Promise.reject(new Error('no such column')) });
+    followers.register({ name: 'whole', handle: () => Promise.resolve() });
+    followers.onApplicationBootstrap();
+    const { position } = await store.append('thing-1', 0, [{ type: 'Happened', data: {} }], {});
+    await followers.passed(position, ['whole']);
+    while (!(await followers.status()).some(({ failing }) => failing)) await followers.passed(position, ['broken'], 10);
+    expect(await readiness.reasons()).toEqual(['broken is 1 behind the newest event: no such column.']);
+  });
+
+  it('names a database that is gone', async () => {
+    await database.drop();
+    expect(await readiness.reasons()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,60 @@
+import { fold } from '@fairlead/eventing';
+import { recorded } from '@fairlead/eventing/testing';
+import {
+  addExperiment,
+  type DatasetEvent,
+  DatasetIdTaken,
+  DatasetMismatch,
+  datasetModel,
+  deleteDataset,
+  NotExternallyManaged,
+  type Target,
+} from './dataset';
+
+const target: Target = { id: 'd', tenant: 't', name: 'n', description: 'about', named: true };
+const created: DatasetEvent = {
+  type: 'DatasetCreated',
+  data: { name: 'n', description: 'about', data_type: 'kv', externally_managed: true },
+};
+const added = (id: string, number: number): DatasetEvent => ({
+  type: 'ExperimentAdded',
+  data: { experiment_id: id, number },
+});
+const deleted: DatasetEvent = { type: 'DatasetDeleted', data: {} };
+/** The state after these events of tenant `t`. */
+const after = (...events: DatasetEvent[]) => fold(datasetModel, recorded(events, 'dataset-d', { tenant: 't' }));
+
+describe('a dataset', () => {
+  it('is created by its first experiment', () => {
+    expect(addExperiment('e1', target)(after())).toEqual([created, added('e1', 1)]);
+  });
+
+  it('numbers its experiments, each once', () => {
+    const two = after(created, added('e1', 1), added('e2', 2));
+    expect(addExperiment('e3', target)(two)).toEqual([added('e3', 3)]);
+    expect(addExperiment('e1', target)(two)).toEqual([]);
+    expect(two.numbers.get('e1')).toBe(1);
+  });
+
+  it('is refused under another name, unless none was given', () => {
+    expect(() => addExperiment('e', { ...target, name: 'other' })(after(created))).toThrow(DatasetMismatch);
+    expect(addExperiment('e', { ...target, name: 'other', named: false })(after(created))).toEqual([added('e', 1)]);
+  });
+
+  it('is refused when uploads did not make it', () => {
+    const own: DatasetEvent = { type: 'DatasetCreated', data: { ...created.data, externally_managed: false } as never };
+    expect(() => addExperiment('e', target)(after(own))).toThrow(NotExternallyManaged);
+  });
+
+  it('of another tenant is refused, also after it was deleted', () => {
+    const stranger = { ...target, tenant: 'u' };
+    expect(() => addExperiment('e', stranger)(after(created))).toThrow(DatasetIdTaken);
+    expect(() => addExperiment('e', stranger)(after(created, deleted))).toThrow(DatasetIdTaken);
+  });
+
+  it('that was deleted begins anew', () => {
+    expect(addExperiment('e1', target)(after(created, added('e1', 1), deleted))).toEqual([created, added('e1', 1)]);
+    expect(deleteDataset()(after(created))).toEqual([deleted]);
+    expect(deleteDataset()(after(created, deleted))).toEqual([]);
+  });
+});

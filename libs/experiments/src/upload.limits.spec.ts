@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process';
+import { gzipSync } from 'node:zlib';
+import { experiment, row, startUploading, type Uploading } from './testing/uploading';
+
+let service: Uploading;
+beforeAll(async () => {
+  service = await startUploading({
+    maxBytes: 4_000_000,
+    maxRowBytes: 100_000,
+    maxHeaderBytes: 20_000,
+    maxRatio: 50,
+    idleMs: 300,
+  });
+});
+afterAll(() => service.stop());
+
+const PATH = '/api/v1/datasets/upload-experiment';
+
+/** A zstd frame of raw blocks, which every decoder takes. */
+function zstd(bytes: Buffer): Buffer {
+  const parts: Buffer[] = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58])];
+  const size = 100_000;
+  for (let start = 0; start < bytes.length; start += size) {
+    const block = bytes.subarray(start, start + size);
+    const head = Buffer.alloc(3);
+    head.writeUIntLE((block.length << 3) | (start + size >= bytes.length ? 1 : 0), 0, 3);
+    parts.push(head, block);
+  }
+  return Buffer.concat(parts);
+}
+
+/** A zstd frame that repeats one byte: three bytes for every hundred thousand. */
+function zstdBomb(blocks: number): Buffer {
+  const parts: Buffer[] = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58])];
+  for (let left = blocks; left > 0; left--) {
+    const head = Buffer.alloc(4, ' ');
+    head.writeUIntLE((100_000 << 3) | (1 << 1) | (left === 1 ? 1 : 0), 0, 3);
+    parts.push(head);
+  }
+  return Buffer.concat(parts);
+}
+
+describe('an encoded body', () => {
+  const varied = () => experiment({}, Array.from({ length: 2000 }, () => row()));
+
+  it.each([
+    ['identity', (bytes: Buffer) => bytes],
+    ['gzip', (bytes: Buffer) => gzipSync(bytes)],
+    ['GZIP', (bytes: Buffer) => gzipSync(bytes)],
+    ['zstd', zstd],
+  ])('in %s is taken in', async (encoding, encode) => {
+    const body = encode(Buffer.from(JSON.stringify(varied())));
+    const { status, json } = await service.upload(body, { 'content-encoding': encoding });
+    expect(status).toBe(200);
+    await service.settled();
+    expect((await service.get(`/api/v1/sessions/${json.experiment.id}`)).json.run_count).toBe(2000);
+  });
+
+  it('in zstd as its own program writes it is taken in', async () => {
+    let body: Buffer;
+    try {
+      body = execFileSync('zstd', ['-q', '-c'], { input: JSON.stringify(varied()) });
+    } catch {
+      return;
+    }
+    expect((await service.upload(body, { 'content-encoding': 'zstd' })).status).toBe(200);
+  });
+
+  it.each(['br', 'deflate', 'gzip, gzip', 'x'])('in %s is refused', async (encoding) => {
+    const { status, json } = await service.upload(experiment(), { 'content-encoding': encoding });
+    expect([status, json.detail]).toEqual([415, 'Content-Encoding must be gzip, zstd or identity.']);
+  });
+
+  it.each([
+    ['gzip', 'cut off', gzipSync(JSON.stringify(experiment())).subarray(0, -20)],
+    ['gzip', 'no such data', Buffer.from(JSON.stringify(experiment()))],
+    ['gzip', 'damaged', Buffer.from(gzipSync(JSON.stringify(experiment()))).fill(0, 30, 60)],
+    ['zstd', 'cut off', zstd(Buffer.from(JSON.stringify(experiment()))).subarray(0, -20)],
+    ['zstd', 'no such data', Buffer.from(JSON.stringify(experiment()))],
+  ])('in %s that is %s is refused', async (encoding, _, body) => {
+    const { status } = await service.upload(body, { 'content-encoding': encoding });
+    expect(status).toBe(400);
+  });
+
+  it.each([
+    ['gzip', gzipSync(Buffer.alloc(3_000_000, ' '))],
+    ['zstd', zstdBomb(30)],
+  ])('in %s may not grow too much', async (encoding, body) => {
+    const { status, json } = await service.upload(body, { 'content-encoding': encoding });
+    expect([status, json.detail]).toEqual([413, 'The body exceeds the limit of 50 for decompression ratio.']);
+  });
+});
+
+describe('a limit is named when it is exceeded', () => {
+  it.each([
+    ['body bytes', 413, () => [Buffer.alloc(5_000_000, ' ')]],
+    ['row bytes', 413, () => [JSON.stringify(experiment({}, [row({ inputs: { a: 'x'.repeat(100_000) } })]))]],
+    ['header bytes', 413, () => [JSON.stringify(experiment({ experiment_metadata: { a: 'x'.repeat(20_000) } }))]],
+  ])('%s', async (name, expected, body) => {
+    // Sent in chunks, without a length, and with one.
+    const chunked = await service.send('POST', PATH, body());
+    expect([chunked.status, chunked.json.detail]).toEqual([expected, expect.stringContaining(`for ${name}.`)]);
+    const bytes = Buffer.from(body()[0]!);
+    const { status, json } = await service.send('POST', PATH, [bytes], { 'content-length': String(bytes.length) });
+    expect([status, json.detail]).toEqual([expected, expect.stringContaining(`for ${name}.`)]);
+  });
+
+  it('depth', async () => {
+    const { status, json } = await service.upload(`{"results":${'['.repeat(100_000)}`);
+    expect(status).toBe(422);
+    expect(JSON.stringify(json.detail)).toContain('limit of 100 for depth');
+  });
+
+  it('and all of them are published', async () => {
+    const { json } = await service.get('/info');
+    expect(JSON.stringify(json)).toContain('"row_bytes":100000');
+  });
+});
+
+describe('a slow client', () => {
+  it('is given up when nothing arrives', async () => {
+    async function* stalling() {
+      yield '{"experiment_name":';
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      yield '"late"}';
+    }
+    const { status } = await service.send('POST', PATH, stalling());
+    expect(status).toBe(408);
+  });
+
+  it('that sends a little at a time is given up as well', async () => {
+    let answered = false;
+    async function* dripping() {
+      while (!answered) {
+        yield ' ';
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+    const { status } = await service.send('POST', PATH, dripping());
+    answered = true;
+    expect(status).toBe(408);
+  });
+});
