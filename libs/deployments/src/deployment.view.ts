@@ -5,6 +5,7 @@ import { deploymentModel, type Deployment, type DeploymentState } from './deploy
 import type { DeploymentEvent } from './deployment-events';
 import { deploymentRecord } from './record';
 import { RevisionRows } from './revision.view';
+import { imageVersion } from './source-rules';
 
 /** A deployment's fold as of a version of its stream. */
 interface Fold {
@@ -38,7 +39,13 @@ export class DeploymentsView implements Projection {
       return state !== null && !state.removed;
     });
     const gone = [...changed].filter(([, { state }]) => state?.removed).map(([id]) => id);
-    if (present.length > 0) await upsert(tx, present);
+    if (present.length > 0) {
+      const listedAnew = present.filter(
+        ([id, { state }]) => listedBy(state) !== listedBy(folds.get(id)?.state ?? null),
+      );
+      if (listedAnew.length > 0) await list(tx, listedAnew);
+      await render(tx, present);
+    }
     await revisions.write(tx);
     if (gone.length > 0) await remove(tx, gone);
     this.keep(changed);
@@ -124,36 +131,47 @@ const UPSERT_RENDERED = `
   on conflict (id) do update set version = excluded.version, document = excluded.document,
     document_wire = excluded.document_wire, state = excluded.state`;
 
-async function upsert(tx: PoolClient, folds: readonly [string, Fold & { state: Deployment }][]): Promise<void> {
-  const records = folds.map(([, { state }]) => deploymentRecord(state));
-  const states = folds.map(([, { state }]) => state);
-  const ids = folds.map(([id]) => id);
-  const tenants = states.map((state) => state.tenant_id);
+type Row = readonly [string, Fold & { state: Deployment }];
+
+/** What a deployment is found and ordered by, in one string: most changes leave it as it is. */
+function listedBy(state: DeploymentState): string {
+  if (!state) return '';
+  const { status, source_config, source_revision_config, tag_value_ids } = state;
+  const { deployment_type, listener_id } = source_config;
+  return JSON.stringify([status, deployment_type, listener_id, source_revision_config.image_uri, tag_value_ids]);
+}
+
+async function list(tx: PoolClient, rows: readonly Row[]): Promise<void> {
+  const states = rows.map(([, { state }]) => state);
   await tx.query({
     name: 'upsert deployments',
     text: UPSERT_INDEXED,
     values: [
-      ids,
-      tenants,
+      rows.map(([id]) => id),
+      states.map((state) => state.tenant_id),
       states.map((state) => state.created_at),
       states.map((state) => state.name),
       states.map((state) => state.status),
       states.map((state) => state.source_config.deployment_type ?? null),
       states.map((state) => state.source_config.listener_id ?? null),
-      records.map((record) => record.image_version),
+      states.map((state) => imageVersion(state.source_revision_config.image_uri)),
       states.map((state) => `{${state.tag_value_ids.join(',')}}`),
     ],
   });
+}
+
+async function render(tx: PoolClient, rows: readonly Row[]): Promise<void> {
+  const records = rows.map(([, { state }]) => deploymentRecord(state));
   await tx.query({
     name: 'upsert documents',
     text: UPSERT_RENDERED,
     values: [
-      ids,
-      tenants,
-      folds.map(([, { version }]) => version),
+      rows.map(([id]) => id),
+      rows.map(([, { state }]) => state.tenant_id),
+      rows.map(([, { version }]) => version),
       records.map((record) => JSON.stringify(record)).join('\n'),
       records.map((record) => JSON.stringify(toWire(record))).join('\n'),
-      states.map((state) => JSON.stringify(state)).join('\n'),
+      rows.map(([, { state }]) => JSON.stringify(state)).join('\n'),
     ],
   });
 }

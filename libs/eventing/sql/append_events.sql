@@ -48,6 +48,6 @@ begin
          coalesce(j.seen_version, w.version, j.current), coalesce(j.seen_position, w."position"), coalesce(j.seen_time, now_)
   from judged j left join written w on w.stream = j.stream;
 
-  perform pg_notify('events', '');
+  perform pg_notify('events', (select coalesce(max(e."position"), 0) from events e)::text);
 end
 $$;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { v7 as uuid } from 'uuid';
-import type { Metadata } from './event';
+import type { Metadata, Recorded } from './event';
 import { type Appended, type NewEvent, VersionConflict } from './event-store';
 import { unreachable } from './unreachable';
 
@@ -11,6 +11,14 @@ interface Waiting {
   readonly metadata: Metadata;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
+}
+
+interface Sent {
+  /** Place of the append in the call, and of the event in the append; both from 1. */
+  readonly append: number;
+  readonly nth: number;
+  readonly event: NewEvent & { id: string };
+  readonly data: string;
 }
 
 interface Outcome {
@@ -36,13 +44,15 @@ const APPEND = {
 
 /** Appends of this process on their way to the database: those that wait while a commit is under way share the next. */
 export class AppendQueue {
+  /** Resolves when the commit that is under way, if any, has been answered. */
+  underWay: Promise<void> = Promise.resolve();
   private queue: Waiting[] = [];
   private sending = false;
 
   constructor(
     private readonly pool: Pool,
-    /** Called after each commit. */
-    private readonly committed: () => void,
+    /** Told what each commit wrote, in the order of the log. */
+    private readonly committed: (events: Recorded[]) => void,
   ) {}
 
   /** Resolves when the events are durable. @throws VersionConflict */
@@ -63,7 +73,10 @@ export class AppendQueue {
 
   private async send(): Promise<void> {
     this.sending = true;
-    while (this.queue.length > 0) await this.commit(this.next());
+    while (this.queue.length > 0) {
+      this.underWay = this.commit(this.next());
+      await this.underWay;
+    }
     this.sending = false;
   }
 
@@ -88,9 +101,10 @@ export class AppendQueue {
   }
 
   private async commit(appends: Waiting[]): Promise<void> {
+    const sent = toRows(appends);
     let outcomes: Outcome[];
     try {
-      outcomes = await this.write(appends);
+      outcomes = await this.write(appends, sent);
     } catch (error) {
       if (appends.length === 1 || unreachable(error)) {
         for (const append of appends) append.reject(error);
@@ -105,13 +119,10 @@ export class AppendQueue {
       if (outcome === 'conflict') append.reject(new VersionConflict(append.stream, append.expected, version));
       else append.resolve({ version, position: BigInt(position), time });
     }
-    this.committed();
+    this.committed(written(appends, sent, outcomes));
   }
 
-  private async write(appends: Waiting[]): Promise<Outcome[]> {
-    const events = appends.flatMap((append, index) =>
-      append.events.map((event, nth) => ({ event, append: index + 1, nth: nth + 1 })),
-    );
+  private async write(appends: Waiting[], events: readonly Sent[]): Promise<Outcome[]> {
     const values = [
       appends.map(({ stream }) => stream),
       appends.map(({ expected }) => expected),
@@ -120,7 +131,7 @@ export class AppendQueue {
       events.map(({ nth }) => nth),
       events.map(({ event }) => event.id),
       events.map(({ event }) => event.type),
-      events.map(({ event }) => JSON.stringify(event.data)),
+      events.map(({ data }) => data),
     ];
     const deadline = Date.now() + RETRY_MS;
     for (let pause = 20; ; pause *= 2) {
@@ -132,4 +143,25 @@ export class AppendQueue {
       }
     }
   }
+}
+
+function toRows(appends: readonly Waiting[]): Sent[] {
+  return appends.flatMap(({ events }, index) =>
+    events.map((event, nth) => ({ append: index + 1, nth: nth + 1, event, data: JSON.stringify(event.data) })),
+  );
+}
+
+/** The events that a commit added to the log, as a read would give them. */
+function written(appends: readonly Waiting[], sent: readonly Sent[], outcomes: readonly Outcome[]): Recorded[] {
+  const appended = new Map(outcomes.filter(({ outcome }) => outcome === 'appended').map((row) => [row.append, row]));
+  const events = sent.flatMap(({ append, nth, event: { id, type }, data }) => {
+    const outcome = appended.get(append);
+    if (!outcome) return [];
+    const { stream, metadata, events } = appends[append - 1]!;
+    const behind = events.length - nth;
+    const version = outcome.version - behind;
+    const position = BigInt(outcome.position) - BigInt(behind);
+    return [{ id, stream, version, position, time: outcome.time, type, data: JSON.parse(data) as unknown, metadata }];
+  });
+  return events.sort((a, b) => (a.position < b.position ? -1 : 1));
 }

@@ -36,9 +36,9 @@ export class EventStoreTransport extends Server implements CustomTransportStrate
     for (const [pattern, handler] of this.messageHandlers) {
       this.followers.register({
         name: `${this.group}.${pattern}`,
+        types: [pattern],
         handle: async (events) => {
           for (const event of events) {
-            if (event.type !== pattern) continue;
             const result: unknown = await handler(event.data, new EventContext([event]));
             if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
           }

@@ -1,4 +1,4 @@
-import type { DomainEvent, Metadata, Recorded } from './event';
+import { categoryOf, type DomainEvent, type Metadata, type Recorded } from './event';
 
 /** An event to append. Its id makes a retried append harmless; one is generated when absent. */
 export type NewEvent = DomainEvent & { readonly id?: string };
@@ -20,6 +20,13 @@ export interface Batch {
 export interface Filter {
   /** Only streams of these categories. */
   readonly categories?: readonly string[];
+  /** Only events of these types. */
+  readonly types?: readonly string[];
+}
+
+/** Whether an event passes a filter. */
+export function matches({ stream, type }: { stream: string; type: string }, { categories, types }: Filter): boolean {
+  return (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true);
 }
 
 /** One append-only log of all streams. Also the injection token of the adapter in use. */

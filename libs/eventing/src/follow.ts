@@ -31,7 +31,7 @@ export async function follow(
   let position = await checkpoint(pool, name);
   options.passed?.(position);
   let idleSince = Date.now();
-  for await (const batch of store.subscribe(position, signal, { categories: options.categories })) {
+  for await (const batch of store.subscribe(position, signal, options)) {
     if (batch.events.length === 0 && Date.now() - idleSince < IDLE_CHECKPOINT_MS) {
       options.passed?.(batch.position);
       continue;

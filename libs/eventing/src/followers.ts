@@ -5,11 +5,12 @@ import { EventStore } from './event-store';
 import { type BatchHandler, checkpoint, follow } from './follow';
 import { Wakeups } from './wakeups';
 
-/** A follower by name: the categories it wants and what it does with their events. */
+/** A follower by name: the categories and types it wants (all when none are named) and what it does with their events. */
 export interface Projection {
   /** Unique; also the name of its checkpoint. */
   readonly name: string;
   readonly categories?: readonly string[];
+  readonly types?: readonly string[];
   readonly handle: BatchHandler;
 }
 
@@ -111,8 +112,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
       try {
         follower.position = await checkpoint(this.pool, follower.name);
         const moved = (position: bigint) => position > follower.position && passed(position);
-        const { name, categories, handle } = follower;
-        await follow(name, this.store, this.pool, signal, handle, { categories, passed: moved });
+        const { name, categories, types, handle } = follower;
+        await follow(name, this.store, this.pool, signal, handle, { categories, types, passed: moved });
       } catch (error) {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);

@@ -2,7 +2,8 @@ import { Client, type Pool } from 'pg';
 
 const RECONNECT_MS = 500;
 
-/** One LISTEN connection of this process: calls `woken` at each notification, reconnects by itself when it breaks. */
+/** One LISTEN connection of this process: calls `woken` with the payload of each notification, and
+ * without one when notifications may have been missed; reconnects by itself when it breaks. */
 export class Listener {
   private client: Client | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -12,7 +13,7 @@ export class Listener {
   constructor(
     private readonly pool: Pool,
     private readonly channel: string,
-    private readonly woken: () => void,
+    private readonly woken: (payload?: string) => void,
   ) {}
 
   /** Starts listening; further calls change nothing. */
@@ -41,7 +42,9 @@ export class Listener {
     this.client = client;
     client.on('error', lost);
     client.on('end', lost);
-    client.on('notification', this.woken);
+    client.on('notification', ({ payload }) => {
+      this.woken(payload);
+    });
     try {
       await client.connect();
       await client.query(`listen ${this.channel}`);

@@ -1,6 +1,5 @@
 import type { Recorded } from './event';
-import type { Batch, Filter } from './event-store';
-import { matches } from './memory-event-store';
+import { type Batch, type Filter, matches } from './event-store';
 import { Wakeups } from './wakeups';
 
 /** Newest events kept in memory. */
@@ -17,6 +16,8 @@ export class LogTail {
   private start: bigint | undefined;
   private reading: Promise<void> | undefined;
   private again = false;
+  /** The log is known to reach this far. */
+  private known = 0n;
   private failure: unknown;
 
   constructor(
@@ -35,21 +36,39 @@ export class LogTail {
     const first = Number(position - this.start);
     const events = this.events.slice(first, first + most);
     return {
-      events: filter.categories ? events.filter((event) => matches(event, filter)) : events,
+      events: filter.categories || filter.types ? events.filter((event) => matches(event, filter)) : events,
       position: events.at(-1)?.position ?? position,
     };
   }
 
   /** Waits until there may be events after `position`, at most `ms` milliseconds. Rejects when the log cannot be read. */
   async wait(position: bigint, signal: AbortSignal, ms: number, count: number): Promise<void> {
-    await this.extend();
-    if (this.failure !== undefined) throw this.failure;
+    if (this.start === undefined || this.failure !== undefined) await this.extend();
     if (this.end() <= position) await this.wakeups.next(signal, ms, count);
+    // Not woken: a notification may have been lost.
+    if (this.end() <= position && !signal.aborted) await this.extend();
+    if (this.failure !== undefined) throw this.failure;
   }
 
-  /** Reads what has been appended since and wakes those who wait. Never rejects: those who wait learn of a failure. */
-  extend(): Promise<void> {
-    this.again = true;
+  /** Events this process has just committed: kept without reading them back when they follow on directly. */
+  offer(events: readonly Recorded[]): void {
+    const first = events[0];
+    if (first && this.start !== undefined && first.position === this.end() + 1n) {
+      this.keep(events);
+      this.wakeups.wake();
+    } else {
+      void this.extend(events.at(-1)?.position);
+    }
+  }
+
+  /**
+   * Reads what has been appended since, unless the tail is known to reach `head`, and wakes those who wait.
+   * Never rejects: those who wait learn of a failure.
+   */
+  extend(head?: bigint): Promise<void> {
+    if (head === undefined || this.start === undefined) this.again = true;
+    else if (head <= this.end()) return Promise.resolve();
+    else if (head > this.known) this.known = head;
     this.reading ??= this.read().finally(() => (this.reading = undefined));
     return this.reading;
   }
@@ -57,13 +76,14 @@ export class LogTail {
   private async read(): Promise<void> {
     try {
       this.start ??= await this.head();
-      while (this.again) {
+      while (this.again || this.known > this.end()) {
         this.again = false;
-        const { events } = await this.readAfter(this.end());
-        if (events.length === 0) continue;
-        this.again = true;
-        this.keep(events);
-        this.wakeups.wake();
+        const from = this.end();
+        const { events, position } = await this.readAfter(from);
+        // What this process committed meanwhile may have been offered already.
+        this.keep(events.filter((event) => event.position > this.end()));
+        if (position > from) this.wakeups.wake();
+        else this.known = from;
       }
       this.failure = undefined;
     } catch (error) {
@@ -71,7 +91,7 @@ export class LogTail {
     }
   }
 
-  private keep(events: Recorded[]): void {
+  private keep(events: readonly Recorded[]): void {
     this.events.push(...events);
     if (this.events.length <= KEPT_EVENTS) return;
     const dropped = this.events.length - KEPT_EVENTS / 2;

@@ -1,6 +1,14 @@
 import { v7 as uuid } from 'uuid';
-import { categoryOf, type Metadata, type Recorded } from './event';
-import { type Appended, type Batch, EventStore, type Filter, type NewEvent, VersionConflict } from './event-store';
+import type { Metadata, Recorded } from './event';
+import {
+  type Appended,
+  type Batch,
+  EventStore,
+  type Filter,
+  matches,
+  type NewEvent,
+  VersionConflict,
+} from './event-store';
 import { Wakeups } from './wakeups';
 
 /** An event store that lives and dies with the process: for tests of models and followers. */
@@ -58,9 +66,4 @@ export class MemoryEventStore extends EventStore {
   override head(): Promise<bigint> {
     return Promise.resolve(BigInt(this.log.length));
   }
-}
-
-/** Whether an event passes a filter. */
-export function matches(event: Recorded, filter: Filter): boolean {
-  return filter.categories?.includes(categoryOf(event.stream)) ?? true;
 }

@@ -33,6 +33,7 @@ const READ_LOG = {
     from log left join events
       on "position" > $1 and "position" <= least($1 + $2::int, log.head)
      and ($3::text[] is null or split_part(stream, '-', 1) = any($3))
+     and ($4::text[] is null or type = any($4))
     order by "position"`,
 };
 
@@ -51,9 +52,8 @@ export class PostgresEventStore extends EventStore {
       () => this.head(),
       (position) => this.readLog(position, {}),
     );
-    const extend = () => void this.tail.extend();
-    this.appends = new AppendQueue(pool, extend);
-    this.listener = new Listener(pool, 'events', extend);
+    this.appends = new AppendQueue(pool, (events) => this.tail.offer(events));
+    this.listener = new Listener(pool, 'events', (head) => void this.notified(head));
   }
 
   /** Stops listening; subscriptions then poll until their signal aborts. */
@@ -94,11 +94,17 @@ export class PostgresEventStore extends EventStore {
     return BigInt(rows[0]?.head ?? 0);
   }
 
+  private async notified(head?: string): Promise<void> {
+    // Most often it is this process that has appended: then what the commit wrote is about to be offered.
+    await this.appends.underWay;
+    await this.tail.extend(head ? BigInt(head) : undefined);
+  }
+
   /** The log after `position`, as far as one read goes. */
   private async readLog(position: bigint, filter: Filter): Promise<Batch> {
     const { rows } = await this.pool.query<Row & { head: string | null }>({
       ...READ_LOG,
-      values: [position, BATCH_EVENTS, filter.categories ?? null],
+      values: [position, BATCH_EVENTS, filter.categories ?? null, filter.types ?? null],
     });
     const head = BigInt(rows[0]?.head ?? 0);
     const end = position + BigInt(BATCH_EVENTS);

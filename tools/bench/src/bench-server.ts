@@ -16,7 +16,7 @@ export class BenchServer {
   static async start(databaseUrl: string, dataDir: string): Promise<BenchServer> {
     const port = await freePort();
     const env = { ...process.env, PORT: String(port), DATABASE_URL: databaseUrl, FAIRLEAD_DATA_DIR: dataDir };
-    const child = spawn(process.execPath, [ENTRY], {
+    const child = spawn(process.execPath, [...process.execArgv, ENTRY], {
       env: { ...env, FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'error' },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

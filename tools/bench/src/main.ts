@@ -14,25 +14,31 @@ import { missing, psql } from './programs';
 const PAGE = join(__dirname, '../../../docs/performance.md');
 const [START, END] = ['<!-- figures -->', '<!-- /figures -->'];
 
-async function measure(folder: string, report: (figure: Figure) => void): Promise<void> {
+type Report = (figures: Figure | Figure[]) => void;
+
+/** Measures the groups asked for, those of the whole service first, then those of the log on a database of its own. */
+async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
   const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
   try {
-    const fairlead = await BenchServer.start(server.url, folder);
-    try {
-      report(await listFigure(fairlead));
-      report(await patchFigure(fairlead, server.url, folder));
-      (await uploadFigures(fairlead, server.url, folder)).forEach(report);
-      (await largeUploadFigures(fairlead)).forEach(report);
-    } finally {
-      await fairlead.stop();
+    if (['list', 'patch', 'upload', 'large'].some(wanted)) {
+      const fairlead = await BenchServer.start(server.url, folder);
+      try {
+        if (wanted('list')) report(await listFigure(fairlead));
+        if (wanted('patch')) report(await patchFigure(fairlead, server.url, folder));
+        if (wanted('upload')) report(await uploadFigures(fairlead, server.url, folder));
+        if (wanted('large')) report(await largeUploadFigures(fairlead));
+      } finally {
+        await fairlead.stop();
+      }
     }
+    if (!['append', 'replay'].some(wanted)) return;
     const url = Object.assign(new URL(server.url), { pathname: 'bench_log' }).href;
     await psql(server.url, 'create database bench_log');
     const db = await openDatabase({ url, migrations: [...eventingMigrations, ...deploymentsMigrations] });
     try {
-      report(await appendFigure(pool(db), url, folder));
+      if (wanted('append')) report(await appendFigure(pool(db), url, folder));
       await pool(db).query('truncate events');
-      report(await replayFigure(pool(db), url));
+      if (wanted('replay')) report(await replayFigure(pool(db), url));
     } finally {
       await db.destroy();
     }
@@ -59,16 +65,23 @@ async function main(): Promise<void> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-bench-'));
   const figures: Figure[] = [];
+  const groups = process.argv.slice(2);
   try {
-    await measure(folder, (figure) => {
-      figures.push(figure);
-      console.log(
-        `${met(figure) ? 'kept  ' : 'MISSED'} ${figure.name}: ${shown(figure.value)} ${figure.unit} (${figure.detail})`,
-      );
-    });
+    await measure(
+      folder,
+      (group) => groups.length === 0 || groups.includes(group),
+      (measured) => {
+        for (const figure of [measured].flat()) {
+          figures.push(figure);
+          const { name, value, unit, detail } = figure;
+          console.log(`${met(figure) ? 'kept  ' : 'MISSED'} ${name}: ${shown(value)} ${unit} (${detail})`);
+        }
+      },
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  if (groups.length > 0) return;
   const machine = `${cpus().length} × ${cpus()[0]!.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`;
   const page = readFileSync(PAGE, 'utf8');
   const [before, rest] = page.split(START) as [string, string];
