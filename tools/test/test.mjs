@@ -16,30 +16,24 @@ const child = spawn(process.execPath, [jest, ...process.argv.slice(2), '--json',
 });
 process.on('SIGINT', () => undefined);
 const code = await new Promise((resolve) => child.once('exit', (exitCode) => resolve(exitCode ?? 1)));
-console.log(summary());
+const counts = readCounts();
 rmSync(directory, { recursive: true, force: true });
-process.exitCode = code;
+console.log(summary(counts));
+process.exitCode = counts === undefined ? 1 : code;
 
-/** `N passed, N failed`, and how many were skipped if any; a file that could not run is one failure. */
-function summary() {
-  const counts = read();
+/** `N passed, N failed`, and how many were skipped if any; a file that could not run is one failure, a run without results too. */
+function summary(counts) {
+  if (counts === undefined) return '0 passed, 1 failed';
   const failed = counts.numFailedTests + counts.numRuntimeErrorTestSuites;
   const skipped = counts.numPendingTests + counts.numTodoTests;
   return `${counts.numPassedTests} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
 
-function read() {
+/** Jest's totals, undefined when it ended before it had any. */
+function readCounts() {
   try {
     return JSON.parse(readFileSync(results, 'utf8'));
   } catch {
-    // Jest ended before it had results: with an error, unless nothing was asked to run.
-    const failed = code === 0 ? 0 : 1;
-    return {
-      numPassedTests: 0,
-      numFailedTests: failed,
-      numRuntimeErrorTestSuites: 0,
-      numPendingTests: 0,
-      numTodoTests: 0,
-    };
+    return undefined;
   }
 }

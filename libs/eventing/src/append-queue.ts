@@ -33,6 +33,8 @@ interface Outcome {
 const COMMIT_EVENTS = 1000;
 /** An append whose connection broke is sent again, with the same ids, for this long. */
 const RETRY_MS = 5000;
+/** All appends of the process wait with it, so it goes on soon after the database is back. */
+const LONGEST_PAUSE_MS = 200;
 
 /** SQL that renders the column `time` as ISO 8601 in UTC with milliseconds. */
 export const TIME = `to_char("time" at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "time"`;
@@ -134,7 +136,7 @@ export class AppendQueue {
       events.map(({ data }) => data),
     ];
     const deadline = Date.now() + RETRY_MS;
-    for (let pause = 20; ; pause *= 2) {
+    for (let pause = 20; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         return (await this.pool.query<Outcome>({ ...APPEND, values })).rows;
       } catch (error) {

@@ -28,7 +28,7 @@ interface Running extends Projection {
   failing?: string;
 }
 
-const RETRY_MS = { first: 100, most: 5000 };
+const RETRY_MS = { first: 100, most: 1000 };
 
 /**
  * The followers of this process. Each runs by itself; one that fails is tried again with growing pauses and says why

@@ -16,8 +16,9 @@ interface Row {
   time: string;
 }
 
-/** Events one read of the log returns at most. */
+/** Events one read of the log returns at most; a subscription that is far behind reads in larger steps. */
 const BATCH_EVENTS = 1000;
+const CATCH_UP_EVENTS = 5000;
 /** A notification can be lost with its connection; then this bounds the delay. */
 const POLL_MS = 1000;
 
@@ -50,7 +51,7 @@ export class PostgresEventStore extends EventStore {
     super();
     this.tail = new LogTail(
       () => this.head(),
-      (position) => this.readLog(position, {}),
+      (position) => this.readLog(position, {}, BATCH_EVENTS),
     );
     this.appends = new AppendQueue(pool, (events) => this.tail.offer(events));
     this.listener = new Listener(pool, 'events', (head) => void this.notified(head));
@@ -77,12 +78,20 @@ export class PostgresEventStore extends EventStore {
 
   override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
     this.listener.open();
+    let ahead: Promise<Batch> | undefined;
     while (!signal.aborted) {
       const { count } = this.tail;
-      const batch = this.tail.after(position, BATCH_EVENTS, filter) ?? (await this.readLog(position, filter));
+      const kept = ahead ? undefined : this.tail.after(position, BATCH_EVENTS, filter);
+      const batch = kept ?? (await (ahead ?? this.readLog(position, filter, BATCH_EVENTS)));
+      ahead = undefined;
       if (batch.position === position) {
         await this.tail.wait(position, signal, POLL_MS, count);
         continue;
+      }
+      if (!kept && batch.position - position >= BATCH_EVENTS) {
+        // Far behind: the next step is read while this one is handled.
+        ahead = this.readLog(batch.position, filter, CATCH_UP_EVENTS);
+        ahead.catch(() => undefined);
       }
       position = batch.position;
       yield batch;
@@ -101,13 +110,13 @@ export class PostgresEventStore extends EventStore {
   }
 
   /** The log after `position`, as far as one read goes. */
-  private async readLog(position: bigint, filter: Filter): Promise<Batch> {
+  private async readLog(position: bigint, filter: Filter, step: number): Promise<Batch> {
     const { rows } = await this.pool.query<Row & { head: string | null }>({
       ...READ_LOG,
-      values: [position, BATCH_EVENTS, filter.categories ?? null, filter.types ?? null],
+      values: [position, step, filter.categories ?? null, filter.types ?? null],
     });
     const head = BigInt(rows[0]?.head ?? 0);
-    const end = position + BigInt(BATCH_EVENTS);
+    const end = position + BigInt(step);
     const events = rows.filter((row) => row.position !== null).map(toEvent);
     return { events, position: head > position ? (end < head ? end : head) : position };
   }

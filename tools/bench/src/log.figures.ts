@@ -40,6 +40,7 @@ export async function appendFigure(pool: Pool, databaseUrl: string, folder: stri
 
 const DEPLOYMENTS = 20_000;
 const EVENTS_EACH = 50;
+const BUSY = 1000;
 
 /** A million events into the deployments view, against reading the same events with COPY TO. `pool` is on a database of its own. */
 export async function replayFigure(pool: Pool, databaseUrl: string): Promise<Figure> {
@@ -68,7 +69,10 @@ export async function replayFigure(pool: Pool, databaseUrl: string): Promise<Fig
   };
 }
 
-/** Writes the streams as the service would have: every deployment created, then patched round after round. */
+/**
+ * Writes the streams as the service would have: at any time a thousand deployments are busy, each created and then
+ * patched in turn with the others, until the next thousand comes.
+ */
 async function fillLog(pool: Pool): Promise<void> {
   const created = {
     source: 'codehost',
@@ -80,7 +84,7 @@ async function fillLog(pool: Pool): Promise<void> {
   const tenant = uuid();
   await pool.query(
     `insert into events
-     select $1::int * r + d, 'deployment-' || id, r + 1, gen_random_uuid(),
+     select row_number() over (order by d / $5::int, r, d), 'deployment-' || id, r + 1, gen_random_uuid(),
             case r when 0 then 'DeploymentCreated' else 'DeploymentPatched' end,
             case r when 0 then ($2::jsonb || jsonb_build_object('deployment_id', id, 'tenant_id', $3::text, 'name', 'agent-' || d))::text
                    else '{"source_config":{"build_command":"make ' || r || '"}}' end::json,
@@ -88,7 +92,7 @@ async function fillLog(pool: Pool): Promise<void> {
      from generate_series(0, $4::int - 1) r,
           (select d, md5(d::text)::uuid as id from generate_series(1, $1::int) d) as deployment
      order by 1`,
-    [DEPLOYMENTS, JSON.stringify(created), tenant, EVENTS_EACH],
+    [DEPLOYMENTS, JSON.stringify(created), tenant, EVENTS_EACH, BUSY],
   );
   await pool.query('vacuum analyze events');
 }

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { readSettings, type Standalone, startStandalone } from '.';
+
+const ROOT = resolve(__dirname, '../../..');
+const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
+  (page) => page.endsWith('.md') && commandsOf(page) !== '',
+);
+
+let database: TestDatabase;
+let standalone: Standalone;
+let folder: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-docs-'));
+  database = await testDatabase([]);
+  standalone = await startStandalone(
+    readSettings({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: join(folder, '.fairlead'),
+      LOG_LEVEL: 'silent',
+    }),
+  );
+  symlinkSync(join(ROOT, 'docs'), join(folder, 'docs'));
+  mkdirSync(join(folder, 'home'));
+});
+afterEach(async () => {
+  await standalone.stop();
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it.each(pages)(
+  'every command of %s works on a fresh server',
+  async (page) => {
+    const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', standalone.url);
+    const { code, said } = await bash(script);
+    expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
+  },
+  120_000,
+);
+
+/** The `sh` blocks of a page, one after the other. */
+function commandsOf(page: string): string {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
+}
+
+function bash(script: string): Promise<{ code: number; said: string }> {
+  return new Promise((settle) => {
+    const env = { ...process.env, HOME: join(folder, 'home') };
+    const child = execFile(
+      'bash',
+      ['-euo', 'pipefail', '-x'],
+      { cwd: folder, env, timeout: 100_000, maxBuffer: 1 << 26 },
+      (error, stdout, stderr) => {
+        settle({ code: error ? Number(error.code ?? 1) : 0, said: `${stderr}\n${stdout}`.slice(-4000) });
+      },
+    );
+    child.stdin!.end(script);
+  });
+}
