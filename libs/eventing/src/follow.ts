@@ -10,8 +10,8 @@ export interface FollowOptions extends Filter {
   readonly passed?: (position: bigint) => void;
 }
 
-/** A checkpoint is moved over batches that held nothing for the follower only this often. */
-const IDLE_CHECKPOINT_MS = 1000;
+/** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
+const IDLE_STEP = 1000n;
 
 /**
  * Follows the log under a checkpoint of this name until `signal` aborts: every event once, in order.
@@ -30,14 +30,12 @@ export async function follow(
 ): Promise<void> {
   let position = await checkpoint(pool, name);
   options.passed?.(position);
-  let idleSince = Date.now();
   for await (const batch of store.subscribe(position, signal, options)) {
-    if (batch.events.length === 0 && Date.now() - idleSince < IDLE_CHECKPOINT_MS) {
+    if (batch.events.length === 0 && batch.position - position < IDLE_STEP) {
       options.passed?.(batch.position);
       continue;
     }
     position = await handleBatch(name, pool, batch.events, batch.position, handle);
-    idleSince = Date.now();
     options.passed?.(position);
   }
 }

@@ -8,6 +8,9 @@ import { v7 as uuid } from 'uuid';
 import { COPY_END, COPY_SIGNATURE, copiedFields } from './copy-rows';
 import { uuidBytes } from './ids';
 
+/** Bytes of a stored chunk: with its head it fills a page of PostgreSQL's (8 KiB) and needs no other place. */
+const CHUNK_BYTES = 8000;
+const CHUNK_HEAD_BYTES = 34;
 /** Bytes that may wait for the database. */
 const BUFFERED_BYTES = 1024 * 1024;
 
@@ -29,7 +32,7 @@ export class PayloadStore {
     }
   }
 
-  /** The payload in chunks of the size they were written in, or undefined when there is none. */
+  /** The payload in pieces, or undefined when there is none. */
   async read(tenant: string, sha256: string): Promise<AsyncIterable<Buffer> | undefined> {
     const { rows } = await this.pool.query<{ id: string }>(
       'select id from payloads where tenant_id = $1 and sha256 = $2',
@@ -92,18 +95,23 @@ export class PayloadDraft {
     this.input.write(COPY_SIGNATURE);
   }
 
-  /** Adds a chunk, which may not be changed afterwards; waits when the database does not keep up. */
-  async write(chunk: Buffer): Promise<void> {
+  /** Adds bytes; waits when the database does not keep up. */
+  async write(bytes: Buffer): Promise<void> {
     const id = uuidBytes(this.id);
-    const head = Buffer.alloc(34);
-    let at = head.writeInt16BE(3);
-    at = head.writeInt32BE(id.length, at);
-    at += id.copy(head, at);
-    at = head.writeInt32BE(4, at);
-    at = head.writeInt32BE(this.number++, at);
-    head.writeInt32BE(chunk.length, at);
-    this.input.write(head);
-    if (!this.input.write(chunk)) await Promise.race([once(this.input, 'drain'), this.copying]);
+    const chunks = Math.ceil(bytes.length / CHUNK_BYTES);
+    const rows = Buffer.allocUnsafe(bytes.length + chunks * CHUNK_HEAD_BYTES);
+    let at = 0;
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      const length = Math.min(CHUNK_BYTES, bytes.length - start);
+      at = rows.writeInt16BE(3, at);
+      at = rows.writeInt32BE(id.length, at);
+      at += id.copy(rows, at);
+      at = rows.writeInt32BE(4, at);
+      at = rows.writeInt32BE(this.number++, at);
+      at = rows.writeInt32BE(length, at);
+      at += bytes.copy(rows, at, start, start + length);
+    }
+    if (!this.input.write(rows)) await Promise.race([once(this.input, 'drain'), this.copying]);
   }
 
   /** Makes the payload readable. When the tenant has the same content already, that is kept and this one dropped. */
@@ -120,10 +128,10 @@ export class PayloadDraft {
       return;
     }
     await this.end('rollback');
-    const touched = await this.pool.query('update payloads set created_at = now() where tenant_id = $1 and sha256 = $2', [
-      tenant,
-      sha256,
-    ]);
+    const touched = await this.pool.query(
+      'update payloads set created_at = now() where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
     if (touched.rowCount === 0) throw new PayloadGone();
   }
 

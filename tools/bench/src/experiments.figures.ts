@@ -129,6 +129,18 @@ async function uploaded(server: BenchServer, body: Buffer): Promise<Uploaded> {
   return { answered, stored, session };
 }
 
+/** Rows as a reader sees them: a run whose inputs are those of its example holds them once more. */
+async function rowsOf(databaseUrl: string, table: string, session: string): Promise<string> {
+  if (table !== 'runs') return `select * from ${table} where session_id = '${session}'`;
+  const columns = await psql(
+    databaseUrl,
+    `select string_agg(case column_name when 'inputs' then 'coalesce(r.inputs, e.inputs)' else 'r.' || column_name end,
+       ', ' order by ordinal_position) from information_schema.columns where table_name = 'runs'`,
+  );
+  return `select ${columns.trim()} from runs r join examples e on e.id = r.example_id and e.dataset_id = r.dataset_id
+    and e.valid_from = r.example_from where r.session_id = '${session}'`.replaceAll('\n', ' ');
+}
+
 /** Seconds psql takes to COPY the runs and scores of a session into tables with the same columns and indexes. */
 async function copyTime(databaseUrl: string, session: string, folder: string): Promise<number> {
   const tables = ['runs', 'feedback'];
@@ -138,7 +150,7 @@ async function copyTime(databaseUrl: string, session: string, folder: string): P
       databaseUrl,
       `drop table if exists bench_${table}`,
       `create table bench_${table} (like ${table} including all)`,
-      `\\copy (select * from ${table} where session_id = '${session}') to '${file(table)}'`,
+      `\\copy (${await rowsOf(databaseUrl, table, session)}) to '${file(table)}'`,
     );
   }
   const took = await seconds(async () => {
