@@ -12,6 +12,9 @@ const MAY_IMPORT = {
   access: FOUNDATION,
   deployments: FOUNDATION,
   experiments: FOUNDATION,
+  integrations: FOUNDATION,
+  'auth-providers': FOUNDATION,
+  rollouts: FOUNDATION,
 };
 
 /** What a pure file (no dot in its stem) of a domain must do without: frameworks, databases, disks, networks. */
@@ -27,7 +30,7 @@ const IMPURE = [
   'node:net',
   'undici',
 ];
-const DOMAINS = ['access', 'deployments', 'experiments'];
+const DOMAINS = ['access', 'deployments', 'experiments', 'integrations', 'auth-providers', 'rollouts'];
 
 const libraries = Object.keys(MAY_IMPORT);
 

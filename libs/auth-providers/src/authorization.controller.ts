@@ -1,0 +1,188 @@
+import { EventStore, streamName } from '@fairlead/eventing';
+import { Access, body, metadataOf, path, query, validateRequest } from '@fairlead/http';
+import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Asked, AuthorizationFlow } from './authorization.flow';
+import { AuthorizationStore } from './authorization.store';
+import { AuthorizationWaits } from './authorization.waits';
+import { AuthorizationRefused, ProviderFailed, ProviderNotFound, TokenNotFound } from './errors';
+import { OAuthQueries } from './oauth.queries';
+import { page } from './page';
+import type { Provider } from './provider';
+import { ProviderCommands } from './provider.commands';
+import { providerPath } from './provider.schema';
+import { covers, type Token } from './token';
+import { TokenRefresher } from './token.refresher';
+import { authenticateRequest, callbackQuery, finalizeRequest, waitPath, waitQuery } from './token.schema';
+
+const LONGEST_WAIT_SECONDS = 300;
+type Wanted = ReturnType<typeof wantedOf>;
+
+/** People give a tenant's agents access to their accounts at a provider; agents get the tokens. */
+@Controller('v2/auth')
+export class AuthorizationController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly flow: AuthorizationFlow,
+    private readonly authorizations: AuthorizationStore,
+    private readonly waits: AuthorizationWaits,
+    private readonly providers: ProviderCommands,
+    private readonly queries: OAuthQueries,
+    private readonly tokens: TokenRefresher,
+  ) {}
+
+  /** A token when there is one, else the URL where a person can give it. */
+  @Post('authenticate')
+  @Access('write')
+  @HttpCode(200)
+  async authenticate(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    reply.header('cache-control', 'no-store');
+    const wanted = wantedOf(request);
+    const { provider } = await this.providers.find(request.actor.tenantId, wanted.provider);
+    const { token, connected } = await this.choose(request, provider, wanted);
+    if (!token || wanted.force_new) return this.pending(request, provider, wanted, 'pending', undefined);
+    if (!connected) return this.pending(request, provider, wanted, 'connection_required', token);
+    if (!covers(token, wanted.scopes)) return this.pending(request, provider, wanted, 'pending', token);
+    const opened = await this.open(request, token.id, provider);
+    if (opened === undefined) return this.pending(request, provider, wanted, 'token_expired', token);
+    const { id, user_id, scopes, expires_at, provider_account_label } = opened.token;
+    const metadata = { token_id: id, scopes, expires_at, provider_account_label };
+    return { status: 'completed', url: null, auth_id: null, token: opened.text, user_id, metadata };
+  }
+
+  /** Waits until an authorisation has ended, `timeout` seconds at most. */
+  @Get('wait/:auth_id')
+  @Access('write')
+  async wait(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    reply.header('cache-control', 'no-store');
+    const { path, query } = validateRequest(request, { path: waitPath, query: waitQuery });
+    const seconds = Math.min(query.timeout, LONGEST_WAIT_SECONDS);
+    const first = await this.ended(request, path.auth_id);
+    if ('token' in first) return first;
+    if (seconds === 0) return { status: 'pending', token: null };
+    await this.waits.ended(first.id, seconds * 1000, untilClosed(reply));
+    const last = await this.ended(request, path.auth_id);
+    return 'token' in last ? last : { status: 'timeout', token: null };
+  }
+
+  /** Where providers send browsers back to. Who comes here has no key: the state tells what it is about. */
+  @Get('callback/:provider_id')
+  @Access('public')
+  async callback(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { provider_id } = path(providerPath, request);
+    const returned = query(callbackQuery, request);
+    // Whoever only looks must not use the state up.
+    if (request.method === 'HEAD') return '';
+    void reply.header('cache-control', 'no-store');
+    if (!request.headers.accept?.includes('text/html')) {
+      return { status: 'completed', auth_id: (await this.flow.finish(request, provider_id, returned)).auth_id };
+    }
+    void reply.type('text/html; charset=utf-8');
+    void reply.header('content-security-policy', "default-src 'none'; img-src data:; style-src 'unsafe-inline'");
+    try {
+      const { provider } = await this.flow.finish(request, provider_id, returned);
+      return page('Signed in', `${provider.name} is connected. You can close this window.`);
+    } catch (error) {
+      if (!(error instanceof AuthorizationRefused) && !(error instanceof ProviderFailed)) throw error;
+      reply.code(error instanceof AuthorizationRefused ? 400 : 502);
+      return page('Not signed in', error.message);
+    }
+  }
+
+  /** Finishes an authorisation for a client that took the browser's return itself. */
+  @Post('callback/:provider_id')
+  @Access('write')
+  @HttpCode(200)
+  async finalize(@Req() request: FastifyRequest) {
+    const { path, body } = validateRequest(request, { path: providerPath, body: finalizeRequest });
+    const { tenantId } = request.actor;
+    await this.providers.find(tenantId, path.provider_id);
+    const { auth_id } = await this.flow.finish(request, path.provider_id, body, tenantId);
+    return { status: 'completed', auth_id };
+  }
+
+  /** The token to use, and whether the agent may: its own connections come first, then the user's tokens. */
+  private async choose(
+    { actor: { tenantId } }: FastifyRequest,
+    provider: Provider,
+    { token_id, agent_id, user_id, scopes }: Wanted,
+  ): Promise<{ token?: Token; connected: boolean }> {
+    if (token_id !== undefined) {
+      const token = await this.queries.token(tenantId, token_id);
+      const fits = token?.provider === provider.id && (user_id === null || token.user_id === user_id);
+      if (!token || !fits) throw new TokenNotFound(token_id);
+      return { token, connected: true };
+    }
+    const tokens = await this.queries.tokens(tenantId, { provider: provider.id, user_id });
+    const best = (from: Token[]) => from.find((token) => covers(token, scopes)) ?? from[0];
+    if (agent_id === null) return { token: best(tokens), connected: true };
+    const connected = tokens.filter((token) => token.connections.some((known) => known.agent_id === agent_id));
+    return { token: best(connected) ?? best(tokens), connected: connected.length > 0 };
+  }
+
+  private async pending(
+    request: FastifyRequest,
+    provider: Provider,
+    { user_id, agent_id, is_default, scopes: wanted }: Wanted,
+    status: 'pending' | 'connection_required' | 'token_expired',
+    token: Token | undefined,
+  ) {
+    // Consented to anew, a token keeps what it could do before.
+    const scopes = [...new Set([...(token?.requested_scopes ?? []), ...wanted])];
+    const asked: Asked = { token_id: token?.id, user_id: token?.user_id ?? user_id, agent_id, scopes, is_default };
+    const { url, auth_id } = await this.flow.begin(request, provider, asked);
+    return {
+      status,
+      url,
+      auth_id,
+      token: null,
+      user_id: asked.user_id,
+      metadata: token ? { token_id: token.id } : null,
+    };
+  }
+
+  /** The answer of `wait`, or the authorisation that is still to be waited for. */
+  private async ended(request: FastifyRequest, authId: string) {
+    const { tenantId } = request.actor;
+    const found = await this.authorizations.find(tenantId, authId);
+    if (!found) return { status: 'not_found', token: null };
+    if (found.status === 'failed') return { status: 'not_found', token: null, detail: found.problem };
+    if (found.status !== 'completed') {
+      return found.expired
+        ? { status: 'not_found', token: null, detail: 'Nobody signed in within ten minutes.' }
+        : found;
+    }
+    try {
+      const provider = await this.providers.byId(tenantId, found.provider);
+      const opened = await this.open(request, found.token_id, provider);
+      return { status: opened ? 'completed' : 'not_found', token: opened?.text ?? null };
+    } catch (error) {
+      if (!(error instanceof ProviderNotFound) && !(error instanceof TokenNotFound)) throw error;
+      return { status: 'not_found', token: null };
+    }
+  }
+
+  /** The token in plain text; that it was given out is recorded first. */
+  private async open(request: FastifyRequest, id: string, provider: Provider) {
+    const metadata = metadataOf(request);
+    const text = await this.tokens.open(id, provider, metadata);
+    if (text === undefined) return undefined;
+    const token = await this.queries.token(request.actor.tenantId, id);
+    if (!token) throw new TokenNotFound(id);
+    const read = { type: 'OAuthTokenRead', data: { provider_id: token.provider_id, user_id: token.user_id } };
+    await this.store.append(streamName('oauthTokenAccess', id), 'any', [read], metadata);
+    return { text, token };
+  }
+}
+
+function wantedOf(request: FastifyRequest) {
+  const { user_id, ls_user_id, agent_id, ...wanted } = body(authenticateRequest, request);
+  return { ...wanted, user_id: user_id ?? ls_user_id ?? null, agent_id: agent_id ?? null };
+}
+
+/** Aborts when the client goes away. */
+function untilClosed(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
+}

@@ -1,0 +1,6 @@
+export * from './auth-providers.module';
+export * from './auth-providers.options';
+export * from './errors';
+export * from './migrations';
+export * from './provider';
+export * from './token';

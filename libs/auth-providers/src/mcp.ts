@@ -1,0 +1,48 @@
+import type { AuthMethod } from './provider';
+
+/** What a protected resource says about itself (RFC 9728), as far as it is of use. */
+export interface ResourceMetadata {
+  readonly resource: string;
+  readonly authorizationServers: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
+/** The `resource_metadata` parameter of a `WWW-Authenticate` header (RFC 9728, section 5.1). */
+export function challengedMetadata(header: string | null): string | undefined {
+  return /\bresource_metadata\s*=\s*(?:"([^"\\]+)"|([^\s,"]+))/i
+    .exec(header ?? '')
+    ?.slice(1)
+    .find(Boolean);
+}
+
+/** Where a resource may publish its metadata when it names no place: below its path first, then at the root. */
+export function wellKnownMetadata(resource: URL): string[] {
+  const path = resource.pathname.replace(/\/$/, '');
+  const at = (suffix: string) => `${resource.origin}/.well-known/oauth-protected-resource${suffix}`;
+  return path === '' ? [at('')] : [at(path), at('')];
+}
+
+/** Reads a metadata document; undefined when it is none, or speaks for another resource than `server`. */
+export function readMetadata(document: unknown, server: URL): ResourceMetadata | undefined {
+  const { resource, authorization_servers, scopes_supported } = Object(document) as Record<string, unknown>;
+  if (typeof resource !== 'string' || !speaksFor(resource, server)) return undefined;
+  return { resource, authorizationServers: texts(authorization_servers), scopes: texts(scopes_supported) };
+}
+
+/** How a client that can keep a secret authenticates, of the methods that a server supports. */
+export function preferredMethod(supported: readonly string[] = ['client_secret_basic']): AuthMethod | undefined {
+  const known: AuthMethod[] = ['client_secret_post', 'client_secret_basic', 'none'];
+  return known.find((method) => supported.includes(method));
+}
+
+/** True when `resource` is the server's URL or one above it on the same origin. */
+function speaksFor(resource: string, server: URL): boolean {
+  if (!URL.canParse(resource)) return false;
+  const { origin, pathname } = new URL(resource);
+  const base = pathname.endsWith('/') ? pathname : `${pathname}/`;
+  return origin === server.origin && `${server.pathname}/`.startsWith(base);
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}

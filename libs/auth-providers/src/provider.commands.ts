@@ -1,0 +1,146 @@
+import {
+  EventStore,
+  Followers,
+  handle,
+  type Handled,
+  holder,
+  idOf,
+  load,
+  type Metadata,
+  nameStream,
+  NameTaken,
+  release,
+  reserve,
+  streamName,
+  Vault,
+} from '@fairlead/eventing';
+import { canonicalUuid, ifMatch, metadataOf } from '@fairlead/http';
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ProviderIdTaken, ProviderNotFound } from './errors';
+import { OAUTH_VIEW } from './oauth.view';
+import {
+  addProvider,
+  changeProvider,
+  type ClientSecret,
+  ownedProvider,
+  type Provider,
+  type ProviderChange,
+  type ProviderEvent,
+  type ProviderFacts,
+  providerModel,
+  type ProviderState,
+  removeProvider,
+} from './provider';
+
+const CLIENT_SECRET = 'client_secret';
+
+export type NewProvider = Omit<ProviderFacts, 'tenant_id' | 'organization_id' | 'client_secret'> & {
+  /** In plain text. */
+  readonly client_secret?: string;
+};
+export type PlainChange = Omit<ProviderChange, 'client_secret'> & { readonly client_secret?: string };
+
+export interface VersionedProvider {
+  readonly provider: Provider;
+  readonly version: number;
+}
+
+/** Finds and changes the providers of a request's tenant; lists show a change when it has been answered. */
+@Injectable()
+export class ProviderCommands {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+    private readonly vault: Vault,
+  ) {}
+
+  /** @param ref the provider's provider_id or id. @throws ProviderNotFound */
+  async find(tenantId: string, ref: string): Promise<VersionedProvider> {
+    const held = await holder(this.store, nameOf(tenantId, ref));
+    const ids = held === undefined ? [canonicalUuid(ref)] : [idOf(held), canonicalUuid(ref)];
+    for (const id of ids) {
+      if (id === undefined) continue;
+      const { state, version } = await load(this.store, providerModel, streamName('oauthProvider', id));
+      if (state && !state.removed && state.tenant_id === tenantId) return { provider: state, version };
+    }
+    throw new ProviderNotFound(ref);
+  }
+
+  /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
+  async checkFree(tenantId: string, providerId: string, metadata: Metadata): Promise<void> {
+    const name = nameOf(tenantId, providerId);
+    const held = await holder(this.store, name);
+    if (held === undefined) return;
+    const { state } = await load(this.store, providerModel, held);
+    if (state && !state.removed) throw new ProviderIdTaken(providerId);
+    // Its removal stopped halfway.
+    if (state) await release(this.store, name, held, metadata);
+  }
+
+  /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
+  async add(request: FastifyRequest, { client_secret, ...wanted }: NewProvider): Promise<VersionedProvider> {
+    const { tenantId, organizationId } = request.actor;
+    const metadata = metadataOf(request);
+    const stream = streamName('oauthProvider', wanted.id);
+    const name = nameOf(tenantId, wanted.provider_id);
+    await this.checkFree(tenantId, wanted.provider_id, metadata);
+    await reserve(this.store, name, stream, metadata).catch((error: unknown) => {
+      throw error instanceof NameTaken ? new ProviderIdTaken(wanted.provider_id) : error;
+    });
+    const sealed = client_secret === undefined ? null : await this.seal(tenantId, wanted.id, client_secret);
+    const facts = { ...wanted, tenant_id: tenantId, organization_id: organizationId, client_secret: sealed };
+    return this.shown(await handle(this.store, providerModel, stream, addProvider(facts), metadata));
+  }
+
+  /** @throws ProviderNotFound, InvalidProvider, VersionMismatch */
+  async change(
+    request: FastifyRequest,
+    ref: string,
+    { client_secret, ...wanted }: PlainChange,
+  ): Promise<VersionedProvider> {
+    const { tenantId } = request.actor;
+    const { id } = (await this.find(tenantId, ref)).provider;
+    const sealed = client_secret === undefined ? undefined : await this.seal(tenantId, id, client_secret);
+    const decide = changeProvider(tenantId, ref, sealed ? { ...wanted, client_secret: sealed } : wanted);
+    const stream = streamName('oauthProvider', id);
+    return this.shown(await handle(this.store, providerModel, stream, decide, metadataOf(request), ifMatch(request)));
+  }
+
+  /** Removes a provider and all its tokens for good, and frees its provider_id. @throws ProviderNotFound, VersionMismatch */
+  async remove(request: FastifyRequest, ref: string): Promise<void> {
+    const { tenantId } = request.actor;
+    const metadata = metadataOf(request);
+    const { provider } = await this.find(tenantId, ref);
+    const stream = streamName('oauthProvider', provider.id);
+    const decide = removeProvider(tenantId, ref);
+    await this.shown(await handle(this.store, providerModel, stream, decide, metadata, ifMatch(request)));
+    await release(this.store, nameOf(tenantId, provider.provider_id), stream, metadata);
+  }
+
+  /** A provider by the id of its stream. @throws ProviderNotFound when it has been removed. */
+  async byId(tenantId: string, id: string): Promise<Provider> {
+    const { state } = await load(this.store, providerModel, streamName('oauthProvider', id));
+    return ownedProvider(state, tenantId, id);
+  }
+
+  /** A provider's client secret in plain text, if it has one. */
+  async secretOf({ tenant_id, id, client_secret }: Provider): Promise<string | undefined> {
+    return client_secret ? this.vault.open(tenant_id, id, CLIENT_SECRET, client_secret.sealed) : undefined;
+  }
+
+  private async seal(tenantId: string, id: string, plain: string): Promise<ClientSecret> {
+    const digest = await this.vault.digest(id, plain);
+    return { sealed: await this.vault.seal(tenantId, id, CLIENT_SECRET, plain), digest };
+  }
+
+  private async shown(handled: Handled<ProviderState, ProviderEvent>): Promise<VersionedProvider> {
+    const { state, version, position, events } = handled;
+    if (events.length > 0) await this.followers.passed(position, [OAUTH_VIEW]);
+    return { provider: state!, version };
+  }
+}
+
+function nameOf(tenantId: string, providerId: string): string {
+  return nameStream('oauthProviderId', tenantId, providerId);
+}

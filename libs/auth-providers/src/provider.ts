@@ -1,0 +1,141 @@
+import type { DomainEvent, Model, Sealed } from '@fairlead/eventing';
+import { InvalidProvider, ProviderNotFound } from './errors';
+
+export const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
+export const CHALLENGE_METHODS = ['S256', 'plain'] as const;
+export const PROVIDER_TYPES = ['microsoft', 'salesforce', 'slack'] as const;
+export type AuthMethod = (typeof AUTH_METHODS)[number];
+export type ChallengeMethod = (typeof CHALLENGE_METHODS)[number];
+export type ProviderType = (typeof PROVIDER_TYPES)[number];
+
+/** A client secret that only the vault can read, and a digest that tells whether another one is the same. */
+export interface ClientSecret {
+  readonly sealed: Sealed;
+  readonly digest: string;
+}
+
+export interface ProviderFacts {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly organization_id: string;
+  /** The tenant's own name for it, unique within the tenant. */
+  readonly provider_id: string;
+  readonly name: string;
+  readonly client_id: string;
+  readonly client_secret: ClientSecret | null;
+  readonly auth_url: string;
+  readonly token_url: string;
+  readonly uses_pkce: boolean;
+  readonly code_challenge_method: ChallengeMethod;
+  readonly provider_type: ProviderType | null;
+  readonly token_endpoint_auth_method: AuthMethod;
+  readonly mcp_server_url: string | null;
+  /** Resource indicator (RFC 8707) to ask tokens for. */
+  readonly resource: string | null;
+  /** Known only when it was discovered; then it is compared with the `iss` of answers (RFC 9207). */
+  readonly issuer: string | null;
+  readonly is_dynamic_client: boolean;
+}
+
+/** What a PATCH may change. */
+export type ProviderChange = Partial<
+  Pick<
+    ProviderFacts,
+    'name' | 'client_id' | 'client_secret' | 'auth_url' | 'token_url' | 'uses_pkce' | 'code_challenge_method'
+  >
+>;
+
+export interface Provider extends ProviderFacts {
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly removed: boolean;
+}
+
+export type ProviderState = Provider | null;
+export type OAuthProviderAdded = DomainEvent<'OAuthProviderAdded', ProviderFacts>;
+export type OAuthProviderChanged = DomainEvent<'OAuthProviderChanged', ProviderChange>;
+export type OAuthProviderRemoved = DomainEvent<'OAuthProviderRemoved', Record<string, never>>;
+export type ProviderEvent = OAuthProviderAdded | OAuthProviderChanged | OAuthProviderRemoved;
+
+export const providerModel: Model<ProviderState, ProviderEvent> = {
+  initial: null,
+  evolve(state, event) {
+    const updated_at = event.time;
+    if (event.type === 'OAuthProviderAdded') {
+      return { ...event.data, created_at: event.time, updated_at, removed: false };
+    }
+    if (!state) return state;
+    if (event.type === 'OAuthProviderChanged') return { ...state, ...event.data, updated_at };
+    return { ...state, updated_at, removed: true };
+  },
+};
+
+/** Adds a provider whose provider_id has been reserved. */
+export function addProvider(facts: ProviderFacts): () => OAuthProviderAdded[] {
+  return () => [{ type: 'OAuthProviderAdded', data: facts }];
+}
+
+/**
+ * Changes what differs; nothing differs, no event.
+ * @throws ProviderNotFound when there is none for the tenant.
+ * @throws InvalidProvider when token_url moves to another host and the secret for it is not sent along: the stored one
+ *   was given for the host it was sent to.
+ */
+export function changeProvider(tenantId: string, ref: string, wanted: ProviderChange) {
+  return (state: ProviderState): OAuthProviderChanged[] => {
+    const provider = ownedProvider(state, tenantId, ref);
+    const data = Object.fromEntries(
+      Object.entries(wanted).filter(([member, value]) => differs(provider[member as keyof ProviderChange], value)),
+    ) as ProviderChange;
+    const moves = data.token_url !== undefined && originOf(data.token_url) !== originOf(provider.token_url);
+    if (moves && provider.client_secret && !wanted.client_secret) {
+      throw new InvalidProvider('token_url names another host: send client_secret with it.');
+    }
+    return Object.keys(data).length === 0 ? [] : [{ type: 'OAuthProviderChanged', data }];
+  };
+}
+
+/** @throws ProviderNotFound when there is none for the tenant. */
+export function removeProvider(tenantId: string, ref: string) {
+  return (state: ProviderState): OAuthProviderRemoved[] => {
+    ownedProvider(state, tenantId, ref);
+    return [{ type: 'OAuthProviderRemoved', data: {} }];
+  };
+}
+
+/** The provider when it is there and the tenant's. @throws ProviderNotFound naming it as the caller did. */
+export function ownedProvider(state: ProviderState, tenantId: string, ref: string): Provider {
+  if (!state || state.removed || state.tenant_id !== tenantId) throw new ProviderNotFound(ref);
+  return state;
+}
+
+/** A provider as answers show it; never its secret. */
+export function providerRecord(provider: Provider) {
+  return {
+    id: provider.id,
+    organization_id: provider.organization_id,
+    provider_id: provider.provider_id,
+    name: provider.name,
+    client_id: provider.client_id,
+    auth_url: provider.auth_url,
+    token_url: provider.token_url,
+    uses_pkce: provider.uses_pkce,
+    code_challenge_method: provider.uses_pkce ? provider.code_challenge_method : null,
+    provider_type: provider.provider_type,
+    mcp_server_url: provider.mcp_server_url,
+    token_endpoint_auth_method: provider.token_endpoint_auth_method,
+    is_dynamic_client: provider.is_dynamic_client,
+    created_at: provider.created_at,
+    updated_at: provider.updated_at,
+  };
+}
+
+/** Scheme, host and port of a URL. */
+export function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+function differs(now: ProviderChange[keyof ProviderChange], wanted: unknown): boolean {
+  const digest = (value: unknown) => (typeof value === 'object' && value ? (value as ClientSecret).digest : value);
+  return digest(now) !== digest(wanted);
+}

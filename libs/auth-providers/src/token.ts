@@ -1,0 +1,199 @@
+import type { DomainEvent, Model, Sealed } from '@fairlead/eventing';
+import { ConnectionNotFound, TokenNotFound } from './errors';
+
+const MARGIN_MS = 60_000;
+
+/** What a token endpoint gave, sealed. */
+export interface SealedGrant {
+  readonly access_token: Sealed;
+  readonly refresh_token: Sealed | null;
+  /** ISO 8601. */
+  readonly obtained_at: string;
+  /** ISO 8601, null when the provider does not say. */
+  readonly expires_at: string | null;
+  /** What the provider says it granted. */
+  readonly scopes: readonly string[];
+}
+
+export interface TokenGrant extends SealedGrant {
+  readonly id: string;
+  readonly tenant_id: string;
+  /** Id of the provider's stream. */
+  readonly provider: string;
+  readonly provider_id: string;
+  /** Whose token it is in the caller's own words; null for the tenant's. */
+  readonly user_id: string | null;
+  /** What was asked for; providers may rename scopes or leave some out. */
+  readonly requested_scopes: readonly string[];
+  /** Origin of the token endpoint: a refresh token goes nowhere else. */
+  readonly issued_by: string;
+  /** Preferred among the tokens of its provider and user; the latest to be so is. */
+  readonly is_default: boolean;
+}
+
+/** An agent that uses a token. */
+export interface Connection {
+  readonly connection_id: string;
+  readonly agent_id: string;
+  readonly created_by: string;
+}
+
+export interface Token extends TokenGrant {
+  readonly provider_account_label: string | null;
+  readonly connections: readonly (Connection & { readonly created_at: string })[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly removed: boolean;
+}
+
+export interface TokenChange {
+  readonly provider_account_label?: string;
+  readonly is_default?: boolean;
+}
+
+export type TokenState = Token | null;
+export type OAuthTokenGranted = DomainEvent<'OAuthTokenGranted', TokenGrant>;
+export type OAuthTokenRefreshed = DomainEvent<'OAuthTokenRefreshed', SealedGrant>;
+/** The provider takes the refresh token no more. */
+export type OAuthTokenRefreshRefused = DomainEvent<'OAuthTokenRefreshRefused', { readonly error: string }>;
+export type OAuthTokenChanged = DomainEvent<'OAuthTokenChanged', TokenChange>;
+export type OAuthTokenConnected = DomainEvent<'OAuthTokenConnected', Connection>;
+export type OAuthTokenDisconnected = DomainEvent<'OAuthTokenDisconnected', { readonly connection_id: string }>;
+export type OAuthTokenRemoved = DomainEvent<'OAuthTokenRemoved', Record<string, never>>;
+export type TokenEvent =
+  | OAuthTokenGranted
+  | OAuthTokenRefreshed
+  | OAuthTokenRefreshRefused
+  | OAuthTokenChanged
+  | OAuthTokenConnected
+  | OAuthTokenDisconnected
+  | OAuthTokenRemoved;
+
+export const tokenModel: Model<TokenState, TokenEvent> = {
+  initial: null,
+  evolve(state, event) {
+    const updated_at = event.time;
+    if (event.type === 'OAuthTokenGranted') {
+      const kept = state ?? { provider_account_label: null, connections: [], created_at: event.time };
+      return { ...kept, ...event.data, updated_at, removed: false };
+    }
+    if (!state) return state;
+    switch (event.type) {
+      case 'OAuthTokenRefreshed':
+      case 'OAuthTokenChanged':
+        return { ...state, ...event.data, updated_at };
+      case 'OAuthTokenRefreshRefused':
+        return { ...state, refresh_token: null, updated_at };
+      case 'OAuthTokenConnected':
+        return { ...state, connections: [...state.connections, { ...event.data, created_at: event.time }], updated_at };
+      case 'OAuthTokenDisconnected': {
+        const left = state.connections.filter(({ connection_id }) => connection_id !== event.data.connection_id);
+        return { ...state, connections: left, updated_at };
+      }
+      case 'OAuthTokenRemoved':
+        return { ...state, updated_at, removed: true };
+    }
+  },
+};
+
+/** Takes in a new token, or the same one consented to anew, and connects the agent that asked for it. */
+export function grantToken(grant: TokenGrant, agent?: Connection) {
+  return (state: TokenState): TokenEvent[] => [
+    { type: 'OAuthTokenGranted', data: grant },
+    ...(agent ? connection(state, agent) : []),
+  ];
+}
+
+/** Takes in what a refresh gave. A provider that sends no new refresh token means the old one to be kept. */
+export function refreshToken(id: string, grant: SealedGrant) {
+  return (state: TokenState): OAuthTokenRefreshed[] => {
+    const token = liveToken(state, id);
+    const refresh_token = grant.refresh_token ?? token.refresh_token;
+    return [{ type: 'OAuthTokenRefreshed', data: { ...grant, refresh_token } }];
+  };
+}
+
+/** Forgets a refresh token that the provider takes no more. */
+export function refuseRefresh(id: string, error: string) {
+  return (state: TokenState): OAuthTokenRefreshRefused[] =>
+    liveToken(state, id).refresh_token ? [{ type: 'OAuthTokenRefreshRefused', data: { error } }] : [];
+}
+
+/** Changes what differs; nothing differs, no event. */
+export function changeToken(id: string, wanted: TokenChange) {
+  return (state: TokenState): OAuthTokenChanged[] => {
+    const token = liveToken(state, id);
+    const data: TokenChange = Object.fromEntries(
+      // Being the default is said again, because another token may have become it since.
+      Object.entries(wanted).filter(([name, value]) => value === true || token[name as keyof TokenChange] !== value),
+    );
+    return Object.keys(data).length === 0 ? [] : [{ type: 'OAuthTokenChanged', data }];
+  };
+}
+
+/** Connects an agent with a token; one that is connected stays as it is. */
+export function connectAgent(id: string, agent: Connection) {
+  return (state: TokenState): OAuthTokenConnected[] => connection(liveToken(state, id), agent);
+}
+
+/** @throws ConnectionNotFound */
+export function disconnectAgent(agentId: string, connectionId: string) {
+  return (state: TokenState): OAuthTokenDisconnected[] => {
+    const known = state?.connections.find(({ connection_id }) => connection_id === connectionId);
+    if (!state || state.removed || known?.agent_id !== agentId) throw new ConnectionNotFound(connectionId);
+    return [{ type: 'OAuthTokenDisconnected', data: { connection_id: connectionId } }];
+  };
+}
+
+/** @throws TokenNotFound */
+export function removeToken(id: string) {
+  return (state: TokenState): OAuthTokenRemoved[] => {
+    liveToken(state, id);
+    return [{ type: 'OAuthTokenRemoved', data: {} }];
+  };
+}
+
+/** @throws TokenNotFound when there is none or it was removed. */
+export function liveToken(state: TokenState, id: string): Token {
+  if (!state || state.removed) throw new TokenNotFound(id);
+  return state;
+}
+
+/** Whether a token may stand in for a request of these scopes. */
+export function covers({ scopes, requested_scopes }: Token, wanted: readonly string[]): boolean {
+  return wanted.every((scope) => scopes.includes(scope) || requested_scopes.includes(scope));
+}
+
+/** True when an access token has ended at `now`. */
+export function hasEnded({ expires_at }: SealedGrant, now = Date.now()): boolean {
+  return expires_at !== null && Date.parse(expires_at) <= now;
+}
+
+/** True when a token should be refreshed: in its last minute, or in its second half when it lives for less than two. */
+export function isEnding({ obtained_at, expires_at }: SealedGrant, now = Date.now()): boolean {
+  if (expires_at === null) return false;
+  const end = Date.parse(expires_at);
+  return end - now <= Math.min(MARGIN_MS, (end - Date.parse(obtained_at)) / 2);
+}
+
+/** A token as lists show it; never the token itself. */
+export function tokenSummary(token: Token) {
+  const { id, provider_id, user_id, provider_account_label, scopes, expires_at, is_default } = token;
+  const { created_at, updated_at } = token;
+  return {
+    id,
+    provider_id,
+    user_id,
+    provider_account_label,
+    scopes,
+    expires_at,
+    is_default,
+    created_at,
+    updated_at,
+  };
+}
+
+function connection(state: TokenState, agent: Connection): OAuthTokenConnected[] {
+  const known = state?.connections.some(({ agent_id }) => agent_id === agent.agent_id);
+  return known ? [] : [{ type: 'OAuthTokenConnected', data: agent }];
+}
