@@ -7,7 +7,7 @@ const FOUNDATION = ['contracts', 'eventing', 'http', 'postgres'];
 const MAY_IMPORT = {
   contracts: [],
   postgres: [],
-  http: [],
+  http: ['postgres'],
   eventing: ['postgres'],
   access: FOUNDATION,
   deployments: FOUNDATION,

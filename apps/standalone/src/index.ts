@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
+import { authProvidersMigrations } from '@fairlead/auth-providers';
 import { deploymentsMigrations } from '@fairlead/deployments';
 import {
   eventingMigrations,
@@ -14,7 +15,9 @@ import {
 } from '@fairlead/eventing';
 import { experimentsMigrations } from '@fairlead/experiments';
 import { createServer, httpMigrations } from '@fairlead/http';
+import { integrationsMigrations } from '@fairlead/integrations';
 import { openDatabase, pool, startEmbedded } from '@fairlead/postgres';
+import { rolloutsMigrations } from '@fairlead/rollouts';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
 import { type AdminKey, adminKey } from './admin-key';
@@ -37,8 +40,11 @@ const MIGRATIONS = [
   ...eventingMigrations,
   ...httpMigrations,
   ...accessMigrations,
+  ...authProvidersMigrations,
   ...deploymentsMigrations,
   ...experimentsMigrations,
+  ...integrationsMigrations,
+  ...rolloutsMigrations,
 ];
 
 /**

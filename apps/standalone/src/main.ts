@@ -9,6 +9,8 @@ void main();
 /** Runs the service until Ctrl-C or SIGTERM. Exit codes: 0 stopped, 1 could not start, 2 wrong settings. */
 async function main(): Promise<void> {
   const settings = settingsOrExit();
+  // Work that nobody waits for may fail, as when the database goes away; whoever does wait is told.
+  process.on('unhandledRejection', (reason) => console.error(reason));
   const starting = startStandalone(settings);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => stop(signal, starting));

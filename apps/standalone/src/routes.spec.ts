@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as http from '@fairlead/http';
@@ -29,7 +31,17 @@ const OWN = new Set([
   'POST /v2/deployments',
   'POST /api/v1/datasets/upload-experiment',
   'POST /api/v1/sessions',
+  'POST /api/v1/runs',
+  'POST /api/v1/runs/batch',
+  'POST /api/v1/runs/multipart',
+  'POST /v2/auth/providers',
+  'POST /v2/listeners',
+  'POST /v1/integrations',
+  'POST /v2/auth/providers/mcp-discover',
 ]);
+
+/** Routes that answer 200 for what is not there: another tenant's things must be answered the same. */
+const ALIKE = new Set(['GET /v2/auth/wait/:auth_id']);
 
 /** Ids of tenant A's things by the path parameter that takes them. */
 type Ids = Readonly<Record<string, string>>;
@@ -41,6 +53,10 @@ let table: Route[];
 let keyA: string;
 let keyB: string;
 let ids: Ids;
+/** Gives a token to whoever asks. */
+let tokenServer: Server;
+/** The state of a sign-in of tenant A that is still to be finished. */
+let pendingState: string;
 
 interface Answer {
   readonly status: number;
@@ -113,6 +129,35 @@ const upload = (name: string) => ({
   ],
 });
 
+const provider = (provider_id: string) => ({
+  provider_id,
+  name: provider_id,
+  client_id: provider_id,
+  client_secret: `${provider_id}-secret`,
+  auth_url: 'https://login.example/authorize',
+  token_url: `http://127.0.0.1:${(tokenServer.address() as AddressInfo).port}/token`,
+});
+
+/** A provider of tenant A with a token that an agent uses, and a sign-in that nobody has finished. */
+async function fillAuthProviders(): Promise<Ids> {
+  type Begun = { url: string; auth_id: string };
+  const { id } = await ask<{ id: string }>('POST', '/v2/auth/providers', keyA, provider(MARK));
+  const begin = (user_id: string) =>
+    ask<Begun>('POST', '/v2/auth/authenticate', keyA, { provider: id, scopes: [], user_id, agent_id: MARK });
+  const stateOf = ({ url }: Begun) => new URL(url).searchParams.get('state')!;
+  const first = await begin(MARK);
+  await ask('GET', `/v2/auth/callback/${id}?code=code&state=${stateOf(first)}`, 'nobody');
+  const pending = await begin(`${MARK} later`);
+  pendingState = stateOf(pending);
+  type Connections = { data: { id: string; oauth_token_id: string }[] };
+  const { data } = await ask<Connections>('GET', `/v2/auth/agents/${MARK}/connections`, keyA);
+  const [connection] = data;
+  return {
+    ...{ provider_id: id, auth_id: pending.auth_id, agent_id: MARK },
+    ...{ token_id: connection!.oauth_token_id, connection_id: connection!.id },
+  };
+}
+
 /** One of everything, made by tenant A; the names are those of path parameters. */
 async function fillTenantA(): Promise<Ids> {
   type Uploaded = { dataset: { id: string }; experiment: { id: string } };
@@ -135,6 +180,10 @@ async function fillTenantA(): Promise<Ids> {
   });
   const [example] = await ask<{ id: string }[]>('GET', `/api/v1/examples?dataset=${dataset.id}`, keyA);
   const [feedback] = await ask<{ id: string }[]>('GET', `/api/v1/feedback?run=${run.id}`, keyA);
+  const comparative = await ask<{ id: string }>('POST', '/api/v1/datasets/comparative', keyA, {
+    name: MARK,
+    experiment_ids: [experiment.id],
+  });
   const [apiKey] = await ask<{ id: string }[]>('GET', '/api/v1/api-key', keyA);
   return {
     deployment_id: deployment.id,
@@ -145,9 +194,16 @@ async function fillTenantA(): Promise<Ids> {
     run_id: run.id,
     example_id: example!.id,
     feedback_id: feedback!.id,
+    comparative_experiment_id: comparative.id,
     id: apiKey!.id,
+    ...(await fillAuthProviders()),
+    integration_id: (await ask<{ id: string }>('POST', '/v1/integrations', keyA, newIntegration(MARK))).id,
+    listener_id: (await ask<{ id: string }>('POST', '/v2/listeners', keyA, newListener(MARK))).id,
   };
 }
+
+const newIntegration = (name: string) => ({ name, provider: 'gitlab', credentials: { token: 'a-token' } });
+const newListener = (compute_id: string) => ({ compute_type: 'k8s', compute_id, compute_config: {} });
 
 /** Query strings and bodies that point at tenant A's things, for routes that need more than their path. */
 function details({
@@ -155,6 +211,8 @@ function details({
   dataset_id,
   session_id,
   run_id,
+  provider_id,
+  token_id,
 }: Ids): Record<string, { search?: string; body?: object }> {
   return {
     'DELETE /v2/deployments': { search: `?deployment_ids=${deployment_id}` },
@@ -173,22 +231,54 @@ function details({
     'GET /api/v1/datasets/:dataset_id/version': { search: '?tag=latest' },
     'POST /api/v1/datasets/upload-experiment': { body: upload('tenant-b') },
     'POST /api/v1/runs/query': { body: { session: [session_id] } },
+    'PATCH /api/v1/runs/:run_id': { body: { error: 'taken over' } },
+    'POST /api/v1/runs': { body: { id: MISSING, name: 'tenant-b' } },
+    'GET /api/v1/datasets/:dataset_id/compare': { search: `?experiments=${session_id},${MISSING}` },
+    'GET /api/v1/datasets/:dataset_id/compare/export': { search: `?experiments=${session_id},${MISSING}` },
+    'POST /api/v1/datasets/:dataset_id/compare/gate': { body: { baseline: session_id, experiments: [MISSING] } },
+    'POST /api/v1/datasets/:dataset_id/runs': { body: { session_ids: [session_id] } },
+    'POST /api/v1/datasets/:dataset_id/runs/delta': {
+      body: { baseline_session_id: session_id, comparison_session_ids: [MISSING], feedback_key: 'correct' },
+    },
+    'POST /api/v1/datasets/comparative': { body: { experiment_ids: [session_id] } },
+    'POST /v2/runs/query': { body: { project_ids: [session_id] } },
+    'GET /v2/runs/:run_id': { search: `?project_id=${session_id}` },
+    'POST /v2/datasets/:dataset_id/experiment-runs': { body: { experiment_ids: [session_id] } },
     'POST /api/v1/workspaces': { body: { display_name: 'tenant-b' } },
+    'POST /v1/integrations': { body: newIntegration('tenant-b') },
+    'PATCH /v1/integrations/:integration_id': { body: { name: 'taken over' } },
+    'POST /v2/listeners': { body: newListener('tenant-b') },
+    'PATCH /v2/listeners/:listener_id': { body: { version: 'taken over' } },
+    'POST /v2/auth/providers': { body: provider('tenant-b') },
+    'PATCH /v2/auth/providers/:provider_id': { body: { name: 'taken over' } },
+    'POST /v2/auth/authenticate': { body: { provider: provider_id, scopes: [], token_id } },
+    'POST /v2/auth/callback/:provider_id': { body: { code: 'code', state: pendingState } },
+    'GET /v2/auth/wait/:auth_id': { search: '?timeout=0' },
+    'GET /v2/auth/tokens/exists': { search: `?provider_id=${provider_id}` },
+    'DELETE /v2/auth/tokens': { search: `?provider_id=${provider_id}` },
+    'PATCH /v2/auth/tokens/:token_id/metadata': { body: { provider_account_label: 'taken over' } },
+    'POST /v2/auth/agents/:agent_id/connections': { body: { oauth_token_id: token_id } },
   };
 }
 
 /** What tenant A sees of its things. */
 async function seenByTenantA(): Promise<Answer[]> {
-  const { deployment_id, dataset_id, session_id, run_id, example_id, feedback_id } = ids;
+  const { deployment_id, dataset_id, session_id, run_id, example_id, feedback_id, provider_id, auth_id } = ids;
   const paths = [
     `/v2/deployments/${deployment_id}`,
+    `/v1/integrations/${ids.integration_id}`,
     `/v2/deployments/${deployment_id}/revisions`,
     `/api/v1/datasets/${dataset_id}`,
     `/api/v1/sessions/${session_id}`,
     `/api/v1/runs/${run_id}`,
     `/api/v1/examples/${example_id}`,
     `/api/v1/feedback/${feedback_id}`,
+    `/api/v1/datasets/${dataset_id}/comparative`,
     '/api/v1/api-key',
+    `/v2/auth/providers/${provider_id}`,
+    `/v2/auth/agents/${MARK}/connections`,
+    '/v2/auth/tokens',
+    `/v2/auth/wait/${auth_id}?timeout=0`,
   ];
   return Promise.all(paths.map((path) => send('GET', path, keyA)));
 }
@@ -208,6 +298,10 @@ function isEmpty(value: unknown): boolean {
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'fairlead-routes-'));
   database = await testDatabase([]);
+  tokenServer = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end(`{"access_token":"${MARK}"}`);
+  });
+  await new Promise<void>((resolve) => tokenServer.listen(0, '127.0.0.1', resolve));
   standalone = await startStandalone(
     readSettings({
       PORT: '0',
@@ -215,6 +309,7 @@ beforeAll(async () => {
       FAIRLEAD_DATA_DIR: directory,
       FAIRLEAD_API_KEY: ADMIN,
       LOG_LEVEL: 'silent',
+      OUTBOUND_ALLOW: '127.0.0.1',
     }),
   );
   const app = (await jest.mocked(http.createServer).mock.results[0]!.value) as NestFastifyApplication;
@@ -226,6 +321,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await standalone?.stop();
+  tokenServer?.closeAllConnections();
+  tokenServer?.close();
   await database?.drop();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -239,14 +336,23 @@ it('declares a scope on every route', () => {
       .filter(({ scope }) => scope === 'public')
       .map(({ path }) => path)
       .sort(),
-  ).toEqual(['/api/v1/info', '/api/v1/info/health', '/health/live', '/health/ready']);
+  ).toEqual([
+    '/api/v1/info',
+    '/api/v1/info/health',
+    '/health/live',
+    '/health/ready',
+    '/v1/integrations/:integration_id/webhook',
+    '/v2/auth/callback/:provider_id',
+    '/v2/deployments/:deployment_id/uploads/:upload_id',
+  ]);
 });
 
 it('asks for a key on every route that is not public', async () => {
   for (const { method, path, scope } of table) {
     if (scope === 'public') continue;
     const { status, text } = await send(method, path.replaceAll(/:\w+/g, MISSING), 'no key of ours');
-    expect({ method, path, status, text }).toEqual({ method, path, status: 401, text: '{"detail":"Invalid token"}' });
+    const { detail } = JSON.parse(text) as { detail: string };
+    expect({ method, path, status, detail }).toEqual({ method, path, status: 401, detail: 'Invalid token' });
   }
 });
 
@@ -266,7 +372,7 @@ it("shows another tenant none of a tenant's things, and lets it change none", as
     const { status, text } = await send(route.method, path + search, keyB, body);
     expect({ name, leaks: text.includes(MARK) }).toEqual({ name, leaks: false });
     if (own(route)) expect({ name, answered: status < 500 }).toEqual({ name, answered: true });
-    else if (status !== 404)
+    else if (status !== 404 && !ALIKE.has(name))
       expect({ name, status, empty: isEmpty(JSON.parse(text)) }).toEqual({ name, status: 200, empty: true });
     else {
       const other = await send(route.method, (path + search).replaceAll(UUIDS, MISSING), keyB, body);

@@ -13,12 +13,19 @@ describe('The settings', () => {
       hosting: 'any',
       dialect: 'specification',
       logLevel: 'info',
+      rollouts: {
+        executor: 'record',
+        commands: { build: undefined, deploy: undefined, delete: undefined, passEnv: [] },
+        timeLimit: 1_800_000,
+        namespace: 'default',
+      },
       limits: {
         uploadMaxBytes: 268_435_456,
         uploadMaxRowBytes: 16_777_216,
         bodyMaxBytes: 8_388_608,
         maxDepth: 100,
       },
+      outboundAllow: [],
     });
   });
 
@@ -38,6 +45,7 @@ describe('The settings', () => {
       WIRE_DIALECT: 'langsmith',
       LOG_LEVEL: 'DEBUG',
       MAX_DEPTH: '12',
+      OUTBOUND_ALLOW: 'git.intranet:8443',
     });
     expect(settings).toMatchObject({
       port: 0,
@@ -49,6 +57,7 @@ describe('The settings', () => {
       dialect: 'wire',
       logLevel: 'debug',
       limits: { maxDepth: 12 },
+      outboundAllow: [{ hostname: 'git.intranet', port: '8443' }],
     });
     expect(settings.masterKeys?.current.key.toString('hex')).toBe('ab'.repeat(32));
   });

@@ -1,6 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
+import { type AllowedHost, parseOutboundAllow } from '@fairlead/http';
+import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,6 +22,22 @@ export interface Settings {
   readonly dialect: 'specification' | 'wire';
   readonly logLevel: LogLevel;
   readonly limits: Limits;
+  readonly rollouts: RolloutSettings;
+  /** Where clients reach the service, when that is not what their requests name. */
+  readonly publicUrl?: string;
+  /** Hosts that may be called on behalf of a tenant although they are not public. */
+  readonly outboundAllow: readonly AllowedHost[];
+  /** Where clients may push images to. */
+  readonly registry?: { readonly url: string; readonly token: string };
+}
+
+export interface RolloutSettings {
+  readonly executor: Executor;
+  readonly commands: CommandSettings;
+  /** Milliseconds for one attempt at a revision. */
+  readonly timeLimit: number;
+  /** Kubernetes namespace of deployments that name none. */
+  readonly namespace: string;
 }
 
 export interface Limits {
@@ -34,8 +52,10 @@ export interface Limits {
 }
 
 const HOSTING = ['any', 'cloud', 'self_hosted'] as const;
+const EXECUTORS = ['record', 'command', 'kubernetes'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type Hosting = (typeof HOSTING)[number];
+export type Executor = (typeof EXECUTORS)[number];
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MIB = 1024 * 1024;
@@ -78,6 +98,24 @@ export function readSettings(env: Environment): Settings {
       bodyMaxBytes: read('BODY_MAX_BYTES', 8 * MIB, whole(1024, 256 * MIB)),
       maxDepth: read('MAX_DEPTH', 100, whole(4, 1000)),
     },
+    rollouts: {
+      executor: read('EXECUTOR', 'record', oneOf(EXECUTORS)),
+      commands: {
+        build: read('COMMAND_BUILD', undefined, command),
+        deploy: read('COMMAND_DEPLOY', undefined, command),
+        delete: read('COMMAND_DELETE', undefined, command),
+        passEnv: read('COMMAND_PASS_ENV', [], names),
+      },
+      timeLimit: 1000 * read('ROLLOUT_TIME_LIMIT', 1800, whole(1, 7 * 24 * 3600)),
+      namespace: read('KUBERNETES_NAMESPACE', 'default', namespace),
+    },
+    publicUrl: read('PUBLIC_URL', undefined, publicUrl),
+    outboundAllow: read('OUTBOUND_ALLOW', [], outboundAllow),
+    registry: registry(
+      read('REGISTRY_URL', undefined, (text) => text),
+      read('REGISTRY_TOKEN', undefined, (text) => text),
+      mistakes,
+    ),
   };
   if (mistakes.length > 0) throw new SettingsProblem(mistakes);
   return settings;
@@ -126,4 +164,44 @@ function masterKeys(text: string): MasterKeys | Mistake {
   } catch (error) {
     return new Mistake((error as Error).message.trim().replace(/\.$/, ''));
   }
+}
+
+function command(text: string): string | Mistake {
+  try {
+    parseCommand(text);
+    return text;
+  } catch (error) {
+    return new Mistake((error as Error).message);
+  }
+}
+
+function names(text: string): string[] | Mistake {
+  const list = text.split(',').map((name) => name.trim());
+  if (list.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return list;
+  return new Mistake(`must be names of variables separated by commas, not ${JSON.stringify(text)}`);
+}
+
+function namespace(text: string): string | Mistake {
+  if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
+  return new Mistake(`must be a name that Kubernetes allows, not ${JSON.stringify(text)}`);
+}
+
+function outboundAllow(text: string): AllowedHost[] | Mistake {
+  try {
+    return parseOutboundAllow(text);
+  } catch (error) {
+    return new Mistake((error as Error).message);
+  }
+}
+
+function publicUrl(text: string): string | Mistake {
+  const usable = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
+  return usable ? text : new Mistake('must be an address like https://fairlead.example, without a path');
+}
+
+function registry(url: string | undefined, token: string | undefined, mistakes: string[]) {
+  if (url !== undefined && token !== undefined) return { url, token };
+  if (url !== undefined) mistakes.push('REGISTRY_URL needs REGISTRY_TOKEN.');
+  if (token !== undefined) mistakes.push('REGISTRY_TOKEN needs REGISTRY_URL.');
+  return undefined;
 }

@@ -1,74 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-const ROOT = join(__dirname, '../../..');
-const ARGUMENTS = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(__dirname, 'main.ts')];
-
-interface Service {
-  readonly process: ChildProcess;
-  readonly url: string;
-  output: () => string;
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-  readonly errors: string[];
-}
+import { Home, isRunning, killed, until } from './testing/home';
 
 describe('The standalone service', () => {
-  let home: string;
-  let processes: ChildProcess[];
+  let home: Home;
+  beforeEach(() => (home = new Home()));
+  afterEach(() => home.end());
 
-  beforeEach(() => {
-    home = mkdtempSync(join(tmpdir(), 'fairlead-standalone-'));
-    processes = [];
-  });
-  afterEach(async () => {
-    for (const child of processes) await killed(child);
-    for (const data of ['data', 'other']) await endPostgres(join(home, data));
-    rmSync(home, { recursive: true, force: true });
-  });
-
-  function launch(env: Record<string, string> = {}): {
-    child: ChildProcess;
-    output: () => string;
-    errors: () => string;
-  } {
-    const child = spawn(process.execPath, ARGUMENTS, {
-      env: { PATH: process.env.PATH, PORT: '0', FAIRLEAD_DATA_DIR: join(home, 'data'), LOG_LEVEL: 'error', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    processes.push(child);
-    let [output, errors] = ['', ''];
-    child.stdout.on('data', (data: Buffer) => (output += data.toString()));
-    child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
-    return { child, output: () => output, errors: () => errors };
-  }
-
-  async function start(env: Record<string, string> = {}): Promise<Service> {
-    const { child, output, errors } = launch(env);
-    await until(() => {
-      if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}: ${errors()}`);
-      return output().includes('List the deployments');
-    });
-    const url = /ready at (\S+)/.exec(output())?.[1] ?? '';
-    return { process: child, url, output };
-  }
-
-  async function run(env: Record<string, string>): Promise<Ended> {
-    const { child, output, errors } = launch(env);
-    await once(child, 'close');
-    return { code: child.exitCode, output: output(), errors: errors().split('\n').filter(Boolean) };
-  }
-
-  function key(data = 'data'): string {
-    return readFileSync(join(home, data, 'api-key'), 'utf8').trim();
-  }
+  const start = (env?: Record<string, string>) => home.start(env);
+  const run = (env: Record<string, string>) => home.run(env);
+  const key = (data?: string) => home.key(data);
+  const postgresPid = (data: string) => home.postgresPid(data);
 
   async function createDeployment(url: string, name: string, apiKey = key()): Promise<string> {
     const answer = await fetch(`${url}/v2/deployments`, {
@@ -103,7 +48,7 @@ describe('The standalone service', () => {
     expect((await fetch(`${url}/health/live`)).status).toBe(200);
     expect(output()).toContain(`API key: ${key()}`);
     for (const name of ['api-key', 'master.key']) {
-      expect(statSync(join(home, 'data', name)).mode & 0o777).toBe(0o600);
+      expect(statSync(join(home.path, 'data', name)).mode & 0o777).toBe(0o600);
     }
     for (const command of output().match(/^ {2}curl .*$/gm) ?? []) {
       const curl = spawn('sh', ['-c', `${command} -f -o /dev/null`], { stdio: 'ignore' });
@@ -211,7 +156,7 @@ describe('The standalone service', () => {
   });
 
   it('runs twice side by side with two data directories', async () => {
-    const [one, two] = await Promise.all([start(), start({ FAIRLEAD_DATA_DIR: join(home, 'other') })]);
+    const [one, two] = await Promise.all([start(), start({ FAIRLEAD_DATA_DIR: join(home.path, 'other') })]);
     const id = await createDeployment(one.url, 'mine');
     expect(await readDeployment(one.url, id)).toMatchObject({ status: 200 });
     expect(await readDeployment(two.url, id, key('other'))).toMatchObject({ status: 404 });
@@ -222,7 +167,7 @@ describe('The standalone service', () => {
     const { url, output } = await start({ FAIRLEAD_API_KEY: apiKey });
     await createDeployment(url, 'mine', apiKey);
     expect(output()).not.toContain(apiKey);
-    expect(existsSync(join(home, 'data', 'api-key'))).toBe(false);
+    expect(existsSync(join(home.path, 'data', 'api-key'))).toBe(false);
   });
 
   it('says in one line that the port is taken', async () => {
@@ -252,8 +197,8 @@ describe('The standalone service', () => {
   });
 
   it('says in one line that the data directory cannot be made', async () => {
-    writeFileSync(join(home, 'file'), '');
-    expect(await run({ FAIRLEAD_DATA_DIR: join(home, 'file', 'data') })).toMatchObject({
+    writeFileSync(join(home.path, 'file'), '');
+    expect(await run({ FAIRLEAD_DATA_DIR: join(home.path, 'file', 'data') })).toMatchObject({
       code: 1,
       errors: [expect.stringMatching(/^The data directory .* set FAIRLEAD_DATA_DIR/)],
     });
@@ -270,39 +215,4 @@ describe('The standalone service', () => {
       ],
     });
   });
-
-  function postgresPid(data: string): number {
-    return readPid(join(home, data)) ?? 0;
-  }
 });
-
-function readPid(dataDir: string): number | undefined {
-  const file = join(dataDir, 'postgres/cluster/postmaster.pid');
-  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined;
-}
-
-async function endPostgres(dataDir: string): Promise<void> {
-  const pid = readPid(dataDir);
-  if (pid === undefined || !isRunning(pid)) return;
-  process.kill(pid, 'SIGINT');
-  await until(() => !isRunning(pid));
-}
-
-async function killed(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return false;
-  }
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}

@@ -15,3 +15,31 @@ export interface DeploymentDeletionRequestedMessage {
   readonly name: string;
   readonly delete_tracing_project: boolean;
 }
+
+/** `CommitResolved`: what `repo_ref` of a revision stood for when the code host was asked. */
+export interface CommitResolvedMessage {
+  readonly deployment_id: string;
+  readonly revision_id: string;
+  readonly repo_commit_sha: string;
+}
+
+/** `PushReceived`: a code host said, in a signed delivery, that a branch or tag of a repository has moved. */
+export interface PushReceivedMessage {
+  readonly integration_id: string;
+  /** As the host spells it; another spelling of the same repository may be in a deployment. */
+  readonly repo_url: string;
+  /** In full: `refs/heads/main`. */
+  readonly ref: string;
+  readonly repo_commit_sha: string;
+}
+
+/** Finds the commit that a branch, tag or commit name stands for now. The class is also its injection token. */
+export abstract class CommitResolver {
+  /**
+   * The full commit id. Takes at most about a minute.
+   * @throws Error with one sentence for the deployment's owner: unknown integration, repository or ref, failing host.
+   */
+  abstract resolve(tenantId: string, integrationId: string, repoUrl: string, repoRef: string): Promise<string>;
+}
+
+export * from './rollouts';

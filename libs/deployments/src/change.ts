@@ -90,8 +90,13 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
     checkChangeable(state);
     checkMembers(state.source, { ...wanted.source_config, secret_references: wanted.secret_references });
     checkFixed(state, wanted);
-    const source_config = changedConfig(state.source_config, wanted.source_config);
     const revision = nextRevision(state, wanted, hosting);
+    const source_config = resumes(state, revision)
+      ? changedConfig(
+          { ...state.source_config, build_on_push: undefined },
+          { build_on_push: true, ...wanted.source_config },
+        )
+      : changedConfig(state.source_config, wanted.source_config);
     checkBuildOnPush(
       { ...state.source_config, ...source_config },
       revision?.source_revision_config ?? state.source_revision_config,
@@ -148,7 +153,13 @@ function nextRevision(state: Deployment, wanted: DeploymentPatch, hosting: Hosti
   };
   const source_revision_config = { ...withoutCommit(base.source_revision_config), ...sent };
   const next = { source: base.source, source_revision_config };
-  return same(next, current) ? undefined : next;
+  // While pushes are not built, naming what to build is a wish to build again.
+  return same(next, current) && !state.build_on_push_paused ? undefined : next;
+}
+
+/** Whether a change of what is built ends the pause of a roll-back. */
+function resumes({ build_on_push_paused = false }: Deployment, revision: RevisionConfig | undefined): boolean {
+  return build_on_push_paused && revision !== undefined;
 }
 
 function changedConfig(current: SourceConfig, sent: SourceConfig | undefined): SourceConfig | undefined {

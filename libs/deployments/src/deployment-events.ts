@@ -90,6 +90,11 @@ export type DeploymentCreated = DomainEvent<
   }
 >;
 export type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string, never>>;
+/** The place where the deployment runs cannot be reached, or can be reached again. */
+export type DeploymentStatusReported = DomainEvent<
+  'DeploymentStatusReported',
+  { readonly status: 'READY' | 'UNKNOWN'; readonly reason?: string }
+>;
 /** The changed members of `source_config`; every other member whole, as it is after the change. */
 export type DeploymentPatched = DomainEvent<
   'DeploymentPatched',
@@ -117,6 +122,13 @@ export type RevisionActivated = DomainEvent<
   'RevisionActivated',
   { readonly revision_id: string; readonly previous_revision_id: string | null }
 >;
+/** What `repo_ref` of a revision stood for when its code host was asked. */
+export type RevisionCommitResolved = DomainEvent<
+  'RevisionCommitResolved',
+  { readonly revision_id: string; readonly repo_commit_sha: string }
+>;
+/** After a roll-back pushes are not built until `source_revision_config` or `build_on_push` is patched. */
+export type BuildOnPushPaused = DomainEvent<'BuildOnPushPaused', Record<string, never>>;
 /** A path to upload a source tarball to was handed out; only such a path may be deployed. */
 export type UploadPathIssued = DomainEvent<'UploadPathIssued', { readonly object_path: string }>;
 export type DeploymentTagged = DomainEvent<'DeploymentTagged', { readonly tag_value_ids: readonly string[] }>;
@@ -130,10 +142,13 @@ export type DeploymentDeleted = DomainEvent<'DeploymentDeleted', { readonly name
 export type DeploymentEvent =
   | DeploymentCreated
   | DeploymentProvisioned
+  | DeploymentStatusReported
   | DeploymentPatched
   | RevisionCreated
   | RevisionStatusChanged
   | RevisionActivated
+  | RevisionCommitResolved
+  | BuildOnPushPaused
   | UploadPathIssued
   | DeploymentTagged
   | DeploymentDeletionRequested

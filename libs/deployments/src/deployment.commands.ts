@@ -5,6 +5,7 @@ import {
   handle,
   type Handled,
   holder,
+  idOf,
   load,
   nameStream,
   NameTaken,
@@ -60,6 +61,15 @@ export class DeploymentCommands {
     const decided = owned(request.actor.tenantId, id, decide)(state);
     if (expected !== undefined && expected !== version) throw new VersionMismatch(stream, expected, version);
     return pretend(request, stream, state, version, decided);
+  }
+
+  /** The id for a new deployment; for a creation that a crash may have cut off after it took the name, the same again. */
+  async idFor(request: FastifyRequest, name: string): Promise<string> {
+    const { causationId } = metadataOf(request);
+    if (causationId === undefined) return uuid();
+    const last = (await this.store.read(nameOf(request.actor.tenantId, name))).at(-1);
+    const isRepeated = last?.type === 'NameReserved' && last.metadata.causationId === causationId;
+    return isRepeated ? idOf((last.data as { owner: string }).owner) : uuid();
   }
 
   /**

@@ -41,6 +41,8 @@ export interface Deployment {
   readonly queued: readonly { readonly id: string; readonly source: Source }[];
   readonly running: { readonly id: string; readonly status: RevisionStatus } | null;
   readonly removed: boolean;
+  /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
+  readonly build_on_push_paused?: boolean;
 }
 
 /** null until the deployment has been created. */
@@ -78,14 +80,24 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
   switch (event.type) {
     case 'DeploymentProvisioned':
       return state.status === 'AWAITING_DATABASE' ? { status: 'READY' } : {};
+    case 'DeploymentStatusReported':
+      return state.status === 'AWAITING_DELETE' ? {} : { status: event.data.status };
     case 'DeploymentPatched':
-      return { ...event.data, source_config: { ...state.source_config, ...event.data.source_config } };
+      return {
+        ...event.data,
+        source_config: { ...state.source_config, ...event.data.source_config },
+        ...(event.data.source_config?.build_on_push !== undefined && { build_on_push_paused: undefined }),
+      };
     case 'RevisionCreated':
       return revisionCreated(state, event.data);
     case 'RevisionStatusChanged':
       return revisionMoved(state, event.data.revision_id, event.data.status);
     case 'RevisionActivated':
       return { active_revision_id: event.data.revision_id };
+    case 'RevisionCommitResolved':
+      return commitResolved(state, event.data);
+    case 'BuildOnPushPaused':
+      return { source_config: { ...state.source_config, build_on_push: false }, build_on_push_paused: true };
     case 'UploadPathIssued':
       return { upload_paths: [...state.upload_paths, event.data.object_path] };
     case 'DeploymentTagged':
@@ -111,6 +123,14 @@ function revisionCreated(state: Deployment, snapshot: Snapshot & { revision_id: 
     latest_revision_id: snapshot.revision_id,
     queued: [...state.queued, { id: snapshot.revision_id, source }],
   };
+}
+
+function commitResolved(state: Deployment, resolved: { revision_id: string; repo_commit_sha: string }) {
+  const { repo_commit_sha } = resolved;
+  if (state.latest_revision_id !== resolved.revision_id) return {};
+  const source_revision_config = { ...state.source_revision_config, repo_commit_sha };
+  const isOwn = state.revision_source === state.source;
+  return { source_revision_config, ...(isOwn && { own_revision_config: source_revision_config }) };
 }
 
 function revisionMoved(state: Deployment, id: string, status: RevisionStatus): Partial<Deployment> {
@@ -156,6 +176,18 @@ export function checkChangeable(state: Deployment): void {
 export function markProvisioned(state: DeploymentState): DeploymentEvent[] {
   if (state?.status !== 'AWAITING_DATABASE') return [];
   return [{ type: 'DeploymentProvisioned', data: {} }];
+}
+
+/** Whether the place where the deployment runs can be reached: UNKNOWN until it can, READY from then on. */
+export function reportHost(
+  status: 'READY' | 'UNKNOWN',
+  reason?: string,
+): (state: DeploymentState) => DeploymentEvent[] {
+  return (state) => {
+    if (!state || state.removed || state.status === status || state.status === 'AWAITING_DELETE') return [];
+    if (status === 'READY' && state.status === 'AWAITING_DATABASE') return markProvisioned(state);
+    return [{ type: 'DeploymentStatusReported', data: { status, ...(reason && { reason }) } }];
+  };
 }
 
 /** Replaces the tag values; the same set changes nothing. */

@@ -1,4 +1,4 @@
-import { handle, streamName } from '@fairlead/eventing';
+import { handle, nameStream, streamName } from '@fairlead/eventing';
 import { deploymentModel, owned } from './deployment';
 import { reportRevision } from './revision';
 import type { RevisionStatus } from './deployment-events';
@@ -129,6 +129,21 @@ describe('POST /v2/deployments', () => {
     expect([again.status, again.json, again.headers.etag]).toEqual([201, first.json, first.headers.etag]);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(await listed(`name_contains=${body.name}`)).toEqual([body.name]);
+  });
+
+  it('rule 14: a POST repeated after a crash ends what the first began, wherever that was cut off', async () => {
+    const body = sample();
+    const headers = { 'idempotency-key': body.name };
+    const owner = streamName('deployment', uuidOf(77));
+    const reserved = { type: 'NameReserved', data: { owner } };
+    const names = nameStream('deploymentName', TENANT, body.name);
+    await service.store.append(names, 0, [reserved], { tenant: TENANT, causationId: body.name });
+    const first = await send('POST', '/v2/deployments', { body, headers });
+    expect([first.status, first.json.id]).toEqual([201, uuidOf(77)]);
+    await service.database.pool.query('delete from idempotency_keys where key = $1', [body.name]);
+    const again = await send('POST', '/v2/deployments', { body, headers });
+    expect([again.status, again.json]).toEqual([201, first.json]);
+    expect((await send('POST', '/v2/deployments', { body })).status).toBe(400);
   });
 
   it('names every missing and every wrong member', async () => {

@@ -3,6 +3,7 @@ import {
   Access,
   allows,
   BadRequest,
+  checkUrl,
   etag,
   Idempotency,
   linkNext,
@@ -63,9 +64,11 @@ export class DeploymentsController {
   @HttpCode(201)
   async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { query, body: sent } = validateRequest(request, { query: dryRunQuery, body: createRequest });
-    const { hosting } = this.options;
+    const { hosting, outbound } = this.options;
     const { tenantId } = request.actor;
-    const ids = { deploymentId: uuid(), revisionId: uuid() };
+    const { repo_url } = sent.source_config;
+    if (repo_url !== undefined) checkUrl(repo_url, outbound, 'repo_url');
+    const ids = { deploymentId: await this.commands.idFor(request, sent.name), revisionId: uuid() };
     const tried = { ...sent, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
     if (query.dry_run) {
       const { state, version } = await this.commands.previewCreate(request, ids, tried, hosting);

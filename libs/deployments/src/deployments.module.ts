@@ -1,13 +1,16 @@
 import { Followers, VersionMismatch, Vault } from '@fairlead/eventing';
-import { BadRequest, Conflict, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
+import { BadRequest, Conflict, Forbidden, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
+import { SourceArchives } from '@fairlead/contracts';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentAnswers } from './deployment.answers';
 import { DeploymentCommands } from './deployment.commands';
 import { DeploymentQueries } from './deployment.queries';
+import { DeploymentRemoval } from './deployment.removal';
 import { DeploymentsView } from './deployment.view';
 import { DeploymentsConsumer } from './deployments.consumer';
 import { DeploymentsController } from './deployments.controller';
+import { DeploymentsPushConsumer } from './deployments.push.consumer';
 import { DeploymentsOptions } from './deployments.options';
 import {
   DeploymentBeingDeleted,
@@ -18,8 +21,17 @@ import {
   RevisionWaits,
 } from './errors';
 import { HistoryController } from './history.controller';
+import { ListenerNotFound, ListenerTaken } from './listener';
+import { ListenersView } from './listener.view';
+import { ListenersController } from './listeners.controller';
+import { PushTargetsView } from './push-targets.view';
+import { PushTokenController } from './push-token.controller';
 import { RevisionsController } from './revisions.controller';
+import { RolloutsConsumer } from './rollouts.consumer';
 import { SecretSafe } from './secret.safe';
+import { SourceStore, SourceTaken } from './source.store';
+import { UploadRefused, UploadUrls } from './upload.urls';
+import { UploadsController } from './uploads.controller';
 
 mapError(InvalidDeployment, ({ message }) => new BadRequest(message));
 mapError(DeploymentNotFound, ({ message }) => new NotFound(message));
@@ -27,6 +39,10 @@ mapError(RevisionNotFound, ({ message }) => new NotFound(message));
 mapError(DeploymentBeingDeleted, ({ message }) => new Conflict(message));
 mapError(RevisionEnded, ({ message }) => new Conflict(message));
 mapError(RevisionWaits, ({ message }) => new Conflict(message));
+mapError(ListenerNotFound, ({ message }) => new NotFound(message));
+mapError(ListenerTaken, ({ message }) => new Conflict(message));
+mapError(SourceTaken, ({ message }) => new Conflict(message));
+mapError(UploadRefused, ({ message }) => new Forbidden(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
@@ -38,19 +54,39 @@ export class DeploymentsModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
     private readonly view: DeploymentsView,
+    private readonly listeners: ListenersView,
+    private readonly pushTargets: PushTargetsView,
   ) {}
 
   static with(options = new DeploymentsOptions()): DynamicModule {
     return {
       module: DeploymentsModule,
-      controllers: [DeploymentsController, RevisionsController, HistoryController, DeploymentsConsumer],
+      // The sources are read by those who build them.
+      global: true,
+      exports: [SourceArchives],
+      controllers: [
+        DeploymentsController,
+        RevisionsController,
+        HistoryController,
+        UploadsController,
+        PushTokenController,
+        ListenersController,
+        options.rollouts ? RolloutsConsumer : DeploymentsConsumer,
+        DeploymentsPushConsumer,
+      ],
       providers: [
         { provide: DeploymentsOptions, useValue: options },
         DeploymentCommands,
         DeploymentQueries,
         DeploymentAnswers,
         DeploymentsView,
+        DeploymentRemoval,
+        ListenersView,
+        PushTargetsView,
         SecretSafe,
+        SourceStore,
+        { provide: SourceArchives, useExisting: SourceStore },
+        UploadUrls,
         {
           provide: Idempotency,
           useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
@@ -62,5 +98,7 @@ export class DeploymentsModule implements OnModuleInit {
 
   onModuleInit(): void {
     this.followers.register(this.view);
+    this.followers.register(this.listeners);
+    this.followers.register(this.pushTargets);
   }
 }

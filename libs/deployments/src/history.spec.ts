@@ -23,10 +23,13 @@ const histories = readdirSync(folder).map((file) => {
 const TYPES: Record<DeploymentEvent['type'], true> = {
   DeploymentCreated: true,
   DeploymentProvisioned: true,
+  DeploymentStatusReported: true,
   DeploymentPatched: true,
   RevisionCreated: true,
   RevisionStatusChanged: true,
   RevisionActivated: true,
+  RevisionCommitResolved: true,
+  BuildOnPushPaused: true,
   UploadPathIssued: true,
   DeploymentTagged: true,
   DeploymentDeletionRequested: true,

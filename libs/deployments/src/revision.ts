@@ -25,6 +25,7 @@ export const revisionsModel: Model<Revisions, DeploymentEvent> = {
       const times = { created_at: event.time, updated_at: event.time };
       return new Map(revisions).set(id, { id, ...times, status: 'QUEUED', ...snapshot });
     }
+    if (event.type === 'RevisionCommitResolved') return withCommit(revisions, event.data, event.time);
     if (event.type !== 'RevisionStatusChanged') return revisions;
     const revision = revisions.get(event.data.revision_id);
     if (!revision) return revisions;
@@ -32,8 +33,20 @@ export const revisionsModel: Model<Revisions, DeploymentEvent> = {
   },
 };
 
+function withCommit(
+  revisions: Revisions,
+  { revision_id, repo_commit_sha }: { readonly revision_id: string; readonly repo_commit_sha: string },
+  updated_at: string,
+): Revisions {
+  const revision = revisions.get(revision_id);
+  if (!revision) return revisions;
+  const source_revision_config = { ...revision.source_revision_config, repo_commit_sha };
+  return new Map(revisions).set(revision_id, { ...revision, source_revision_config, updated_at });
+}
+
 /**
- * A new revision from the whole snapshot of an earlier one: the roll-back.
+ * A new revision from the whole snapshot of an earlier one. When that is not the latest, it is a roll-back:
+ * building pushes would undo it, so that is paused.
  * @throws InvalidDeployment when the installation no longer offers its source; DeploymentBeingDeleted.
  */
 export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting) {
@@ -43,7 +56,10 @@ export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting
     const { source, source_revision_config, resource_spec, secrets, secret_references } = earlier;
     const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
     const ids = { revision_id: revisionId, deployment_id: state.id, redeployed_from: earlier.id };
-    return [{ type: 'RevisionCreated', data: { ...ids, ...snapshot } }];
+    const created: DeploymentEvent = { type: 'RevisionCreated', data: { ...ids, ...snapshot } };
+    const isRollBack = earlier.id !== state.latest_revision_id;
+    if (!isRollBack || !state.source_config.build_on_push) return [created];
+    return [created, { type: 'BuildOnPushPaused', data: {} }];
   };
 }
 

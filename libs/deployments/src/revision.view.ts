@@ -13,21 +13,25 @@ export interface RevisionRow {
 }
 
 type Created = Recorded<DeploymentEvent & { type: 'RevisionCreated' }>;
+type Resolved = Recorded<DeploymentEvent & { type: 'RevisionCommitResolved' }>;
 type Moved = Recorded<DeploymentEvent & { type: 'RevisionStatusChanged' }>;
 
 /** What one batch of events does to the table `revisions`: gathered, then written at once. */
 export class RevisionRows {
   private readonly created: Created[] = [];
   private readonly moved = new Map<string, Moved>();
+  private readonly resolved: Resolved[] = [];
 
   add(event: Recorded<DeploymentEvent>): void {
     if (event.type === 'RevisionCreated') this.created.push(event);
+    if (event.type === 'RevisionCommitResolved') this.resolved.push(event);
     if (event.type === 'RevisionStatusChanged') this.moved.set(event.data.revision_id, event);
   }
 
   async write(tx: PoolClient): Promise<void> {
     if (this.created.length > 0) await this.insert(tx);
     if (this.moved.size > 0) await this.update(tx);
+    if (this.resolved.length > 0) await this.name(tx);
   }
 
   private async insert(tx: PoolClient): Promise<void> {
@@ -70,6 +74,22 @@ export class RevisionRows {
         moved.map(({ version }) => version),
         moved.map(({ time }) => time),
         moved.map(({ data }) => data.status),
+      ],
+    });
+  }
+
+  /** Writes the commits that were found. It can be repeated, so it leaves the rows' versions alone. */
+  private async name(tx: PoolClient): Promise<void> {
+    await tx.query({
+      name: 'name commits of revisions',
+      text: `update revisions set updated_at = greatest(revisions.updated_at, fresh.updated_at), source_revision_config =
+          (revisions.source_revision_config::jsonb || jsonb_build_object('repo_commit_sha', fresh.sha))::text
+        from unnest($1::uuid[], $2::timestamptz[], $3::text[]) as fresh (id, updated_at, sha)
+        where revisions.id = fresh.id`,
+      values: [
+        this.resolved.map(({ data }) => data.revision_id),
+        this.resolved.map(({ time }) => time),
+        this.resolved.map(({ data }) => data.repo_commit_sha),
       ],
     });
   }

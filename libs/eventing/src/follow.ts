@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { Recorded } from './event';
-import type { EventStore, Filter } from './event-store';
+import type { Batch, EventStore, Filter } from './event-store';
 
 /** What a follower does with a batch, inside the transaction that moves its checkpoint. */
 export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>;
@@ -35,7 +35,7 @@ export async function follow(
       options.passed?.(batch.position);
       continue;
     }
-    position = await handleBatch(name, pool, batch.events, batch.position, handle);
+    position = await handleBatch(name, pool, position, batch, handle);
     options.passed?.(position);
   }
 }
@@ -52,13 +52,14 @@ export async function checkpoint(pool: Pool, name: string): Promise<bigint> {
 
 /**
  * Rows and checkpoint are not waited for on the disk: a crash of the server loses both together, and the log, which
- * is waited for, gives them again. Each round trip carries what can be said at once.
+ * is waited for, gives them again. `from` is where this follower left the checkpoint: one that is further back has been
+ * lost, and what came in between is not in the batch. Each round trip carries what can be said at once.
  */
 async function handleBatch(
   name: string,
   pool: Pool,
-  events: Recorded[],
-  position: bigint,
+  from: bigint,
+  { events, position }: Batch,
   handle: BatchHandler,
 ): Promise<bigint> {
   const client = await pool.connect();
@@ -70,6 +71,7 @@ async function handleBatch(
        select "position" from checkpoints where name = ${follower} for update`,
     )) as unknown as QueryResult<{ position: string }>[];
     const reached = BigInt(begun[2]?.rows[0]?.position ?? 0);
+    if (reached < from) throw new Error(`A crash of the server took the checkpoint back from ${from} to ${reached}.`);
     const news = events.filter((event) => event.position > reached);
     if (news.length > 0) await handle(news, client);
     const end = position > reached ? position : reached;

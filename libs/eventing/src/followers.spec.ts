@@ -167,3 +167,38 @@ it('follows a log in memory as well', async () => {
   expect(await followers.passed(1n, ['memory'], 10_000)).toBe(true);
   expect(await seenBy('memory', 'memory-1')).toEqual([1]);
 });
+
+describe('when a crash of the database takes back what was not on the disk yet', () => {
+  const loseLast = (name: string) =>
+    database.pool.query(
+      `with lost as (delete from seen where follower = '${name}' and version = 2)
+       update checkpoints set "position" = "position" - 1 where name = '${name}'`,
+    );
+
+  it('hands it out again before what comes next', async () => {
+    const followers = start(writing('lost', ['lost']));
+    const { position } = await store.append('lost-1', 0, [noted, noted], {});
+    expect(await followers.passed(position)).toBe(true);
+    await loseLast('lost');
+    await store.append('lost-1', 2, [noted], {});
+    await until(async () => (await seenBy('lost', 'lost-1')).length === 3);
+    expect(await seenBy('lost', 'lost-1')).toEqual([1, 2, 3]);
+  });
+
+  it('hands it out again when nothing comes next', async () => {
+    const followers = start(writing('idle', ['idle']));
+    const { position } = await store.append('idle-1', 0, [noted, noted], {});
+    expect(await followers.passed(position)).toBe(true);
+    await loseLast('idle');
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where query = 'listen events' and datname = current_database()`,
+    );
+    await until(async () => (await seenBy('idle', 'idle-1')).length === 2);
+    expect(await seenBy('idle', 'idle-1')).toEqual([1, 2]);
+  });
+});
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

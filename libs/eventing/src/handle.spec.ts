@@ -123,3 +123,10 @@ it('takes a command of another tenant with the same causation id for another com
     RangeError,
   );
 });
+
+it('does a command once that is sent twice at the same time', async () => {
+  const twice = [1, 2].map(() => handle(store, counter, 'counter-1', count(2), { causationId: 'c1' }));
+  const [first, second] = await Promise.all(twice);
+  expect(second).toEqual(first);
+  expect(await store.read('counter-1')).toHaveLength(1);
+});

@@ -50,10 +50,8 @@ export async function handle<State, E extends DomainEvent>(
   metadata: Metadata,
   ifMatch?: number,
 ): Promise<Handled<State, E>> {
-  if (metadata.causationId !== undefined) {
-    const repeated = await repeatedCommand(store, model, stream, metadata);
-    if (repeated) return repeated;
-  }
+  const repeated = await repeatedCommand(store, model, stream, metadata);
+  if (repeated) return repeated;
   // A remembered fold may be behind the stream: enough to append on, never enough to refuse or to change nothing on.
   let current = remembered(store, model, stream);
   let fresh = false;
@@ -79,7 +77,7 @@ export async function handle<State, E extends DomainEvent>(
         fresh = true;
         continue;
       }
-      if (refusal !== undefined) throw refusal;
+      if (refusal !== undefined) throw refusal as Error;
       return { state, version: current.version, position: current.position, events: [] };
     }
     const events = decided.map((event) => ({ ...event, id: uuid() }));
@@ -96,6 +94,8 @@ export async function handle<State, E extends DomainEvent>(
       return { state: after, version: appended.version, position: appended.position, events: recorded };
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
+      const first = await repeatedCommand(store, model, stream, metadata);
+      if (first) return first;
       current = await refreshed(store, model, stream, current);
       fresh = true;
     }
@@ -118,6 +118,7 @@ async function repeatedCommand<State, E extends DomainEvent>(
   stream: string,
   { causationId, tenant }: Metadata,
 ): Promise<Handled<State, E> | undefined> {
+  if (causationId === undefined) return undefined;
   const recorded = (await store.read(stream)) as Recorded<E>[];
   // Another tenant's key of the same name is another command, and must learn nothing of this stream.
   const same = ({ metadata }: Recorded<E>) => metadata.causationId === causationId && metadata.tenant === tenant;
@@ -158,7 +159,7 @@ function remembered(store: EventStore, model: unknown, stream: string): Folded |
 
 function remember(store: EventStore, stream: string, folded: Folded): void {
   let kept = folds.get(store);
-  if (!kept) folds.set(store, (kept = new Map()));
+  if (!kept) folds.set(store, (kept = new Map<string, Folded>()));
   const known = kept.get(stream);
   if (known && known.model === folded.model && known.version > folded.version) return;
   kept.delete(stream);

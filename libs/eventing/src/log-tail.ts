@@ -47,7 +47,7 @@ export class LogTail {
     if (this.end() <= position) await this.wakeups.next(signal, ms, count);
     // Not woken: a notification may have been lost.
     if (this.end() <= position && !signal.aborted) await this.extend();
-    if (this.failure !== undefined) throw this.failure;
+    if (this.failure !== undefined) throw this.failure as Error;
   }
 
   /** Events this process has just committed: kept without reading them back when they follow on directly. */

@@ -46,6 +46,8 @@ export class PostgresEventStore extends EventStore {
   private readonly appends: AppendQueue;
   private readonly tail: LogTail;
   private readonly listener: Listener;
+  /** How often the listener has connected. */
+  private connections = 0;
 
   constructor(private readonly pool: Pool) {
     super();
@@ -76,10 +78,16 @@ export class PostgresEventStore extends EventStore {
     return rows.map(toEvent);
   }
 
+  /**
+   * As declared; also rejects once the database was away, because a crash may have taken back what subscribers wrote
+   * without waiting for the disk.
+   */
   override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
     this.listener.open();
+    const connections = Math.max(this.connections, 1);
     let ahead: Promise<Batch> | undefined;
     while (!signal.aborted) {
+      if (this.connections > connections) throw new Error('The connection to the database was lost.');
       const { count } = this.tail;
       const kept = ahead ? undefined : this.tail.after(position, BATCH_EVENTS, filter);
       const batch = kept ?? (await (ahead ?? this.readLog(position, filter, BATCH_EVENTS)));
@@ -104,6 +112,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   private async notified(head?: string): Promise<void> {
+    if (head === undefined) this.connections += 1;
     // Most often it is this process that has appended: then what the commit wrote is about to be offered.
     await this.appends.underWay;
     await this.tail.extend(head ? BigInt(head) : undefined);

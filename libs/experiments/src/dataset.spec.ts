@@ -42,7 +42,7 @@ describe('a dataset', () => {
   });
 
   it('is refused when uploads did not make it', () => {
-    const own: DatasetEvent = { type: 'DatasetCreated', data: { ...created.data, externally_managed: false } as never };
+    const own: DatasetEvent = { type: 'DatasetCreated', data: { ...created.data, externally_managed: false } };
     expect(() => addExperiment('e', target)(after(own))).toThrow(NotExternallyManaged);
   });
 

@@ -39,7 +39,9 @@ export interface DatasetState {
 /** The dataset is there but was not made by an upload. */
 export class NotExternallyManaged extends Error {
   constructor(readonly id: string) {
-    super(`Dataset ${id} was not created through the upload of an experiment, so experiments cannot be uploaded to it.`);
+    super(
+      `Dataset ${id} was not created through the upload of an experiment, so experiments cannot be uploaded to it.`,
+    );
     this.name = 'NotExternallyManaged';
   }
 }

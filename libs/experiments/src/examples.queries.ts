@@ -26,7 +26,8 @@ export interface ExamplePage {
   readonly select?: readonly string[];
 }
 
-interface ExampleRow {
+/** An example as its row gives it; times are ISO texts, opaque members JSON text. */
+export interface ExampleRow {
   readonly id: string;
   readonly dataset_id: string;
   readonly created: string;
@@ -109,6 +110,21 @@ export async function countExamples(pool: Pool, tenantId: string, filter: Exampl
   return rows[0]?.count ?? 0;
 }
 
+/** The current versions of some examples of a dataset by their ids. */
+export async function readCurrentExamples(
+  pool: Pool,
+  datasetId: string,
+  ids: readonly string[],
+): Promise<Map<string, ExampleRow>> {
+  const { rows } = await pool.query<ExampleRow>(
+    `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified, e.name,
+       e.inputs, e.outputs, e.metadata
+     from examples e where e.dataset_id = $1 and e.id = any($2::uuid[]) and e.valid_to is null`,
+    [datasetId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 function matching(tenantId: string, filter: ExampleFilter, parameters: Parameters): string {
   const conditions = [`e.tenant_id = ${parameters.add(tenantId)}`, `d.tenant_id = e.tenant_id`];
   if (filter.dataset) conditions.push(`d.id = ${parameters.add(filter.dataset, 'uuid')}`);
@@ -171,7 +187,8 @@ async function render(pool: Pool, keys: readonly ExampleKey[], select?: readonly
   });
 }
 
-function exampleMembers(row: ExampleRow): Record<string, string> {
+/** All members of an example, each as JSON text. */
+export function exampleMembers(row: ExampleRow) {
   return {
     outputs: raw(row.outputs),
     dataset_id: text(row.dataset_id),

@@ -95,18 +95,37 @@ export type FeedbackAdded = DomainEvent<
     readonly config: string | null;
     readonly created_at: string;
     readonly modified_at: string;
+    /** The comparison that it was given in, for feedback on runs side by side. */
+    readonly comparative_experiment_id?: string | null;
   }
 >;
+
+/** What has been sent of one run: members that are absent are not known yet, or stay. Opaque members are JSON text. */
+export interface RunChange {
+  readonly id: string;
+  readonly name?: string;
+  readonly run_type?: string;
+  readonly start_time?: string;
+  readonly end_time?: string;
+  readonly parent_run_id?: string;
+  readonly trace_id?: string;
+  readonly dotted_order?: string;
+  readonly reference_example_id?: string;
+  readonly error?: string;
+  readonly inputs?: string;
+  readonly outputs?: string;
+  readonly extra?: string;
+  readonly tags?: string;
+  readonly events?: string;
+}
+
+/** Runs of a live session have been sent, or more of them. */
+export type RunsReceived = DomainEvent<'RunsReceived', { readonly runs: readonly RunChange[] }>;
 
 export type SessionDeleted = DomainEvent<'SessionDeleted', Record<string, never>>;
 
 export type ExperimentEvent =
-  | ExperimentUploaded
-  | SessionCreated
-  | SessionPatched
-  | RunsPersisted
-  | FeedbackAdded
-  | SessionDeleted;
+  ExperimentUploaded | SessionCreated | SessionPatched | RunsPersisted | RunsReceived | FeedbackAdded | SessionDeleted;
 
 /** A session as far as commands need to know it. */
 export interface ExperimentState {
@@ -137,6 +156,7 @@ export const experimentModel: Model<ExperimentState, ExperimentEvent> = {
       case 'SessionDeleted':
         return { ...state, exists: false, deleted: true };
       case 'FeedbackAdded':
+      case 'RunsReceived':
         return state;
     }
   },

@@ -8,16 +8,23 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Pool } from 'pg';
+import { ComparativeExperimentsController } from './comparative-experiments.controller';
+import { comparativeExperimentsView } from './comparative-experiments.view';
+import { CompareController } from './compare.controller';
+import { Comparisons } from './compare.service';
+import { ComparisonViewController } from './comparison-view.controller';
 import { DatasetsController } from './datasets.controller';
 import { ExamplesController } from './examples.controller';
 import { experimentsView } from './experiments.view';
 import { FeedbackController } from './feedback.controller';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './limits';
+import { LiveRunsController } from './live-runs.controller';
 import { PayloadStore } from './payload.store';
 import { PayloadSweeper } from './payload.sweeper';
 import { PersistRuns } from './persist.follower';
 import { RunsController } from './runs.controller';
+import { RunsV2Controller } from './runs-v2.controller';
 import { SessionsController } from './sessions.controller';
 import { TracingProjectsController } from './tracing-projects.controller';
 import { UploadController } from './upload.controller';
@@ -35,11 +42,16 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
       module: ExperimentsModule,
       controllers: [
         UploadController,
+        CompareController,
+        ComparativeExperimentsController,
+        ComparisonViewController,
         DatasetsController,
         ExamplesController,
         FeedbackController,
         InfoController,
+        LiveRunsController,
         RunsController,
+        RunsV2Controller,
         SessionsController,
         TracingProjectsController,
       ],
@@ -50,6 +62,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
           useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
           inject: [Pool, Vault],
         },
+        Comparisons,
         PayloadStore,
         PayloadSweeper,
         PersistRuns,
@@ -70,6 +83,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   onModuleInit(): void {
     mapUploadErrors();
     this.followers.register(experimentsView);
+    this.followers.register(comparativeExperimentsView);
     this.followers.register(this.persistRuns);
   }
 

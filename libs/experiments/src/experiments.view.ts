@@ -4,6 +4,7 @@ import type { DatasetCreated, DatasetEvent, ExperimentAdded } from './dataset';
 import { applyDatasetDeleted, applySessionDeleted } from './deletions.view';
 import type { ExperimentEvent, ExperimentUploaded, RunsPersisted, SessionCreated } from './experiment';
 import { applyFeedbackAdded, refreshFeedbackStats } from './feedback.view';
+import { applyRunsReceived, refreshRunStats } from './live-runs.view';
 import { applySessionPatched } from './sessions.view';
 import { extraOf } from './upload-answer';
 
@@ -18,13 +19,21 @@ export const experimentsView: Projection = {
   categories: ['dataset', 'experiment'],
   async handle(events, tx) {
     const fedBack = new Set<string>();
+    const running = new Set<string>();
     for (const event of events as Event[]) {
       await apply(event, tx);
-      if (event.type === 'FeedbackAdded') fedBack.add(idOf(event.stream));
+      if (event.type === 'RunsReceived') running.add(idOf(event.stream));
+      if (event.type === 'FeedbackAdded' || wasFedBackMeanwhile(event)) fedBack.add(idOf(event.stream));
     }
+    for (const session of running) await refreshRunStats(tx, session);
     for (const session of fedBack) await refreshFeedbackStats(tx, session);
   },
 };
+
+/** Whether something came between an upload and the statistics of its rows, which then may not know it. */
+function wasFedBackMeanwhile({ type, version }: Event): boolean {
+  return type === 'RunsPersisted' && version > 2;
+}
 
 async function apply(event: Event, tx: PoolClient): Promise<void> {
   switch (event.type) {
@@ -42,6 +51,8 @@ async function apply(event: Event, tx: PoolClient): Promise<void> {
       return applySessionPatched(event, tx);
     case 'RunsPersisted':
       return applyRunsPersisted(event, tx);
+    case 'RunsReceived':
+      return applyRunsReceived(event, tx);
     case 'FeedbackAdded':
       return applyFeedbackAdded(event, tx);
     case 'SessionDeleted':

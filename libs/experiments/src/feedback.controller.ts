@@ -28,7 +28,15 @@ import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import type { FeedbackAdded } from './experiment';
 import { experimentsView } from './experiments.view';
-import { feedbackJson, findFeedback, findSubject, isFeedbackId, listFeedback } from './feedback.queries';
+import {
+  feedbackJson,
+  findFeedback,
+  findSubject,
+  isFeedbackId,
+  isRunId,
+  listFeedback,
+  type Subject,
+} from './feedback.queries';
 import { type OpaqueBody, readOpaqueBody } from './opaque.body';
 import { array } from './platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany } from './reading.http';
@@ -58,6 +66,7 @@ const config = object(
     type: literal(['continuous', 'categorical', 'freeform']),
     min: optional(num()),
     max: optional(num()),
+    is_lower_score_better: optional(bool()),
     categories: optional(list(object({ value: num(), label: optional(str({ min: 1, anyText: true })) }))),
   },
   'FeedbackConfig',
@@ -140,7 +149,11 @@ export class FeedbackController {
     const about = runId ?? given.session_id;
     if (about === undefined) throw new BadRequest('Feedback needs a run_id or a session_id.');
     const subject = await findSubject(this.pool, tenantId, runId ? 'run' : 'session', about);
-    const { session_id, run_start } = found(subject, runId ? 'Run ID' : 'Session ID', about);
+    const { session_id, run_start } = found(
+      subject ?? (runId && given.session_id ? await this.awaited(tenantId, runId, given.session_id) : undefined),
+      runId ? 'Run ID' : 'Session ID',
+      about,
+    );
     if (given.session_id && given.session_id !== session_id)
       throw new BadRequest('The run is not of the session named by session_id.');
     if (given.id && (await isFeedbackId(this.pool, given.id))) {
@@ -159,6 +172,12 @@ export class FeedbackController {
     );
     await this.followers.passed(position, [experimentsView.name]);
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
+  }
+
+  /** Feedback may come before the run that it is about, which clients send in batches: then it names its session. */
+  private async awaited(tenantId: string, runId: string, sessionId: string): Promise<Subject | undefined> {
+    if (await isRunId(this.pool, runId)) return undefined;
+    return findSubject(this.pool, tenantId, 'session', sessionId);
   }
 
   /** The event's data: opaque members as the JSON text that was sent, truth values as scores of 1 and 0. */
@@ -184,6 +203,7 @@ export class FeedbackController {
       config: sent.get('feedback_config') ?? null,
       created_at: (given.created_at ?? now).iso,
       modified_at: (given.modified_at ?? given.created_at ?? now).iso,
+      comparative_experiment_id: given.comparative_experiment_id ?? null,
     };
   }
 }

@@ -35,11 +35,14 @@ export interface FeedbackRow {
   readonly created: string;
   readonly modified: string;
   readonly run_start: string | null;
+  readonly comparative_experiment_id?: string | null;
 }
 
-const COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
+/** Columns of feedback `f` for a `FeedbackRow`. */
+export const FEEDBACK_COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
   ${isoTime('f.created_at')} as created, ${isoTime('f.modified_at')} as modified,
-  ${isoTime('(select r.start_time from runs r where r.id = f.run_id)')} as run_start`;
+  ${isoTime('(select r.start_time from runs r where r.id = f.run_id)')} as run_start,
+  f.comparative_experiment_id`;
 
 /** The tenant's feedback that matches, newest first, each as JSON text. */
 export async function listFeedback(pool: Pool, tenantId: string, query: FeedbackQuery): Promise<string[]> {
@@ -56,7 +59,7 @@ export async function listFeedback(pool: Pool, tenantId: string, query: Feedback
          order by f.created_at desc, f.id desc limit ${parameters.add(query.offset + query.limit)}
        ) f where s.tenant_id = ${tenant}${sessions}`;
   const { rows } = await pool.query<FeedbackRow>(
-    `select ${COLUMNS} from (
+    `select ${FEEDBACK_COLUMNS} from (
        select f.* from ${source} order by f.created_at desc, f.id desc
        limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}
      ) f order by f.created_at desc, f.id desc`,
@@ -68,7 +71,7 @@ export async function listFeedback(pool: Pool, tenantId: string, query: Feedback
 /** One feedback as JSON text, undefined when the tenant has none of this id. */
 export async function findFeedback(pool: Pool, tenantId: string, id: string): Promise<string | undefined> {
   const { rows } = await pool.query<FeedbackRow>(
-    `select ${COLUMNS} from feedback f where f.id = $1 and f.tenant_id = $2`,
+    `select ${FEEDBACK_COLUMNS} from feedback f where f.id = $1 and f.tenant_id = $2`,
     [id, tenantId],
   );
   return rows[0] && feedbackJson(rows[0]);
@@ -96,6 +99,11 @@ export async function findSubject(
   return rows[0];
 }
 
+/** True when there is a run of this id, whoever owns it. */
+export async function isRunId(pool: Pool, id: string): Promise<boolean> {
+  return (await pool.query('select 1 from runs where id = $1', [id])).rowCount === 1;
+}
+
 /** True when feedback of this id is there, whoever owns it. */
 export async function isFeedbackId(pool: Pool, id: string): Promise<boolean> {
   return (await pool.query('select 1 from feedback where id = $1', [id])).rowCount === 1;
@@ -105,8 +113,11 @@ function feedbackConditions(query: FeedbackQuery, parameters: Parameters): strin
   const conditions: string[] = [];
   if (query.key?.length) conditions.push(`f.key = any(${parameters.add(query.key, 'text[]')})`);
   if (query.source?.length) conditions.push(`f.source_type = any(${parameters.add(query.source, 'text[]')})`);
-  // Feedback here comes from keys, not from users, and never from a comparison.
-  if (query.user?.length || query.comparativeExperiment) conditions.push('false');
+  // Feedback here comes from keys, not from users.
+  if (query.user?.length) conditions.push('false');
+  if (query.comparativeExperiment) {
+    conditions.push(`f.comparative_experiment_id = ${parameters.add(query.comparativeExperiment, 'uuid')}`);
+  }
   if (query.hasComment !== undefined) conditions.push(`f.comment is ${query.hasComment ? 'not ' : ''}null`);
   if (query.hasScore !== undefined) conditions.push(`f.score is ${query.hasScore ? 'not ' : ''}null`);
   if (query.level) conditions.push(`f.run_id is ${query.level === 'run' ? 'not ' : ''}null`);
@@ -133,7 +144,7 @@ export function feedbackJson(row: FeedbackRow): string {
     comment: raw(row.comment),
     correction: raw(row.correction),
     feedback_group_id: 'null',
-    comparative_experiment_id: 'null',
+    comparative_experiment_id: text(row.comparative_experiment_id),
     run_id: text(row.run_id),
     session_id: text(row.session_id),
     id: text(row.id),

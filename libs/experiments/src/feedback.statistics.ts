@@ -20,6 +20,8 @@ interface ValueRow {
 
 /** Longer values are texts of their own, not categories to count. */
 const LONGEST_CATEGORY = 250;
+/** Feedback that compares runs with one another says nothing of a run by itself. */
+const ALONE = 'comparative_experiment_id is null';
 
 /**
  * Statistics of feedback by run: id → JSON text `{key: {n, avg, stdev, min, max, values}}`. `n` counts feedback with or
@@ -29,7 +31,7 @@ export function runFeedbackStatistics(
   client: Pool | PoolClient,
   runIds: readonly string[],
 ): Promise<Map<string, string>> {
-  return statistics(client, 'run_id', 'run_id = any($1::uuid[])', [runIds]);
+  return statistics(client, 'run_id', `run_id = any($1::uuid[]) and ${ALONE}`, [runIds]);
 }
 
 /** The same over the feedback of all runs of a session (`runs`) and over the feedback on the session itself (`session`). */
@@ -38,8 +40,18 @@ export async function sessionFeedbackStatistics(
   sessionId: string,
 ): Promise<{ runs: string; session: string }> {
   const subject = `case when run_id is null then 'session' else 'runs' end`;
-  const found = await statistics(client, subject, 'session_id = $1', [sessionId]);
+  const found = await statistics(client, subject, `session_id = $1 and ${ALONE}`, [sessionId]);
   return { runs: found.get('runs') ?? '{}', session: found.get('session') ?? '{}' };
+}
+
+/** The same over the feedback of each comparative experiment. */
+export function comparativeFeedbackStatistics(
+  client: Pool | PoolClient,
+  comparisonIds: readonly string[],
+): Promise<Map<string, string>> {
+  return statistics(client, 'comparative_experiment_id', 'comparative_experiment_id = any($1::uuid[])', [
+    comparisonIds,
+  ]);
 }
 
 /** Sums go through numeric: squares of large doubles overflow, which PostgreSQL answers with an error. */
@@ -71,7 +83,9 @@ async function statistics(
   const members = new Map<string, string[]>();
   for (const row of scores.rows) {
     const entry = `${JSON.stringify(row.key)}:${keyJson(row, categories.get(`${row.subject} ${row.key}`))}`;
-    members.set(row.subject, [...(members.get(row.subject) ?? []), entry]);
+    const entries = members.get(row.subject);
+    if (entries) entries.push(entry);
+    else members.set(row.subject, [entry]);
   }
   return new Map([...members].map(([about, entries]) => [about, `{${entries.join(',')}}`]));
 }

@@ -58,7 +58,7 @@ describe('the scanner', () => {
         expect(any).toBe(true);
         expect(seen).toEqual(expected(parsed));
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -79,7 +79,7 @@ describe('the scanner', () => {
         if (valid) expect(scan(bytes, cuts).any).toBe(true);
         else expect(() => scan(bytes, cuts)).toThrow(JsonSyntaxError);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 

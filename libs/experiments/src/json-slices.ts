@@ -11,7 +11,7 @@ export function memberSlices(json: Buffer): Map<string, Buffer> {
   let i = skipSpace(json, 1 + skipSpace(json, 0));
   while (json[i] === QUOTE) {
     const keyEnd = valueEnd(json, i);
-    const key = JSON.parse(json.toString('utf8', i, keyEnd)) as string;
+    const key = stringValue(json, i, keyEnd);
     const start = skipSpace(json, 1 + skipSpace(json, keyEnd));
     const end = valueEnd(json, start);
     members.set(key, json.subarray(start, end));
@@ -32,6 +32,12 @@ export function elementSlices(json: Buffer): Buffer[] {
     if (json[i] === COMMA) i = skipSpace(json, i + 1);
   }
   return elements;
+}
+
+/** The string whose JSON token, quotes included, stands between `start` and `end`. */
+export function stringValue(json: Buffer, start = 0, end = json.length): string {
+  const text = json.toString('utf8', start + 1, end - 1);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
 /** The slice, or undefined when it is absent or the literal null. */

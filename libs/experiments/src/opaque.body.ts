@@ -24,25 +24,26 @@ export class OpaqueBody {
 }
 
 /**
- * Reads and parses the JSON body of a route that takes the stream; `request.body` is its value afterwards.
+ * Reads and parses the JSON body of a route that takes the stream, of at most `most` bytes; `request.body` is its value
+ * afterwards.
  * @throws PayloadTooLarge, Unprocessable `json_invalid`, UnsupportedMediaType, RequestTimeout
  */
-export async function readOpaqueBody(request: FastifyRequest): Promise<OpaqueBody> {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
-  const bytes = await readBytes(request);
+export async function readOpaqueBody(request: FastifyRequest, most = MOST_BYTES): Promise<OpaqueBody> {
+  const bytes = await readBytes(request, most);
   request.body = bytes.length ? parseJson(bytes, MOST_DEPTH) : undefined;
   return new OpaqueBody(bytes[0] === 0xef ? bytes.subarray(3) : bytes);
 }
 
-async function readBytes({ raw }: FastifyRequest): Promise<Buffer> {
+/** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout */
+export async function readBytes({ raw }: FastifyRequest, most: number): Promise<Buffer> {
+  const encoding = raw.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MOST_BYTES)
-        throw new PayloadTooLarge(`The request body is larger than the limit of ${MOST_BYTES} bytes.`);
+      if (size > most) throw new PayloadTooLarge(`The request body is larger than the limit of ${most} bytes.`);
       chunks.push(chunk);
     }
   } catch (error) {

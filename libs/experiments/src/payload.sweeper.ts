@@ -48,7 +48,11 @@ export class PayloadSweeper {
   /** The log decides, not the read model: that may be behind. */
   private async isReferenced(tenant: string, sha256: string): Promise<boolean> {
     for (let generation = 0; ; generation++) {
-      const { state } = await load(this.store, experimentModel, sessionStream(experimentId(tenant, sha256, generation)));
+      const { state } = await load(
+        this.store,
+        experimentModel,
+        sessionStream(experimentId(tenant, sha256, generation)),
+      );
       if (!state.deleted) return state.exists;
     }
   }

@@ -2,12 +2,15 @@ import { EventStore, handle, idOf, load, type Projection, type Recorded } from '
 import { transaction } from '@fairlead/postgres';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
+import { datasetModel } from './dataset';
 import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from './experiment';
 import { sessionFeedbackStatistics } from './feedback.statistics';
+import { refreshFeedbackStats } from './feedback.view';
 import { JsonScanner } from './json-scanner';
 import { PayloadStore } from './payload.store';
-import { RunWriter } from './persist.runs';
+import { type PreparedRows, RunWriter } from './persist.runs';
 import { inBlocks } from './upload.blocks';
+import { datasetStream } from './upload.target';
 
 /** Bytes of rows that are stored at once. */
 const BATCH_BYTES = 1024 * 1024;
@@ -37,14 +40,27 @@ export class PersistRuns implements Projection {
 
   private async persist(event: Recorded<ExperimentUploaded>): Promise<void> {
     const { state } = await load(this.store, experimentModel, event.stream);
-    if (!state.exists || state.persisted) return;
+    if (!state.exists) return;
     const statistics = (await this.persisted(event)) ?? (await this.storeRows(event));
     if (!statistics) return;
-    const metadata = { tenant: event.metadata.tenant, actor: 'system:persist-runs', traceparent: event.metadata.traceparent };
-    await handle(this.store, experimentModel, event.stream, persist(statistics), metadata);
+    const { tenant, traceparent } = event.metadata;
+    const metadata = { tenant, traceparent, actor: 'system:persist-runs' };
+    const after = await handle(this.store, experimentModel, event.stream, persist(statistics), metadata);
+    // Stored anew, under statistics that were recorded long ago: feedback given since counts as well.
+    if (after.events.length === 0) await transaction(this.pool, (tx) => refreshFeedbackStats(tx, idOf(event.stream)));
+    if (after.state.deleted) await this.forget(idOf(event.stream), event.data.dataset.id);
   }
 
-  /** The statistics of an upload whose rows were stored before a crash. */
+  /** Takes back rows of a session that was deleted while they were being stored. */
+  private async forget(session: string, datasetId: string): Promise<void> {
+    for (const table of ['feedback', 'runs', 'persisted_experiments']) {
+      await this.pool.query(`delete from ${table} where session_id = $1`, [session]);
+    }
+    const dataset = await load(this.store, datasetModel, datasetStream(datasetId));
+    if (!dataset.state.exists) await this.pool.query('delete from examples where dataset_id = $1', [datasetId]);
+  }
+
+  /** The statistics of an upload whose rows are stored already. */
   private async persisted(event: Recorded<ExperimentUploaded>): Promise<RunStatistics | undefined> {
     const { rows } = await this.pool.query<{ statistics: string }>(
       'select statistics from persisted_experiments where session_id = $1',
@@ -60,14 +76,16 @@ export class PersistRuns implements Projection {
       this.logger.error(`The body of ${event.stream} is missing: its runs cannot be stored.`);
       return undefined;
     }
-    return transaction(this.pool, async (client) => {
-      await client.query('set local statement_timeout = 0');
-      const { data } = event;
-      const experiment = idOf(event.stream);
-      const facts = { experiment, tenant, dataset: data.dataset.id, name: data.name, time: event.time };
-      await write(payload, new RunWriter(client, facts));
-      const statistics = await computeStatistics(client, experiment, data.dataset.id);
-      await client.query('insert into persisted_experiments (session_id, statistics) values ($1, $2)', [
+    const { data } = event;
+    const experiment = idOf(event.stream);
+    const facts = { experiment, tenant, dataset: data.dataset.id, name: data.name, time: event.time };
+    // Examples are committed first: found again after a crash, they are taken for what they are.
+    return transaction(this.pool, async (runs) => {
+      await runs.query('set local statement_timeout = 0');
+      await runs.query('set local idle_in_transaction_session_timeout = 0');
+      await transaction(this.pool, (examples) => write(payload, new RunWriter(examples, runs, facts)));
+      const statistics = await computeStatistics(runs, experiment, data.dataset.id);
+      await runs.query('insert into persisted_experiments (session_id, statistics) values ($1, $2)', [
         experiment,
         JSON.stringify(statistics),
       ]);
@@ -92,11 +110,13 @@ async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise
     root: () => undefined,
   });
   const flush = async () => {
+    const next = writer.prepare(rows);
+    const about = summary;
+    [rows, summary, bytes] = [[], [], 0];
     await storing;
-    storing = store(writer, rows, summary);
+    storing = store(writer, next, about);
     // Thrown by the next flush.
     storing.catch(() => undefined);
-    [rows, summary, bytes] = [[], [], 0];
   };
   for await (const chunk of inBlocks(payload)) {
     scanner.push(chunk);
@@ -108,9 +128,9 @@ async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise
   await writer.finish();
 }
 
-async function store(writer: RunWriter, rows: readonly Buffer[], summary: readonly Buffer[]): Promise<void> {
-  if (rows.length > 0) await writer.rows(rows);
-  if (summary.length > 0) await writer.summary(summary);
+async function store(writer: RunWriter, rows: PreparedRows, summary: readonly Buffer[]): Promise<void> {
+  if (rows.rows.length > 0) await writer.store(rows);
+  if (summary.length > 0) await writer.storeSummary(summary);
 }
 
 async function computeStatistics(client: PoolClient, session: string, dataset: string): Promise<RunStatistics> {

@@ -15,6 +15,13 @@ export interface UploadFacts {
   readonly time: string;
 }
 
+/** Rows that have been read, the number of the first one among all, and their feedback. */
+export interface PreparedRows {
+  readonly rows: readonly StoredRow[];
+  readonly first: number;
+  readonly feedback: CopyRows;
+}
+
 /** A version of an example that runs refer to. */
 interface Version {
   readonly id: Buffer;
@@ -43,7 +50,10 @@ const CHAIN = Buffer.from('chain');
 const SUCCESS = Buffer.from('success');
 const ERROR = Buffer.from('error');
 
-/** Stores the rows of one upload as examples, runs and feedback, batch by batch, on one connection. */
+/**
+ * Stores the rows of one upload as examples, runs and feedback, batch by batch, on two connections side by side.
+ * Repeating it on the same examples gives the same rows.
+ */
 export class RunWriter {
   private readonly runId: (number: number) => Buffer;
   private readonly feedbackId: (number: number) => Buffer;
@@ -52,11 +62,15 @@ export class RunWriter {
   private readonly dataset: Buffer;
   private readonly time: number;
   private readonly configs = new Map<string, string>();
+  private storing: Promise<void> = Promise.resolve();
   private runs = 0;
   private scores = 0;
 
   constructor(
-    private readonly client: PoolClient,
+    /** Where examples go. */
+    private readonly examplesClient: PoolClient,
+    /** Where runs and feedback go, beside that. */
+    private readonly runsClient: PoolClient,
     private readonly facts: UploadFacts,
   ) {
     this.runId = numberedIds(facts.experiment, 'run');
@@ -67,47 +81,52 @@ export class RunWriter {
     this.time = Date.parse(facts.time) * 1000;
   }
 
-  /** Stores the next rows of `results`. */
-  async rows(slices: readonly Buffer[]): Promise<void> {
+  /** Reads the next rows of `results`, so that they can be stored when those before them are. */
+  prepare(slices: readonly Buffer[]): PreparedRows {
     const rows = slices.map(readRow);
+    const feedback = new CopyRows();
+    const first = this.runs;
+    for (const row of rows) {
+      const id = this.runId(this.runs++);
+      for (const score of row.scores) this.feedback(feedback, score, id);
+    }
+    return { rows, first, feedback };
+  }
+
+  /** Stores prepared rows; returns when their examples are, while runs and feedback may still be on their way. */
+  async store({ rows, first, feedback }: PreparedRows): Promise<void> {
     const current = await this.currentVersions(rows);
     const examples = new CopyRows();
     const runs = new CopyRows();
-    const feedback = new CopyRows();
     const changed: string[] = [];
     const versions = new Map<string, Version>();
-    for (const row of rows) {
+    rows.forEach((row, index) => {
       let version = versions.get(row.id);
       if (!version) {
         version = this.version(row, current.get(row.id), examples, changed);
         versions.set(row.id, version);
       }
-      const number = this.runs++;
-      const id = this.runId(number);
-      this.run(runs, row, id, number, version);
-      for (const score of row.scores) this.feedback(feedback, score, id);
-    }
-    if (changed.length > 0) {
-      await this.client.query(
-        `update examples set valid_to = $3 where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
-        [this.facts.dataset, changed, this.facts.time],
-      );
-    }
-    await this.copy(EXAMPLES, examples);
-    await this.copy(RUNS, runs);
-    await this.copy(FEEDBACK, feedback);
+      this.run(runs, row, first + index, version);
+    });
+    await this.storing;
+    this.storing = this.storeRuns(runs, feedback);
+    // Thrown by the next call, or by finish.
+    this.storing.catch(() => undefined);
+    await this.storeExamples(examples, changed);
   }
 
   /** Stores feedback about the whole experiment. */
-  async summary(slices: readonly Buffer[]): Promise<void> {
+  async storeSummary(slices: readonly Buffer[]): Promise<void> {
     const feedback = new CopyRows();
     for (const slice of slices) this.feedback(feedback, readScore(slice), null);
-    await this.copy(FEEDBACK, feedback);
+    await this.storing;
+    await copy(this.runsClient, FEEDBACK, feedback);
   }
 
   /** Ends the upload: the newest configuration of each feedback key becomes the tenant's. */
   async finish(): Promise<void> {
-    await this.client.query(
+    await this.storing;
+    await this.runsClient.query(
       `insert into feedback_configs (tenant_id, key, config)
          select $1, key, config from unnest($2::text[], $3::text[]) as given (key, config) order by key
        on conflict (tenant_id, key) do update set config = excluded.config`,
@@ -132,7 +151,7 @@ export class RunWriter {
   }
 
   private async lookUp(ids: readonly string[]): Promise<Map<string, Current>> {
-    const { rows } = await this.client.query<Current>({
+    const { rows } = await this.examplesClient.query<Current>({
       name: 'current examples',
       text: `select id, dataset_id = $3 as mine, (extract(epoch from valid_from) * 1000000)::bigint as from,
                md5(inputs) as inputs, md5(outputs) as outputs
@@ -165,10 +184,10 @@ export class RunWriter {
     return version;
   }
 
-  private run(runs: CopyRows, row: StoredRow, id: Buffer, number: number, example: Version): void {
+  private run(runs: CopyRows, row: StoredRow, number: number, example: Version): void {
     runs
       .row(16)
-      .field(id)
+      .field(this.runId(number))
       .field(this.tenant)
       .field(this.session)
       .field(this.dataset)
@@ -208,9 +227,24 @@ export class RunWriter {
       .time(score.modifiedAt ?? this.time);
   }
 
-  private async copy(target: string, rows: CopyRows): Promise<void> {
-    if (rows.rows > 0) await copyIn(this.client, `copy ${target} from stdin (format binary)`, [rows.finish()]);
+  private async storeRuns(runs: CopyRows, feedback: CopyRows): Promise<void> {
+    await copy(this.runsClient, RUNS, runs);
+    await copy(this.runsClient, FEEDBACK, feedback);
   }
+
+  private async storeExamples(examples: CopyRows, changed: readonly string[]): Promise<void> {
+    if (changed.length > 0) {
+      await this.examplesClient.query(
+        `update examples set valid_to = $3 where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
+        [this.facts.dataset, changed, this.facts.time],
+      );
+    }
+    await copy(this.examplesClient, EXAMPLES, examples);
+  }
+}
+
+async function copy(client: PoolClient, target: string, rows: CopyRows): Promise<void> {
+  if (rows.rows > 0) await copyIn(client, `copy ${target} from stdin (format binary)`, [rows.finish()]);
 }
 
 function sameInputs(row: StoredRow, { inputs }: Version): boolean {

@@ -26,7 +26,10 @@ async function persisted(body: unknown): Promise<{ id: string; dataset: string }
 }
 
 const examplesOf = (dataset: string) =>
-  rows('select id, inputs, outputs, valid_from, valid_to, name from examples where dataset_id = $1 order by valid_from, id', dataset);
+  rows(
+    'select id, inputs, outputs, valid_from, valid_to, name from examples where dataset_id = $1 order by valid_from, id',
+    dataset,
+  );
 const runsOf = (session: string) => rows('select * from runs where session_id = $1 order by row_number', session);
 const session = async (id: string) => (await service.get(`/api/v1/sessions/${id}?include_stats=true`)).json;
 
@@ -36,8 +39,18 @@ describe('a few seconds after an upload', () => {
     const scored = (seconds: number, members: Row) => row({ start_time: at(0), end_time: at(seconds), ...members });
     const { id, dataset } = await persisted(
       experiment({ summary_experiment_scores: [{ key: 'f1', score: 0.5 }] }, [
-        scored(1, { evaluation_scores: [{ key: 'correct', score: true }, { key: 'kind', value: 'a' }] }),
-        scored(2, { evaluation_scores: [{ key: 'correct', score: 0 }, { key: 'kind', value: 'a' }] }),
+        scored(1, {
+          evaluation_scores: [
+            { key: 'correct', score: true },
+            { key: 'kind', value: 'a' },
+          ],
+        }),
+        scored(2, {
+          evaluation_scores: [
+            { key: 'correct', score: 0 },
+            { key: 'kind', value: 'a' },
+          ],
+        }),
         scored(3, { evaluation_scores: [{ key: 'correct', score: 1 }], error: 'broken' }),
         scored(10, { start_time: at(9), error: '' }),
       ]),
@@ -79,7 +92,10 @@ describe('a few seconds after an upload', () => {
       extra: '{"metadata":{"m":1}}',
     });
     expect(second).toMatchObject({ name: body.experiment_name, status: 'success', error: null, outputs: null });
-    const [times] = await rows('select extract(epoch from end_time - start_time)::text as took from runs where id = $1', first!.id);
+    const [times] = await rows(
+      'select extract(epoch from end_time - start_time)::text as took from runs where id = $1',
+      first!.id,
+    );
     expect(times!.took).toBe('1.500000');
     const { json } = await service.get(`/api/v1/runs/${String(first!.id)}`);
     expect(json).toMatchObject({ inputs: { question: 'How deep is it?' }, error: 'it "broke"\n', trace_id: first!.id });
@@ -97,7 +113,10 @@ describe('a few seconds after an upload', () => {
       created_at: '2026-01-01T00:00:00.123456Z',
     };
     const { id } = await persisted(experiment({}, [row({ evaluation_scores: [score, { key: 'plain' }] })]));
-    const [full, plain] = await rows('select *, created_at::text as created from feedback where session_id = $1 order by id', id);
+    const [full, plain] = await rows(
+      'select *, created_at::text as created from feedback where session_id = $1 order by id',
+      id,
+    );
     expect(full).toMatchObject({
       key: 'k',
       score: 10.5,
@@ -110,9 +129,9 @@ describe('a few seconds after an upload', () => {
     });
     const [upload] = (await service.store.read(`experiment-${id}`)) as { time: string }[];
     expect(plain).toMatchObject({ score: null, source_type: 'api', created_at: new Date(upload!.time) });
-    expect(await rows('select config from feedback_configs where tenant_id = $1 and key = $2', service.tenants.a, 'k')).toEqual([
-      { config: '{"type":"continuous","min":0,"max":20}' },
-    ]);
+    expect(
+      await rows('select config from feedback_configs where tenant_id = $1 and key = $2', service.tenants.a, 'k'),
+    ).toEqual([{ config: '{"type":"continuous","min":0,"max":20}' }]);
   });
 });
 
@@ -126,7 +145,10 @@ describe('an example', () => {
     expect(await examplesOf(first.dataset)).toHaveLength(2);
     expect((await runsOf(first.id))[0]!.example_id).toBe(shared.row_id);
     expect((await runsOf(second.id))[0]).toMatchObject({ example_id: shared.row_id, inputs: null });
-    expect((await service.get(`/api/v1/datasets/${first.dataset}`)).json).toMatchObject({ example_count: 2, session_count: 2 });
+    expect((await service.get(`/api/v1/datasets/${first.dataset}`)).json).toMatchObject({
+      example_count: 2,
+      session_count: 2,
+    });
   });
 
   it('gets a new version when its inputs or outputs change', async () => {
@@ -166,7 +188,11 @@ describe('an example', () => {
     const runs = await runsOf(id);
     expect(runs).toHaveLength(4002);
     expect(new Set(runs.map((run) => run.id)).size).toBe(4002);
-    expect([runs[0]!.example_id, runs[4001]!.example_id, runs[4001]!.inputs]).toEqual([shared.row_id, shared.row_id, null]);
+    expect([runs[0]!.example_id, runs[4001]!.example_id, runs[4001]!.inputs]).toEqual([
+      shared.row_id,
+      shared.row_id,
+      null,
+    ]);
   });
 
   it('of a row that another dataset has gets an id of its own', async () => {
@@ -202,9 +228,11 @@ describe('JSON that breaks naive code', () => {
     const text = JSON.stringify(body).replaceAll('"@"', json);
     // One level more than in a row's members.
     const tooDeep = json.includes('['.repeat(96));
-    const { status, text: answer, json: parsed } = await service.upload(
-      tooDeep ? JSON.stringify(experiment({}, [marked])).replaceAll('"@"', json) : text,
-    );
+    const {
+      status,
+      text: answer,
+      json: parsed,
+    } = await service.upload(tooDeep ? JSON.stringify(experiment({}, [marked])).replaceAll('"@"', json) : text);
     expect(status).toBe(200);
     if (!tooDeep) expect(answer).toContain(`"extra":{"metadata":${json}}`);
     await service.settled();
@@ -258,7 +286,10 @@ describe('JSON that breaks naive code', () => {
     const times = { experiment_start_time: '0001-01-01', experiment_end_time: '9999-12-31T23:59:59.999999Z' };
     const body = experiment(times, [row({ start_time: '0001-01-01T00:00:00', end_time: '9999-12-31' })]);
     const { id } = await persisted(body);
-    expect(await session(id)).toMatchObject({ run_count: 1, start_time: expect.stringContaining('0001-01-01T00:00:00') });
+    expect(await session(id)).toMatchObject({
+      run_count: 1,
+      start_time: expect.stringContaining('0001-01-01T00:00:00'),
+    });
   });
 });
 
@@ -278,15 +309,52 @@ describe('persisting again', () => {
     expect(await session(id)).toMatchObject({ run_count: 1, feedback_stats: { k: { n: 1, avg: 1 } } });
   });
 
+  /** What the follower does with every event there is. */
+  async function replay(): Promise<void> {
+    const events = [];
+    const found = await rows(`select id from sessions order by created_at`);
+    for (const { id } of found) events.push(...(await service.store.read(`experiment-${String(id)}`)));
+    const tx = { query: () => Promise.resolve() } as unknown as PoolClient;
+    await service.app.get(PersistRuns, { strict: false }).handle(events, tx);
+  }
+  const stored = async () => ({
+    runs: await rows('select * from runs order by id'),
+    feedback: await rows('select * from feedback order by id'),
+    examples: await rows('select * from examples order by dataset_id, id, valid_from'),
+  });
+
   it('from the beginning of the log changes nothing', async () => {
-    const before = await rows('select * from runs order by id');
-    const events = await service.pool.query('select 1 from runs');
-    const follower = service.app.get(PersistRuns, { strict: false });
-    const all = [];
-    for (const { id } of await rows('select id from sessions')) all.push(...(await service.store.read(`experiment-${String(id)}`)));
-    await follower.handle(all, { query: () => Promise.resolve() } as unknown as PoolClient);
-    expect(await rows('select * from runs order by id')).toEqual(before);
-    expect(events.rowCount).toBe(before.length);
+    const [before, head] = [await stored(), await service.store.head()];
+    await replay();
+    expect(await stored()).toEqual(before);
+    expect(await service.store.head()).toBe(head);
+  });
+
+  it('into empty tables gives the same rows', async () => {
+    const [before, head] = [await stored(), await service.store.head()];
+    expect(before.runs.length).toBeGreaterThan(4000);
+    await service.pool.query('truncate runs, feedback, examples, persisted_experiments');
+    await replay();
+    expect(await stored()).toEqual(before);
+    expect(await service.store.head()).toBe(head);
+  });
+
+  it('leaves nothing of an experiment that was deleted meanwhile', async () => {
+    const append = service.store.append.bind(service.store);
+    let deleted = false;
+    const spy = jest.spyOn(service.store, 'append').mockImplementation(async (stream, version, events, metadata) => {
+      if (events[0]?.type === 'RunsPersisted' && !deleted) {
+        deleted = true;
+        await service.send('DELETE', `/api/v1/sessions/${stream.slice('experiment-'.length)}`, []);
+      }
+      return append(stream, version, events, metadata);
+    });
+    const { id } = await persisted(experiment());
+    spy.mockRestore();
+    await service.settled();
+    expect(deleted).toBe(true);
+    expect(await runsOf(id)).toEqual([]);
+    expect((await service.get(`/api/v1/sessions/${id}`)).status).toBe(404);
   });
 });
 
@@ -307,6 +375,8 @@ describe('a stored body', () => {
     await sweeper.sweep(new Date(Date.now() + 60_000));
     expect(await left()).toContain(hash(kept!));
     expect(await left()).not.toContain(hash(deleted!));
-    expect(await rows('select 1 from payload_chunks c where not exists (select from payloads p where p.id = c.payload_id)')).toEqual([]);
+    expect(
+      await rows('select 1 from payload_chunks c where not exists (select from payloads p where p.id = c.payload_id)'),
+    ).toEqual([]);
   });
 });

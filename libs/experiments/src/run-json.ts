@@ -1,4 +1,4 @@
-import { raw, text } from './platform-json';
+import { array, raw, text } from './platform-json';
 
 /** A run as its row gives it; times are ISO texts with microseconds, the opaque members raw JSON. */
 export interface RunRow {
@@ -15,7 +15,19 @@ export interface RunRow {
   readonly inputs: string | null;
   readonly outputs: string | null;
   readonly extra: string | null;
+  /** Of runs that were sent one by one: where they stand in their trace. Null for a run that stands alone. */
+  readonly parent_run_id: string | null;
+  readonly trace_id: string | null;
+  readonly dotted_order: string | null;
+  readonly tags: string | null;
+  readonly events: string | null;
 }
+
+/** Columns of a run `r` that need no choice. */
+export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r.events';
+
+/** Every kind of run. */
+export const RUN_TYPES = ['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'] as const;
 
 /** Members that clients cannot do without, whatever they select. */
 export const ALWAYS_SHOWN: readonly string[] = [
@@ -42,7 +54,7 @@ export const SELECTED_AS: Readonly<Record<string, readonly string[]>> = {
   child_run_ids: ['child_run_ids', 'direct_child_run_ids'],
 };
 
-/** All members of a run, each as JSON text. A run stands alone: it is its own trace, without parents and children. */
+/** All members of a run, each as JSON text. */
 export function runMembers(row: RunRow, feedbackStats: string | undefined): Record<string, string> {
   return {
     name: text(row.name),
@@ -57,15 +69,15 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined): Reco
     serialized: 'null',
     outputs: raw(row.outputs),
     outputs_preview: 'null',
-    parent_run_id: 'null',
+    parent_run_id: text(row.parent_run_id),
     manifest_id: 'null',
     manifest_s3_id: 'null',
-    events: 'null',
-    tags: 'null',
+    events: raw(row.events),
+    tags: raw(row.tags),
     inputs_s3_urls: 'null',
     outputs_s3_urls: 'null',
     s3_urls: 'null',
-    trace_id: text(row.id),
+    trace_id: text(row.trace_id ?? row.id),
     dotted_order: text(dottedOrder(row)),
     trace_min_start_time: text(row.start),
     trace_max_start_time: text(row.start),
@@ -73,7 +85,7 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined): Reco
     status: text(row.status),
     child_run_ids: '[]',
     direct_child_run_ids: '[]',
-    parent_run_ids: '[]',
+    parent_run_ids: array(parents(row).map(text)),
     feedback_stats: raw(feedbackStats),
     reference_example_id: text(row.example_id),
     total_tokens: '0',
@@ -104,8 +116,16 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined): Reco
 }
 
 /** Start time and id, as in `20260102T030405123456Z` followed by the id. */
-function dottedOrder(row: RunRow): string {
-  return `${row.start.replace(/[-:.]|\+.*$/g, '')}Z${row.id}`;
+export function dottedOrder(row: RunRow): string {
+  return row.dotted_order ?? `${row.start.replace(/[-:.]|\+.*$/g, '')}Z${row.id}`;
+}
+
+/** Ids of the runs above a run, the root first: those that its dotted order names before its own. */
+export function parents(row: RunRow): string[] {
+  if (row.parent_run_id === null) return [];
+  const above = (row.dotted_order ?? '').split('.').slice(0, -1);
+  const ids = above.flatMap((part) => /Z([0-9a-f-]{36})$/.exec(part)?.[1] ?? []);
+  return ids.length > 0 ? ids : [row.parent_run_id];
 }
 
 /** Every name that `select` may hold. */

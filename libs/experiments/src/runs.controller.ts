@@ -20,11 +20,10 @@ import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from './reading.http';
 import { decodeCursor } from './run-cursor';
-import { RUN_SELECT } from './run-json';
+import { RUN_SELECT, RUN_TYPES } from './run-json';
 import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries';
 
 const MOST_RUNS = 100;
-const RUN_TYPES = ['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'] as const;
 
 const runsBody = object(
   {

@@ -4,7 +4,7 @@ import { runFeedbackStatistics } from './feedback.statistics';
 import { answer, batches, type Sized } from './pieces';
 import { object, pick, text } from './platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
-import { ALWAYS_SHOWN, runMembers, SELECTED_AS, type RunRow } from './run-json';
+import { ALWAYS_SHOWN, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';
 import { all, isoTime, Parameters } from './sql';
 
@@ -20,6 +20,7 @@ export interface RunFilter {
   readonly endTime?: string;
   readonly error?: boolean;
   readonly isRoot?: boolean;
+  readonly referenceDataset?: string;
   /** Filters in the SDKs' language; a run has to meet all of them. */
   readonly filters: readonly string[];
 }
@@ -32,7 +33,7 @@ export interface RunPage {
   readonly skipPrevious: boolean;
 }
 
-interface RunKey extends Sized {
+export interface RunKey extends Sized {
   readonly time: string;
 }
 
@@ -48,16 +49,7 @@ export async function queryRuns(
   filter: RunFilter,
   page: RunPage,
 ): Promise<string | AsyncGenerator<string>> {
-  const backwards = page.cursor?.direction === 'prev';
-  const found = await findKeys(pool, tenantId, filter, page, backwards);
-  const more = found.length > page.limit;
-  const keys = found.slice(0, page.limit);
-  if (backwards) keys.reverse();
-  const first = keys.at(0);
-  const last = keys.at(-1);
-  const next = last && (backwards || more) ? encodeCursor({ ...last, direction: 'next' }) : null;
-  const hasPrevious = !page.skipPrevious && (backwards ? more : page.cursor !== undefined);
-  const previous = first && hasPrevious ? encodeCursor({ ...first, direction: 'prev' }) : null;
+  const { keys, next, previous } = await findRunPage(pool, tenantId, filter, page);
   const cursors = object({ next: text(next), prev: text(previous) });
   const shown = page.select && selection(page.select);
   return answer(
@@ -71,6 +63,26 @@ export async function queryRuns(
       ),
     `],"cursors":${cursors},"search_cursors":null,"parsed_query":null}`,
   );
+}
+
+/** Keys of the runs on a page and cursors to the pages around it. @throws FilterError */
+export async function findRunPage(
+  pool: Pool,
+  tenantId: string,
+  filter: RunFilter,
+  page: Omit<RunPage, 'select'>,
+): Promise<{ keys: RunKey[]; next: string | null; previous: string | null }> {
+  const backwards = page.cursor?.direction === 'prev';
+  const found = await findKeys(pool, tenantId, filter, page, backwards);
+  const more = found.length > page.limit;
+  const keys = found.slice(0, page.limit);
+  if (backwards) keys.reverse();
+  const first = keys.at(0);
+  const last = keys.at(-1);
+  const next = last && (backwards || more) ? encodeCursor({ ...last, direction: 'next' }) : null;
+  const hasPrevious = !page.skipPrevious && (backwards ? more : page.cursor !== undefined);
+  const previous = first && hasPrevious ? encodeCursor({ ...first, direction: 'prev' }) : null;
+  return { keys, next, previous };
 }
 
 /** One run as JSON text, undefined when the tenant has none of this id (in this session, when one is named). */
@@ -108,7 +120,7 @@ async function findKeys(
   const limit = parameters.add(page.limit + 1);
   const sessions = filter.session?.length ? ` and s.id = any(${parameters.add(filter.session, 'uuid[]')})` : '';
   // By id and by example the runs are few; else each session gives its own first runs in the order of its index.
-  const few = filter.id?.length || filter.referenceExample?.length || filter.trace;
+  const few = filter.id?.length || filter.referenceExample?.length || filter.trace || filter.parentRun;
   const source = few
     ? `runs r join sessions s on s.id = r.session_id where s.tenant_id = ${tenant} and r.tenant_id = ${tenant}${sessions} and ${all(conditions)}`
     : `sessions s cross join lateral (
@@ -127,13 +139,18 @@ async function findKeys(
 function runConditions(filter: RunFilter, parameters: Parameters): string[] {
   const conditions: string[] = [];
   if (filter.id?.length) conditions.push(`r.id = any(${parameters.add(filter.id, 'uuid[]')})`);
-  // Every run is the root of its own trace.
-  if (filter.trace) conditions.push(`r.id = ${parameters.add(filter.trace, 'uuid')}`);
-  if (filter.parentRun || filter.isRoot === false) conditions.push('false');
+  // A run that stands alone is the root of its own trace.
+  if (filter.trace) {
+    const trace = parameters.add(filter.trace, 'uuid');
+    conditions.push(`(r.id = ${trace} or r.trace_id = ${trace})`);
+  }
+  if (filter.parentRun) conditions.push(`r.parent_run_id = ${parameters.add(filter.parentRun, 'uuid')}`);
+  if (filter.isRoot !== undefined) conditions.push(`r.parent_run_id is ${filter.isRoot ? '' : 'not '}null`);
   if (filter.runType) conditions.push(`r.run_type = ${parameters.add(filter.runType)}`);
   if (filter.referenceExample?.length) {
     conditions.push(`r.example_id = any(${parameters.add(filter.referenceExample, 'uuid[]')})`);
   }
+  if (filter.referenceDataset) conditions.push(`r.dataset_id = ${parameters.add(filter.referenceDataset, 'uuid')}`);
   if (filter.startTime) conditions.push(`r.start_time >= ${parameters.add(filter.startTime, 'timestamptz')}`);
   if (filter.endTime) conditions.push(`r.start_time <= ${parameters.add(filter.endTime, 'timestamptz')}`);
   if (filter.error !== undefined) conditions.push(`r.error is ${filter.error ? 'not ' : ''}null`);
@@ -146,19 +163,25 @@ function selection(select: readonly string[]): ReadonlySet<string> {
 }
 
 async function renderRuns(pool: Pool, ids: readonly string[], shown?: ReadonlySet<string>): Promise<string[]> {
-  const show = (member: string, sql: string) => (!shown || shown.has(member) ? sql : 'null');
   const [runs, statistics] = await Promise.all([
-    pool.query<RunRow>(
-      `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
-         r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
-         ${show('extra', 'r.extra')} as extra
-       from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id order by k.place`,
-      [ids],
-    ),
+    readRuns(pool, ids, shown),
     !shown || shown.has('feedback_stats') ? runFeedbackStatistics(pool, ids) : new Map<string, string>(),
   ]);
-  return runs.rows.map((row) => {
+  return runs.map((row) => {
     const members = runMembers(row, statistics.get(row.id));
     return object(shown ? pick(members, shown) : members);
   });
+}
+
+/** Runs in the order of `ids`; of the members that may be large only those that are `shown`, all when it is undefined. */
+export async function readRuns(pool: Pool, ids: readonly string[], shown?: ReadonlySet<string>): Promise<RunRow[]> {
+  const show = (member: string, sql: string) => (!shown || shown.has(member) ? sql : 'null');
+  const { rows } = await pool.query<RunRow>(
+    `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
+       r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
+       ${show('extra', 'r.extra')} as extra, ${RUN_PLACE}
+     from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id order by k.place`,
+    [ids],
+  );
+  return rows;
 }

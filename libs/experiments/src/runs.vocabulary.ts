@@ -7,14 +7,13 @@ export const RUN_INPUTS = `coalesce(r.inputs, (select e.inputs from examples e
   where e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from))`;
 
 /**
- * What a filter of runs may speak of. Runs here have no parents, tags or token counts: `parent_run_id` is null, `tags`
- * empty and every count of tokens 0. `latency` is in seconds or a text like "1.5s", "200ms", "2m".
+ * What a filter of runs may speak of. Runs here have no token counts: each is 0. `latency` is in seconds or a text like "1.5s", "200ms", "2m".
  */
 export const RUN_VOCABULARY: Vocabulary = {
   fields: {
     id: { sql: 'r.id', type: 'uuid' },
-    trace_id: { sql: 'r.id', type: 'uuid' },
-    parent_run_id: { sql: 'null::uuid', type: 'uuid' },
+    trace_id: { sql: 'coalesce(r.trace_id, r.id)', type: 'uuid' },
+    parent_run_id: { sql: 'r.parent_run_id', type: 'uuid' },
     session_id: { sql: 'r.session_id', type: 'uuid' },
     reference_example_id: { sql: 'r.example_id', type: 'uuid' },
     reference_example: { sql: 'r.example_id', type: 'uuid' },
@@ -26,7 +25,7 @@ export const RUN_VOCABULARY: Vocabulary = {
     start_time: { sql: 'r.start_time', type: 'time' },
     end_time: { sql: 'r.end_time', type: 'time' },
     latency: { sql: 'extract(epoch from r.end_time - r.start_time)::float8', type: 'duration' },
-    is_root: { sql: 'true', type: 'boolean' },
+    is_root: { sql: '(r.parent_run_id is null)', type: 'boolean' },
     execution_order: { sql: '1::float8', type: 'number' },
     total_tokens: { sql: '0::float8', type: 'number' },
     prompt_tokens: { sql: '0::float8', type: 'number' },
@@ -53,6 +52,6 @@ export const RUN_VOCABULARY: Vocabulary = {
         `exists (select 1 from jsonb_each_text(case when jsonb_typeof(${METADATA}) = 'object' then ${METADATA} end) m where ${condition})`,
     },
   ],
-  json: { metadata: METADATA, tags: `'[]'::jsonb` },
+  json: { metadata: METADATA, tags: `coalesce(searchable_json(r.tags), '[]')` },
   search: ['r.name', 'r.error', RUN_INPUTS, 'r.outputs'],
 };

@@ -1,4 +1,15 @@
-import { type EventStore, idOf, load, type Metadata, nameStream, NameTaken, release, reserve, streamName } from '@fairlead/eventing';
+import {
+  type EventStore,
+  holder,
+  idOf,
+  load,
+  type Metadata,
+  nameStream,
+  NameTaken,
+  release,
+  reserve,
+  streamName,
+} from '@fairlead/eventing';
 import { experimentModel } from './experiment';
 
 /** The name is in use by another session of the tenant. */
@@ -17,6 +28,14 @@ export function sessionStream(id: string): string {
 /** The stream that reserves a session's name within its tenant. */
 export function sessionNameStream(tenant: string, name: string): string {
   return nameStream('sessionName', tenant, name);
+}
+
+/** Looks whether the session could have the name, without reserving it. @throws SessionExists */
+export async function checkSessionName(store: EventStore, tenant: string, name: string, id: string): Promise<void> {
+  const owner = await holder(store, sessionNameStream(tenant, name));
+  if (owner === undefined || owner === sessionStream(id)) return;
+  const { state } = await load(store, experimentModel, owner);
+  if (state.exists) throw new SessionExists(idOf(owner));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { canonicalUuid, datetime, INVALID, ParseContext, type Schema } from '@fairlead/http';
-import { elementSlices, memberSlices, present } from './json-slices';
+import { elementSlices, memberSlices, present, stringValue } from './json-slices';
 import { scoreSchema } from './upload-schema';
 
 /** One element of `results`, its opaque members as the bytes that were sent. Times in microseconds since 1970. */
@@ -85,7 +85,8 @@ function raw(members: Members, name: string): Buffer | null {
 
 function value(members: Members, name: string): unknown {
   const slice = members.get(name);
-  return slice === undefined ? null : JSON.parse(slice.toString());
+  if (slice === undefined) return null;
+  return slice[0] === 0x22 ? stringValue(slice) : JSON.parse(slice.toString());
 }
 
 function text(members: Members, name: string): string | null {

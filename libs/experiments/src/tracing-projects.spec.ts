@@ -35,7 +35,9 @@ describe('the tracing project of a deployment', () => {
     const name = `agent ${uuid()}`;
     await deployment(name);
     await service.settled();
-    expect(await sessionsNamed(name)).toEqual([expect.objectContaining({ name, reference_dataset_id: null, run_count: 0 })]);
+    expect(await sessionsNamed(name)).toEqual([
+      expect.objectContaining({ name, reference_dataset_id: null, run_count: 0 }),
+    ]);
     expect(await sessionsNamed(name, 'b')).toEqual([]);
   });
 

@@ -16,11 +16,15 @@ function problems(body: string | Buffer | object): [string, string][] {
   return found.problems.map(({ type, loc }) => [type, loc.join('.')]);
 }
 
-const without = (name: string, from: object) => Object.fromEntries(Object.entries(from).filter(([key]) => key !== name));
+const without = (name: string, from: object) =>
+  Object.fromEntries(Object.entries(from).filter(([key]) => key !== name));
 
 describe('the check of an upload', () => {
   it('tells what it found', () => {
-    const body = experiment({ experiment_metadata: { a: 1 }, summary_experiment_scores: [{ key: 'k' }] }, [row(), row()]);
+    const body = experiment({ experiment_metadata: { a: 1 }, summary_experiment_scores: [{ key: 'k' }] }, [
+      row(),
+      row(),
+    ]);
     expect(verdict(body)).toMatchObject({
       kind: 'valid',
       upload: {
@@ -55,7 +59,9 @@ describe('the check of an upload', () => {
   });
 
   it('lists problems in the order of the schema, however the members come', () => {
-    const { results, ...rest } = experiment({ experiment_name: 1, dataset_id: 'x' }, [row({ row_id: 'z', inputs: [] })]);
+    const { results, ...rest } = experiment({ experiment_name: 1, dataset_id: 'x' }, [
+      row({ row_id: 'z', inputs: [] }),
+    ]);
     const expected = [
       ['string_type', 'body.experiment_name'],
       ['uuid_parsing', 'body.dataset_id'],
@@ -86,6 +92,40 @@ describe('the check of an upload', () => {
     expect(problems(body)).toEqual([['value_error', 'body.experiment_end_time']]);
   });
 
+  it('answers as the service that clients know does', () => {
+    const body = experiment(
+      { experiment_name: 1, experiment_start_time: 'yesterday', experiment_end_time: null, dataset_id: 'x' },
+      [row({ row_id: 'z', inputs: [], evaluation_scores: [{ score: 'a' }] })],
+    );
+    const score = ['body', 'results', 0, 'evaluation_scores', 0, 'score'];
+    const wrong = (loc: unknown[], input: string) => ({
+      type: 'uuid_parsing',
+      loc,
+      msg: `Input should be a valid UUID, invalid character: found \`${input}\` at 1`,
+      input,
+      ctx: { error: `invalid character: found \`${input}\` at 1` },
+    });
+    expect(verdict(body)).toMatchObject({
+      problems: [
+        { type: 'string_type', loc: ['body', 'experiment_name'], msg: 'Input should be a valid string', input: 1 },
+        { type: 'datetime_from_date_parsing', loc: ['body', 'experiment_start_time'], input: 'yesterday' },
+        { type: 'datetime_type', loc: ['body', 'experiment_end_time'], input: null },
+        wrong(['body', 'dataset_id'], 'x'),
+        wrong(['body', 'results', 0, 'row_id'], 'z'),
+        {
+          type: 'dict_type',
+          loc: ['body', 'results', 0, 'inputs'],
+          msg: 'Input should be a valid dictionary',
+          input: [],
+        },
+        { type: 'missing', loc: [...score.slice(0, -1), 'key'], msg: 'Field required', input: { score: 'a' } },
+        { type: 'float_parsing', loc: [...score, 'float'], input: 'a' },
+        { type: 'int_parsing', loc: [...score, 'int'], input: 'a' },
+        { type: 'bool_parsing', loc: [...score, 'bool'], input: 'a' },
+      ],
+    });
+  });
+
   it('lists a hundred problems and counts them all', () => {
     const rows = Array.from({ length: 150 }, () => row({ row_id: 'x' }));
     const found = verdict(experiment({}, rows));
@@ -110,7 +150,11 @@ describe('the check of an upload', () => {
   it.each([
     ['depth', `{"inputs":${'['.repeat(100_000)}`, { limit: 'depth', allowed: 100 }],
     ['row bytes', JSON.stringify(experiment({}, [row({ inputs: { a: 'x'.repeat(900) } })])), { limit: 'row bytes' }],
-    ['header bytes', JSON.stringify(experiment({ experiment_description: 'x'.repeat(300) })), { limit: 'header bytes' }],
+    [
+      'header bytes',
+      JSON.stringify(experiment({ experiment_description: 'x'.repeat(300) })),
+      { limit: 'header bytes' },
+    ],
   ])('stops at the limit of %s', (_, body, expected) => {
     expect(verdict(body, { maxRowBytes: 800, maxHeaderBytes: 300 })).toMatchObject({ kind: 'limit', ...expected });
   });

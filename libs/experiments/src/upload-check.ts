@@ -1,4 +1,14 @@
-import { check, INVALID, list, object, optional, ParseContext, type Problem, Problems, type Schema } from '@fairlead/http';
+import {
+  check,
+  INVALID,
+  list,
+  object,
+  optional,
+  ParseContext,
+  type Problem,
+  Problems,
+  type Schema,
+} from '@fairlead/http';
 import { JsonScanner, JsonSyntaxError, type JsonVisitor, parseJson } from './json-scanner';
 import { type ExperimentLimits, LimitExceeded, type LimitName } from './limits';
 import { feedbackSchema, type Header, headerMembers, headerSchema, rowSchema } from './upload-schema';

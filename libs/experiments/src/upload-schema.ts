@@ -50,9 +50,7 @@ export const feedbackSchema = object(
     score: optional(scoreSchema),
     value: optional(union(num(), int(), bool(), anyText(), rawDict())),
     comment: optional(anyText()),
-    feedback_source: optional(
-      object({ type: literal(SOURCES), metadata: optional(rawDict()) }, 'FeedbackSource'),
-    ),
+    feedback_source: optional(object({ type: literal(SOURCES), metadata: optional(rawDict()) }, 'FeedbackSource')),
     feedback_config: optional(feedbackConfig),
     created_at: optional(datetime()),
     modified_at: optional(datetime()),

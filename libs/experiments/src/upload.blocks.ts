@@ -12,7 +12,7 @@ export async function* inBlocks(source: Bytes): Bytes {
   let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let used = 0;
   for await (const chunk of source) {
-    for (let start = 0; start < chunk.length; ) {
+    for (let start = 0; start < chunk.length;) {
       const copied = chunk.copy(block, used, start);
       start += copied;
       used += copied;

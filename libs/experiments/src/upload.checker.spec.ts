@@ -5,7 +5,14 @@ import { LocalChecker, RemoteChecker, serveCheck, type UploadChecker } from './u
 import type { Verdict } from './upload-check';
 
 const limits = new ExperimentLimits();
-const body = Buffer.from(JSON.stringify(experiment({}, Array.from({ length: 3000 }, () => row()))));
+const body = Buffer.from(
+  JSON.stringify(
+    experiment(
+      {},
+      Array.from({ length: 3000 }, () => row()),
+    ),
+  ),
+);
 
 async function check(checker: UploadChecker, bytes: Buffer, size = 16 * 1024): Promise<Verdict> {
   for (let start = 0; start < bytes.length; start += size) {

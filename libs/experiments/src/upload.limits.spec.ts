@@ -41,7 +41,11 @@ function zstdBomb(blocks: number): Buffer {
 }
 
 describe('an encoded body', () => {
-  const varied = () => experiment({}, Array.from({ length: 2000 }, () => row()));
+  const varied = () =>
+    experiment(
+      {},
+      Array.from({ length: 2000 }, () => row()),
+    );
 
   it.each([
     ['identity', (bytes: Buffer) => bytes],

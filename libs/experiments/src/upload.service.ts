@@ -1,18 +1,10 @@
-import {
-  EventStore,
-  Followers,
-  handle,
-  load,
-  type Metadata,
-  type Recorded,
-  release,
-} from '@fairlead/eventing';
+import { EventStore, Followers, handle, load, type Metadata, type Recorded, release } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import type { DatasetState } from './dataset';
+import type { DatasetState, Target } from './dataset';
 import { experimentModel, type ExperimentUploaded, upload } from './experiment';
 import { EXPERIMENTS_VIEW } from './experiments.view';
 import { experimentId } from './ids';
-import { reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
+import { checkSessionName, reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
 import type { Received } from './upload.receiver';
 import { findTarget, joinDataset } from './upload.target';
 
@@ -45,16 +37,27 @@ export class Uploads {
     if (before) return { event: before, replayed: true };
     const { header } = received.upload;
     const target = await findTarget(this.store, tenant, header, id);
-    await reserveSessionName(this.store, tenant, header.experiment_name, id, metadata);
+    await checkSessionName(this.store, tenant, header.experiment_name, id);
     try {
-      await received.draft.keep(tenant, received.sha256, received.bytes);
-      const idGiven = header.dataset_id !== undefined;
-      const dataset = await joinDataset(this.store, target, idGiven, id, metadata);
-      return await this.append(id, received, dataset, metadata);
+      const joining = this.join(id, target, received, tenant, metadata);
+      // Both end before anything else is done, whichever fails.
+      const [kept, joined] = await Promise.allSettled([
+        received.draft.keep(tenant, received.sha256, received.bytes),
+        joining,
+      ]);
+      if (joined.status === 'rejected') throw joined.reason;
+      if (kept.status === 'rejected') throw kept.reason;
+      return await this.append(id, received, joined.value, metadata);
     } catch (error) {
       await this.giveUp(id, tenant, header.experiment_name, metadata);
       throw error;
     }
+  }
+
+  private async join(id: string, target: Target, received: Received, tenant: string, metadata: Metadata) {
+    const { header } = received.upload;
+    await reserveSessionName(this.store, tenant, header.experiment_name, id, metadata);
+    return joinDataset(this.store, target, header.dataset_id !== undefined, id, metadata);
   }
 
   /** The id of the experiment that this body is or becomes. */

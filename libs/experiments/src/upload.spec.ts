@@ -145,10 +145,9 @@ describe('the dataset of an upload', () => {
 
   it('of another tenant is a conflict that says nothing more', async () => {
     const { json } = await service.upload(experiment());
-    const refused = await service.upload(
-      experiment({ dataset_id: json.dataset.id, dataset_name: undefined }),
-      { 'x-api-key': 'b' },
-    );
+    const refused = await service.upload(experiment({ dataset_id: json.dataset.id, dataset_name: undefined }), {
+      'x-api-key': 'b',
+    });
     expect(refused.status).toBe(409);
     expect(refused.json).toEqual({ detail: 'This dataset_id cannot be used.' });
   });
@@ -237,7 +236,9 @@ describe('the same upload again', () => {
     expect(again.json.experiment.id).not.toBe(id);
     expect(again.json.experiment.test_run_number).toBe(2);
     await service.settled();
-    expect((await service.get(`/api/v1/sessions/${again.json.experiment.id}?include_stats=true`)).json.run_count).toBe(1);
+    expect((await service.get(`/api/v1/sessions/${again.json.experiment.id}?include_stats=true`)).json.run_count).toBe(
+      1,
+    );
   });
 
   it('repairs what was broken off before any of its steps', async () => {
@@ -256,7 +257,10 @@ describe('the same upload again', () => {
       if (!broken) continue;
       const repaired = await service.upload(body);
       expect(repaired.status).toBe(200);
-      expect(repaired.json.experiment).toMatchObject({ test_run_number: 1, reference_dataset_id: repaired.json.dataset.id });
+      expect(repaired.json.experiment).toMatchObject({
+        test_run_number: 1,
+        reference_dataset_id: repaired.json.dataset.id,
+      });
       expect((await service.upload(body)).text).toBe(repaired.text);
     }
     expect(steps).toBeGreaterThan(4);
@@ -312,7 +316,12 @@ describe('a refused upload', () => {
 
   it('leaves nothing when the client goes away in the middle', async () => {
     const before = [await count('payloads'), await count('payload_chunks'), await service.store.head()];
-    const text = JSON.stringify(experiment({}, Array.from({ length: 20_000 }, () => row())));
+    const text = JSON.stringify(
+      experiment(
+        {},
+        Array.from({ length: 20_000 }, () => row()),
+      ),
+    );
     async function* half() {
       yield text.slice(0, 2_500_000);
       await new Promise((resolve) => setTimeout(resolve, 50));

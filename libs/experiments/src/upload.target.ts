@@ -29,7 +29,12 @@ function datasetNameStream(tenant: string, name: string): string {
  * Writes nothing.
  * @throws DatasetIdTaken, DatasetMismatch, NotExternallyManaged
  */
-export async function findTarget(store: EventStore, tenant: string, header: Header, experiment: string): Promise<Target> {
+export async function findTarget(
+  store: EventStore,
+  tenant: string,
+  header: Header,
+  experiment: string,
+): Promise<Target> {
   const { dataset_id: givenId, dataset_name: givenName } = header;
   const namesake = givenName === undefined ? undefined : await liveHolder(store, tenant, givenName);
   const id = givenId ?? namesake ?? newDatasetId(experiment);

@@ -11,6 +11,7 @@ export const sourceAliases = {
 export const memberAliases = {
   graph_config_path: 'langgraph_config_path',
   cluster_namespace: 'k8s_namespace',
+  cluster_namespaces: 'k8s_namespaces',
   cache_cpu: 'redis_cpu',
   cache_cpu_limit: 'redis_cpu_limit',
   cache_memory_mb: 'redis_memory_mb',
@@ -60,7 +61,7 @@ function platformPath(path: string): string {
 }
 
 /**
- * A copy of a deployment, a revision, or a page or list of them in the names of the real wire. Only members that have a
+ * A copy of a deployment, a revision, a listener, or a page or list of them in the names of the real wire. Only members that have a
  * second name are touched, and only where they belong: free-form objects stay as they are.
  */
 export function toWire<T>(resource: T): T {
@@ -76,6 +77,7 @@ function wireResource(value: unknown): unknown {
   }
   if ('resources' in wire) wire.resources = wireResource(wire.resources);
   if ('source_revision_config' in wire) wire.source_revision_config = rename(wire.source_revision_config);
+  if ('compute_config' in wire) wire.compute_config = rename(wire.compute_config);
   if (isRecord(wire.source_config)) {
     const config: Record<string, unknown> = { ...wire.source_config };
     if ('resource_spec' in config) config.resource_spec = rename(config.resource_spec);

@@ -6,7 +6,7 @@ import { BadRequest, Conflict, Unprocessable } from './errors';
 const LONGEST_KEY = 255;
 const KEPT_HEADERS = ['content-type', 'etag', 'location', 'link'];
 const PURGE_EVERY = 3_600_000;
-const LEASE = 60_000;
+const LEASE = 10_000;
 
 interface Kept {
   readonly fingerprint: Buffer;

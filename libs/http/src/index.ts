@@ -12,4 +12,8 @@ export type { Route } from './routes';
 export { jsonInvalid, parseJson } from './json';
 export { requestId } from './request-id';
 export { Idempotency } from './idempotency';
+export { checkTarget, checkUrl, guardedFetch } from './outbound';
+export { OutboundFailure, OutboundRefused } from './outbound-errors';
+export { OutboundPolicy, parseOutboundAllow } from './outbound-policy';
+export type { AllowedHost, OutboundLimits, Resolve } from './outbound-policy';
 export { httpMigrations } from './migrations';

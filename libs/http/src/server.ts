@@ -80,6 +80,8 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   readBodies(instance, limits);
   logRequests(instance, options.logger);
   closeInTime(instance);
+  // An expectation that nobody knows may be ignored; Node's own refusal of it would carry no request id.
+  instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
 
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,

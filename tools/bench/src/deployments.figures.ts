@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Worker, isMainThread, workerData } from 'node:worker_threads';
+import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import type { BenchServer } from './bench-server';
 import { type Figure, median, shown } from './figure';
 import { rate } from './load';
@@ -113,8 +113,7 @@ if (!isMainThread && workerData) {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(page));
   });
-  server.listen(0, '127.0.0.1', async () => {
-    const { parentPort } = await import('node:worker_threads');
+  server.listen(0, '127.0.0.1', () => {
     parentPort!.postMessage((server.address() as AddressInfo).port);
   });
 }

@@ -84,7 +84,10 @@ function inChunks(body: Buffer): Buffer[] {
   return [...pieces, Buffer.from('0\r\n\r\n')];
 }
 
-/** The answers in a stream of bytes, without those of 1xx. `bodiless`: they are to HEAD. @throws Error for damaged ones. */
+/**
+ * The answers in a stream of bytes, without those of 1xx. `bodiless`: to HEAD, which a server knows when it could read the
+ * head. @throws Error for damaged ones.
+ */
 export function parseAnswers(bytes: Buffer, bodiless = false): Answer[] {
   const answers: Answer[] = [];
   for (let at = 0; at < bytes.length;) {
@@ -94,7 +97,7 @@ export function parseAnswers(bytes: Buffer, bodiless = false): Answer[] {
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]);
     if (!status) throw new Error(`this is no status line: ${first.slice(0, 200)}`);
     const headers = new Map(lines.map((line) => splitLine(line)));
-    const empty = bodiless || status < 200 || status === 204 || status === 304;
+    const empty = (bodiless && end + 4 === bytes.length) || status < 200 || status === 204 || status === 304;
     const [body, next] = empty ? ['', end + 4] : readBody(bytes, end + 4, headers);
     if (status >= 200) answers.push({ status, headers, body });
     at = next;

@@ -194,3 +194,8 @@ export const hostileJson: fc.Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...NO_JSON) },
   { weight: 1, arbitrary: fc.constantFrom(...LARGE_JSON) },
 );
+
+/** `usual`, and one time in `rarely` something else. */
+export function mostly<T>(usual: T, other: fc.Arbitrary<T>, rarely: number): fc.Arbitrary<T> {
+  return fc.oneof({ weight: rarely - 1, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
+}

@@ -19,8 +19,8 @@ export interface JsonSchema {
 export interface Taste {
   /** Of a hundred values, how many are replaced by hostile ones. */
   readonly hostile: number;
-  /** Ids of things that exist. */
-  readonly ids: readonly string[];
+  /** Ids of things that exist, by names such as `run_id`. */
+  readonly ids: Readonly<Record<string, string>>;
 }
 
 const quoted = (text: string) => JSON.stringify(text);
@@ -75,8 +75,10 @@ function numbers({ minimum = -1, maximum = 100, type }: JsonSchema): fc.Arbitrar
 /** Plain strings, by format and, where the schema does not tell more, by the name of the member. */
 function strings({ format }: JsonSchema, taste: Taste, name: string): fc.Arbitrary<string> {
   if (format === 'uuid') {
-    const known = taste.ids.length > 0 ? fc.constantFrom(...taste.ids) : fc.uuid();
-    return fc.oneof({ weight: 6, arbitrary: known }, { weight: 2, arbitrary: fc.uuid() }, oddUuid);
+    const all = fc.oneof(fc.constantFrom(...Object.values(taste.ids)), fc.uuid());
+    const own = Object.entries(taste.ids).filter(([kind]) => `${name.replace(/_ids?$/, '')}_id`.endsWith(kind));
+    const known = own.length > 0 ? fc.constantFrom(...own.map(([, id]) => id)) : all;
+    return fc.oneof({ weight: 6, arbitrary: known }, { weight: 2, arbitrary: all }, oddUuid);
   }
   if (format === 'date-time' || name === 'as_of') {
     const usual = fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:01.5+01:00', '2026-01-01');
@@ -89,7 +91,16 @@ function strings({ format }: JsonSchema, taste: Taste, name: string): fc.Arbitra
   return fc.oneof({ weight: 3, arbitrary: fc.uuid().map((id) => `fuzz-${id}`) }, { weight: 1, arbitrary: odd });
 }
 
-const fields = fc.constantFrom('name', 'id', 'start_time', 'latency', 'metadata', 'feedback_key', 'feedback_score', 'x');
+const fields = fc.constantFrom(
+  'name',
+  'id',
+  'start_time',
+  'latency',
+  'metadata',
+  'feedback_key',
+  'feedback_score',
+  'x',
+);
 const literals = fc.oneof(hostileJson, fc.constantFrom('"a"', "'b'", '1', 'true', 'null', '["a",1]', '"2s"', '[]'));
 const calls = fc.constantFrom('eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'in', 'has', 'exists', 'like', 'toString');
 const { filter: filters } = fc.letrec<{ filter: string }>((tie) => ({
@@ -97,7 +108,14 @@ const { filter: filters } = fc.letrec<{ filter: string }>((tie) => ({
     { maxDepth: 4, depthSize: 'small' },
     fc.tuple(calls, fields, literals).map(([call, field, value]) => `${call}(${field}, ${value})`),
     literals.map((value) => `search(${value})`),
-    fc.constantFrom('', 'and()', '(((((', `${'not('.repeat(30)}eq(name,"a")${')'.repeat(30)}`, 'eq(name', 'a'.repeat(30_000)),
+    fc.constantFrom(
+      '',
+      'and()',
+      '(((((',
+      `${'not('.repeat(30)}eq(name,"a")${')'.repeat(30)}`,
+      'eq(name',
+      'a'.repeat(30_000),
+    ),
     fc
       .tuple(fc.constantFrom('and', 'or', 'not'), fc.array(tie('filter'), { maxLength: 3 }))
       .map(([call, args]) => `${call}(${args.join(',')})`),
@@ -115,9 +133,9 @@ function objects(
   const chosen = fc.tuple(kept, fc.subarray(optional, { maxLength: Math.min(MOST_MEMBERS, optional.length) }));
   const further = fc.oneof(
     { weight: 8, arbitrary: fc.constant<string[]>([]) },
-    fc.tuple(fc.constantFrom('__proto__', 'constructor', 'tenant_id', 'x', ''), hostileJson).map(([name, value]) => [
-      `${quoted(name)}:${value}`,
-    ]),
+    fc
+      .tuple(fc.constantFrom('__proto__', 'constructor', 'tenant_id', 'x', ''), hostileJson)
+      .map(([name, value]) => [`${quoted(name)}:${value}`]),
   );
   return chosen.chain(([first, second]) => {
     const names = [...first, ...second, ...(taste.hostile > 0 ? first.slice(0, Number(second.length === 1)) : [])];

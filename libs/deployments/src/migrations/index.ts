@@ -1,4 +1,10 @@
 import { DeploymentTables1763600001000 } from './1763600001000-deployments';
+import { SourceArchives1763600004100 } from './1763600004100-source-archives';
+import { PushTargets1763600003500 } from './1763600003500-push-targets';
 
-/** Tables of the deployments' read model. */
-export const deploymentsMigrations = [DeploymentTables1763600001000];
+/** Tables of deployments, their uploaded sources, and listeners. */
+export const deploymentsMigrations = [
+  DeploymentTables1763600001000,
+  SourceArchives1763600004100,
+  PushTargets1763600003500,
+];

@@ -32,7 +32,7 @@ export function given<State, E extends DomainEvent>(model: Model<State, E>, ...p
         },
         /** The command is refused with an error of this class, and message when given. */
         throws(error: new (...args: never[]) => Error, message?: string | RegExp) {
-          expect(decided).toThrow(error as unknown as new (...args: unknown[]) => Error);
+          expect(decided).toThrow(error);
           if (message !== undefined) expect(decided).toThrow(message);
         },
         /** Checks the state once the decided events are folded in. */

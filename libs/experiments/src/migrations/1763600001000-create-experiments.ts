@@ -66,9 +66,8 @@ export class CreateExperiments1763600001000 implements MigrationInterface {
         inputs text not null,
         outputs text,
         metadata text,
-        primary key (dataset_id, id, valid_from)
+        primary key (id, dataset_id, valid_from)
       )`);
-    await queryRunner.query('create index examples_by_id on examples (id)');
     await opaqueStorage(queryRunner, 'examples', ['inputs', 'outputs', 'metadata']);
     await queryRunner.query(`
       create table runs (

@@ -2,10 +2,12 @@ import type { MigrationClass } from '@fairlead/postgres';
 import { CreatePayloads1763600000000 } from './1763600000000-create-payloads';
 import { CreateExperiments1763600001000 } from './1763600001000-create-experiments';
 import { ReadIndexes1763600002000 } from './1763600002000-read-indexes';
+import { Comparisons1763600003000 } from './1763600003000-comparisons';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
   CreatePayloads1763600000000,
   CreateExperiments1763600001000,
   ReadIndexes1763600002000,
+  Comparisons1763600003000,
 ];

@@ -6,14 +6,21 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as newId } from 'uuid';
+import { ComparativeExperimentsController } from '../comparative-experiments.controller';
+import { comparativeExperimentsView } from '../comparative-experiments.view';
+import { CompareController } from '../compare.controller';
+import { Comparisons } from '../compare.service';
+import { ComparisonViewController } from '../comparison-view.controller';
 import { DatasetsController } from '../datasets.controller';
 import { ExamplesController } from '../examples.controller';
 import { experimentsView } from '../experiments.view';
 import { FeedbackController } from '../feedback.controller';
 import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../limits';
+import { LiveRunsController } from '../live-runs.controller';
 import { experimentsMigrations } from '../migrations';
 import { RunsController } from '../runs.controller';
+import { RunsV2Controller } from '../runs-v2.controller';
 import { SessionsController } from '../sessions.controller';
 
 export interface Answer {
@@ -50,7 +57,12 @@ export async function startReading(): Promise<Reading> {
       SessionsController,
       DatasetsController,
       ExamplesController,
+      LiveRunsController,
       RunsController,
+      RunsV2Controller,
+      CompareController,
+      ComparativeExperimentsController,
+      ComparisonViewController,
       FeedbackController,
       InfoController,
     ],
@@ -58,12 +70,14 @@ export async function startReading(): Promise<Reading> {
       { provide: EventStore, useValue: store },
       { provide: Pool, useValue: database.pool },
       { provide: ExperimentLimits, useValue: new ExperimentLimits() },
+      Comparisons,
       Followers,
     ],
   })
   class ReadingModule {
     constructor(followers: Followers) {
       followers.register(experimentsView);
+      followers.register(comparativeExperimentsView);
     }
   }
 
@@ -110,7 +124,7 @@ async function request(
     headers: { 'x-api-key': tenant, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  const json = String(answer.headers['content-type']).includes('json')
+  const json = /[/+]json\b/.test(String(answer.headers['content-type']))
     ? (JSON.parse(answer.payload) as unknown)
     : undefined;
   return { status: answer.statusCode, text: answer.payload, json };

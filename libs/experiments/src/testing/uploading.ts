@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -6,7 +7,9 @@ import {
   EventStoreTransport,
   eventingMigrations,
   Followers,
+  parseMasterKeys,
   PostgresEventStore,
+  Vault,
 } from '@fairlead/eventing';
 import { type Actor, createServer, httpMigrations, Unauthorized } from '@fairlead/http';
 import { testDatabase } from '@fairlead/postgres/testing';
@@ -49,7 +52,9 @@ export async function startUploading(limits: Partial<ExperimentLimits> = {}): Pr
   const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
   const tenants = { a: uuid(), b: uuid() };
-  const eventing = EventingModule.with({ store, db: database.db, pool: database.pool, vault: undefined as never });
+  const keys = parseMasterKeys(randomBytes(32).toString('base64'), 'the test');
+  const vault = new Vault(database.pool, keys);
+  const eventing = EventingModule.with({ store, db: database.db, pool: database.pool, vault });
 
   @Module({ imports: [eventing, ExperimentsModule.with(limits)] })
   class TestModule {}

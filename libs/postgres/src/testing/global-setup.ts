@@ -22,6 +22,7 @@ export default async function globalSetup(): Promise<void> {
   globalThis.fairleadTestServer = {
     async stop() {
       await server.stop();
+      guard.ref();
       await new Promise((resolve) => guard.once('exit', resolve).stdin.end());
     },
   };

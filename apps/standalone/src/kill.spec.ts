@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEmbedded } from '@fairlead/postgres';
+import { Client } from 'pg';
+import { Courier } from './testing/courier';
+import { type DeploymentLife, imageOf } from './testing/deployment-life';
+import { hasEnded, Home, killed, type Service, until } from './testing/home';
+import { Ledger } from './testing/ledger';
+import { Random } from './testing/random';
+import { differences, forgetReadModels, readModels, unsettled } from './testing/read-models';
+import { Traffic } from './testing/traffic';
+
+const SEED = Number(process.env.FAIRLEAD_KILL_SEED ?? 20_260_101);
+const ROUNDS = 20;
+const RECOVERY_MS = 10_000;
+const VICTIMS = ['PostgreSQL', 'the server', 'both'] as const;
+
+describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_KILL_SEED=${SEED})`, () => {
+  const random = new Random(SEED);
+  const courier = new Courier();
+  const traffic = new Traffic(courier, random);
+  let home: Home;
+  let service: Service;
+  let clients: Client[];
+
+  beforeAll(() => {
+    home = new Home();
+    clients = [];
+  });
+  afterAll(async () => {
+    courier.giveUp();
+    await traffic.stop();
+    await Promise.all(clients.map((client) => client.end()));
+    await home.end();
+  });
+
+  async function connect(url: string): Promise<Client> {
+    const client = new Client(url);
+    client.on('error', () => undefined);
+    await client.connect();
+    clients.push(client);
+    return client;
+  }
+
+  async function startService(): Promise<void> {
+    service = await home.start();
+    courier.target = { url: service.url, key: home.key() };
+  }
+
+  async function kill(victim: (typeof VICTIMS)[number]): Promise<void> {
+    const postmaster = home.postgresPid();
+    if (victim !== 'PostgreSQL') courier.expectKill();
+    if (victim !== 'the server') process.kill(postmaster, 'SIGKILL');
+    if (victim === 'PostgreSQL') {
+      await until(() => home.postgresPid() !== postmaster);
+      return;
+    }
+    await killed(service.process);
+    await delay(random.below(200));
+    await startService();
+  }
+
+  /** A write that was sent after `time` has succeeded. */
+  async function writesGoOn(time: number): Promise<void> {
+    await until(() => courier.lastSuccess >= time);
+  }
+
+  /** What the log says of what had been acknowledged when this is called. */
+  async function logFaults(): Promise<string[]> {
+    const ledger = new Ledger(traffic);
+    const db = await connect(home.databaseUrl());
+    const faults = await ledger.faults(db);
+    await db.end();
+    clients.splice(clients.indexOf(db), 1);
+    return faults;
+  }
+
+  async function get(path: string) {
+    const { status, json } = await courier.deliver({ method: 'GET', path });
+    expect({ path, status }).toEqual({ path, status: 200 });
+    return json;
+  }
+
+  it('loses nothing that it acknowledged, doubles nothing, and comes back by itself', async () => {
+    await startService();
+    traffic.start();
+    for (let round = 0; round < ROUNDS; round++) {
+      const { succeeded } = courier.counts;
+      await until(() => courier.counts.succeeded >= succeeded + 20);
+      await delay(random.below(300));
+      const victim = VICTIMS[round % VICTIMS.length]!;
+      const pid = service.process.pid;
+      const time = Date.now();
+      await kill(victim);
+      const down = victim === 'PostgreSQL' ? time : Date.now();
+      await writesGoOn(down);
+      expect({ victim, recovered: Date.now() - down < RECOVERY_MS }).toEqual({ victim, recovered: true });
+      if (victim === 'PostgreSQL') expect([service.process.pid, hasEnded(service.process)]).toEqual([pid, false]);
+      expect(await logFaults()).toEqual([]);
+    }
+    await traffic.stop();
+    expect({ faults: [...traffic.faults, ...courier.faults] }).toEqual({ faults: [] });
+    expect(await logFaults()).toEqual([]);
+  }, 300_000);
+
+  it('shows every deployment as it was acknowledged last, each under a name of its own', async () => {
+    const db = await connect(home.databaseUrl());
+    await until(async () => (await unsettled(db)).length === 0);
+    const present = traffic.lives.filter(({ refused, isDeleted }) => !refused && !isDeleted);
+    const { resources } = await get('/v2/deployments?limit=100');
+    expect(resources.map(({ id }: DeploymentLife) => id).sort()).toEqual(present.map(({ id }) => id).sort());
+    expect(new Set(resources.map(({ name }: DeploymentLife) => name)).size).toBe(present.length);
+    for (const life of present) {
+      const revealed = life.secret === undefined ? [] : [{ name: 'TOKEN', value: life.secret }];
+      expect(await get(`/v2/deployments/${life.id}`)).toMatchObject({
+        name: life.name,
+        status: 'READY',
+        source_revision_config: { image_uri: imageOf(life.image) },
+        secrets: revealed,
+      });
+      const revisions = await get(`/v2/deployments/${life.id}/revisions?limit=100`);
+      expect(revisions.resources).toHaveLength(life.image + 1);
+      if (life.tag === undefined) continue;
+      const tagged = await get(`/v2/deployments?tag_value_ids=${life.tag}`);
+      expect(tagged.resources.map(({ id }: DeploymentLife) => id)).toEqual([life.id]);
+    }
+  }, 60_000);
+
+  it('shows every experiment with exactly its runs, feedback and statistics', async () => {
+    const db = await connect(home.databaseUrl());
+    const { uploads } = traffic;
+    expect(uploads.length).toBeGreaterThan(ROUNDS);
+    for (const { answer, statistics, name } of uploads) {
+      const session = await get(`/api/v1/sessions/${answer?.experiment}`);
+      expect(session).toMatchObject({ name, reference_dataset_id: answer?.dataset, ...statistics });
+    }
+    const stored = await db.query<{ id: string; runs: number; feedback: number }>(`
+      select id, (select count(*)::int from runs where session_id = s.id) as runs,
+        (select count(*)::int from feedback where session_id = s.id) as feedback
+      from sessions s where reference_dataset_id is not null`);
+    const expected = uploads.map(({ answer, statistics: { run_count } }) => ({
+      id: answer?.experiment,
+      runs: run_count,
+      feedback: run_count + 1,
+    }));
+    expect(new Set(stored.rows)).toEqual(new Set(expected));
+    for (const dataset of new Set(uploads.map((upload) => upload.dataset))) {
+      const members = uploads.filter((upload) => upload.dataset === dataset);
+      const ids = new Set(members.map(({ answer }) => answer?.dataset));
+      expect(ids.size).toBe(1);
+      expect(await get(`/api/v1/datasets/${[...ids][0]}`)).toMatchObject({
+        name: dataset,
+        session_count: members.length,
+        example_count: new Set(members.flatMap(({ rowIds }) => [...rowIds])).size,
+      });
+    }
+  }, 60_000);
+
+  it('has one tracing project for each name that deployments had', async () => {
+    const db = await connect(home.databaseUrl());
+    const { rows } = await db.query<{ name: string }>('select name from sessions where reference_dataset_id is null');
+    const names = traffic.lives.filter(({ refused }) => !refused).map(({ name }) => name);
+    expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(names)].sort());
+  });
+
+  it('has the same read models when everything is replayed, and writes nothing new then', async () => {
+    const live = await connect(home.databaseUrl());
+    const kept = await readModels(live);
+    const events = await countEvents(live);
+    service.process.kill('SIGTERM');
+    await until(() => hasEnded(service.process));
+    // Users and modes too: PostgreSQL insists on them.
+    execFileSync('cp', ['-a', home.data(), home.data('replay')]);
+    const postgres = await startEmbedded({ dataDir: join(home.data('replay'), 'postgres') });
+    try {
+      await forgetReadModels(await connect(postgres.url));
+    } finally {
+      await postgres.stop();
+    }
+    await home.start({ FAIRLEAD_DATA_DIR: home.data('replay') });
+    const replay = await connect(home.databaseUrl('replay'));
+    await until(async () => (await unsettled(replay)).length === 0);
+    expect(differences(kept, await readModels(replay))).toEqual([]);
+    expect(await countEvents(replay)).toBe(events);
+  }, 120_000);
+});
+
+async function countEvents(db: Client): Promise<string | undefined> {
+  const { rows } = await db.query<{ count: string }>('select count(*) from events');
+  return rows[0]?.count;
+}

@@ -1,0 +1,330 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testDatabase } from '@fairlead/postgres/testing';
+import { Client } from 'langsmith';
+import { evaluate } from 'langsmith/evaluation';
+import { readSettings, type Standalone, startStandalone } from '.';
+
+/** The SDK of the incumbent, unmodified: it is given the address of the service and a key. */
+
+const KEY = 'langsmith-spec-operator-key';
+/** More than one page of runs. */
+const ROWS = 120;
+const DATASET = 'arithmetic';
+
+type Scores = Readonly<Record<string, number>>;
+type Inputs = Record<'a' | 'b', number>;
+type Sum = Readonly<Record<string, number>>;
+interface Evaluated {
+  readonly outputs: Sum;
+  readonly referenceOutputs?: Sum;
+}
+interface Uploaded {
+  readonly dataset: { readonly id: string };
+  readonly experiment: { readonly id: string };
+}
+
+let directory: string;
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let standalone: Standalone;
+let dataset: string;
+let first: string;
+let second: string;
+
+const rowId = (row: number) => `00000000-0000-4000-8000-${String(row).padStart(12, '0')}`;
+
+async function send<T>(method: string, path: string, body?: object): Promise<T> {
+  const response = await fetch(standalone.url + path, {
+    method,
+    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+async function until<T>(found: () => Promise<T | undefined | false>): Promise<T> {
+  for (const deadline = Date.now() + 15_000; ;) {
+    const value = await found();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > deadline) throw new Error('It did not happen.');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function upload(name: string, scores: (row: number) => Scores): Promise<Uploaded> {
+  const results = Array.from({ length: ROWS }, (_, row) => ({
+    row_id: rowId(row),
+    inputs: { a: row, b: 1 },
+    expected_outputs: { sum: row + 1 },
+    actual_outputs: { sum: row + 1 },
+    evaluation_scores: Object.entries(scores(row)).map(([key, score]) => ({ key, score })),
+    start_time: new Date(Date.UTC(2026, 0, 1, 0, 0, row)).toISOString(),
+    end_time: new Date(Date.UTC(2026, 0, 1, 0, 0, row, 250)).toISOString(),
+    run_name: `sum ${row}`,
+    ...(row === 7 && { error: 'overflow' }),
+    run_metadata: { parity: row % 2 ? 'odd' : 'even' },
+  }));
+  const uploaded = await send<Uploaded>('POST', '/api/v1/datasets/upload-experiment', {
+    experiment_name: name,
+    dataset_name: DATASET,
+    experiment_start_time: '2026-01-01T00:00:00Z',
+    experiment_end_time: '2026-01-01T01:00:00Z',
+    experiment_metadata: { model: name },
+    summary_experiment_scores: [{ key: 'overall', score: 0.9 }],
+    results,
+  });
+  type Session = { run_count: number | null };
+  await until(async () => {
+    const { run_count } = await send<Session>('GET', `/api/v1/sessions/${uploaded.experiment.id}`);
+    return run_count === ROWS;
+  });
+  return uploaded;
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const clientAt = (path: string) =>
+  new Client({ apiUrl: standalone.url + path, apiKey: KEY, autoBatchTracing: true, callerOptions: { maxRetries: 0 } });
+
+beforeAll(async () => {
+  jest.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+  jest.spyOn(console, 'warn').mockReturnValue(undefined);
+  jest.spyOn(console, 'log').mockReturnValue(undefined);
+  directory = mkdtempSync(join(tmpdir(), 'fairlead-langsmith-'));
+  database = await testDatabase([]);
+  standalone = await startStandalone(
+    readSettings({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: directory,
+      FAIRLEAD_API_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    }),
+  );
+  const uploaded = await upload('model-a', () => ({ correct: 1, closeness: 0.9 }));
+  dataset = uploaded.dataset.id;
+  first = uploaded.experiment.id;
+  second = (await upload('model-b', (row) => ({ correct: Number(row % 10 > 0), closeness: 0.7 }))).experiment.id;
+}, 60_000);
+
+afterAll(async () => {
+  await standalone?.stop();
+  await database?.drop();
+  rmSync(directory, { recursive: true, force: true });
+  jest.restoreAllMocks();
+});
+
+describe.each(['', '/api', '/api/v1'])('The LangSmith client with its endpoint at "%s"', (path) => {
+  let client: Client;
+  beforeAll(() => {
+    client = clientAt(path);
+  });
+
+  it('reads, finds and lists projects with their statistics', async () => {
+    const project = await client.readProject({ projectId: first, includeStats: true });
+    expect(project).toMatchObject({ id: first, name: 'model-a', reference_dataset_id: dataset, run_count: ROWS });
+    expect(project.latency_p50).toBeCloseTo(0.25, 6);
+    expect(project.feedback_stats).toMatchObject({ correct: { n: ROWS, avg: 1 } });
+    expect(await client.readProject({ projectName: 'model-b' })).toMatchObject({ id: second });
+    await expect(client.readProject({ projectName: 'model-z' })).rejects.toThrow('not found');
+    expect(await client.hasProject({ projectId: first })).toBe(true);
+    expect(await client.hasProject({ projectName: 'model-a' })).toBe(true);
+    expect(await client.hasProject({ projectName: 'model-z' })).toBe(false);
+    const listed = await collect(client.listProjects({ referenceDatasetId: dataset, includeStats: true }));
+    const known = listed.filter(({ id }) => [first, second].includes(id));
+    expect(known.map(({ name }) => name).sort()).toEqual(['model-a', 'model-b']);
+    for (const project of known) expect(project).toMatchObject({ run_count: ROWS, error_rate: 1 / ROWS });
+    expect(await collect(client.listProjects({ name: 'model-b' }))).toMatchObject([{ id: second }]);
+    expect(await collect(client.listProjects({ referenceDatasetName: DATASET, nameContains: 'el-a' }))).toHaveLength(1);
+    expect(await collect(client.listProjects({ metadata: { model: 'model-b' } }))).toMatchObject([{ id: second }]);
+  });
+
+  it('reads, finds and lists datasets', async () => {
+    expect(await client.readDataset({ datasetName: DATASET })).toMatchObject({ id: dataset, example_count: ROWS });
+    expect(await client.readDataset({ datasetId: dataset })).toMatchObject({ name: DATASET, data_type: 'kv' });
+    expect(await client.hasDataset({ datasetName: DATASET })).toBe(true);
+    expect(await client.hasDataset({ datasetName: 'geometry' })).toBe(false);
+    expect(await client.hasDataset({ datasetId: first })).toBe(false);
+    expect(await collect(client.listDatasets({ datasetNameContains: 'arith' }))).toMatchObject([{ id: dataset }]);
+    expect(await collect(client.listDatasets({ datasetIds: [dataset], limit: 1 }))).toHaveLength(1);
+  });
+
+  it('reads and lists examples', async () => {
+    const all = await collect(client.listExamples({ datasetId: dataset }));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(ROWS);
+    expect(await collect(client.listExamples({ datasetName: DATASET, limit: 5 }))).toHaveLength(5);
+    const wanted = { datasetId: dataset, exampleIds: [rowId(3), rowId(4)], includeAttachments: true };
+    const some = await collect(client.listExamples(wanted));
+    expect(some.map(({ inputs, outputs }) => [inputs.a, outputs?.sum]).sort()).toEqual([
+      [3, 4],
+      [4, 5],
+    ]);
+    expect(await collect(client.listExamples({ datasetId: dataset, asOf: new Date('2020-01-01') }))).toEqual([]);
+    expect(await collect(client.listExamples({ datasetId: dataset, asOf: new Date() }))).toHaveLength(ROWS);
+    expect(await client.readExample(rowId(9))).toMatchObject({ id: rowId(9), inputs: { a: 9 }, dataset_id: dataset });
+  });
+
+  it('reads and lists runs, past the first page', async () => {
+    const runs = await collect(client.listRuns({ projectId: first }));
+    expect(new Set(runs.map(({ id }) => id)).size).toBe(ROWS);
+    expect(await collect(client.listRuns({ projectName: 'model-a', limit: 100 }))).toHaveLength(100);
+    expect(await collect(client.listRuns({ projectId: first, limit: 7, isRoot: true }))).toHaveLength(7);
+    const failed = await collect(client.listRuns({ projectId: [first, second], error: true }));
+    expect(failed.map(({ error, status }) => [error, status])).toEqual(Array(2).fill(['overflow', 'error']));
+    const filter = 'and(eq(feedback_key, "correct"), eq(feedback_score, 0))';
+    expect(await collect(client.listRuns({ projectId: second, filter }))).toHaveLength(ROWS / 10);
+    const ofExample = await collect(client.listRuns({ projectId: first, referenceExampleId: rowId(5) }));
+    expect(ofExample).toMatchObject([
+      { name: 'sum 5', inputs: { a: 5 }, outputs: { sum: 6 }, reference_example_id: rowId(5) },
+    ]);
+    const run = await client.readRun(ofExample[0]!.id);
+    expect(run).toMatchObject({ id: ofExample[0]!.id, session_id: first, run_type: 'chain', status: 'success' });
+    await expect(client.readRun(first)).rejects.toThrow('not found');
+  });
+
+  it('gives and lists feedback', async () => {
+    const [run] = await collect(client.listRuns({ projectId: first, referenceExampleId: rowId(11) }));
+    const key = `liked ${path}`;
+    await client.createFeedback(run!.id, key, { score: true, comment: 'neat', sessionId: first });
+    const given = await collect(client.listFeedback({ runIds: [run!.id], feedbackKeys: [key] }));
+    expect(given).toMatchObject([{ key, score: 1, comment: 'neat', run_id: run!.id, trace_id: run!.id }]);
+    const uploaded = await collect(client.listFeedback({ runIds: [run!.id], feedbackSourceTypes: ['api'] }));
+    expect(uploaded.map((one) => one.key)).toEqual(expect.arrayContaining(['correct', 'closeness', key]));
+  });
+
+  it('tells addresses of projects and datasets', async () => {
+    const { tenant_id: tenant } = await client.readProject({ projectId: first });
+    expect(await client.getProjectUrl({ projectId: first })).toContain(`/o/${tenant}/projects/p/${first}`);
+    expect(await client.getDatasetUrl({ datasetName: DATASET })).toContain(`/o/${tenant}/datasets/${dataset}`);
+  });
+
+  it('queries runs in the second version', async () => {
+    const project_ids = [first];
+    const bare = await client.runs.query({ project_ids, page_size: 50 });
+    expect(bare.items).toHaveLength(50);
+    expect(Object.keys(bare.items[0]!)).toEqual(['id']);
+    const all = await collect(client.runs.query({ project_ids, page_size: 50, selects: ['ID', 'NAME'] }));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(ROWS);
+    const selects = ['ID', 'NAME', 'RUN_TYPE', 'STATUS', 'INPUTS', 'OUTPUTS_PREVIEW', 'LATENCY_SECONDS'] as const;
+    const failed = await client.runs.query({
+      project_ids,
+      has_error: true,
+      selects: [...selects, 'ERROR', 'METADATA'],
+    });
+    expect(failed.items).toEqual([
+      {
+        id: expect.any(String) as string,
+        name: 'sum 7',
+        run_type: 'CHAIN',
+        status: 'ERROR',
+        inputs: { a: 7, b: 1 },
+        outputs_preview: '{"sum":8}',
+        latency_seconds: 0.25,
+        error: 'overflow',
+        metadata: { parity: 'odd' },
+      },
+    ]);
+    const id = failed.items[0]!.id!;
+    const run = await client.runs.retrieve(id, {
+      project_id: first,
+      selects: ['NAME', 'PROJECT_ID', 'FEEDBACK_STATS'],
+    });
+    expect(run).toMatchObject({ name: 'sum 7', project_id: first, feedback_stats: { correct: { n: 1, avg: 1 } } });
+    await expect(client.runs.retrieve(id, { project_id: second })).rejects.toMatchObject({
+      status: 404,
+      error: { title: 'Not Found', status: 404, detail: `Run ID ${id} not found.` },
+    });
+  });
+
+  it('queries the runs of experiments side by side', async () => {
+    const experiment_ids = [first, second];
+    const pages = client.datasets.experimentRuns.query(dataset, {
+      experiment_ids,
+      page_size: 50,
+      selects: ['ID', 'PROJECT_ID'],
+    });
+    const examples = await collect(pages);
+    expect(new Set(examples.map(({ id }) => id)).size).toBe(ROWS);
+    for (const { runs } of examples) expect(runs!.map(({ project_id }) => project_id)).toEqual(experiment_ids);
+    const sorted = await client.datasets.experimentRuns.query(dataset, {
+      experiment_ids: [second],
+      example_ids: [rowId(9), rowId(10), rowId(11)],
+      sort: { by: 'feedback.correct', order: 'ASC' },
+    });
+    expect(sorted.items.map(({ id }) => id)).toEqual([rowId(10), rowId(9), rowId(11)]);
+  });
+
+  it('creates comparative experiments', async () => {
+    const name = `a against b ${path}`;
+    const made = await client.createComparativeExperiment({
+      name,
+      experimentIds: [first, second],
+      metadata: { reason: 'release' },
+    });
+    expect(made).toMatchObject({ name, reference_dataset_id: dataset, extra: { metadata: { reason: 'release' } } });
+    const found = await send<object[]>(
+      'GET',
+      `/api/v1/datasets/${dataset}/comparative?name=${encodeURIComponent(name)}`,
+    );
+    expect(found).toMatchObject([{ id: made.id, experiments_info: [{ id: first }, { id: second }] }]);
+  });
+});
+
+describe('evaluate()', () => {
+  it('runs an experiment on an uploaded dataset, which then compares with uploaded ones', async () => {
+    const client = clientAt('/api/v1');
+    const results = await evaluate(({ a, b }: Inputs) => ({ sum: a < 30 ? 0 : a + b }), {
+      client,
+      data: DATASET,
+      experimentPrefix: 'live',
+      evaluators: [
+        ({ outputs, referenceOutputs }: Evaluated) => ({
+          key: 'correct',
+          score: outputs.sum === referenceOutputs?.sum ? 1 : 0,
+        }),
+      ],
+      maxConcurrency: 8,
+    });
+    expect(results.length).toBe(ROWS);
+    const project = await until(async () => {
+      const found = await client.readProject({ projectName: results.experimentName, includeStats: true });
+      return found.run_count === ROWS && found;
+    });
+    expect(project).toMatchObject({ reference_dataset_id: dataset, error_rate: 0 });
+    expect(project.feedback_stats).toMatchObject({ correct: { n: ROWS, avg: 0.75 } });
+    type Result = { experiment: string; verdict: string; counts: object; test: object };
+    const compared = await send<{ keys: { results: Result[] }[]; warnings: { code: string }[] }>(
+      'GET',
+      `/api/v1/datasets/${dataset}/compare?experiments=${first},${project.id}&key=correct`,
+    );
+    const counts = { rows: ROWS, better: 0, worse: 30, same: 90, missing: 0, extra: 0, errored: 0, unscored: 0 };
+    expect(compared.keys[0]!.results[1]).toMatchObject({ experiment: project.id, verdict: 'worse', counts });
+    expect(compared.warnings.map(({ code }) => code)).toEqual(['score sources differ']);
+  }, 60_000);
+
+  it('compares experiments pairwise', async () => {
+    const client = clientAt('/api/v1');
+    const compared = await evaluate(['model-a', 'model-b'], {
+      client,
+      experimentPrefix: 'pairwise',
+      evaluators: [
+        ({ runs }: { runs: { id: string }[] }) => ({
+          key: 'preferred',
+          scores: Object.fromEntries(runs.map(({ id }, place) => [id, 1 - place])),
+        }),
+      ],
+    });
+    expect(compared.results).toHaveLength(ROWS);
+    type Listed = { name: string; feedback_stats: Record<string, { n: number; avg: number }> };
+    const listed = await send<Listed[]>('GET', `/api/v1/datasets/${dataset}/comparative?name_contains=pairwise`);
+    expect(listed).toMatchObject([{ feedback_stats: { preferred: { n: 2 * ROWS, avg: 0.5 } } }]);
+    const { feedback_stats: alone } = await client.readProject({ projectId: first, includeStats: true });
+    expect(alone).not.toHaveProperty('preferred');
+  }, 60_000);
+});

@@ -1,0 +1,83 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { readSettings, type Standalone, startStandalone } from '.';
+
+const KEY = 'rollouts-spec-operator-key';
+
+let directory: string;
+let database: TestDatabase;
+let standalone: Standalone;
+
+async function start(settings: Record<string, string> = {}): Promise<void> {
+  const own = { PORT: '0', DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: directory, FAIRLEAD_API_KEY: KEY };
+  standalone = await startStandalone(readSettings({ ...own, LOG_LEVEL: 'silent', ...settings }));
+}
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'fairlead-rollouts-'));
+  database = await testDatabase([]);
+});
+afterEach(async () => {
+  await standalone.stop();
+  await database.drop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function ask(method: string, path: string, body?: object) {
+  const response = await fetch(standalone.url + path, {
+    method,
+    headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
+}
+
+const wait = (id: string, rid: string) => ask('GET', `/v2/deployments/${id}/revisions/${rid}/wait?timeout=20`);
+const container = {
+  name: 'agent',
+  source: 'external_container',
+  source_config: {},
+  source_revision_config: { image_uri: 'registry.example/agent:1' },
+  secrets: [],
+};
+
+it('deploys without being told how, and removes what is deleted', async () => {
+  await start();
+  const { json: created } = await ask('POST', '/v2/deployments', container);
+  const { json: revision } = await wait(created.id, created.latest_revision_id);
+  expect(revision.status).toBe('DEPLOYED');
+  const { json: deployment } = await ask('GET', `/v2/deployments/${created.id}`);
+  expect(deployment).toMatchObject({ status: 'READY', active_revision_id: revision.id });
+  expect((await ask('DELETE', `/v2/deployments/${created.id}`)).status).toBe(204);
+  for (let status = 200; status !== 404;) ({ status } = await ask('GET', `/v2/deployments/${created.id}`));
+  expect((await ask('POST', '/v2/deployments', container)).status).toBe(201);
+}, 30_000);
+
+it('builds an uploaded archive with the operator’s command, and shows its log', async () => {
+  const build = join(directory, 'build.sh');
+  writeFileSync(build, '#!/bin/sh\necho "building $FAIRLEAD_SECRET_TOKEN"\ngzip -dc "$1"\n');
+  chmodSync(build, 0o755);
+  await start({ EXECUTOR: 'command', COMMAND_BUILD: `${build} {source_tarball}` });
+  const empty = {
+    source: 'internal_source',
+    source_revision_config: {},
+    secrets: [{ name: 'TOKEN', value: 'sesame' }],
+  };
+  const { json: created } = await ask('POST', '/v2/deployments', { ...container, ...empty });
+  const { json: upload } = await ask('POST', `/v2/deployments/${created.id}/upload-url`);
+  expect((await fetch(upload.upload_url, { method: 'PUT', body: gzipSync('the source\n') })).status).toBe(200);
+  const { json: patched } = await ask('PATCH', `/v2/deployments/${created.id}`, {
+    revision_source: 'internal_source',
+    source_revision_config: { source_tarball_path: upload.object_path, langgraph_config_path: 'langgraph.json' },
+  });
+  const { json: revision } = await wait(created.id, patched.latest_revision_id);
+  expect(revision.status).toBe('DEPLOYED');
+  const logs = `/v1/projects/${created.id}/revisions/${revision.id}/build_logs`;
+  const { json } = await ask('POST', logs, { order: 'asc', limit: 50 });
+  expect(json.logs.map(({ message }: { message: string }) => message)).toEqual(['building [redacted]', 'the source']);
+  expect(typeof json.next_offset).toBe('string');
+}, 30_000);

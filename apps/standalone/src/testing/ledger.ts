@@ -1,0 +1,98 @@
+import type { Client } from 'pg';
+import { type DeploymentLife, stepOf } from './deployment-life';
+import type { ExperimentUpload } from './experiment-upload';
+import type { Traffic } from './traffic';
+
+interface Entry {
+  readonly stream: string;
+  readonly version: number;
+  readonly type: string;
+  readonly data: ReturnType<typeof JSON.parse>;
+}
+
+/** What clients had been told by some moment, to be compared with a later state of the log. */
+export class Ledger {
+  private readonly acknowledged: ReadonlyMap<DeploymentLife, number>;
+  private readonly answered: readonly ExperimentUpload[];
+
+  constructor(private readonly traffic: Traffic) {
+    this.acknowledged = new Map(traffic.lives.map((life) => [life, life.acknowledged]));
+    this.answered = traffic.uploads.filter(({ answer }) => answer);
+  }
+
+  /**
+   * What is wrong with the log: an acknowledged step that is missing, one that is there twice or was never sent, or a
+   * hole. At most the one step that a client is waiting for may be in the log without having been acknowledged.
+   */
+  async faults(db: Client): Promise<string[]> {
+    const { rows } = await db.query<Entry>('select stream, version, type, data from events order by "position"');
+    return [
+      ...(await holes(db)),
+      ...this.deploymentFaults(rows.filter(({ stream }) => stream.startsWith('deployment-'))),
+      ...this.uploadFaults(rows.filter(({ type }) => type === 'ExperimentUploaded')),
+    ];
+  }
+
+  private deploymentFaults(entries: readonly Entry[]): string[] {
+    const faults: string[] = [];
+    const streams = new Map<string, Entry[]>();
+    for (const entry of entries) streams.set(entry.stream, [...(streams.get(entry.stream) ?? []), entry]);
+    for (const life of this.traffic.lives) {
+      const before = this.acknowledged.get(life) ?? 0;
+      const stream = this.streamOf(life, streams);
+      const recorded = streams.get(stream) ?? [];
+      streams.delete(stream);
+      const steps = recorded.flatMap(({ type, data }) => stepOf(type, data) ?? []);
+      const isPrefix = steps.every((step, index) => step === life.sent[index]);
+      if (isPrefix && steps.length >= before && onceEach(recorded)) continue;
+      const told = `${before} of [${life.sent.join(', ')}] acknowledged`;
+      faults.push(`${life.name} (${stream}): ${told}, recorded: ${recorded.map(({ type }) => type).join(', ')}`);
+    }
+    for (const [stream, [first]] of streams)
+      faults.push(`${stream}: nobody asked for ${first?.data.name} a second time`);
+    return faults;
+  }
+
+  /** The stream that an acknowledged creation told of, or the one of a creation that is still to be acknowledged. */
+  private streamOf({ id, refused, name }: DeploymentLife, streams: ReadonlyMap<string, Entry[]>): string {
+    if (id !== undefined) return `deployment-${id}`;
+    if (refused) return 'none';
+    const known = new Set(this.traffic.lives.map((life) => `deployment-${life.id}`));
+    const own = [...streams].find(([stream, [first]]) => first?.data.name === name && !known.has(stream));
+    return own?.[0] ?? 'none';
+  }
+
+  private uploadFaults(entries: readonly Entry[]): string[] {
+    const faults: string[] = [];
+    const streams = new Map<string, string[]>();
+    for (const { stream, data } of entries) streams.set(data.name, [...(streams.get(data.name) ?? []), stream]);
+    for (const [name, found] of streams) if (found.length > 1) faults.push(`${name} is there ${found.length} times`);
+    for (const { name, answer } of this.answered) {
+      if (streams.get(name)?.[0] !== `experiment-${answer?.experiment}`) faults.push(`${name} is not there`);
+    }
+    return faults;
+  }
+}
+
+/** What the service itself adds to a deployment happens once, and a revision comes with each change of the image. */
+function onceEach(entries: readonly Entry[]): boolean {
+  const count = (...types: string[]) => entries.filter(({ type }) => types.includes(type)).length;
+  const revisions = count('DeploymentCreated', 'DeploymentPatched');
+  return (
+    count('DeploymentProvisioned') <= 1 && count('DeploymentDeleted') <= 1 && count('RevisionCreated') === revisions
+  );
+}
+
+async function holes(db: Client): Promise<string[]> {
+  const { rows } = await db.query<{ fault: string }>(`
+    select format('position %s is event %s of the log', "position", place) as fault
+    from (select "position", row_number() over (order by "position") as place from events) as log
+    where "position" <> place
+    union all
+    select format('%s: version %s is event %s of the stream', stream, version, place)
+    from (select stream, version, row_number() over (partition by stream order by "position") as place from events) as log
+    where version <> place
+    union all
+    select format('event %s is there %s times', id, count(*)) from events group by id having count(*) > 1`);
+  return rows.map(({ fault }) => fault);
+}

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Answer, Courier, Request } from './courier';
+import { DeploymentLife } from './deployment-life';
+import { ExperimentUpload } from './experiment-upload';
+import { Random } from './random';
+
+/** Clients at a time; those who only wait for the service to finish an earlier attempt do not count. */
+const CLIENTS = 7;
+const NAMES = 40;
+const LONGEST_PAUSE_MS = 60;
+
+/** Many clients at once that create, change and delete deployments and upload experiments. */
+export class Traffic {
+  readonly lives: DeploymentLife[] = [];
+  readonly uploads: ExperimentUpload[] = [];
+  /** What clients were told that they should not have been told. */
+  readonly faults: string[] = [];
+  private readonly underway = new Set<Promise<void>>();
+  private readonly holders = new Map<string, Set<DeploymentLife>>();
+  /** Those that wanted a name while another had it or wanted it too. */
+  private readonly contended = new Set<DeploymentLife>();
+  private clients = 0;
+  private started = 0;
+  private stopping = false;
+
+  constructor(
+    private readonly courier: Courier,
+    private readonly random: Random,
+  ) {}
+
+  start(): void {
+    while (this.clients < CLIENTS && !this.stopping) this.begin();
+  }
+
+  /** Begins nothing new, and resolves when everything that was sent has been answered. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    while (this.underway.size > 0) await Promise.all(this.underway);
+  }
+
+  private begin(): void {
+    this.clients += 1;
+    const number = ++this.started;
+    const random = new Random(this.random.below(2 ** 31));
+    const client = (number % 4 === 0 ? this.upload(number, random) : this.live(number, random))
+      .catch((error: unknown) => void this.faults.push(`client ${number}: ${String(error)}`))
+      .finally(() => {
+        this.underway.delete(client);
+        this.clients -= 1;
+        this.start();
+      });
+    this.underway.add(client);
+  }
+
+  private async upload(number: number, random: Random): Promise<void> {
+    const upload = new ExperimentUpload(number, random);
+    this.uploads.push(upload);
+    await upload.send(this.deliver);
+    await delay(random.below(LONGEST_PAUSE_MS));
+  }
+
+  private async live(number: number, random: Random): Promise<void> {
+    const name = `agent ${random.below(NAMES)}`;
+    const life = new DeploymentLife(name, number, random);
+    this.lives.push(life);
+    const holders = (this.holders.get(name) ?? new Set()).add(life);
+    this.holders.set(name, holders);
+    if (holders.size > 1) for (const holder of holders) this.contended.add(holder);
+    await life.live(
+      this.deliver,
+      () => this.stopping,
+      () => delay(random.below(LONGEST_PAUSE_MS)),
+    );
+    if (life.refused && !this.contended.has(life)) {
+      this.faults.push(`client ${number} was refused the name ${name}, which nobody else had`);
+    }
+    if (life.refused || life.isDeleted) holders.delete(life);
+  }
+
+  private readonly deliver = (request: Request): Promise<Answer> => {
+    return this.courier.deliver(request, (waits) => {
+      this.clients += waits ? -1 : 1;
+      this.start();
+    });
+  };
+}

@@ -1,0 +1,81 @@
+/** What deployments tell those who roll revisions out, and what these tell back. */
+
+/** A value that only the vault opens, for the tenant, the deployment's id as subject, and the secret's name. */
+export interface SealedSecret {
+  readonly name: string;
+  readonly sealed: { readonly subject: string; readonly sealed: string };
+}
+
+export interface RevisionSourceMessage {
+  readonly repo_ref?: string;
+  readonly graph_config_path?: string;
+  readonly image_uri?: string;
+  readonly source_tarball_path?: string;
+  readonly repo_commit_sha?: string;
+}
+
+/** What holds for all revisions of a deployment; a member that was never set is absent. */
+export interface SourceConfigMessage {
+  readonly integration_id?: string;
+  readonly repo_url?: string;
+  readonly listener_id?: string;
+  readonly listener_config?: { readonly cluster_namespace?: string };
+  readonly install_command?: string;
+  readonly build_command?: string;
+}
+
+/** `RevisionCreated`: a revision waits to be rolled out, with all that it runs with. */
+export interface RevisionCreatedMessage {
+  readonly revision_id: string;
+  readonly deployment_id: string;
+  readonly source: string;
+  readonly source_revision_config: RevisionSourceMessage;
+  readonly resource_spec: Readonly<Record<string, unknown>> | null;
+  readonly secrets: readonly SealedSecret[];
+  readonly secret_references:
+    readonly { readonly name: string; readonly secret_name: string; readonly secret_key: string }[] | null;
+}
+
+/** `RevisionStatusChanged`: of the revisions of one deployment at most one has a running status at a time. */
+export interface RevisionStatusChangedMessage {
+  readonly revision_id: string;
+  readonly previous_status: string;
+  readonly status: string;
+}
+
+/** `DeploymentPatched`: the members of `source_config` that changed. */
+export interface DeploymentPatchedMessage {
+  readonly source_config?: SourceConfigMessage;
+}
+
+/** What a rollout can say about its revision. */
+export type RolloutStatus =
+  'AWAITING_BUILD' | 'BUILDING' | 'AWAITING_DEPLOY' | 'DEPLOYING' | 'DEPLOYED' | 'BUILD_FAILED' | 'DEPLOY_FAILED';
+
+/**
+ * `RolloutStatusReported`, in a stream `rollout-<revision id>`: how far a revision has come. The first one asks for
+ * the revision to be the running one; the rollout begins when `RevisionStatusChanged` says that it is.
+ */
+export interface RolloutStatusReportedMessage {
+  readonly deployment_id: string;
+  readonly revision_id: string;
+  readonly status: RolloutStatus;
+  /** Why it failed, in one sentence without any secret. */
+  readonly reason?: string;
+}
+
+/**
+ * `HostStatusReported`, in a stream `host-<deployment id>`: whether the place where the deployment runs is ready for
+ * it, cannot be reached, or holds nothing of it any more.
+ */
+export interface HostStatusReportedMessage {
+  readonly deployment_id: string;
+  readonly status: 'READY' | 'UNKNOWN' | 'REMOVED';
+  readonly reason?: string;
+}
+
+/** The source archives that were uploaded for deployments. Also the injection token. */
+export abstract class SourceArchives {
+  /** The gzip tarball at a path that was given out for this deployment; undefined when nothing was uploaded there. */
+  abstract open(tenantId: string, deploymentId: string, path: string): Promise<AsyncIterable<Buffer> | undefined>;
+}

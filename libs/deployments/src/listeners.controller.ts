@@ -1,0 +1,172 @@
+import {
+  EventStore,
+  Followers,
+  handle,
+  load,
+  type Metadata,
+  nameStream,
+  NameTaken,
+  release,
+  reserve,
+  streamName,
+} from '@fairlead/eventing';
+import {
+  Access,
+  etag,
+  Idempotency,
+  ifMatch,
+  linkNext,
+  list,
+  literal,
+  metadataOf,
+  object,
+  optional,
+  paging,
+  str,
+  toWire,
+  uuid,
+  validateRequest,
+} from '@fairlead/http';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { v7 as newId } from 'uuid';
+import {
+  createListener,
+  deleteListener,
+  type Listener,
+  type ListenerEvent,
+  listenerModel,
+  listenerRecord,
+  ListenerTaken,
+  ownListener,
+  patchListener,
+} from './listener';
+import { ListenersView } from './listener.view';
+import { both } from './spelling.schema';
+
+const text = str({ max: 255 });
+const computeConfig = object(
+  both({ cluster_namespaces: optional(list(str({ min: 1, max: 63 }), { max: 1000 })) }),
+  'ListenerComputeConfig',
+);
+const createRequest = object(
+  {
+    version: optional(text),
+    compute_type: literal(['k8s']),
+    compute_id: str({ min: 1, max: 255 }),
+    compute_config: computeConfig,
+  },
+  'ListenerCreateRequest',
+);
+const patchRequest = object(
+  { version: optional(text), compute_config: optional(computeConfig) },
+  'ListenerPatchRequest',
+);
+const listenerPath = object({ listener_id: uuid() });
+const listQuery = object(paging);
+
+@Controller('v2/listeners')
+export class ListenersController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+    private readonly view: ListenersView,
+    private readonly idempotency: Idempotency,
+  ) {}
+
+  @Get()
+  @Access('read')
+  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { query } = validateRequest(request, { query: listQuery });
+    const { items, more } = await this.view.list(request.actor.tenantId, query);
+    const offset = query.offset + items.length;
+    if (more) linkNext(request, reply, offset);
+    return { resources: items.map((listener) => spelled(request, listener)), offset };
+  }
+
+  @Post()
+  @Access('write')
+  @HttpCode(201)
+  async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { body } = validateRequest(request, { body: createRequest });
+    return this.idempotency.run(request, reply, async () => {
+      const { tenantId } = request.actor;
+      const id = newId();
+      const stream = streamName('listener', id);
+      const metadata = metadataOf(request);
+      await this.reserve(tenantId, body.compute_id, stream, metadata);
+      const handled = await handle(this.store, listenerModel, stream, createListener(id, tenantId, body), metadata);
+      return this.shown(request, reply, handled);
+    });
+  }
+
+  @Get(':listener_id')
+  @Access('read')
+  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path } = validateRequest(request, { path: listenerPath });
+    const { state, version } = await load(this.store, listenerModel, streamName('listener', path.listener_id));
+    const listener = ownListener(request.actor.tenantId, path.listener_id, (found) => found)(state);
+    reply.header('etag', etag(version));
+    return spelled(request, listener);
+  }
+
+  @Patch(':listener_id')
+  @Access('write')
+  async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path, body } = validateRequest(request, { path: listenerPath, body: patchRequest });
+    return this.idempotency.run(request, reply, async () =>
+      this.shown(request, reply, await this.change(request, path.listener_id, patchListener(body))),
+    );
+  }
+
+  @Delete(':listener_id')
+  @Access('write')
+  @HttpCode(204)
+  async remove(@Req() request: FastifyRequest): Promise<void> {
+    const { path } = validateRequest(request, { path: listenerPath });
+    const { state, position } = await this.change(request, path.listener_id, deleteListener);
+    const stream = streamName('listener', path.listener_id);
+    await release(this.store, nameOf(request.actor.tenantId, state!.compute_id), stream, metadataOf(request));
+    await this.followers.passed(position, [this.view.name]);
+  }
+
+  /** @throws ListenerTaken */
+  private async reserve(tenantId: string, computeId: string, stream: string, metadata: Metadata): Promise<void> {
+    const name = nameOf(tenantId, computeId);
+    try {
+      await reserve(this.store, name, stream, metadata);
+    } catch (error) {
+      if (!(error instanceof NameTaken)) throw error;
+      const { state } = await load(this.store, listenerModel, error.owner);
+      if (!state?.deleted) throw new ListenerTaken(tenantId, computeId);
+      // Its deletion was cut off before it gave the name back.
+      await release(this.store, name, error.owner, metadata);
+      await this.reserve(tenantId, computeId, stream, metadata);
+    }
+  }
+
+  private change(request: FastifyRequest, id: string, decide: (state: Listener) => ListenerEvent[]) {
+    const decideOwn = ownListener(request.actor.tenantId, id, decide);
+    const stream = streamName('listener', id);
+    return handle(this.store, listenerModel, stream, decideOwn, metadataOf(request), ifMatch(request));
+  }
+
+  private async shown(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { state, version, position, events }: Awaited<ReturnType<ListenersController['change']>>,
+  ) {
+    if (events.length > 0) await this.followers.passed(position, [this.view.name]);
+    reply.header('etag', etag(version));
+    return spelled(request, state!);
+  }
+}
+
+function nameOf(tenantId: string, computeId: string): string {
+  return nameStream('listenerName', tenantId, computeId);
+}
+
+function spelled(request: FastifyRequest, listener: Listener) {
+  const record = listenerRecord(listener);
+  return request.dialect === 'wire' ? toWire(record) : record;
+}

@@ -1,0 +1,113 @@
+import { gzipSync } from 'node:zlib';
+import { SourceStore } from './source.store';
+import { TENANT, uuidOf } from './testing/samples';
+import { TestService } from './testing/service';
+
+let service: TestService;
+let id: string;
+let count = 0;
+beforeAll(async () => (service = await TestService.start()));
+afterAll(() => service.stop());
+beforeEach(async () => {
+  const sent = { source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] };
+  ({ id } = await service.ready({ ...sent, name: `uploaded-${++count}` }));
+});
+
+const TARBALL = gzipSync(Buffer.alloc(1_000_000, 'source '), { level: 0 });
+const issue = async () => (await service.send('POST', `/v2/deployments/${id}/upload-url`)).json;
+const put = async (url: string, payload: Buffer, headers = {}) => {
+  const { pathname, search } = new URL(url);
+  const answer = await service.app.inject({ method: 'PUT', url: pathname + search, payload, headers });
+  return { status: answer.statusCode, json: JSON.parse(answer.payload) };
+};
+
+async function stored(path: string): Promise<Buffer | undefined> {
+  const chunks = await service.app.get(SourceStore).open(TENANT, id, path);
+  if (!chunks) return undefined;
+  const parts: Buffer[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+describe('upload-url', () => {
+  it('gives out a URL that takes an archive without a key, and a path that a PATCH may name', async () => {
+    const { upload_url, object_path } = await issue();
+    expect(upload_url).toMatch(/^http:\/\/[^/]+\/v2\/deployments\//);
+    expect(await put(upload_url, TARBALL, { 'content-type': 'application/gzip' })).toEqual({ status: 200, json: {} });
+    expect((await stored(object_path))?.equals(TARBALL)).toBe(true);
+    const body = { revision_source: 'internal_source', source_revision_config: { source_tarball_path: object_path } };
+    const patched = await service.send('PATCH', `/v2/deployments/${id}`, { body });
+    expect(patched.json.source_revision_config.source_tarball_path).toBe(object_path);
+  });
+
+  it('takes the same archive again, and no other one', async () => {
+    const { upload_url, object_path } = await issue();
+    await put(upload_url, TARBALL);
+    expect((await put(upload_url, TARBALL)).status).toBe(200);
+    expect((await put(upload_url, gzipSync('other'))).status).toBe(409);
+    expect((await stored(object_path))?.equals(TARBALL)).toBe(true);
+  });
+
+  it('stores only what is a gzip file', async () => {
+    const { upload_url, object_path } = await issue();
+    for (const body of [Buffer.from('plain text'), Buffer.alloc(0), Buffer.from([0x1f])]) {
+      expect(await put(upload_url, body)).toMatchObject({
+        status: 400,
+        json: { detail: expect.stringMatching(/gzip/) },
+      });
+    }
+    expect((await put(upload_url, Buffer.from('x'), { 'content-length': String(200 * 1024 * 1024 + 1) })).status).toBe(
+      413,
+    );
+    expect(await stored(object_path)).toBeUndefined();
+  });
+
+  it('opens nothing else: a changed, borrowed or expired URL is refused', async () => {
+    const { upload_url } = await issue();
+    const url = new URL(upload_url);
+    const changed = (change: (copy: URL) => void) => {
+      const copy = new URL(url);
+      change(copy);
+      return put(copy.href, TARBALL);
+    };
+    const refused = { status: 403, json: { detail: 'The upload URL is not valid.' } };
+    expect(await changed((copy) => copy.searchParams.set('expires', '99999999999999'))).toEqual(refused);
+    expect(await changed((copy) => copy.searchParams.set('signature', 'A'.repeat(22)))).toEqual(refused);
+    expect(await changed((copy) => (copy.pathname = copy.pathname.replace(id, uuidOf(404))))).toEqual(refused);
+    expect((await changed((copy) => (copy.search = ''))).status).toBe(422);
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_601_000);
+    const expired = await put(upload_url, TARBALL);
+    jest.restoreAllMocks();
+    expect(expired).toMatchObject({ status: 403, json: { detail: expect.stringMatching(/expired/) } });
+  });
+
+  it('is the tenant’s own, and ends with the deployment', async () => {
+    const url = `/v2/deployments/${id}/upload-url`;
+    expect((await service.send('POST', url, { as: 'stranger' })).status).toBe(404);
+    expect((await service.send('POST', url, { as: 'reader' })).status).toBe(403);
+    const { upload_url, object_path } = await issue();
+    await put(upload_url, TARBALL);
+    await service.send('DELETE', `/v2/deployments/${id}`);
+    await service.eventually(
+      () => service.send('GET', `/v2/deployments/${id}`),
+      ({ status }) => status === 404,
+    );
+    expect((await put(upload_url, TARBALL)).status).toBe(404);
+    const { rowCount } = await service.database.pool.query('select from source_archives where path = $1', [
+      object_path,
+    ]);
+    expect(rowCount).toBe(0);
+  });
+});
+
+describe('push-token', () => {
+  it('is refused with the sentence that clients look for, or because there is no registry', async () => {
+    const { status, json } = await service.send('POST', `/v2/deployments/${id}/push-token`);
+    expect(status).toBe(400);
+    expect(json.detail).toContain("only available for 'internal_docker' source deployments");
+    const pushed = { source: 'internal_container', source_config: {}, source_revision_config: {}, secrets: [] };
+    const { id: other } = await service.ready({ ...pushed, name: `pushed-${++count}` });
+    const answer = await service.send('POST', `/v2/deployments/${other}/push-token`);
+    expect([answer.status, answer.json.detail]).toEqual([400, expect.stringMatching(/REGISTRY_URL/)]);
+  });
+});

@@ -1,0 +1,145 @@
+import type { KeyComparison, KeyResult } from './compare.results';
+import type { ComparedRow } from './compare.rows';
+import type { Comparison } from './compare.service';
+
+/** Bytes of a preview as it stands in the answer, and characters that are looked into for it. */
+const PREVIEW_BYTES = 1024;
+export const PREVIEW_CHARACTERS = PREVIEW_BYTES + 1;
+const ERROR_BYTES = 256;
+const SUMMARY_BYTES = 3900;
+const NAME_BYTES = 60;
+/** Bytes that the names of all experiments have in a summary. */
+const NAMES_BYTES = 600;
+
+/** What a comparison says of its experiments, keys and soundness. */
+export function comparisonJson(datasetId: string, { table, keys, latencies, warnings }: Comparison) {
+  return {
+    dataset_id: datasetId,
+    baseline: table.experiments[0]?.id,
+    rows: table.rows,
+    experiments: table.experiments.map(({ id, name, runCount, errorCount }, index) => ({
+      id,
+      name,
+      run_count: runCount,
+      error_count: errorCount,
+      error_rate: runCount ? errorCount / runCount : null,
+      latency: latencies[index],
+    })),
+    keys: keys.map(keyJson),
+    warnings,
+  };
+}
+
+/** A page of rows with previews; scores stand in the order of the comparison's keys, cells in that of the experiments. */
+export function pageJson(rows: readonly ComparedRow[], { table }: Comparison, offset: number) {
+  return {
+    offset,
+    next_offset: offset + rows.length < table.rows ? offset + rows.length : null,
+    rows: rows.map((row) => ({
+      example_id: row.example,
+      name: row.name === null ? null : preview(row.name, ERROR_BYTES),
+      inputs_preview: preview(row.inputs, PREVIEW_BYTES),
+      reference_outputs_preview: preview(row.referenceOutputs, PREVIEW_BYTES),
+      regression: row.regression,
+      cells: row.cells.map(
+        (cell) =>
+          cell && {
+            run_id: cell.run_id,
+            runs: cell.runs,
+            status: cell.status,
+            latency_seconds: cell.latency,
+            error_preview: preview(errorText(cell.error), ERROR_BYTES),
+            outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
+            scores: cell.scores,
+          },
+      ),
+    })),
+  };
+}
+
+/** The comparison in less than 4 KB: rounded, warnings by their codes, and as many keys as fit. */
+export function summaryJson(datasetId: string, { table, keys, latencies, warnings }: Comparison) {
+  const summary = {
+    dataset_id: datasetId,
+    baseline: table.experiments[0]?.id,
+    rows: table.rows,
+    experiments: table.experiments.map(({ id, name, runCount, errorCount }, index) => ({
+      id,
+      name: preview(name, Math.min(NAME_BYTES, Math.floor(NAMES_BYTES / table.experiments.length))),
+      errors: errorCount,
+      runs: runCount,
+      p50: rounded(latencies[index]?.p50),
+      p99: rounded(latencies[index]?.p99),
+    })),
+    keys: [] as unknown[],
+    warnings: [...new Set(warnings.map(({ code }) => code))],
+    omitted: 0,
+  };
+  const bytes = () => Buffer.byteLength(JSON.stringify(summary));
+  for (const key of keys) {
+    summary.keys.push({
+      key: preview(key.key, NAME_BYTES),
+      direction: key.direction,
+      results: key.results.map((result) =>
+        shortResult(
+          result,
+          summary.experiments.findIndex(({ id }) => id === result.experiment),
+        ),
+      ),
+    });
+    if (bytes() <= SUMMARY_BYTES) continue;
+    summary.keys.pop();
+    summary.omitted++;
+  }
+  return summary;
+}
+
+/** The first part of a text that takes at most `bytes` bytes as a JSON string. */
+export function preview(text: string | null, bytes: number): string | null {
+  if (text === null) return null;
+  let shown = text.slice(0, bytes);
+  for (let size = sizeOf(shown); size > bytes; size = sizeOf(shown)) {
+    shown = shown.slice(0, Math.floor(Math.min(shown.length - 1, (shown.length * bytes) / size)));
+  }
+  // A pair of surrogates is not cut in two.
+  return /[\ud800-\udbff]$/.test(shown) && shown.length < text.length ? shown.slice(0, -1) : shown;
+}
+
+/** The characters of a JSON string, also of one that was cut short. */
+export function errorText(json: string | null): string | null {
+  if (json === null) return null;
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    return json.replace(/^"/, '');
+  }
+}
+
+function sizeOf(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
+}
+
+function keyJson({ key, kind, direction, results }: KeyComparison) {
+  return { key, kind, direction, results };
+}
+
+function shortResult(result: KeyResult, experiment: number) {
+  const { counts, test } = result;
+  if (!counts || !test) return { experiment, mean: rounded(result.mean) };
+  return {
+    experiment,
+    mean: rounded(result.mean),
+    difference: rounded(result.difference),
+    low: rounded(test.interval?.low),
+    high: rounded(test.interval?.high),
+    p: rounded(test.p),
+    n: test.n,
+    verdict: result.verdict,
+    better: counts.better,
+    worse: counts.worse,
+  };
+}
+
+function rounded(value: number | null | undefined): number | null {
+  return typeof value === 'number' ? Number(value.toPrecision(4)) : null;
+}

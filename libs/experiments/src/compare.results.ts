@@ -1,0 +1,183 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ExperimentScores, KeyScores, ScoreTable } from './compare.scores';
+import { meanOf, quantile, type Test, testNumeric, testPassFail } from './comparison';
+
+export type Direction = 'higher is better' | 'lower is better';
+
+/** Rows of one experiment against the baseline; the classes add up to `rows`, the rows that either of them has. */
+export interface Counts {
+  readonly rows: number;
+  readonly better: number;
+  readonly worse: number;
+  readonly same: number;
+  /** The baseline has the row, the experiment does not. */
+  readonly missing: number;
+  /** The experiment has the row, the baseline does not. */
+  readonly extra: number;
+  /** Both have it, but one of them failed and has no score. */
+  readonly errored: number;
+  /** Both have it, but one of them has no score of the key. */
+  readonly unscored: number;
+}
+
+/** One experiment on one key. `difference` is the mean of the paired differences, positive when the experiment is higher. */
+export interface KeyResult {
+  readonly experiment: string;
+  readonly mean: number | null;
+  readonly scored: number;
+  /** Absent for the baseline itself, like all below. */
+  readonly difference?: number | null;
+  readonly test?: Test;
+  /** `better` or `worse` when the interval excludes 0 and p is below 0.05. */
+  readonly verdict?: 'better' | 'worse' | 'not clear';
+  readonly counts?: Counts;
+}
+
+export interface KeyComparison {
+  readonly key: string;
+  readonly kind: 'pass/fail' | 'numeric';
+  readonly direction: Direction;
+  readonly results: readonly KeyResult[];
+}
+
+export interface LatencyResult {
+  readonly p50: number | null;
+  readonly p99: number | null;
+  /** Seconds more than the baseline. */
+  readonly p50_difference?: number | null;
+  readonly p99_difference?: number | null;
+}
+
+const SIGNIFICANT = 0.05;
+/** Error, missing and the like: rows that are not compared. */
+const NOT_COMPARED = Number.NaN;
+
+/** Compares every experiment with the first one on a key. Gives way to other work in between. */
+export async function compareKey(table: ScoreTable, key: string, direction: Direction): Promise<KeyComparison> {
+  const [baseline, ...others] = table.experiments;
+  const columns = table.experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
+  const kind = columns.every(({ passFail }) => passFail) && wholeMeans(columns) ? 'pass/fail' : 'numeric';
+  const results: KeyResult[] = [];
+  if (baseline) results.push(alone(baseline, key));
+  for (const other of others) {
+    await setImmediate();
+    results.push(compareScores(table, other, key, kind, direction));
+  }
+  return { key, kind, direction, results };
+}
+
+/** Latencies of an experiment, and how they differ from the baseline's. */
+export function compareLatency(experiment: ExperimentScores, baseline: ExperimentScores | undefined): LatencyResult {
+  const [p50, p99] = [quantile(experiment.latencies, 0.5), quantile(experiment.latencies, 0.99)];
+  if (baseline === undefined || baseline === experiment) return { p50, p99 };
+  return {
+    p50,
+    p99,
+    p50_difference: less(p50, quantile(baseline.latencies, 0.5)),
+    p99_difference: less(p99, quantile(baseline.latencies, 0.99)),
+  };
+}
+
+/**
+ * How much each row got worse at most, over all keys and experiments, as a share of the range that the key's scores have:
+ * 1 for a failure where the baseline had none, below 0 for rows that only got better, NaN where nothing is compared.
+ */
+export function regressions(table: ScoreTable, keys: readonly KeyComparison[]): Float64Array {
+  const [baseline, ...others] = table.experiments;
+  const worst = new Float64Array(table.rows).fill(NOT_COMPARED);
+  if (!baseline) return worst;
+  for (const other of others) {
+    for (let row = 0; row < table.rows; row++) {
+      if (baseline.runs[row] && other.failed[row] && !baseline.failed[row]) worst[row] = 1;
+    }
+    for (const { key, direction } of keys) {
+      const [before, after] = [baseline.keys.get(key), other.keys.get(key)];
+      if (!before || !after) continue;
+      const range = rangeOf(table, key);
+      const sign = direction === 'higher is better' ? -1 : 1;
+      for (let row = 0; row < table.rows; row++) {
+        const change = (sign * (after.means[row]! - before.means[row]!)) / range;
+        if (change > worst[row]! || (Number.isNaN(worst[row]!) && !Number.isNaN(change))) worst[row] = change;
+      }
+    }
+  }
+  return worst;
+}
+
+/** Rows by what `regressions` gives, the worst first, those not compared last; equal ones by the id of their example. */
+export function worstFirst({ rows, ids }: ScoreTable, worst: Float64Array): Uint32Array {
+  const ranks = worst.map((change) => (Number.isNaN(change) ? -Infinity : change));
+  const starts = Uint32Array.from({ length: rows }, (_, row) => ids.readUInt32BE(row * 16));
+  const byId = (a: number, b: number) =>
+    starts[a]! - starts[b]! || ids.compare(ids, b * 16, b * 16 + 16, a * 16, a * 16 + 16);
+  // Of two that are not compared the difference is NaN, which leaves it to the ids.
+  return Uint32Array.from({ length: rows }, (_, row) => row).sort((a, b) => ranks[b]! - ranks[a]! || byId(a, b));
+}
+
+function alone(experiment: ExperimentScores, key: string): KeyResult {
+  const scores = scored(experiment.keys.get(key));
+  return { experiment: experiment.id, mean: meanOf(scores), scored: scores.length };
+}
+
+function compareScores(
+  table: ScoreTable,
+  other: ExperimentScores,
+  key: string,
+  kind: KeyComparison['kind'],
+  direction: Direction,
+): KeyResult {
+  const baseline = table.experiments[0]!;
+  const [before, after] = [baseline.keys.get(key)?.means, other.keys.get(key)?.means];
+  const counts = { rows: 0, better: 0, worse: 0, same: 0, missing: 0, extra: 0, errored: 0, unscored: 0 };
+  const differences: number[] = [];
+  const higher = direction === 'higher is better';
+  for (let row = 0; row < table.rows; row++) {
+    const [had, has] = [baseline.runs[row]! > 0, other.runs[row]! > 0];
+    if (!had && !has) continue;
+    counts.rows++;
+    if (!has) counts.missing++;
+    else if (!had) counts.extra++;
+    else {
+      const difference = (after?.[row] ?? NaN) - (before?.[row] ?? NaN);
+      if (Number.isNaN(difference)) {
+        if (hasFailed(baseline, row, before) || hasFailed(other, row, after)) counts.errored++;
+        else counts.unscored++;
+      } else {
+        differences.push(difference);
+        if (difference === 0) counts.same++;
+        else if (difference > 0 === higher) counts.better++;
+        else counts.worse++;
+      }
+    }
+  }
+  const test = kind === 'pass/fail' ? testPassFail(differences) : testNumeric(Float64Array.from(differences));
+  return { ...alone(other, key), difference: meanOf(differences), test, verdict: verdictOf(test, higher), counts };
+}
+
+function hasFailed(experiment: ExperimentScores, row: number, means: Float64Array | undefined): boolean {
+  return experiment.failed[row]! > 0 && Number.isNaN(means?.[row] ?? NaN);
+}
+
+function verdictOf({ interval, p }: Test, higher: boolean): 'better' | 'worse' | 'not clear' {
+  if (!interval || p === null || p >= SIGNIFICANT || (interval.low <= 0 && interval.high >= 0)) return 'not clear';
+  return interval.low > 0 === higher ? 'better' : 'worse';
+}
+
+/** Rows that were repeated have means between 0 and 1, which is no longer pass or fail. */
+function wholeMeans(columns: readonly KeyScores[]): boolean {
+  return columns.every(({ means }) => means.every((mean) => Number.isNaN(mean) || mean === 0 || mean === 1));
+}
+
+function rangeOf(table: ScoreTable, key: string): number {
+  const columns = table.experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
+  const range = Math.max(...columns.map(({ most }) => most)) - Math.min(...columns.map(({ least }) => least));
+  return range > 0 && Number.isFinite(range) ? range : 1;
+}
+
+function scored(scores: KeyScores | undefined): Float64Array {
+  return scores ? scores.means.filter((mean) => !Number.isNaN(mean)) : new Float64Array();
+}
+
+function less(value: number | null, other: number | null): number | null {
+  return value === null || other === null ? null : value - other;
+}

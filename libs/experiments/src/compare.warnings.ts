@@ -1,0 +1,99 @@
+import type { KeyComparison } from './compare.results';
+import type { ExperimentScores, ScoreTable } from './compare.scores';
+
+/** Something that makes a comparison less sound. `rows` tells how many rows it concerns, where that can be told. */
+export interface Warning {
+  readonly code:
+    | 'rows being stored'
+    | 'example versions differ'
+    | 'row sets differ'
+    | 'score kinds differ'
+    | 'score sources differ'
+    | 'key not scored'
+    | 'scores outside configuration'
+    | 'keys left out';
+  readonly message: string;
+  readonly experiment?: string;
+  readonly key?: string;
+  readonly rows?: number;
+}
+
+/** Bounds that a feedback configuration gives a key. */
+export interface Bounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** What to know before trusting a comparison with the first experiment of the table. */
+export function warningsOf(
+  table: ScoreTable,
+  keys: readonly KeyComparison[],
+  bounds: ReadonlyMap<string, Bounds>,
+): Warning[] {
+  const [baseline, ...others] = table.experiments;
+  const warnings: Warning[] = [];
+  for (const { id, name, persisted } of table.experiments) {
+    if (!persisted) {
+      warnings.push({
+        code: 'rows being stored',
+        experiment: id,
+        message: `The rows of ${name} are still being stored.`,
+      });
+    }
+  }
+  if (!baseline) return warnings;
+  for (const other of others) warnings.push(...rowWarnings(table, baseline, other));
+  for (const { key } of keys) warnings.push(...scoreWarnings(table, key, bounds.get(key)));
+  return warnings;
+}
+
+function rowWarnings(table: ScoreTable, baseline: ExperimentScores, other: ExperimentScores): Warning[] {
+  let [versions, missing, extra] = [0, 0, 0];
+  for (let row = 0; row < table.rows; row++) {
+    const [had, has] = [baseline.runs[row]! > 0, other.runs[row]! > 0];
+    if (had && has) {
+      if (Math.abs(baseline.versions[row]! - other.versions[row]!) > 0) versions++;
+    } else if (had) missing++;
+    else if (has) extra++;
+  }
+  const warnings: Warning[] = [];
+  if (versions > 0) {
+    const message = `${versions} rows were run on other versions of their examples: inputs or expected outputs differ.`;
+    warnings.push({ code: 'example versions differ', experiment: other.id, rows: versions, message });
+  }
+  if (missing + extra > 0) {
+    const message = `${other.name} lacks ${missing} rows of the baseline and has ${extra} others.`;
+    warnings.push({ code: 'row sets differ', experiment: other.id, rows: missing + extra, message });
+  }
+  return warnings;
+}
+
+function scoreWarnings({ experiments }: ScoreTable, key: string, bounds: Bounds | undefined): Warning[] {
+  const scores = experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
+  const warnings: Warning[] = experiments
+    .filter((experiment) => !experiment.keys.has(key))
+    .map(({ id, name }) => ({
+      code: 'key not scored',
+      key,
+      experiment: id,
+      message: `${name} has no score of ${key}.`,
+    }));
+  if (new Set(scores.map(({ passFail }) => passFail)).size > 1) {
+    const message = `Some experiments score ${key} as 0 or 1, others with further numbers.`;
+    warnings.push({ code: 'score kinds differ', key, message });
+  }
+  if (new Set(scores.map(({ sources }) => sources.join())).size > 1) {
+    const message = `The scores of ${key} come from different kinds of source: ${sourcesOf(scores).join(', ')}.`;
+    warnings.push({ code: 'score sources differ', key, message });
+  }
+  const { min = -Infinity, max = Infinity } = bounds ?? {};
+  if (scores.some(({ least, most }) => least < min || most > max)) {
+    const message = `Some scores of ${key} are outside the range of its configuration, so experiments may use different ones.`;
+    warnings.push({ code: 'scores outside configuration', key, message });
+  }
+  return warnings;
+}
+
+function sourcesOf(scores: readonly { readonly sources: readonly string[] }[]): string[] {
+  return [...new Set(scores.flatMap(({ sources }) => sources))].sort();
+}

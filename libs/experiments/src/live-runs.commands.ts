@@ -1,0 +1,111 @@
+import { type Metadata } from '@fairlead/eventing';
+import { Conflict, NotFound } from '@fairlead/http';
+import { v4 as newId } from 'uuid';
+import type { RunChange, RunsReceived } from './experiment';
+import { experimentsView } from './experiments.view';
+import type { SentRun } from './live-runs.body';
+import { createSession, type Parts, sessionNamed } from './sessions.commands';
+import { sessionStream } from './session-names';
+
+/** Where runs go that name no session. */
+const DEFAULT_SESSION = 'default';
+
+interface Place {
+  readonly id: string;
+  readonly session_id: string;
+  readonly mine: boolean;
+}
+
+/**
+ * Records runs on the streams of their sessions; a session that is named and not there is made. Changes of known runs
+ * stay in the session that the run is in. Resolves when they can be read.
+ * @throws NotFound for a session that the tenant does not have, Conflict for the id of another tenant's run
+ */
+export async function receiveRuns(
+  parts: Parts,
+  tenantId: string,
+  sent: readonly SentRun[],
+  metadata: Metadata,
+): Promise<void> {
+  const places = await findPlaces(parts, tenantId, sent);
+  const bySession = new Map<string, RunChange[]>();
+  const named = new Map<string, string>();
+  for (const run of sent) {
+    const session = places.get(run.change.id) ?? (await sessionOf(parts, tenantId, run, named, metadata));
+    places.set(run.change.id, session);
+    bySession.set(session, [...(bySession.get(session) ?? []), run.change]);
+  }
+  let last = 0n;
+  for (const [session, runs] of bySession) {
+    const event: RunsReceived = { type: 'RunsReceived', data: { runs } };
+    const { position } = await parts.store.append(sessionStream(session), 'any', [event], metadata);
+    if (position > last) last = position;
+  }
+  await parts.followers.passed(last, [experimentsView.name]);
+}
+
+/** True when the tenant has the run. */
+export async function hasRun({ pool }: Parts, tenantId: string, id: string): Promise<boolean> {
+  return (await pool.query('select 1 from runs where id = $1 and tenant_id = $2', [id, tenantId])).rowCount === 1;
+}
+
+async function findPlaces({ pool }: Parts, tenantId: string, sent: readonly SentRun[]): Promise<Map<string, string>> {
+  const { rows } = await pool.query<Place>(
+    'select id, session_id, tenant_id = $2 as mine from runs where id = any($1::uuid[])',
+    [sent.map(({ change }) => change.id), tenantId],
+  );
+  const foreign = rows.find(({ mine }) => !mine);
+  if (foreign) throw new Conflict(`Run ID ${foreign.id} cannot be used.`);
+  return new Map(rows.map((row) => [row.id, row.session_id]));
+}
+
+async function sessionOf(
+  parts: Parts,
+  tenantId: string,
+  { sessionId, sessionName }: SentRun,
+  named: Map<string, string>,
+  metadata: Metadata,
+): Promise<string> {
+  if (sessionId !== undefined) {
+    const { rowCount } = await parts.pool.query('select 1 from sessions where id = $1 and tenant_id = $2', [
+      sessionId,
+      tenantId,
+    ]);
+    if (!rowCount) throw new NotFound(`Session ID ${sessionId} not found.`);
+    return sessionId;
+  }
+  const name = sessionName ?? DEFAULT_SESSION;
+  const id = named.get(name) ?? (await sessionCalled(parts, tenantId, name, metadata));
+  named.set(name, id);
+  return id;
+}
+
+async function sessionCalled(parts: Parts, tenantId: string, name: string, metadata: Metadata): Promise<string> {
+  // The table first: a stream of many runs takes long to read.
+  const { rows } = await parts.pool.query<{ id: string }>(
+    'select id from sessions where tenant_id = $1 and name = $2',
+    [tenantId, name],
+  );
+  const known = rows[0]?.id ?? (await sessionNamed(parts, tenantId, name));
+  if (known) return known;
+  const id = newId();
+  const data = {
+    name,
+    description: null,
+    start_time: new Date().toISOString(),
+    end_time: null,
+    extra: null,
+    reference_dataset_id: null,
+    default_dataset_id: null,
+    trace_tier: 'longlived',
+  };
+  try {
+    await createSession(parts, tenantId, id, data, { ...metadata, causationId: undefined });
+    return id;
+  } catch (error) {
+    // Another request made it meanwhile.
+    const other = error instanceof Conflict ? await sessionNamed(parts, tenantId, name) : undefined;
+    if (other) return other;
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+import { EventStore, Followers } from '@fairlead/eventing';
+import { Access, metadataOf, NotFound, path } from '@fairlead/http';
+import { Controller, HttpCode, Patch, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { Pool } from 'pg';
+import { readBatch, readMultipart, readRun, type SentRun } from './live-runs.body';
+import { hasRun, receiveRuns } from './live-runs.commands';
+import { readBytes } from './opaque.body';
+import { idPath } from './reading.http';
+
+/** As told to clients, which cut their batches by it, and the frames around the parts. */
+const MOST_BYTES = 24 * 1024 * 1024;
+const runPath = idPath('run_id');
+
+/** Takes runs in while they happen, one by one or in batches. */
+@Controller('api/v1/runs')
+export class LiveRunsController {
+  constructor(
+    readonly pool: Pool,
+    readonly store: EventStore,
+    readonly followers: Followers,
+  ) {}
+
+  @Post()
+  @HttpCode(202)
+  @Access('write', { stream: true })
+  async create(@Req() request: FastifyRequest) {
+    return this.receive(request, [readRun(await readBytes(request, MOST_BYTES))]);
+  }
+
+  @Post('batch')
+  @HttpCode(202)
+  @Access('write', { stream: true })
+  async batch(@Req() request: FastifyRequest) {
+    return this.receive(request, readBatch(await readBytes(request, MOST_BYTES)));
+  }
+
+  @Post('multipart')
+  @HttpCode(202)
+  @Access('write', { stream: true })
+  async multipart(@Req() request: FastifyRequest) {
+    const body = await readBytes(request, MOST_BYTES);
+    return this.receive(request, await readMultipart(body, request.headers['content-type'] ?? ''));
+  }
+
+  @Patch(':run_id')
+  @HttpCode(202)
+  @Access('write', { stream: true })
+  async update(@Req() request: FastifyRequest) {
+    const body = await readBytes(request, MOST_BYTES);
+    const { run_id: id } = path(runPath, request);
+    if (!(await hasRun(this, request.actor.tenantId, id))) throw new NotFound(`Run ID ${id} not found.`);
+    return this.receive(request, [readRun(body, id)]);
+  }
+
+  private async receive(request: FastifyRequest, runs: readonly SentRun[]) {
+    if (runs.length > 0) await receiveRuns(this, request.actor.tenantId, runs, metadataOf(request));
+    return {};
+  }
+}

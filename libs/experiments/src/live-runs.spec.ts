@@ -1,0 +1,102 @@
+import { v4 as newId } from 'uuid';
+import { type Reading, rows, startReading } from './testing/reading';
+
+let reading: Reading;
+beforeAll(async () => {
+  reading = await startReading();
+});
+afterAll(() => reading.stop());
+
+const start_time = '2026-01-01T00:00:00.000001Z';
+const end_time = '2026-01-01T00:00:00.500001Z';
+const run = (members: object = {}) => ({
+  id: newId(),
+  name: 'answer',
+  run_type: 'chain',
+  start_time,
+  inputs: { q: 1 },
+  ...members,
+});
+const read = async (id: string, tenant?: 'a' | 'b') => (await reading.get(`/runs/${id}`, tenant)).json;
+const session = async (name: string) => (await reading.get(`/sessions?name=${name}`)).json[0];
+
+describe('A run that is sent while it happens', () => {
+  it('is pending, then ends; its session is made and has its statistics', async () => {
+    const sent = run({ session_name: 'live-one', tags: ['x'] });
+    expect(await reading.post('/runs', sent)).toMatchObject({ status: 202 });
+    expect(await read(sent.id)).toMatchObject({ status: 'pending', inputs: { q: 1 }, outputs: null, tags: ['x'] });
+    const end = `{"end_time":"${end_time}","outputs":{"big":12345678901234567890,"nul":"\\u0000"}}`;
+    expect(await reading.send('PATCH', `/runs/${sent.id}`, end)).toMatchObject({ status: 202 });
+    expect((await reading.get(`/runs/${sent.id}`)).text).toContain(
+      '"outputs":{"big":12345678901234567890,"nul":"\\u0000"}',
+    );
+    expect(await read(sent.id)).toMatchObject({
+      status: 'success',
+      name: 'answer',
+      end_time: '2026-01-01T00:00:00.500001+00:00',
+    });
+    expect(await session('live-one')).toMatchObject({ run_count: 1, latency_p50: 0.5, error_rate: 0 });
+  });
+
+  it('may come in batches, with the runs below it', async () => {
+    const root = run({ session_name: 'live-two', end_time });
+    const child = run({
+      session_name: 'live-two',
+      parent_run_id: root.id,
+      trace_id: root.id,
+      dotted_order: `1Z${root.id}.2Z${newId()}`,
+    });
+    const batch = { post: [root, child], patch: [{ id: child.id, error: 'it broke', end_time }] };
+    expect((await reading.post('/runs/batch', batch)).status).toBe(202);
+    expect(await read(child.id)).toMatchObject({
+      status: 'error',
+      error: 'it broke',
+      parent_run_ids: [root.id],
+      trace_id: root.id,
+    });
+    expect(await session('live-two')).toMatchObject({ run_count: 1, error_rate: 0 });
+    const query = async (body: object) =>
+      (await reading.post('/runs/query', body)).json.runs.map(({ id }: { id: string }) => id);
+    expect(new Set(await query({ trace: root.id }))).toEqual(new Set([root.id, child.id]));
+    expect(await query({ parent_run: root.id })).toEqual([child.id]);
+    const { id } = await session('live-two');
+    expect(await query({ session: [id], is_root: true })).toEqual([root.id]);
+    expect(await query({ session: [id], is_root: false })).toEqual([child.id]);
+  });
+
+  it('belongs to its tenant, and its id to nobody else', async () => {
+    const sent = run({ session_name: 'live-three' });
+    await reading.post('/runs', sent);
+    expect((await reading.post('/runs', sent, 'b')).status).toBe(409);
+    expect((await reading.send('PATCH', `/runs/${sent.id}`, { error: 'x' }, 'b')).status).toBe(404);
+    const { id } = await session('live-three');
+    expect((await reading.post('/runs', run({ session_id: id }), 'b')).status).toBe(404);
+    expect((await reading.get(`/runs/${sent.id}`, 'b')).status).toBe(404);
+    expect(await read(sent.id)).toMatchObject({ error: null });
+  });
+
+  it('is checked', async () => {
+    expect((await reading.post('/runs', { name: 'no id' })).status).toBe(422);
+    expect((await reading.post('/runs/batch', { post: [{ id: newId(), inputs: 3 }] })).json.detail[0].loc).toEqual([
+      'body',
+      'post',
+      0,
+      'inputs',
+    ]);
+    expect((await reading.post('/runs', '{"id":')).status).toBe(422);
+    expect((await reading.post('/runs/batch', {})).status).toBe(202);
+  });
+});
+
+it('takes feedback that comes before its run, when that names its session', async () => {
+  const a = reading.tenants.a;
+  const id = await reading.insert('sessions', rows.session(a));
+  const sent = run({ session_id: id, end_time });
+  const feedback = { run_id: sent.id, key: 'early', score: 1 };
+  expect((await reading.post('/feedback', feedback)).status).toBe(404);
+  expect((await reading.post('/feedback', { ...feedback, session_id: id }, 'b')).status).toBe(404);
+  expect((await reading.post('/feedback', { ...feedback, session_id: id })).status).toBe(200);
+  await reading.post('/runs', sent);
+  expect(await read(sent.id)).toMatchObject({ feedback_stats: { early: { n: 1, avg: 1 } } });
+  expect((await reading.get(`/sessions/${id}`)).json.feedback_stats).toMatchObject({ early: { n: 1 } });
+});

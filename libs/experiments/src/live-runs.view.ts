@@ -1,0 +1,81 @@
+import { idOf, type Recorded } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { RunChange, RunsReceived } from './experiment';
+import { sessionFeedbackStatistics } from './feedback.statistics';
+
+/** What is stored of a run that says nothing of it. */
+const UNNAMED = 'Unnamed';
+
+/** Stores new runs and adds to known ones, in the order they were sent. Repeating it changes nothing. */
+export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolClient): Promise<void> {
+  for (const run of event.data.runs) await applyRun(idOf(event.stream), run, event.time, tx);
+}
+
+/** A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
+async function applyRun(session: string, run: RunChange, time: string, tx: PoolClient): Promise<void> {
+  await tx.query({
+    name: 'apply live run',
+    text: `
+      insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
+        end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, row_number)
+      select $1, s.tenant_id, s.id, e.dataset_id, $3::uuid, e.valid_from, coalesce($4::text, '${UNNAMED}'),
+        coalesce($5::text, 'chain'), coalesce($6::timestamptz, $7::timestamptz, $8::timestamptz), $7::timestamptz,
+        case when $9::text is not null then 'error' when $7 is not null then 'success' else 'pending' end,
+        $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text, 0
+      from sessions s left join examples e
+        on e.dataset_id = s.reference_dataset_id and e.id = $3::uuid and e.valid_to is null
+      where s.id = $2
+      on conflict (id) do update set
+        dataset_id = coalesce(excluded.dataset_id, r.dataset_id), example_id = coalesce($3::uuid, r.example_id),
+        example_from = coalesce(r.example_from, excluded.example_from), name = coalesce($4, r.name),
+        run_type = coalesce($5, r.run_type), start_time = coalesce($6::timestamptz, r.start_time),
+        end_time = coalesce($7::timestamptz, r.end_time), error = coalesce($9, r.error),
+        status = case when coalesce($9, r.error) is not null then 'error'
+                      when coalesce($7::timestamptz, r.end_time) is not null then 'success' else 'pending' end,
+        inputs = coalesce($10, r.inputs), outputs = coalesce($11, r.outputs), extra = coalesce($12, r.extra),
+        tags = coalesce($13, r.tags), events = coalesce($14, r.events),
+        parent_run_id = coalesce($15::uuid, r.parent_run_id), trace_id = coalesce($16::uuid, r.trace_id),
+        dotted_order = coalesce($17, r.dotted_order)
+      where r.session_id = excluded.session_id`,
+    values: [
+      run.id,
+      session,
+      run.reference_example_id,
+      run.name,
+      run.run_type,
+      run.start_time,
+      run.end_time,
+      time,
+      run.error,
+      run.inputs,
+      run.outputs,
+      run.extra,
+      run.tags,
+      run.events,
+      run.parent_run_id,
+      run.trace_id,
+      run.dotted_order,
+    ],
+  });
+}
+
+/** Computes the statistics of a live session over the roots of its traces; an upload's come with its runs. */
+export async function refreshRunStats(tx: PoolClient, session: string): Promise<void> {
+  const { rowCount } = await tx.query('select 1 from sessions where id = $1 and persisted for update', [session]);
+  if (!rowCount) return;
+  const latency = 'extract(epoch from end_time - start_time)::float8';
+  await tx.query(
+    `update sessions set (run_count, latency_p50, latency_p99, error_rate, last_run_start_time) = (
+       select count(*)::int, percentile_cont(0.5) within group (order by ${latency}),
+         percentile_cont(0.99) within group (order by ${latency}), avg((status = 'error')::int)::float8, max(start_time)
+       from runs where session_id = $1 and parent_run_id is null)
+     where id = $1`,
+    [session],
+  );
+  const { runs, session: about } = await sessionFeedbackStatistics(tx, session);
+  await tx.query('update sessions set feedback_stats = $2, session_feedback_stats = $3 where id = $1', [
+    session,
+    runs,
+    about,
+  ]);
+}

@@ -1,0 +1,144 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { Agent, type Dispatcher, Pool } from 'undici';
+import { type AddressBlock, addressBlock, inBlock, isPublicAddress } from './outbound-address';
+import { OutboundRefused } from './outbound-errors';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a host name. */
+export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+/** How long a call may take. All in milliseconds, `bytes` apart. */
+export interface OutboundLimits {
+  readonly connect: number;
+  /** From the request to the head of the answer. */
+  readonly headers: number;
+  /** Without a byte of the answer's body. */
+  readonly body: number;
+  /** Size of an answer's body, decompressed. */
+  readonly bytes: number;
+}
+
+/** A host that the operator lets be called although it is not public. */
+export type AllowedHost =
+  { readonly hostname: string; readonly port?: string } | { readonly hostname?: never; readonly block: AddressBlock };
+
+const LIMITS: OutboundLimits = { connect: 5_000, headers: 15_000, body: 15_000, bytes: 16 * 1024 * 1024 };
+const HOST = /^(?<host>\[[\da-f:.]+\]|[^\s/:@[\]]+)(?::(?<port>\d{1,5}))?$/i;
+
+/**
+ * The setting OUTBOUND_ALLOW: hosts, `host:port`s and address blocks, separated by commas.
+ * @throws Error with the rest of a sentence that begins with the setting's name.
+ */
+export function parseOutboundAllow(text: string): AllowedHost[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== '').map(allowedHost);
+}
+
+function allowedHost(entry: string): AllowedHost {
+  const block = addressBlock(entry);
+  if (block) return { block };
+  const bare = isIP(entry) === 6 ? `[${entry}]` : entry;
+  const { host, port } = HOST.exec(bare)?.groups ?? {};
+  if (host === undefined || !URL.canParse(`https://${bare}`)) {
+    throw new Error(`holds ${JSON.stringify(entry)}, which is no host, host:port or address block such as 10.0.0.0/8`);
+  }
+  return {
+    hostname: hostnameOf(new URL(`https://${host}`)),
+    ...(port !== undefined && { port: String(Number(port)) }),
+  };
+}
+
+/** A URL's host without the brackets of an IPv6 address and without the dots at the end of a full name. */
+export function hostnameOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.+$/, '');
+}
+
+/** A URL's port, the scheme's own when it names none. */
+export function portOf({ port, protocol }: URL): string {
+  return port || (protocol === 'http:' ? '80' : '443');
+}
+
+/** Which hosts may be called on behalf of a tenant, how they are resolved and how long they may take. */
+export class OutboundPolicy {
+  readonly limits: OutboundLimits;
+  private readonly agent: Agent;
+
+  constructor(
+    private readonly allowed: readonly AllowedHost[] = [],
+    limits: Partial<OutboundLimits> = {},
+    /** Accept http for every host. */
+    readonly allowHttp = false,
+    private readonly resolve: Resolve = (hostname) => lookup(hostname, { all: true }),
+  ) {
+    this.limits = { ...LIMITS, ...limits };
+    const { connect, headers, body } = this.limits;
+    this.agent = new Agent({
+      headersTimeout: headers,
+      bodyTimeout: body,
+      keepAliveTimeout: 4_000,
+      // A pool is for one origin, so that its connections know for which port a name is resolved.
+      factory: (origin, options) =>
+        new Pool(origin, { ...(options as Pool.Options), connect: { timeout: connect, lookup: this.guard(origin) } }),
+    });
+  }
+
+  /** Connects only to addresses that this policy lets through. */
+  get dispatcher(): Dispatcher {
+    return this.agent;
+  }
+
+  /** True when the operator named this very host (and port, if the entry has one). */
+  isNamed(url: URL): boolean {
+    const hostname = hostnameOf(url);
+    return this.allowed.some((entry) => {
+      if (entry.hostname === undefined) return isIP(hostname) !== 0 && inBlock(hostname, entry.block);
+      return entry.hostname === hostname && (entry.port === undefined || entry.port === portOf(url));
+    });
+  }
+
+  /** True when an IP address may be connected to although nobody named the host. */
+  isAllowedAddress(address: string): boolean {
+    return (
+      isPublicAddress(address) ||
+      this.allowed.some((entry) => entry.hostname === undefined && inBlock(address, entry.block))
+    );
+  }
+
+  /**
+   * All addresses of a URL's host.
+   * @throws OutboundRefused when one of them may not be called; what the resolver throws when there is none.
+   */
+  async addresses(url: URL): Promise<readonly ResolvedAddress[]> {
+    const hostname = hostnameOf(url);
+    const found = await this.resolve(hostname);
+    if (found.length === 0) throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
+    const refused = !this.isNamed(url) && found.some(({ address }) => !this.isAllowedAddress(address));
+    if (refused) throw new OutboundRefused('The host', 'has an address that may not be called');
+    return found;
+  }
+
+  /** A lookup for `net.connect`: the socket goes to an address that was checked, whatever the name means a moment later. */
+  private guard(origin: string | URL) {
+    const url = new URL(origin);
+    return (
+      _hostname: string,
+      options: { readonly all?: boolean },
+      done: (error: Error | null, address: string | ResolvedAddress[], family?: number) => void,
+    ): void => {
+      this.addresses(url).then(
+        (found) => {
+          if (options.all) done(null, [...found]);
+          else done(null, found[0]!.address, found[0]!.family);
+        },
+        (error: unknown) => {
+          done(error as Error, []);
+        },
+      );
+    };
+  }
+}

@@ -1,0 +1,6 @@
+export type { CodeHost, Credentials } from './code-host';
+export * from './errors';
+export * from './integration';
+export * from './integrations.module';
+export * from './integrations.options';
+export * from './migrations';

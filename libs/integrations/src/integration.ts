@@ -1,0 +1,127 @@
+import type { DomainEvent, Model, Recorded, Sealed } from '@fairlead/eventing';
+import { IntegrationNotFound, InvalidIntegration } from './errors';
+
+export const PROVIDERS = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+/** How the service signs in to the code host; what is secret is sealed. */
+export type Auth =
+  | { readonly kind: 'token'; readonly token: Sealed }
+  | {
+      readonly kind: 'app';
+      readonly app_id: number;
+      readonly installation_id: number;
+      readonly private_key: Sealed;
+    };
+
+export type IntegrationAdded = DomainEvent<
+  'IntegrationAdded',
+  {
+    readonly integration_id: string;
+    readonly tenant_id: string;
+    readonly name: string;
+    readonly provider: Provider;
+    readonly base_url: string;
+    readonly auth: Auth;
+    readonly webhook_secret: Sealed | null;
+  }
+>;
+/** The changed members, each as it is after the change. */
+export type IntegrationChanged = DomainEvent<
+  'IntegrationChanged',
+  { readonly name?: string; readonly base_url?: string; readonly auth?: Auth; readonly webhook_secret?: Sealed }
+>;
+export type IntegrationRemoved = DomainEvent<'IntegrationRemoved', { readonly integration_id: string }>;
+
+/** Everything that can be in a stream `integration-<id>`. */
+export type IntegrationEvent = IntegrationAdded | IntegrationChanged | IntegrationRemoved;
+
+/** An integration as its events tell it. */
+export interface Integration {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly provider: Provider;
+  readonly base_url: string;
+  readonly auth: Auth;
+  readonly webhook_secret: Sealed | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly removed: boolean;
+}
+
+/** null until the integration has been added. */
+export type IntegrationState = Integration | null;
+
+export const integrationModel: Model<IntegrationState, IntegrationEvent> = { initial: null, evolve };
+
+function evolve(state: IntegrationState, event: Recorded<IntegrationEvent>): IntegrationState {
+  if (event.type === 'IntegrationAdded') {
+    const { integration_id: id, ...members } = event.data;
+    return { id, ...members, created_at: event.time, updated_at: event.time, removed: false };
+  }
+  if (!state) return state;
+  if (event.type === 'IntegrationChanged') return { ...state, ...event.data, updated_at: event.time };
+  return { ...state, removed: true };
+}
+
+/** Adds an integration under an id made by the caller. */
+export function add(wanted: IntegrationAdded['data']): (state: IntegrationState) => IntegrationEvent[] {
+  return (state) => {
+    if (state) return [];
+    checkAuth(wanted.provider, wanted.auth.kind);
+    return [{ type: 'IntegrationAdded', data: wanted }];
+  };
+}
+
+/** What a PATCH asks for, secrets sealed; an absent member asks for nothing. */
+export interface IntegrationPatch {
+  readonly name?: string;
+  readonly provider?: Provider;
+  readonly base_url?: string;
+  readonly auth?: Auth;
+  readonly webhook_secret?: Sealed;
+}
+
+/**
+ * Changes what is sent and differs. Credentials cannot be compared, so sent ones always count as changed.
+ * @throws InvalidIntegration for another provider, and for another base_url without credentials: the stored ones were
+ *   given for the old host and must not be sent to a new one.
+ */
+export function change(wanted: IntegrationPatch): (state: Integration) => IntegrationEvent[] {
+  return (state) => {
+    const { provider = state.provider, auth, webhook_secret } = wanted;
+    if (provider !== state.provider) throw new InvalidIntegration('provider cannot be changed after creation.');
+    if (auth) checkAuth(provider, auth.kind);
+    const base_url = wanted.base_url === state.base_url ? undefined : wanted.base_url;
+    if (base_url !== undefined && !auth) {
+      throw new InvalidIntegration('credentials must be sent together with another base_url.');
+    }
+    const name = wanted.name === state.name ? undefined : wanted.name;
+    const changes = Object.entries({ name, base_url, auth, webhook_secret }).filter(([, value]) => value !== undefined);
+    return changes.length === 0 ? [] : [{ type: 'IntegrationChanged', data: Object.fromEntries(changes) }];
+  };
+}
+
+/** Removes the integration: its credentials can never be read again. */
+export function remove(state: Integration): IntegrationEvent[] {
+  return [{ type: 'IntegrationRemoved', data: { integration_id: state.id } }];
+}
+
+/**
+ * A decision about an integration of one tenant.
+ * @throws IntegrationNotFound when it does not exist, has been removed or belongs to another tenant.
+ */
+export function owned<T>(tenantId: string, id: string, decide: (state: Integration) => T) {
+  return (state: IntegrationState): T => {
+    if (!state || state.removed || state.tenant_id !== tenantId) throw new IntegrationNotFound(id);
+    return decide(state);
+  };
+}
+
+/** @throws InvalidIntegration when the provider knows no such way to sign in. */
+export function checkAuth(provider: Provider, kind: Auth['kind']): void {
+  if (kind === 'app' && provider !== 'github') {
+    throw new InvalidIntegration(`credentials.app_id is not allowed when provider is '${provider}'.`);
+  }
+}

@@ -1,0 +1,48 @@
+import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import { type Integration, type IntegrationEvent, integrationModel } from './integration';
+
+/** Keeps the table `integrations`; events that a row already holds are skipped. */
+@Injectable()
+export class IntegrationsView implements Projection {
+  readonly name = 'integrations.view';
+  readonly categories = ['integration'];
+
+  constructor(private readonly pool: Pool) {}
+
+  readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
+    for (const event of events as Recorded<IntegrationEvent>[]) await apply(event, tx);
+  };
+
+  /** A page of a tenant's integrations, newest first; all of them without a page. */
+  async list(tenantId: string, page?: { readonly limit: number; readonly offset: number }) {
+    const { rows } = await this.pool.query<{ state: string }>(
+      `select state from integrations where tenant_id = $1 order by created_at desc, id desc limit $2 offset $3`,
+      [tenantId, page ? page.limit + 1 : null, page?.offset ?? 0],
+    );
+    const found = rows.map(({ state }) => JSON.parse(state) as Integration);
+    return { items: page ? found.slice(0, page.limit) : found, more: page !== undefined && found.length > page.limit };
+  }
+}
+
+async function apply(event: Recorded<IntegrationEvent>, tx: PoolClient): Promise<void> {
+  const id = idOf(event.stream);
+  if (event.type === 'IntegrationRemoved') {
+    await tx.query('delete from integrations where id = $1', [id]);
+    return;
+  }
+  const { rows } = await tx.query<{ state: string; version: number }>(
+    'select state, version from integrations where id = $1',
+    [id],
+  );
+  const before = rows[0];
+  if (before && before.version >= event.version) return;
+  const state = integrationModel.evolve(before ? (JSON.parse(before.state) as Integration) : null, event);
+  if (!state) return;
+  await tx.query(
+    `insert into integrations (id, tenant_id, version, created_at, state) values ($1, $2, $3, $4, $5)
+     on conflict (id) do update set version = excluded.version, state = excluded.state`,
+    [id, state.tenant_id, event.version, state.created_at, JSON.stringify(state)],
+  );
+}

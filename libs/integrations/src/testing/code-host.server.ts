@@ -1,0 +1,194 @@
+import { createHash, verify } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Provider } from '../integration';
+import * as shapes from './shapes';
+
+/** What the next request gets instead of its answer. */
+export type Fault =
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | 'silent'
+  | 'cut'
+  | 'not JSON'
+  | 'another shape';
+
+export interface Asked {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly status: number;
+}
+
+interface Answer {
+  readonly status?: number;
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+const PER_PAGE = { github: 100, gitlab: 100, gitea: 50, bitbucket: 100 } as const;
+
+/** A server on 127.0.0.1 that speaks the wire formats of all providers; `repositories` says how many it has. */
+export class CodeHostServer {
+  repositories = 5;
+  /** Faults for the next requests, first come first served. */
+  faults: Fault[] = [];
+  asked: Asked[] = [];
+  busiest = 0;
+  /** Milliseconds before each answer; some, so that requests sent at once are seen at once. */
+  delay = 5;
+  origin = '';
+  private running = 0;
+  /** Checks the signature of an App's token. */
+  appKey?: string;
+  private readonly server: Server;
+
+  private constructor(readonly provider: Provider) {
+    this.server = createServer((request, response) => {
+      this.running++;
+      this.busiest = Math.max(this.busiest, this.running);
+      response.on('close', () => this.running--);
+      setTimeout(() => this.answer(request, response), this.delay);
+    });
+  }
+
+  static async start(provider: Provider): Promise<CodeHostServer> {
+    const host = new CodeHostServer(provider);
+    await new Promise<void>((resolve) => host.server.listen(0, '127.0.0.1', resolve));
+    host.origin = `http://127.0.0.1:${(host.server.address() as AddressInfo).port}`;
+    return host;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url ?? '/', this.origin);
+    const path = url.pathname + url.search;
+    const { authorization } = request.headers;
+    const send = (status: number, body: string, headers: Record<string, string> = {}) => {
+      this.asked.push({ path, authorization, status });
+      response.writeHead(status, headers).end(body);
+    };
+    const fault = this.faults.shift();
+    if (fault === 'silent') return;
+    if (fault === 'cut') {
+      response.writeHead(200, { 'content-type': 'application/json' }).write('[{"id":');
+      setTimeout(() => response.destroy(), 20);
+      return;
+    }
+    if (fault === 'not JSON') return send(200, '<html>Sign in</html>', { 'content-type': 'text/html' });
+    if (fault === 'another shape') return send(200, '{"items":[1]}', { 'content-type': 'application/json' });
+    if (fault) return send(fault.status, fault.body ?? 'secret diagnostics of the host', fault.headers);
+    const {
+      status = 200,
+      body,
+      headers = {},
+    } = this.respond(url, request) ?? { status: 404, body: { message: 'Not Found' } };
+    const text = JSON.stringify(body);
+    const etag = `W/"${createHash('sha256').update(text).digest('hex')}"`;
+    if (request.headers['if-none-match'] === etag) return send(304, '', { etag });
+    send(status, text, { 'content-type': 'application/json; charset=utf-8', etag, ...headers });
+  }
+
+  private respond(url: URL, request: IncomingMessage): Answer | undefined {
+    switch (this.provider) {
+      case 'github':
+        return this.gitHub(url, request);
+      case 'gitlab':
+        return this.gitLab(url, request);
+      case 'gitea':
+        return this.gitea(url, request);
+      case 'bitbucket':
+        return this.bitbucket(url, request);
+    }
+  }
+
+  private gitHub(url: URL, { headers, method }: IncomingMessage): Answer | undefined {
+    const { pathname } = url;
+    const { authorization = '' } = headers;
+    if (method === 'POST' && pathname === '/api/v3/app/installations/42/access_tokens') {
+      const [head, body, signature = ''] = authorization.replace(/^bearer /i, '').split('.');
+      const signed = Buffer.from(`${head}.${body}`);
+      const valid = this.appKey && verify('sha256', signed, this.appKey, Buffer.from(signature, 'base64url'));
+      if (!valid) return { status: 401, body: { message: 'A JSON web token could not be decoded' } };
+      const token = { token: 'ghs_installation', expires_at: new Date(Date.now() + 3_600_000).toISOString() };
+      return { status: 201, body: { ...token, permissions: { contents: 'read' }, repository_selection: 'all' } };
+    }
+    if (!['token ghp_good', 'token ghs_installation'].includes(authorization)) {
+      return { status: 401, body: { message: 'Bad credentials' } };
+    }
+    const repository = (n: number) => shapes.gitHubRepository(n, this.origin);
+    if (pathname === '/api/v3/user/repos') return this.page(url, repository, 'page');
+    if (pathname === '/api/v3/installation/repositories') {
+      const { body, headers: links } = this.page(url, repository, 'page');
+      return { body: { total_count: this.repositories, repositories: body }, headers: links };
+    }
+    const [, ref] = /^\/api\/v3\/repos\/octo-org\/agent-0\/commits\/(.+)$/.exec(pathname) ?? [];
+    if (ref === undefined) return undefined;
+    if (!['main', 'heads/main', 'feature/x'].includes(decodeURIComponent(ref))) {
+      return { status: 422, body: { message: 'No commit found for SHA: nope' } };
+    }
+    return { body: shapes.gitHubCommit(shapes.HEAD, this.origin) };
+  }
+
+  private gitLab(url: URL, { headers }: IncomingMessage): Answer | undefined {
+    const { pathname } = url;
+    if (headers.authorization !== 'Bearer glpat-good') return { status: 401, body: { message: '401 Unauthorized' } };
+    if (pathname === '/api/v4/projects') {
+      return this.page(url, (n) => shapes.gitLabProject(n, this.origin), 'id_after');
+    }
+    const [, project, ref] = /^\/api\/v4\/projects\/([^/]+)\/repository\/commits\/([^/]+)$/.exec(pathname) ?? [];
+    const isKnown = project === 'team%2Fsub%2Fagent-0' && ['main', 'feature%2Fx'].includes(ref ?? '');
+    return isKnown
+      ? { body: shapes.gitLabCommit(shapes.HEAD) }
+      : { status: 404, body: { message: '404 Commit Not Found' } };
+  }
+
+  private gitea(url: URL, { headers }: IncomingMessage): Answer | undefined {
+    const { pathname, searchParams } = url;
+    if (headers.authorization !== 'token gitea-good') return { status: 401, body: { message: 'invalid token' } };
+    if (pathname === '/api/v1/user/repos') {
+      return this.page(url, (n) => shapes.giteaRepository(n, this.origin), 'page');
+    }
+    if (pathname !== '/api/v1/repos/forge/agent-0/commits') return undefined;
+    if (!['main', 'feature/x'].includes(searchParams.get('sha') ?? '')) return undefined;
+    return { body: [shapes.giteaCommit(shapes.HEAD, this.origin)] };
+  }
+
+  private bitbucket(url: URL, { headers }: IncomingMessage): Answer | undefined {
+    const { pathname, searchParams } = url;
+    const basic = `Basic ${Buffer.from('me@example.com:api-token').toString('base64')}`;
+    if (!['Bearer bb-good', basic].includes(headers.authorization ?? ''))
+      return { status: 401, body: { type: 'error' } };
+    if (pathname === '/2.0/user/workspaces') {
+      return { body: { values: ['team', 'lab'].map(shapes.bitbucketWorkspace), pagelen: 100, size: 2, page: 1 } };
+    }
+    const [, workspace] = /^\/2\.0\/repositories\/(team|lab)$/.exec(pathname) ?? [];
+    if (workspace !== undefined) {
+      const { body, headers: links } = this.page(url, (n) => shapes.bitbucketRepository(n, workspace), 'page');
+      const next = /<([^>]+)>; rel="next"/.exec(links?.link ?? '')?.[1];
+      return { body: { values: body, pagelen: 100, ...(next && { next }) } };
+    }
+    if (pathname !== '/2.0/repositories/team/agent-0/commits') return undefined;
+    const isKnown = ['main', 'feature/x'].includes(searchParams.get('include') ?? '');
+    return isKnown
+      ? { body: { values: [shapes.bitbucketCommit(shapes.HEAD)] } }
+      : { status: 404, body: { type: 'error', error: { message: 'Commit not found', data: {} } } };
+  }
+
+  /** One page of the repositories and the links to the others, counted by `parameter`. */
+  private page(url: URL, make: (n: number) => unknown, parameter: string): Answer {
+    const size = PER_PAGE[this.provider];
+    const page = Number(url.searchParams.get(parameter) ?? 1);
+    const first = (page - 1) * size;
+    const count = Math.max(0, Math.min(size, this.repositories - first));
+    const next = new URL(url);
+    next.searchParams.set(parameter, String(page + 1));
+    const hasMore = first + count < this.repositories;
+    return {
+      body: Array.from({ length: count }, (_, index) => make(first + index)),
+      headers: { link: `<${this.origin}/first>; rel="first"${hasMore ? `, <${next.href}>; rel="next"` : ''}` },
+    };
+  }
+}

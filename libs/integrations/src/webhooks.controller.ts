@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { EventStore, load, Shredded, streamName, VersionConflict } from '@fairlead/eventing';
+import { Access, metadataOf, path, PayloadTooLarge, RequestTimeout } from '@fairlead/http';
+import type { PushReceivedMessage } from '@fairlead/contracts';
+import { Controller, HttpCode, Post, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { CredentialsSafe } from './credentials.safe';
+import { checkProof, type Delivery, deliveryId, pushes } from './delivery';
+import { DeliveryRefused, IntegrationNotFound } from './errors';
+import { integrationModel } from './integration';
+import { integrationPath } from './integrations.schema';
+
+/** GitHub's own limit for a delivery. */
+const LARGEST = 25 * 1024 * 1024;
+
+@Controller('v1/integrations')
+export class WebhooksController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly safe: CredentialsSafe,
+  ) {}
+
+  /** A delivery of the code host, proved by the webhook secret. Repeated ones are answered alike and do nothing more. */
+  @Post(':integration_id/webhook')
+  @Access('public', { stream: true })
+  @HttpCode(202)
+  async receive(@Req() request: FastifyRequest): Promise<{ pushes: number }> {
+    const { integration_id: id } = path(integrationPath, request);
+    const { state } = await load(this.store, integrationModel, streamName('integration', id));
+    if (!state || state.removed) throw new IntegrationNotFound(id);
+    const secret = await this.safe.openWebhookSecret(state).catch((error: unknown) => {
+      throw error instanceof Shredded ? new IntegrationNotFound(id) : error;
+    });
+    if (secret === undefined) throw new DeliveryRefused(401, 'The integration has no webhook_secret.');
+    const delivery: Delivery = { headers: request.headers, body: await readAll(request.raw) };
+    checkProof(state.provider, delivery, secret);
+    const found = pushes(state.provider, delivery);
+    const events = found.map((push) => {
+      const data: PushReceivedMessage = { integration_id: id, ...push };
+      return { type: 'PushReceived', data };
+    });
+    const stream = streamName('push', hash(id, deliveryId(state.provider, delivery)));
+    const metadata = { ...metadataOf(request), tenant: state.tenant_id, actor: 'system:integrations' };
+    if (events.length > 0) await this.once(stream, events, metadata);
+    return { pushes: found.length };
+  }
+
+  /** A stream of its own for each delivery: a repetition finds it there. */
+  private async once(...[stream, events, metadata]: [string, { type: string; data: unknown }[], object]) {
+    try {
+      await this.store.append(stream, 0, events, metadata);
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+    }
+  }
+}
+
+async function readAll(raw: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of raw as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > LARGEST) throw new PayloadTooLarge(`A delivery must not be larger than ${LARGEST} bytes.`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof PayloadTooLarge ? error : new RequestTimeout('The request ended early.');
+  }
+  return Buffer.concat(chunks);
+}
+
+function hash(...parts: string[]): string {
+  return createHash('sha256').update(parts.join('\0')).digest('hex');
+}

@@ -1,0 +1,24 @@
+import type { RevisionCreatedMessage } from '@fairlead/contracts';
+import type { Host } from './host';
+import type { Target } from './target';
+
+/** What is to be done next for one deployment. */
+export type Task =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'remove' }
+  | { readonly kind: 'prepare' }
+  /** Ask for a waiting revision to be the running one. */
+  | { readonly kind: 'ask'; readonly revision: RevisionCreatedMessage }
+  | { readonly kind: 'roll out'; readonly revision: RevisionCreatedMessage };
+
+const NOTHING: Task = { kind: 'nothing' };
+
+/** The next task, from what the deployment's stream says and what was last said about its host. */
+export function nextTask(target: Target, host: Host): Task {
+  if (!target || target.removed) return NOTHING;
+  if (target.deleting) return host === 'REMOVED' ? NOTHING : { kind: 'remove' };
+  if (host !== 'READY') return { kind: 'prepare' };
+  if (target.running) return { kind: 'roll out', revision: target.running };
+  const newest = target.queued.at(-1);
+  return newest ? { kind: 'ask', revision: newest } : NOTHING;
+}

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Step, StepFailed, type TextSink } from './executor';
+
+/** How long a program has to end by itself after it was told to. */
+const GRACE_MS = 5000;
+/** How long the output of a program is read after its end; something that it left running may hold it open. */
+const DRAIN_MS = 500;
+
+export interface Program {
+  readonly words: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs a program without a shell and logs what it writes, standard error as warnings. When `signal` aborts, it and all
+ * that it started are told to end, and killed after five seconds.
+ * @throws StepFailed unless it ends with exit code 0.
+ */
+export async function runProgram(
+  { words: [command = '', ...args], cwd, env }: Program,
+  { signal, output }: Step,
+): Promise<void> {
+  signal.throwIfAborted();
+  const child = spawn(command, args, { cwd, env, detached: true, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
+  const exit = new Promise<string | undefined>((resolve) => {
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(`cannot be started (${error.code ?? error.message})`),
+    );
+    child.once('exit', (code, killed) =>
+      resolve(code === 0 ? undefined : `ended with ${killed ?? `exit code ${code}`}`),
+    );
+  });
+  const told = Promise.all([pump(child.stdout, output('INFO')), pump(child.stderr, output('WARNING'))]);
+  const end = () => void terminate(child, exit);
+  signal.addEventListener('abort', end, { once: true });
+  const failure = await exit;
+  signal.removeEventListener('abort', end);
+  await Promise.race([told, delay(DRAIN_MS, undefined, { ref: false })]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  await told;
+  if (signal.aborted || failure !== undefined) kill(child, 'SIGKILL');
+  signal.throwIfAborted();
+  if (failure !== undefined) throw new StepFailed(`${command} ${failure}.`);
+}
+
+async function pump(stream: NodeJS.ReadableStream, sink: TextSink): Promise<void> {
+  stream.setEncoding('utf8');
+  try {
+    for await (const text of stream) await sink.write(String(text));
+  } catch {
+    // Closed by this side: something that the program left running held it open.
+  }
+  await sink.end();
+}
+
+async function terminate(child: ChildProcess, exit: Promise<unknown>): Promise<void> {
+  kill(child, 'SIGTERM');
+  const late = delay(GRACE_MS, 'late', { ref: false });
+  if ((await Promise.race([exit, late])) === 'late') kill(child, 'SIGKILL');
+}
+
+/** Signals the program and everything in its process group. */
+function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nothing of the group is left.
+  }
+}

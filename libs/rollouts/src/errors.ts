@@ -1,0 +1,15 @@
+/** No such deployment for this tenant, or it has been removed. */
+export class DeploymentMissing extends Error {
+  override name = 'DeploymentMissing';
+  constructor(id: string) {
+    super(`Deployment ID ${id} not found.`);
+  }
+}
+
+/** The deployment has no such revision. */
+export class RevisionMissing extends Error {
+  override name = 'RevisionMissing';
+  constructor(id: string) {
+    super(`Revision ID ${id} not found.`);
+  }
+}

@@ -1,0 +1,69 @@
+import type { RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
+
+/** What an executor works on. */
+export interface Assignment {
+  readonly tenantId: string;
+  readonly deploymentId: string;
+  readonly name: string;
+  readonly config: SourceConfigMessage;
+  /** Values of the secrets by name; each call is recorded as a reading of them. */
+  readonly secrets: () => Promise<ReadonlyMap<string, string>>;
+}
+
+/** One revision of it. */
+export interface RevisionAssignment extends Assignment {
+  readonly revision: RevisionCreatedMessage;
+  readonly commit: string | null;
+  /** The uploaded source of the revision; undefined when it has none. */
+  readonly source: () => Promise<AsyncIterable<Buffer> | undefined>;
+}
+
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
+
+/** Takes a line for the build or deploy log; resolves when more may come. */
+export type Log = (level: LogLevel, message: string) => Promise<void>;
+
+/** Takes output as it comes and logs it line by line. */
+export interface TextSink {
+  /** Resolves when more may come. */
+  write(text: string): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** What is given to every step: it ends soon after `signal` aborts. */
+export interface Step {
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Hides the secrets that were read before it was called. */
+  readonly output: (level: LogLevel) => TextSink;
+}
+
+/** Steps of one rollout that follow each other; `close` is called at the end, whatever happened. */
+export interface RolloutSteps {
+  /** Only for sources that are built; absent when the executor builds nothing. */
+  build?(step: Step): Promise<void>;
+  deploy(step: Step): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs revisions somewhere. Every method may be called again after a restart and must then lead to the same end.
+ * All throw ExecutorUnreachable when nothing can be said or done now, and any other error when the step has failed.
+ */
+export abstract class Executor {
+  /** Finds out that deployments can be run. */
+  abstract prepare(assignment: Assignment, step: Step): Promise<void>;
+  abstract rollOut(assignment: RevisionAssignment): RolloutSteps;
+  /** Takes away everything that runs for the deployment. */
+  abstract remove(assignment: Assignment, step: Step): Promise<void>;
+}
+
+/** The place where revisions run does not answer; trying again later may help. */
+export class ExecutorUnreachable extends Error {
+  override name = 'ExecutorUnreachable';
+}
+
+/** The step has failed for good; the message is a sentence for the deployment's owner. */
+export class StepFailed extends Error {
+  override name = 'StepFailed';
+}

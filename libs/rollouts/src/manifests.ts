@@ -1,0 +1,214 @@
+import type { KubernetesObject, V1Container, V1PodSpec } from '@kubernetes/client-node';
+import type { Assignment, RevisionAssignment } from './executor';
+
+/** Kinds that a deployment may have under its own name, or its own name and `-queue`. */
+export const NAMED_KINDS = [
+  { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' },
+  { apiVersion: 'apps/v1', kind: 'Deployment' },
+  { apiVersion: 'v1', kind: 'Service' },
+  { apiVersion: 'v1', kind: 'Secret' },
+] as const;
+
+/** Where the container listens. */
+const PORT = 8000;
+/** How busy the replicas may be, in percent of the requested CPU, before there are more. */
+const BUSY_PERCENT = 75;
+/** Seconds without progress after which Kubernetes gives a rollout up. */
+const PROGRESS_SECONDS = 600;
+
+interface Named extends KubernetesObject {
+  readonly [member: string]: unknown;
+}
+
+export interface Manifests {
+  /** In the order in which they are applied. */
+  readonly wanted: readonly Named[];
+  /** What an earlier revision may have had and this one has not. */
+  readonly unwanted: readonly Named[];
+}
+
+type Spec = Readonly<Record<string, unknown>>;
+
+/** Name of everything that belongs to a deployment: its id, which never changes and is always allowed. */
+export function objectName({ deploymentId }: Assignment): string {
+  return `fairlead-${deploymentId}`;
+}
+
+/** Labels by which its pods are found. */
+export function selector({ deploymentId }: Assignment): Record<string, string> {
+  return { 'fairlead.dev/deployment-id': deploymentId };
+}
+
+/** Whether an object is one whose rollout is watched. */
+export function isPerDeployment({ kind }: KubernetesObject): boolean {
+  return kind === 'Deployment';
+}
+
+/**
+ * The objects of one revision: Secret, Deployment, Service, and a HorizontalPodAutoscaler where more than one size is
+ * allowed; a second Deployment with its autoscaler when the queue is sized by itself. Sizes of databases, caches,
+ * orchestrators and executors stand in annotations: nothing of these is run here.
+ */
+export function manifests(
+  assignment: RevisionAssignment,
+  namespace: string,
+  secrets: ReadonlyMap<string, string>,
+): Manifests {
+  const spec: Spec = assignment.revision.resource_spec ?? {};
+  const name = objectName(assignment);
+  const common = { namespace, labels: labelsOf(assignment, spec), annotations: annotationsOf(spec) };
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...common, name },
+    type: 'Opaque',
+    data: Object.fromEntries([...secrets].map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+  };
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...common, name },
+    spec: {
+      selector: { ...selector(assignment), 'fairlead.dev/role': 'server' },
+      ports: [{ name: 'http', port: 80, targetPort: PORT }],
+    },
+  };
+  const queued = Object.keys(spec).some((member) => member.startsWith('queue_'));
+  const roles = [
+    { name, role: 'server', prefix: '' },
+    { name: `${name}-queue`, role: 'queue', prefix: 'queue_' },
+  ];
+  const wanted: Named[] = [secret];
+  const unwanted: Named[] = [];
+  for (const { name, role, prefix } of roles) {
+    const metadata = { ...common, name };
+    const { min, max } = scale(spec, prefix);
+    const autoscaler = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata };
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
+    if (role === 'queue' && !queued) {
+      unwanted.push(autoscaler, deployment);
+      continue;
+    }
+    const scaled = max > min;
+    // The autoscaler alone decides the number of replicas where there is one.
+    const replicas = scaled ? {} : { replicas: min };
+    wanted.push({ ...deployment, spec: { ...replicas, ...deploymentSpec(assignment, spec, secrets, role, prefix) } });
+    if (scaled) wanted.push({ ...autoscaler, spec: autoscalerSpec(name, min, max) });
+    else unwanted.push(autoscaler);
+  }
+  return { wanted: [...wanted, service], unwanted };
+}
+
+function deploymentSpec(
+  assignment: RevisionAssignment,
+  spec: Spec,
+  secrets: ReadonlyMap<string, string>,
+  role: string,
+  prefix: string,
+) {
+  const { revision_id } = assignment.revision;
+  const labels = { ...selector(assignment), 'fairlead.dev/role': role };
+  const own = { ...labelsOf(assignment, spec), ...labels };
+  return {
+    selector: { matchLabels: labels },
+    progressDeadlineSeconds: PROGRESS_SECONDS,
+    template: {
+      // The revision's id makes pods new even when only the values of secrets have changed.
+      metadata: { labels: own, annotations: { ...record(spec.annotations), 'fairlead.dev/revision-id': revision_id } },
+      spec: podSpec(assignment, spec, secrets, role, prefix),
+    },
+  };
+}
+
+function podSpec(
+  assignment: RevisionAssignment,
+  spec: Spec,
+  secrets: ReadonlyMap<string, string>,
+  role: string,
+  prefix: string,
+): V1PodSpec {
+  const { source_revision_config, secret_references } = assignment.revision;
+  const name = objectName(assignment);
+  const container: V1Container = {
+    name: 'agent',
+    image: source_revision_config.image_uri,
+    ports: [{ name: 'http', containerPort: PORT }],
+    env: [
+      { name: 'PORT', value: String(PORT) },
+      { name: 'FAIRLEAD_ROLE', value: role },
+      ...[...secrets.keys()].map((key) => ({ name: key, valueFrom: { secretKeyRef: { name, key } } })),
+      ...(secret_references ?? []).map((reference) => ({
+        name: reference.name,
+        valueFrom: { secretKeyRef: { name: reference.secret_name, key: reference.secret_key } },
+      })),
+    ],
+    resources: resources(spec, prefix),
+    ...(Array.isArray(spec.volume_mounts) && { volumeMounts: spec.volume_mounts as V1Container['volumeMounts'] }),
+  };
+  const sidecars = Array.isArray(spec.sidecars) ? (spec.sidecars as V1Container[]) : [];
+  return {
+    containers: [container, ...sidecars],
+    ...(Array.isArray(spec.init_containers) && { initContainers: spec.init_containers as V1Container[] }),
+    ...(Array.isArray(spec.volumes) && { volumes: spec.volumes as V1PodSpec['volumes'] }),
+    ...(Array.isArray(spec.image_pull_secrets) && {
+      imagePullSecrets: spec.image_pull_secrets as V1PodSpec['imagePullSecrets'],
+    }),
+    ...(typeof spec.service_account_name === 'string' && { serviceAccountName: spec.service_account_name }),
+  };
+}
+
+function resources(spec: Spec, prefix: string) {
+  const quantity = (member: string, unit: string) => {
+    const value = spec[prefix + member];
+    return typeof value === 'number' ? `${value}${unit}` : undefined;
+  };
+  const part = (cpu: string | undefined, memory: string | undefined) => ({
+    ...(cpu !== undefined && { cpu }),
+    ...(memory !== undefined && { memory }),
+  });
+  // Memory is given in megabytes of 10^6 bytes.
+  return {
+    requests: part(quantity('cpu', ''), quantity('memory_mb', 'M')),
+    limits: part(quantity('cpu_limit', ''), quantity('memory_limit_mb', 'M')),
+  };
+}
+
+function autoscalerSpec(name: string, minReplicas: number, maxReplicas: number) {
+  return {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+    minReplicas,
+    maxReplicas,
+    metrics: [
+      {
+        type: 'Resource',
+        resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: BUSY_PERCENT } },
+      },
+    ],
+  };
+}
+
+function scale(spec: Spec, prefix: string): { min: number; max: number } {
+  const given = (member: string) => {
+    const value = spec[prefix + member];
+    return typeof value === 'number' && value >= 1 ? value : undefined;
+  };
+  const min = given('min_scale') ?? 1;
+  return { min, max: Math.max(min, given('max_scale') ?? min) };
+}
+
+function labelsOf(assignment: Assignment, spec: Spec): Record<string, string> {
+  const managed = { 'app.kubernetes.io/managed-by': 'fairlead' };
+  return { ...record(spec.labels), ...managed, ...selector(assignment) };
+}
+
+const ELSEWHERE = /^(db|cache|orchestrator|executor)_/;
+
+function annotationsOf(spec: Spec): Record<string, string> {
+  const sizes = Object.entries(spec).filter(([member]) => ELSEWHERE.test(member));
+  const noted = sizes.map(([member, value]) => [`fairlead.dev/${member.replaceAll('_', '-')}`, String(value)]);
+  return { ...record(spec.annotations), ...(Object.fromEntries(noted) as Record<string, string>) };
+}
+
+function record(value: unknown): Record<string, string> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, string>) : {};
+}

@@ -1,0 +1,243 @@
+import { CommitResolver, type RevisionCreatedMessage, type RolloutStatus, SourceArchives } from '@fairlead/contracts';
+import { Vault } from '@fairlead/eventing';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executor';
+import { LogBook, type LogPhase, type RolloutLog } from './log.book';
+import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
+import { RolloutReports } from './rollout.reports';
+import { RolloutsOptions } from './rollouts.options';
+import { type Deployed, isBuilt } from './target';
+
+/** How long resolving a commit may take. */
+const RESOLVE_MS = 90_000;
+
+/** Works on one task of one deployment, until it is done or `signal` aborts. */
+@Injectable()
+export class RolloutAttempts {
+  constructor(
+    private readonly reports: RolloutReports,
+    private readonly executor: Executor,
+    private readonly vault: Vault,
+    private readonly book: LogBook,
+    private readonly options: RolloutsOptions,
+    @Optional() @Inject(CommitResolver) private readonly commits: CommitResolver | null,
+    @Optional() @Inject(SourceArchives) private readonly archives: SourceArchives | null,
+  ) {}
+
+  /** Makes sure that deployments can be run. @throws ExecutorUnreachable */
+  async prepare(target: Deployed, version: number, signal: AbortSignal): Promise<void> {
+    await this.beside(target, version, signal, (assignment, step) => this.executor.prepare(assignment, step));
+    await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
+  }
+
+  /** Ends the running revision when it has waited for its executor until the time limit passed. */
+  async giveUp(target: Deployed): Promise<void> {
+    if (!target.running) return;
+    const { revision_id } = target.running;
+    const { paused, startedAt, status } = await this.reports.rollout(revision_id);
+    if (!paused || !startedAt || Date.parse(startedAt) + this.options.timeLimit > Date.now()) return;
+    const failed = status === 'BUILDING' ? 'BUILD_FAILED' : 'DEPLOY_FAILED';
+    const said = { deployment_id: target.id, revision_id, reason: this.limitPassed() };
+    await this.reports.say(target, { ...said, status: failed });
+  }
+
+  /** Takes everything away. @throws ExecutorUnreachable, also for what may succeed another time */
+  async remove(target: Deployed, version: number, signal: AbortSignal): Promise<void> {
+    await this.beside(target, version, signal, (assignment, step) => this.executor.remove(assignment, step));
+    await this.book.remove(target.id);
+    await this.reports.sayHost(target, { deployment_id: target.id, status: 'REMOVED' });
+  }
+
+  /** Asks for a revision to be the running one. */
+  async ask(target: Deployed, { revision_id, source }: RevisionCreatedMessage): Promise<void> {
+    const status = isBuilt(source) ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY';
+    await this.reports.say(target, { deployment_id: target.id, revision_id, status });
+  }
+
+  /**
+   * Takes a revision to a final status, within the time limit. Does nothing when it is there already. When `signal`
+   * aborts it ends without a status. @throws ExecutorUnreachable
+   */
+  async rollOut(
+    target: Deployed,
+    version: number,
+    revision: RevisionCreatedMessage,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { revision_id } = revision;
+    const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
+    if (hasFinished(rollout)) return;
+    const log = this.book.open(target.id, revision_id);
+    const limit = new AbortController();
+    const left = Date.parse(rollout.startedAt ?? '') + this.options.timeLimit - Date.now();
+    const timer = setTimeout(() => limit.abort(), Math.max(0, left));
+    const say = async (status: RolloutStatus, reason?: string) => {
+      await log.flush();
+      await this.reports.say(target, { deployment_id: target.id, revision_id, status, ...(reason && { reason }) });
+    };
+    const run = new Run(log, AbortSignal.any([signal, limit.signal]), say);
+    try {
+      if (rollout.attempts > this.options.attempts) {
+        throw new StepFailed(`It was begun ${this.options.attempts} times and the service stopped each time.`);
+      }
+      await this.steps(run, target, version, revision, rollout);
+    } catch (error) {
+      if (signal.aborted) {
+        await this.reports.decide(target.tenantId, revision_id, stop);
+        return;
+      }
+      if (!limit.signal.aborted && error instanceof ExecutorUnreachable) {
+        await run.log(run.phase, 'WARNING', `${error.message} It is tried again.`);
+        await this.reports.decide(target.tenantId, revision_id, pause(log.safe(error.message)));
+        throw error;
+      }
+      const reason = limit.signal.aborted ? this.limitPassed() : log.safe(messageOf(error));
+      await run.log(run.phase, 'ERROR', reason);
+      await say(run.phase === 'build' ? 'BUILD_FAILED' : 'DEPLOY_FAILED', reason);
+    } finally {
+      clearTimeout(timer);
+      await log.flush();
+    }
+  }
+
+  private limitPassed(): string {
+    return `The time limit of ${this.options.timeLimit / 1000} s has passed.`;
+  }
+
+  private async steps(
+    run: Run,
+    target: Deployed,
+    version: number,
+    revision: RevisionCreatedMessage,
+    rollout: Rollout,
+  ): Promise<void> {
+    const built = isBuilt(revision.source);
+    run.phase = built ? 'build' : 'deploy';
+    const commit = await this.commit(run, target, revision, rollout);
+    const path = revision.source_revision_config.source_tarball_path;
+    const steps = this.executor.rollOut({
+      ...this.assignment(target, version, revision.secrets, run.rolloutLog),
+      revision,
+      commit,
+      source: async () => (path ? this.archives?.open(target.tenantId, target.id, path) : undefined),
+    });
+    try {
+      if (built && steps.build) {
+        await run.say('BUILDING');
+        await steps.build(run.step('build'));
+        await run.say('AWAITING_DEPLOY');
+      }
+      run.phase = 'deploy';
+      await run.say('DEPLOYING');
+      await steps.deploy(run.step('deploy'));
+      run.signal.throwIfAborted();
+    } finally {
+      await steps.close();
+    }
+    await run.say('DEPLOYED');
+  }
+
+  /** The commit of the revision: the one it names, one that was found before, or the one that its ref stands for now. */
+  private async commit(
+    run: Run,
+    target: Deployed,
+    { revision_id, source, source_revision_config }: RevisionCreatedMessage,
+    rollout: Rollout,
+  ): Promise<string | null> {
+    const { repo_ref, repo_commit_sha } = source_revision_config;
+    const { integration_id, repo_url } = target.config;
+    const known = repo_commit_sha ?? rollout.commit;
+    if (known || source !== 'codehost' || !repo_ref || !repo_url || !integration_id || !this.commits) return known;
+    try {
+      const resolving = this.commits.resolve(target.tenantId, integration_id, repo_url, repo_ref);
+      const sha = await Promise.race([
+        resolving,
+        aborted(AbortSignal.any([run.signal, AbortSignal.timeout(RESOLVE_MS)])),
+      ]);
+      const found = { deployment_id: target.id, revision_id, repo_commit_sha: sha };
+      await this.reports.decide(target.tenantId, revision_id, resolveCommit(found));
+      await run.log('build', 'INFO', `${repo_ref} is commit ${sha}.`);
+      return sha;
+    } catch (error) {
+      run.signal.throwIfAborted();
+      await run.log('build', 'WARNING', `The commit of ${repo_ref} is not known: ${messageOf(error)}`);
+      return null;
+    }
+  }
+
+  private async beside(
+    target: Deployed,
+    version: number,
+    signal: AbortSignal,
+    work: (assignment: Assignment, step: Step) => Promise<void>,
+  ): Promise<void> {
+    const log = this.book.open(target.id, target.running?.revision_id ?? null);
+    const limit = AbortSignal.timeout(this.options.timeLimit);
+    try {
+      const assignment = this.assignment(target, version, target.secrets, log);
+      await work(assignment, log.step('deploy', AbortSignal.any([signal, limit])));
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = log.safe(messageOf(error));
+      await log.write('deploy', 'ERROR', reason);
+      throw new ExecutorUnreachable(reason);
+    } finally {
+      await log.flush();
+    }
+  }
+
+  private assignment(target: Deployed, version: number, sealed: Deployed['secrets'], log: RolloutLog): Assignment {
+    const { id: deploymentId, tenantId, name, config } = target;
+    const open = async ({ name, sealed }: Deployed['secrets'][number]) =>
+      [name, await this.vault.open(tenantId, deploymentId, name, sealed)] as const;
+    const secrets = async () => {
+      if (sealed.length === 0) return new Map<string, string>();
+      await this.reports.sayRead(
+        target,
+        version,
+        sealed.map((secret) => secret.name),
+      );
+      const values = new Map(await Promise.all(sealed.map(open)));
+      log.hide(values.values());
+      return values;
+    };
+    return { deploymentId, tenantId, name, config, secrets };
+  }
+}
+
+/** One attempt: which phase it is in, and where its words go. */
+class Run {
+  phase: LogPhase = 'deploy';
+
+  constructor(
+    readonly rolloutLog: RolloutLog,
+    readonly signal: AbortSignal,
+    private readonly report: (status: RolloutStatus) => Promise<void>,
+  ) {}
+
+  /** @throws when the attempt was aborted: what it says then no longer counts. */
+  async say(status: RolloutStatus): Promise<void> {
+    this.signal.throwIfAborted();
+    await this.report(status);
+  }
+
+  log(phase: LogPhase, level: 'INFO' | 'WARNING' | 'ERROR', message: string): Promise<void> {
+    return this.rolloutLog.write(phase, level, message);
+  }
+
+  step(phase: LogPhase): Step {
+    return this.rolloutLog.step(phase, this.signal);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = () => reject(new Error('it took too long'));
+    if (signal.aborted) fail();
+    else signal.addEventListener('abort', fail, { once: true });
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}

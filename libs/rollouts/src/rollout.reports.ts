@@ -1,0 +1,49 @@
+import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '@fairlead/contracts';
+import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { type Host, hostModel, reportHost } from './host';
+import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
+import { type Deployed, type Target, targetModel } from './target';
+
+/** Reads what deployments say, and writes what rollouts say. */
+@Injectable()
+export class RolloutReports {
+  constructor(private readonly store: EventStore) {}
+
+  /** A deployment as its stream tells it now, and its version. */
+  async target(deploymentId: string): Promise<{ state: Target; version: number }> {
+    return load(this.store, targetModel, streamName('deployment', deploymentId));
+  }
+
+  async host(deploymentId: string): Promise<Host> {
+    return (await load(this.store, hostModel, streamName('host', deploymentId))).state;
+  }
+
+  async rollout(revisionId: string): Promise<Rollout> {
+    return (await load(this.store, rolloutModel, streamName('rollout', revisionId))).state;
+  }
+
+  async sayHost({ tenantId }: Deployed, said: HostStatusReportedMessage): Promise<void> {
+    await handle(this.store, hostModel, streamName('host', said.deployment_id), reportHost(said), metadata(tenantId));
+  }
+
+  async say({ tenantId }: Deployed, said: RolloutStatusReportedMessage): Promise<void> {
+    await this.decide(tenantId, said.revision_id, report(said));
+  }
+
+  /** The rollout after a decision about it. */
+  async decide(tenant: string, revisionId: string, decide: (state: Rollout) => RolloutEvent[]): Promise<Rollout> {
+    const stream = streamName('rollout', revisionId);
+    return (await handle(this.store, rolloutModel, stream, decide, metadata(tenant))).state;
+  }
+
+  /** Records that the values of secrets are about to be used. */
+  async sayRead({ id, tenantId }: Deployed, version: number, names: readonly string[]): Promise<void> {
+    const read = { type: 'SecretsRead', data: { version, names } };
+    await this.store.append(streamName('secretAccess', id), 'any', [read], metadata(tenantId));
+  }
+}
+
+function metadata(tenant: string): Metadata {
+  return { tenant, actor: 'system:rollouts' };
+}

@@ -1,0 +1,83 @@
+import type { CommitResolvedMessage, RolloutStatus, RolloutStatusReportedMessage } from '@fairlead/contracts';
+import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
+
+/** An attempt begins, with the whole time limit before it. */
+export type RolloutStarted = DomainEvent<'RolloutStarted', { readonly deployment_id: string }>;
+/** The executor cannot be reached; the attempt goes on when it can, within its time limit. */
+export type RolloutPaused = DomainEvent<'RolloutPaused', { readonly reason: string }>;
+/** The service was stopped, or the revision was interrupted: the attempt does not count. */
+export type RolloutStopped = DomainEvent<'RolloutStopped', Record<string, never>>;
+export type CommitResolved = DomainEvent<'CommitResolved', CommitResolvedMessage>;
+export type RolloutStatusReported = DomainEvent<'RolloutStatusReported', RolloutStatusReportedMessage>;
+
+/** Everything that can be in a stream `rollout-<revision id>`. */
+export type RolloutEvent = RolloutStarted | RolloutPaused | RolloutStopped | CommitResolved | RolloutStatusReported;
+
+/** How far the rollout of one revision has come. */
+export interface Rollout {
+  /** Those that were not stopped. */
+  readonly attempts: number;
+  /** ISO 8601; when the last attempt began. */
+  readonly startedAt: string | null;
+  readonly paused: boolean;
+  readonly commit: string | null;
+  readonly status: RolloutStatus | null;
+}
+
+export const rolloutModel: Model<Rollout, RolloutEvent> = {
+  initial: { attempts: 0, startedAt: null, paused: false, commit: null, status: null },
+  evolve(state, event: Recorded<RolloutEvent>) {
+    switch (event.type) {
+      case 'RolloutStarted':
+        return { ...state, attempts: state.attempts + 1, startedAt: event.time, paused: false };
+      case 'RolloutPaused':
+        return { ...state, paused: true };
+      case 'RolloutStopped':
+        return { ...state, attempts: state.attempts - 1 };
+      case 'CommitResolved':
+        return { ...state, commit: event.data.repo_commit_sha };
+      case 'RolloutStatusReported':
+        return { ...state, paused: false, status: event.data.status };
+      default:
+        return state;
+    }
+  },
+};
+
+const FINAL: readonly (RolloutStatus | null)[] = ['DEPLOYED', 'BUILD_FAILED', 'DEPLOY_FAILED'];
+
+/** Whether nothing more will be done for the revision. */
+export function hasFinished({ status }: Rollout): boolean {
+  return FINAL.includes(status);
+}
+
+/** Begins an attempt, or goes on with one that was paused. */
+export function startAttempt(deploymentId: string): (state: Rollout) => RolloutEvent[] {
+  return (state) => {
+    if (hasFinished(state) || state.paused) return [];
+    return [{ type: 'RolloutStarted', data: { deployment_id: deploymentId } }];
+  };
+}
+
+/** Notes once that the attempt waits for its executor. */
+export function pause(reason: string): (state: Rollout) => RolloutEvent[] {
+  return (state) => (hasFinished(state) || state.paused ? [] : [{ type: 'RolloutPaused', data: { reason } }]);
+}
+
+/** Notes that the attempt was broken off through no fault of the revision. */
+export function stop(state: Rollout): RolloutEvent[] {
+  return hasFinished(state) || state.attempts === 0 ? [] : [{ type: 'RolloutStopped', data: {} }];
+}
+
+/** Says which commit the revision stands for; only the first word counts. */
+export function resolveCommit(found: CommitResolvedMessage): (state: Rollout) => RolloutEvent[] {
+  return ({ commit }) => (commit === null ? [{ type: 'CommitResolved', data: found }] : []);
+}
+
+/** Says how far the revision has come; what was said last is not repeated, and nothing follows a final status. */
+export function report(said: RolloutStatusReportedMessage): (state: Rollout) => RolloutEvent[] {
+  return (state) => {
+    if (hasFinished(state) || state.status === said.status) return [];
+    return [{ type: 'RolloutStatusReported', data: said }];
+  };
+}

@@ -1,0 +1,40 @@
+import type { RevisionStatusChangedMessage } from '@fairlead/contracts';
+import { type EventContext, idOf } from '@fairlead/eventing';
+import { Controller } from '@nestjs/common';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { Duties } from './duty.table';
+import { isRunning } from './target';
+
+/** Hears of what may have to be done. What it is, the deployment's stream tells when it is done. */
+@Controller()
+export class RolloutsConsumer {
+  constructor(private readonly duties: Duties) {}
+
+  @EventPattern<string>('DeploymentCreated')
+  created(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
+  @EventPattern<string>('RevisionCreated')
+  revisionCreated(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
+  /** One that may begin, or one that has ended, by itself or by an interrupt. */
+  @EventPattern<string>('RevisionStatusChanged')
+  async revisionMoved(
+    @Payload() { previous_status, status }: RevisionStatusChangedMessage,
+    @Ctx() context: EventContext,
+  ): Promise<void> {
+    if (previous_status === 'QUEUED' || !isRunning(status)) await this.note(context);
+  }
+
+  @EventPattern<string>('DeploymentDeletionRequested')
+  deletionRequested(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
+  private note({ event }: EventContext): Promise<void> {
+    return this.duties.note(idOf(event.stream));
+  }
+}

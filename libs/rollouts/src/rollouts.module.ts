@@ -1,0 +1,41 @@
+import { mapError, NotFound } from '@fairlead/http';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { Duties } from './duty.table';
+import { DeploymentMissing, RevisionMissing } from './errors';
+import { Executor } from './executor';
+import { LogBook } from './log.book';
+import { LogQueries } from './log.queries';
+import { LogsController } from './logs.controller';
+import { RolloutAttempts } from './rollout.attempt';
+import { RolloutReports } from './rollout.reports';
+import { RolloutRunner } from './rollout.runner';
+import { RolloutsConsumer } from './rollouts.consumer';
+import { RolloutsOptions } from './rollouts.options';
+
+mapError(DeploymentMissing, ({ message }) => new NotFound(message));
+mapError(RevisionMissing, ({ message }) => new NotFound(message));
+
+/**
+ * Rolls revisions out through an executor, and answers with their logs. Needs the providers of EventingModule; events
+ * are heard where a microservice is connected to the application. CommitResolver and SourceArchives are used where a
+ * global module provides them.
+ */
+@Module({})
+export class RolloutsModule {
+  static with(executor: Executor, options = new RolloutsOptions()): DynamicModule {
+    return {
+      module: RolloutsModule,
+      controllers: [LogsController, RolloutsConsumer],
+      providers: [
+        { provide: Executor, useValue: executor },
+        { provide: RolloutsOptions, useValue: options },
+        Duties,
+        LogBook,
+        LogQueries,
+        RolloutAttempts,
+        RolloutReports,
+        RolloutRunner,
+      ],
+    };
+  }
+}

@@ -1,0 +1,21 @@
+/** Settings of rollouts; the class is also their injection token. Times are milliseconds. */
+export class RolloutsOptions {
+  /** For one attempt at a revision, building included. */
+  readonly timeLimit: number;
+  /** Attempts at a revision that ended without a word, because the service was stopped or killed. */
+  readonly attempts: number;
+  /** Deployments that are worked on at a time. */
+  readonly concurrency: number;
+  /** How long the work of a killed process rests before another takes it up. */
+  readonly lease: number;
+  /** First and longest pause before an executor that could not be reached is asked again. */
+  readonly retry: { readonly first: number; readonly most: number };
+
+  constructor(options: Partial<RolloutsOptions> = {}) {
+    this.timeLimit = options.timeLimit ?? 30 * 60_000;
+    this.attempts = options.attempts ?? 5;
+    this.concurrency = options.concurrency ?? 8;
+    this.lease = options.lease ?? 10_000;
+    this.retry = options.retry ?? { first: 1000, most: 30_000 };
+  }
+}

@@ -1,0 +1,278 @@
+import { CommitResolver } from '@fairlead/contracts';
+import { streamName } from '@fairlead/eventing';
+import { ExecutorUnreachable } from './executor';
+import { RecordExecutor } from './record.executor';
+import { FailingStore } from './testing/failing.store';
+import { endless, ScriptedExecutor } from './testing/scripted.executor';
+import { eventually, TestRollouts } from './testing/service';
+
+let service: TestRollouts;
+let executor: ScriptedExecutor;
+beforeEach(async () => {
+  service = await TestRollouts.create();
+  executor = new ScriptedExecutor();
+});
+afterEach(() => service.drop());
+
+const image = { source: 'external_container', source_revision_config: { image_uri: 'registry.example/agent:1' } };
+const called = (call: string) =>
+  eventually(
+    () => executor.calls,
+    (calls) => calls.includes(call),
+  );
+
+describe('a rollout', () => {
+  it('takes a revision that is built through all its statuses', async () => {
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    expect(await service.reached(id, rid, 'DEPLOYED')).toEqual([
+      'AWAITING_BUILD',
+      'BUILDING',
+      'AWAITING_DEPLOY',
+      'DEPLOYING',
+      'DEPLOYED',
+    ]);
+    expect(await service.hostStatuses(id)).toEqual(['READY']);
+    expect(executor.calls).toEqual(['prepare', `build ${rid}`, `deploy ${rid}`, 'close']);
+  });
+
+  it('does not build an image', async () => {
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id, image);
+    expect(await service.reached(id, rid, 'DEPLOYED')).toEqual(['AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']);
+  });
+
+  it('that only records builds nothing', async () => {
+    await service.start(new RecordExecutor());
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    expect(await service.reached(id, rid, 'DEPLOYED')).toEqual(['AWAITING_BUILD', 'DEPLOYING', 'DEPLOYED']);
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+    expect(json.logs[0].message).toContain('runs nothing');
+  });
+
+  it('fails in the phase whose step fails, and says why', async () => {
+    executor.builds = () => Promise.reject(new Error('no such base image'));
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    expect((await service.reached(id, rid, 'BUILD_FAILED')).at(-1)).toBe('BUILD_FAILED');
+    expect(executor.calls).toEqual(['prepare', `build ${rid}`, 'close']);
+    const { json } = await service.logs(`${id}/revisions/${rid}/build_logs`, { level: 'error' });
+    expect(json.logs).toMatchObject([{ level: 'ERROR', message: 'no such base image' }]);
+    executor.builds = () => Promise.resolve();
+    executor.deploys = () => Promise.reject(new Error('no room'));
+    const next = await service.revision(id);
+    expect((await service.reached(id, next, 'DEPLOY_FAILED')).at(-1)).toBe('DEPLOY_FAILED');
+  });
+
+  it('ends at its time limit', async () => {
+    service.options = { timeLimit: 300 };
+    executor.builds = endless;
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await service.reached(id, rid, 'BUILD_FAILED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/build_logs`);
+    expect(json.logs.at(-1).message).toBe('The time limit of 0.3 s has passed.');
+    expect(executor.calls.at(-1)).toBe('close');
+  });
+
+  it('tells the commit that the ref stands for, once', async () => {
+    const sha = 'c'.repeat(40);
+    let asked = 0;
+    service.commits = new (class extends CommitResolver {
+      override async resolve(...names: string[]): Promise<string> {
+        asked++;
+        expect(names.slice(1)).toEqual(['integration', 'https://code.example/a/b', 'main']);
+        return sha;
+      }
+    })();
+    await service.start(executor);
+    const id = await service.deployment({ integration_id: 'integration', repo_url: 'https://code.example/a/b' });
+    const rid = await service.revision(id);
+    await service.reached(id, rid, 'DEPLOYED');
+    const events = await service.store.read(streamName('rollout', rid));
+    expect(events.filter(({ type }) => type === 'CommitResolved').map(({ data }) => data)).toEqual([
+      { deployment_id: id, revision_id: rid, repo_commit_sha: sha },
+    ]);
+    expect(asked).toBe(1);
+  });
+});
+
+describe('revisions of one deployment', () => {
+  it('are rolled out one at a time: the newest follows, older ones are skipped', async () => {
+    executor.builds = endless;
+    await service.start(executor);
+    const id = await service.deployment();
+    const first = await service.revision(id);
+    await called(`build ${first}`);
+    const second = await service.revision(id);
+    const third = await service.revision(id);
+    executor.builds = () => Promise.resolve();
+    await service.interrupt(id, first);
+    await service.reached(id, third, 'DEPLOYED');
+    expect(await service.statuses(id, second)).toEqual(['SKIPPED']);
+    expect((await service.statuses(id, first)).at(-1)).toBe('INTERRUPTED');
+    expect(executor.calls).not.toContain(`build ${second}`);
+    expect(executor.mostAtOnce).toBe(1);
+  });
+
+  it('do not wait for those of another deployment', async () => {
+    executor.builds = (step, { revision }) => (revision.resource_spec ? endless(step) : Promise.resolve());
+    await service.start(executor);
+    const [slow, fast] = [await service.deployment(), await service.deployment()];
+    const waiting = await service.revision(slow, { resource_spec: { cpu: 1 } });
+    await called(`build ${waiting}`);
+    await service.reached(fast, await service.revision(fast), 'DEPLOYED');
+    expect((await service.statuses(slow, waiting)).at(-1)).toBe('BUILDING');
+  });
+
+  it('end their step when they are interrupted, whatever it then says', async () => {
+    let ended = false;
+    executor.deploys = async (step) => {
+      await endless(step).catch(() => undefined);
+      ended = true;
+    };
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await called(`deploy ${rid}`);
+    await service.interrupt(id, rid);
+    await eventually(
+      () => executor.calls.at(-1),
+      (last) => last === 'close',
+    );
+    expect(ended).toBe(true);
+    const said = await service.store.read(streamName('rollout', rid));
+    expect(said.map(({ data }) => (data as { status?: string }).status)).not.toContain('DEPLOYED');
+  });
+});
+
+describe('a service that stops', () => {
+  it.each([
+    { how: 'before it is written', written: false },
+    { how: 'before it learns that it was written', written: true },
+  ])(
+    'at any event, $how, goes on from there',
+    async ({ written }) => {
+      for (let appends = 0; ; appends++) {
+        const id = await service.deployment();
+        const rid = await service.revision(id);
+        const store = new FailingStore(service.store, appends, written);
+        await service.start(executor, store);
+        const done = await eventually(
+          async () => store.failed || (await service.statuses(id, rid)).includes('DEPLOYED'),
+          (seen) => seen,
+        );
+        expect(done).toBe(true);
+        await service.stop();
+        await service.start(executor);
+        const statuses = await service.reached(id, rid, 'DEPLOYED');
+        expect(statuses.filter((status) => status === 'DEPLOYED')).toHaveLength(1);
+        expect(statuses.at(-1)).toBe('DEPLOYED');
+        await service.stop();
+        if (!store.failed) break;
+        expect(appends).toBeLessThan(30);
+      }
+      expect(executor.mostAtOnce).toBe(1);
+    },
+    60_000,
+  );
+
+  it('ends its steps, and starts the revision over', async () => {
+    executor.builds = endless;
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await called(`build ${rid}`);
+    await service.stop();
+    expect(executor.calls.at(-1)).toBe('close');
+    executor.builds = () => Promise.resolve();
+    await service.start(executor);
+    await service.reached(id, rid, 'DEPLOYED');
+    expect(executor.calls.filter((call) => call === `build ${rid}`)).toHaveLength(2);
+  });
+
+  it('without a word leaves its work to another once its hold has run out', async () => {
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await service.database.pool.query(
+      `insert into rollout_duties (deployment_id, noted, holder, leased_until)
+       values ($1, 1, gen_random_uuid(), now() + interval '1 second')`,
+      [id],
+    );
+    await service.start(executor);
+    await service.reached(id, rid, 'DEPLOYED');
+    expect(executor.mostAtOnce).toBe(1);
+  });
+
+  it('at every attempt ends the revision in the end', async () => {
+    service.options = { attempts: 2 };
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    const begun = { type: 'RolloutStarted', data: { deployment_id: id } };
+    await service.store.append(streamName('rollout', rid), 0, [begun, begun], {});
+    await service.start(executor);
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+    expect(executor.calls).toEqual(['prepare']);
+  });
+});
+
+describe('an executor that cannot be reached', () => {
+  it('leaves the deployment UNKNOWN until it can', async () => {
+    let failures = 2;
+    executor.prepares = () => (failures-- > 0 ? Promise.reject(new Error('no route')) : Promise.resolve());
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await service.reached(id, rid, 'DEPLOYED');
+    expect(await service.hostStatuses(id)).toEqual(['UNKNOWN', 'READY']);
+  });
+
+  it('is asked again in the middle of a rollout, as the same attempt', async () => {
+    let failures = 1;
+    executor.deploys = () =>
+      failures-- > 0 ? Promise.reject(new ExecutorUnreachable('The cluster is away.')) : Promise.resolve();
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await service.reached(id, rid, 'DEPLOYED');
+    expect(await service.hostStatuses(id)).toEqual(['READY', 'UNKNOWN', 'READY']);
+    const types = (await service.store.read(streamName('rollout', rid))).map(({ type }) => type);
+    expect(types.filter((type) => type === 'RolloutStarted')).toHaveLength(1);
+  });
+
+  it('ends the revision when the time limit passes meanwhile', async () => {
+    service.options = { timeLimit: 300 };
+    executor.deploys = () => {
+      executor.prepares = () => Promise.reject(new Error('no route'));
+      return Promise.reject(new ExecutorUnreachable('The cluster is away.'));
+    };
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+  });
+});
+
+describe('a deployment that is to be deleted', () => {
+  it('has its rollout ended and everything taken away, again and again until that succeeds', async () => {
+    executor.builds = endless;
+    let failures = 1;
+    executor.removes = () => (failures-- > 0 ? Promise.reject(new Error('busy')) : Promise.resolve());
+    await service.start(executor);
+    const id = await service.deployment();
+    const rid = await service.revision(id);
+    await called(`build ${rid}`);
+    await service.append(id, [{ type: 'DeploymentDeletionRequested', data: { name: 'agent' } }]);
+    await eventually(
+      () => service.hostStatuses(id),
+      (statuses) => statuses.includes('REMOVED'),
+    );
+    expect(executor.calls.slice(-3)).toEqual(['close', 'remove', 'remove']);
+    expect((await service.database.pool.query('select from rollout_logs')).rowCount).toBe(0);
+  });
+});

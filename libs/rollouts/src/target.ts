@@ -1,0 +1,99 @@
+import type {
+  DeploymentCreatedMessage,
+  DeploymentPatchedMessage,
+  RevisionCreatedMessage,
+  RevisionStatusChangedMessage,
+  SealedSecret,
+  SourceConfigMessage,
+} from '@fairlead/contracts';
+import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
+
+/** A deployment's events as far as rollouts understand them; all others pass by. */
+export type TargetEvent =
+  | DomainEvent<
+      'DeploymentCreated',
+      DeploymentCreatedMessage & {
+        readonly source_config: SourceConfigMessage;
+        readonly secrets: readonly SealedSecret[];
+      }
+    >
+  | DomainEvent<'DeploymentPatched', DeploymentPatchedMessage>
+  | DomainEvent<'RevisionCreated', RevisionCreatedMessage>
+  | DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>
+  | DomainEvent<'DeploymentDeletionRequested' | 'DeploymentDeleted', unknown>;
+
+/** A deployment as something to roll revisions out to, folded from its stream. */
+export interface Deployed {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly config: SourceConfigMessage;
+  /** Of the newest revision, or of the deployment while it has none. */
+  readonly secrets: readonly SealedSecret[];
+  /** Ids of all there ever were. */
+  readonly revisions: ReadonlySet<string>;
+  /** Those that wait, oldest first. */
+  readonly queued: readonly RevisionCreatedMessage[];
+  /** The only one that may be worked on. */
+  readonly running: RevisionCreatedMessage | null;
+  readonly deleting: boolean;
+  readonly removed: boolean;
+}
+
+export type Target = Deployed | null;
+
+export const targetModel: Model<Target, TargetEvent> = {
+  initial: null,
+  evolve(state, event: Recorded<TargetEvent>) {
+    if (event.type === 'DeploymentCreated') {
+      const { deployment_id: id, tenant_id: tenantId, name, source_config: config, secrets } = event.data;
+      const none = { revisions: new Set<string>(), queued: [], running: null };
+      return { id, tenantId, name, config, secrets, ...none, deleting: false, removed: false };
+    }
+    return state && { ...state, ...change(state, event) };
+  },
+};
+
+function change(state: Deployed, event: Exclude<TargetEvent, { type: 'DeploymentCreated' }>): Partial<Deployed> {
+  switch (event.type) {
+    case 'DeploymentPatched':
+      return { config: { ...state.config, ...event.data.source_config } };
+    case 'RevisionCreated':
+      return created(state, event.data);
+    case 'RevisionStatusChanged':
+      return moved(state, event.data);
+    case 'DeploymentDeletionRequested':
+      return { deleting: true };
+    case 'DeploymentDeleted':
+      return { removed: true };
+    default:
+      return {};
+  }
+}
+
+function created(state: Deployed, revision: RevisionCreatedMessage): Partial<Deployed> {
+  const revisions = new Set(state.revisions).add(revision.revision_id);
+  return { revisions, queued: [...state.queued, revision], secrets: revision.secrets };
+}
+
+const RUNNING = ['CREATING', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'];
+
+/** Whether a revision of this status is the running one of its deployment. */
+export function isRunning(status: string): boolean {
+  return RUNNING.includes(status);
+}
+
+function moved(state: Deployed, { revision_id: id, status }: RevisionStatusChangedMessage): Partial<Deployed> {
+  if (status === 'UNKNOWN') return {};
+  const waiting = state.queued.find((revision) => revision.revision_id === id);
+  const queued = waiting ? state.queued.filter((revision) => revision !== waiting) : state.queued;
+  if (isRunning(status)) return { queued, running: waiting ?? state.running };
+  return { queued, running: state.running?.revision_id === id ? null : state.running };
+}
+
+const BUILT = ['codehost', 'internal_source', 'internal_template'];
+
+/** Whether a revision of the source is built before it is deployed. */
+export function isBuilt(source: string): boolean {
+  return BUILT.includes(source);
+}

@@ -1,0 +1,41 @@
+import type { RolloutStatusReportedMessage } from '@fairlead/contracts';
+import { type EventContext, EventStore, handle, streamName } from '@fairlead/eventing';
+import { Controller } from '@nestjs/common';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { isBuilt, isRunning, type Target, type TargetEvent, targetModel } from '../target';
+
+/** Stands in for the deployments service: one revision runs at a time, and when it ends the newest that waits runs. */
+@Controller()
+export class DeploymentsDouble {
+  constructor(private readonly store: EventStore) {}
+
+  @EventPattern<string>('RolloutStatusReported')
+  async reported(@Payload() said: RolloutStatusReportedMessage, @Ctx() { event }: EventContext): Promise<void> {
+    const stream = streamName('deployment', said.deployment_id);
+    await handle(this.store, targetModel, stream, (state) => answer(state, said), { causationId: event.id });
+  }
+}
+
+/** What a deployment makes of a report, or of an interrupt. */
+export function answer(
+  state: Target,
+  { revision_id, status }: { revision_id: string; status: string },
+): readonly TargetEvent[] {
+  if (!state || state.deleting) return [];
+  const queued = state.queued.find((revision) => revision.revision_id === revision_id);
+  if (!queued && state.running?.revision_id !== revision_id) return [];
+  if (queued && state.running && isRunning(status)) return [];
+  const events = [moved(revision_id, queued ? 'QUEUED' : 'RUNNING', status)];
+  if (isRunning(status) || (queued && state.running)) return events;
+  const next = state.queued.filter((revision) => revision.revision_id !== revision_id);
+  for (const revision of next.slice(0, -1)) events.push(moved(revision.revision_id, 'QUEUED', 'SKIPPED'));
+  const newest = next.at(-1);
+  if (newest && !queued) {
+    events.push(moved(newest.revision_id, 'QUEUED', isBuilt(newest.source) ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY'));
+  }
+  return events;
+}
+
+function moved(revision_id: string, previous_status: string, status: string): TargetEvent {
+  return { type: 'RevisionStatusChanged', data: { revision_id, previous_status, status } };
+}

@@ -1,0 +1,184 @@
+import { CommitResolver, type RevisionCreatedMessage, SourceArchives } from '@fairlead/contracts';
+import {
+  eventingMigrations,
+  EventingModule,
+  EventStore,
+  EventStoreTransport,
+  Followers,
+  handle,
+  load,
+  parseMasterKeys,
+  PostgresEventStore,
+  streamName,
+  Vault,
+} from '@fairlead/eventing';
+import { createServer } from '@fairlead/http';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { pino } from 'pino';
+import { v7 as uuid } from 'uuid';
+import { Executor } from '../executor';
+import { rolloutsMigrations } from '../migrations';
+import { RolloutsModule } from '../rollouts.module';
+import { RolloutsOptions } from '../rollouts.options';
+import { type TargetEvent, targetModel } from '../target';
+import { answer, DeploymentsDouble } from './deployments.double';
+
+export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
+const STRANGER = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
+
+type Wanted = Partial<RevisionCreatedMessage>;
+
+/** A database with deployments in it, and the rollouts service, which can be stopped and started again. */
+export class TestRollouts {
+  commits: CommitResolver | null = null;
+  archives: SourceArchives | null = null;
+  options: Partial<RolloutsOptions> = {};
+  private app: NestFastifyApplication | undefined;
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly store: PostgresEventStore,
+    readonly vault: Vault,
+  ) {}
+
+  static async create(): Promise<TestRollouts> {
+    const database = await testDatabase([...eventingMigrations, ...rolloutsMigrations]);
+    const store = new PostgresEventStore(database.pool);
+    return new TestRollouts(database, store, new Vault(database.pool, parseMasterKeys('11'.repeat(32), 'the test')));
+  }
+
+  async start(executor: Executor, store: EventStore = this.store): Promise<void> {
+    const { vault, commits, archives } = this;
+    const { db, pool } = this.database;
+    const optional = [
+      ...(commits ? [{ provide: CommitResolver, useValue: commits }] : []),
+      ...(archives ? [{ provide: SourceArchives, useValue: archives }] : []),
+    ];
+    @Module({})
+    class GlobalModule {}
+    @Module({
+      imports: [
+        EventingModule.with({ store, db, pool, vault }),
+        { module: GlobalModule, global: true, providers: optional, exports: optional.map(({ provide }) => provide) },
+        RolloutsModule.with(
+          executor,
+          new RolloutsOptions({ lease: 1000, retry: { first: 50, most: 100 }, ...this.options }),
+        ),
+      ],
+      controllers: [DeploymentsDouble],
+    })
+    class ServiceModule {}
+    this.app = await createServer(ServiceModule, {
+      logger: pino({ level: 'silent' }),
+      authenticate: async (request) => ({
+        keyId: 'key',
+        organizationId: TENANT,
+        tenantId: request.headers['x-api-key'] === 'stranger' ? STRANGER : TENANT,
+        scopes: new Set(['read'] as const),
+      }),
+    });
+    this.app.connectMicroservice({ strategy: new EventStoreTransport(this.app.get(Followers), 'rollouts') });
+    await this.app.startAllMicroservices();
+  }
+
+  async stop(): Promise<void> {
+    await this.app?.close();
+    this.app = undefined;
+  }
+
+  async drop(): Promise<void> {
+    await this.stop();
+    await this.store.close();
+    await this.database.drop();
+  }
+
+  /** A deployment with one secret and no revision. */
+  async deployment(config: object = {}, values: Readonly<Record<string, string>> = {}): Promise<string> {
+    const deployment_id = uuid();
+    const names = Object.entries(values);
+    const sealed = names.map(async ([name, value]) => {
+      return { name, sealed: await this.vault.seal(TENANT, deployment_id, name, value) };
+    });
+    const secrets = await Promise.all(sealed);
+    await this.append(deployment_id, [
+      {
+        type: 'DeploymentCreated',
+        data: { deployment_id, tenant_id: TENANT, name: 'agent', source_config: config, secrets },
+      },
+    ]);
+    return deployment_id;
+  }
+
+  /** A new revision that waits. */
+  async revision(deployment_id: string, wanted: Wanted = {}): Promise<string> {
+    const revision_id = uuid();
+    const { state } = await load(this.store, targetModel, streamName('deployment', deployment_id));
+    const data: RevisionCreatedMessage = {
+      revision_id,
+      deployment_id,
+      source: 'codehost',
+      source_revision_config: { repo_ref: 'main' },
+      resource_spec: null,
+      secrets: state?.secrets ?? [],
+      secret_references: null,
+      ...wanted,
+    };
+    await this.append(deployment_id, [{ type: 'RevisionCreated', data }]);
+    return revision_id;
+  }
+
+  async interrupt(deployment_id: string, revision_id: string): Promise<void> {
+    const stream = streamName('deployment', deployment_id);
+    const decide = (state: Parameters<typeof answer>[0]) => answer(state, { revision_id, status: 'INTERRUPTED' });
+    await handle(this.store, targetModel, stream, decide, {});
+  }
+
+  async append(deploymentId: string, events: TargetEvent[]): Promise<void> {
+    await this.store.append(streamName('deployment', deploymentId), 'any', events, { tenant: TENANT });
+  }
+
+  /** The statuses that a revision has had, in order. */
+  async statuses(deploymentId: string, revisionId: string): Promise<string[]> {
+    const events = await this.store.read(streamName('deployment', deploymentId));
+    const moves = events.filter(({ type }) => type === 'RevisionStatusChanged').map(({ data }) => data);
+    return (moves as { revision_id: string; status: string }[])
+      .filter(({ revision_id }) => revision_id === revisionId)
+      .map(({ status }) => status);
+  }
+
+  async hostStatuses(deploymentId: string): Promise<string[]> {
+    const events = await this.store.read(streamName('host', deploymentId));
+    return events.map(({ data }) => (data as { status: string }).status);
+  }
+
+  /** Waits until the revision has had this status; answers all it has had. */
+  async reached(deploymentId: string, revisionId: string, status: string): Promise<string[]> {
+    return eventually(
+      () => this.statuses(deploymentId, revisionId),
+      (statuses) => statuses.includes(status),
+    );
+  }
+
+  /** Asks for a log over HTTP. */
+  async logs(path: string, body: object = {}, key = 'key') {
+    const answer = await this.app!.inject({
+      method: 'POST',
+      url: `/v1/projects/${path}`,
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      payload: JSON.stringify(body),
+    });
+    return { status: answer.statusCode, text: answer.payload, json: JSON.parse(answer.payload) };
+  }
+}
+
+/** Looks again until it is as expected; fails with what was seen last after ten seconds. */
+export async function eventually<T>(look: () => T | Promise<T>, expected: (seen: T) => boolean): Promise<T> {
+  for (const deadline = Date.now() + 10_000; ;) {
+    const seen = await look();
+    if (expected(seen)) return seen;
+    if (Date.now() > deadline) throw new Error(`Still ${JSON.stringify(seen)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
