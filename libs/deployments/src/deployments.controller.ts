@@ -9,6 +9,7 @@ import {
   linkNext,
   NotFound,
   query,
+  SharedReads,
   validateRequest,
 } from '@fairlead/http';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
@@ -37,6 +38,9 @@ import { SecretSafe } from './secret.safe';
 
 @Controller('v2/deployments')
 export class DeploymentsController {
+  /** Dashboards ask for the same page over and over. */
+  private readonly pages = new SharedReads();
+
   constructor(
     private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
@@ -52,11 +56,18 @@ export class DeploymentsController {
   @Access('read')
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { limit, offset, ...filter } = query(listQuery, request);
+    const { dialect } = request;
     const { tenantId } = request.actor;
-    const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, request.dialect);
-    const next = offset + items.length;
+    const { body, next, more } = await this.pages.run(
+      JSON.stringify([tenantId, dialect, limit, offset, filter]),
+      async () => {
+        const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, dialect);
+        const next = offset + items.length;
+        return { body: Buffer.from(`{"resources":[${items.join(',')}],"offset":${next}}`), next, more };
+      },
+    );
     if (more) linkNext(request, reply, next);
-    return json(reply, `{"resources":[${items.join(',')}],"offset":${next}}`);
+    return json(reply, body);
   }
 
   @Post()
@@ -191,7 +202,7 @@ export class DeploymentsController {
 }
 
 /** Answers with text that is JSON already. */
-function json(reply: FastifyReply, text: string): string {
+function json<T extends string | Buffer>(reply: FastifyReply, text: T): T {
   reply.header('content-type', 'application/json; charset=utf-8');
   return text;
 }

@@ -7,7 +7,7 @@ import type { DeploymentEvent } from './deployment-events';
 @Injectable()
 export class PushTargetsView implements Projection {
   readonly name = 'deployments.pushTargets';
-  readonly categories = ['deployment'];
+  readonly types = ['DeploymentCreated', 'DeploymentDeleted'];
 
   constructor(private readonly pool: Pool) {}
 

@@ -154,7 +154,7 @@ export class RunWriter {
     const { rows } = await this.examplesClient.query<Current>({
       name: 'current examples',
       text: `select id, dataset_id = $3 as mine, (extract(epoch from valid_from) * 1000000)::bigint as from,
-               md5(inputs) as inputs, md5(outputs) as outputs
+               replace(inputs_md5::text, '-', '') as inputs, replace(outputs_md5::text, '-', '') as outputs
              from examples where id = any($1::uuid[]) and tenant_id = $2 and valid_to is null
              order by dataset_id = $3`,
       values: [ids, this.facts.tenant, this.facts.dataset],

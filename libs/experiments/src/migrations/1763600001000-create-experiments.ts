@@ -66,6 +66,9 @@ export class CreateExperiments1763600001000 implements MigrationInterface {
         inputs text not null,
         outputs text,
         metadata text,
+        -- What tells a changed example without reading it.
+        inputs_md5 uuid generated always as (md5(inputs)::uuid) stored,
+        outputs_md5 uuid generated always as (md5(outputs)::uuid) stored,
         primary key (id, dataset_id, valid_from)
       )`);
     await opaqueStorage(queryRunner, 'examples', ['inputs', 'outputs', 'metadata']);
