@@ -25,6 +25,7 @@ export interface FollowerStatus {
 
 interface Running extends Projection {
   position: bigint;
+  readonly progress: Wakeups;
   failing?: string;
 }
 
@@ -39,7 +40,6 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly logger = new Logger('Followers');
   private readonly running = new Map<string, Running>();
   private readonly stopping = new AbortController();
-  private readonly progress = new Wakeups();
   private ended: Promise<unknown> = Promise.resolve();
   private started = false;
 
@@ -54,7 +54,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   /** Adds a follower; it starts with the application, or at once when that has started. */
   register(projection: Projection): void {
     if (this.running.has(projection.name)) throw new Error(`Two followers are named ${projection.name}.`);
-    const follower: Running = { ...projection, position: -1n };
+    const follower: Running = { ...projection, position: -1n, progress: new Wakeups() };
     this.running.set(projection.name, follower);
     if (this.started) this.run(follower);
   }
@@ -75,13 +75,15 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
    */
   async passed(position: bigint, names: readonly string[] = [...this.running.keys()], ms = 1000): Promise<boolean> {
     const deadline = Date.now() + ms;
-    for (;;) {
-      const { count } = this.progress;
-      if (names.every((name) => (this.running.get(name)?.position ?? position) >= position)) return true;
-      const left = deadline - Date.now();
-      if (left <= 0 || this.stopping.signal.aborted) return false;
-      await this.progress.next(this.stopping.signal, left, count);
+    for (const name of names) {
+      const follower = this.running.get(name);
+      while (follower && follower.position < position) {
+        const left = deadline - Date.now();
+        if (left <= 0 || this.stopping.signal.aborted) return false;
+        await follower.progress.next(this.stopping.signal, left);
+      }
     }
+    return true;
   }
 
   /** Where each follower stands against the newest event. */
@@ -106,7 +108,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
       if (follower.failing !== undefined) this.logger.log(`${follower.name} goes on at ${position}`);
       follower.failing = undefined;
       pause = RETRY_MS.first;
-      this.progress.wake();
+      follower.progress.wake();
     };
     while (!signal.aborted) {
       try {

@@ -2,6 +2,8 @@
 export class Wakeups {
   private waiting = new Set<() => void>();
   private woken = 0;
+  /** Signals that wake this; one listener each, because waits are many and short. */
+  private readonly signals = new WeakSet<AbortSignal>();
 
   /** How often `wake` was called: taken before looking, it lets `next` see a wake that came while looking. */
   get count(): number {
@@ -11,6 +13,7 @@ export class Wakeups {
   /** Ends every wait. */
   wake(): void {
     this.woken += 1;
+    if (this.waiting.size === 0) return;
     const { waiting } = this;
     this.waiting = new Set();
     for (const resume of waiting) resume();
@@ -22,15 +25,17 @@ export class Wakeups {
    */
   next(signal: AbortSignal, ms: number, count = this.woken): Promise<void> {
     if (signal.aborted || this.woken !== count) return Promise.resolve();
+    if (!this.signals.has(signal)) {
+      this.signals.add(signal);
+      signal.addEventListener('abort', () => this.wake(), { once: true });
+    }
     return new Promise((resolve) => {
       const resume = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', resume);
         this.waiting.delete(resume);
         resolve();
       };
       const timer = setTimeout(resume, ms);
-      signal.addEventListener('abort', resume, { once: true });
       this.waiting.add(resume);
     });
   }
