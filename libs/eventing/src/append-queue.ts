@@ -75,6 +75,8 @@ export class AppendQueue {
 
   private async send(): Promise<void> {
     this.sending = true;
+    // Requests that arrived together get here within one turn of the event loop.
+    await new Promise(setImmediate);
     while (this.queue.length > 0) {
       this.underWay = this.commit(this.next());
       await this.underWay;

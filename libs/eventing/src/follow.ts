@@ -11,7 +11,7 @@ export interface FollowOptions extends Filter {
 }
 
 /** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
-const IDLE_STEP = 1000n;
+const IDLE_STEP = 10_000n;
 
 /**
  * Follows the log under a checkpoint of this name until `signal` aborts: every event once, in order.

@@ -114,7 +114,7 @@ it('passes events of other categories, and moves its checkpoint over them in lar
   const { position } = await store.append('passedOver-1', 0, [noted], {});
   expect(await followers.passed(position, ['picky'], 10_000)).toBe(true);
   expect(await seenBy('picky', 'picked-1')).toEqual([1]);
-  const many = Array.from({ length: 1000 }, () => noted);
+  const many = Array.from({ length: 10_000 }, () => noted);
   const last = await store.append('passedOver-1', 1, many, {});
   expect(await followers.passed(last.position, ['picky'], 10_000)).toBe(true);
   expect(await checkpoint(database.pool, 'picky')).toBeGreaterThan(position);

@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { v7 } from 'uuid';
 
 const SANE = /^[\w.:/+=-]{1,128}$/;
 
 /** The client's `x-request-id` when it is short and plain, else a new UUID. */
 export function requestId(request: Pick<IncomingMessage, 'headers'>): string {
   const given = request.headers['x-request-id'];
-  return typeof given === 'string' && SANE.test(given) ? given : v7();
+  return typeof given === 'string' && SANE.test(given) ? given : randomUUID();
 }

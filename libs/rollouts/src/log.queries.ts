@@ -41,8 +41,8 @@ export class LogQueries {
     if (query.offset !== undefined) conditions.push(`id ${order === 'asc' ? '>' : '<'} ${bind(query.offset)}::bigint`);
     if (query.level) conditions.push(`level = ${bind(query.level)}`);
     if (query.query) conditions.push(`message ilike ${bind(`%${query.query.replaceAll(/[\\%_]/g, '\\$&')}%`)}`);
-    if (query.start_time) conditions.push(`logged_at >= ${bind(timeOf(query.start_time))}::timestamptz`);
-    if (query.end_time) conditions.push(`logged_at <= ${bind(timeOf(query.end_time))}::timestamptz`);
+    if (query.start_time) conditions.push(`logged_at >= ${bind(query.start_time.iso)}::timestamptz`);
+    if (query.end_time) conditions.push(`logged_at <= ${bind(query.end_time.iso)}::timestamptz`);
     const { rows } = await this.pool.query<Row>(
       `select id, logged_at, level, message from rollout_logs
        where ${conditions.join(' and ')} order by id ${order} limit ${bind(limit)}`,
@@ -59,8 +59,4 @@ export class LogQueries {
     if (!target || target.removed || target.tenantId !== tenantId) throw new DeploymentMissing(deployment_id);
     if (revision_id && !target.revisions.has(revision_id)) throw new RevisionMissing(revision_id);
   }
-}
-
-function timeOf({ micros }: { micros: number }): string {
-  return new Date(micros / 1000).toISOString();
 }
