@@ -166,6 +166,7 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
 
   it('has the same read models when everything is replayed, and writes nothing new then', async () => {
     const live = await connect(home.databaseUrl());
+    await until(async () => (await unsettled(live)).length === 0);
     const kept = await readModels(live);
     const events = await countEvents(live);
     service.process.kill('SIGTERM');

@@ -49,8 +49,8 @@ export function differences(
 }
 
 /**
- * Streams that a read model is behind on, or whose events still wait for what the service answers them with: none of
- * them once everything has settled.
+ * Streams that a read model is behind on, or whose events still wait for what the service answers them with, and
+ * rollouts under way: none of them once everything has settled.
  */
 export async function unsettled(db: Client): Promise<string[]> {
   const { rows } = await db.query<{ stream: string }>(`
@@ -76,6 +76,7 @@ export async function unsettled(db: Client): Promise<string[]> {
     )
     select stream from wanting where not answered or case
       when 'DeploymentDeletionRequested' = any(types) then shown is not null or not 'DeploymentDeleted' = any(types)
-      else shown is distinct from version end`);
+      else shown is distinct from version end
+    union all select 'rollouts of ' || deployment_id from rollout_duties`);
   return rows.map(({ stream }) => stream);
 }
