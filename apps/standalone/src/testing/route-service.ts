@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type createServer as create, type Route, routes } from '@fairlead/http';
+import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { readSettings, type Standalone, startStandalone } from '..';
+import { type Outside, startOutside } from './outside';
+
+const OPERATOR = 'routes-spec-operator-key';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** The whole service, with clients of as many tenants as a test wants, and what it calls in the world outside. */
+export class RouteService {
+  private constructor(
+    private readonly standalone: Standalone,
+    private readonly directory: string,
+    private readonly database: TestDatabase,
+    readonly outside: Outside,
+    /** All its routes. */
+    readonly table: readonly Route[],
+  ) {}
+
+  /** Starts the service; `created` is the spied `createServer` that will be called for it, `token` what providers give out. */
+  static async start(
+    created: jest.MockedFunction<typeof create>,
+    token: string,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<RouteService> {
+    const directory = mkdtempSync(join(tmpdir(), 'fairlead-routes-'));
+    const database = await testDatabase([]);
+    const outside = await startOutside(token);
+    const settings = readSettings({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: directory,
+      FAIRLEAD_API_KEY: OPERATOR,
+      LOG_LEVEL: 'silent',
+      OUTBOUND_ALLOW: '127.0.0.1',
+      ...environment,
+    });
+    const standalone = await startStandalone(settings);
+    const app = (await created.mock.results[0]!.value) as NestFastifyApplication;
+    return new RouteService(standalone, directory, database, outside, routes(app));
+  }
+
+  get url(): string {
+    return this.standalone.url;
+  }
+
+  /** Sends a request with a JSON body. */
+  request(method: string, path: string, key: string, body?: object, headers: Headers = {}): Promise<Response> {
+    return fetch(this.url + path, {
+      method,
+      headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async send(...request: Parameters<RouteService['request']>): Promise<Answer> {
+    const response = await this.request(...request);
+    return { status: response.status, text: await response.text() };
+  }
+
+  /** The JSON of an answer. @throws Error unless it is a success. */
+  async ask<T>(...request: Parameters<RouteService['request']>): Promise<T> {
+    const { status, text } = await this.send(...request);
+    const [method, path] = request;
+    if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** A key of a new tenant that may do everything there. */
+  async newTenant(name: string): Promise<string> {
+    const { id } = await this.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: name });
+    const body = { scopes: ['admin', 'secrets:read'], description: name };
+    return (await this.ask<{ key: string }>('POST', '/api/v1/api-key', OPERATOR, body, { 'x-tenant-id': id })).key;
+  }
+
+  async stop(): Promise<void> {
+    await this.standalone.stop();
+    this.outside.stop();
+    await this.database.drop();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Asks until the answer holds what is wanted: read models follow uploads within seconds. */
+export async function askUntil<T>(found: () => Promise<T | undefined>): Promise<T> {
+  for (const deadline = Date.now() + 15_000; ;) {
+    const value = await found();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error('It did not appear.');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

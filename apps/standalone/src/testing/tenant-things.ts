@@ -1,0 +1,195 @@
+import { askUntil, type RouteService } from './route-service';
+
+const MISSING = '019a0000-0000-7000-8000-000000000000';
+
+/** Ids of a tenant's things by the path parameter that takes them. */
+export type Ids = Readonly<Record<string, string>>;
+
+/** One of everything that a tenant can have. */
+export interface Things {
+  readonly ids: Ids;
+  /** The state of a sign-in that is still to be finished. */
+  readonly pendingState: string;
+}
+
+/** What a request needs beside its path. */
+export interface Detail {
+  readonly search?: string;
+  readonly body?: object;
+}
+
+const newDeployment = (name: string) => ({
+  name,
+  source: 'external_container',
+  source_config: { resource_spec: { cpu: 1 } },
+  source_revision_config: { image_uri: `registry.example/${name}:1` },
+  secrets: [{ name: 'TOKEN', value: `${name}-secret` }],
+});
+
+const upload = (name: string) => ({
+  experiment_name: name,
+  dataset_name: name,
+  experiment_start_time: '2026-01-01T00:00:00Z',
+  experiment_end_time: '2026-01-01T00:01:00Z',
+  summary_experiment_scores: [{ key: 'overall', score: 1, comment: name }],
+  results: [
+    {
+      row_id: crypto.randomUUID(),
+      inputs: { question: name },
+      expected_outputs: { answer: name },
+      actual_outputs: { answer: name },
+      start_time: '2026-01-01T00:00:01Z',
+      end_time: '2026-01-01T00:00:02Z',
+      run_name: name,
+      evaluation_scores: [{ key: 'correct', score: 1, comment: name }],
+    },
+  ],
+});
+
+const newIntegration = (name: string, base_url?: string) => ({
+  name,
+  provider: 'gitlab',
+  base_url,
+  credentials: { token: 'a-token' },
+});
+const newListener = (compute_id: string) => ({ compute_type: 'k8s', compute_id, compute_config: {} });
+
+const provider = (provider_id: string, outside: string) => ({
+  provider_id,
+  name: provider_id,
+  client_id: provider_id,
+  client_secret: `${provider_id}-secret`,
+  auth_url: 'https://login.example/authorize',
+  token_url: `${outside}/token`,
+});
+
+/** Makes one of everything; `mark` stands in every text of it. */
+export async function fillTenant(service: RouteService, key: string, mark: string): Promise<Things> {
+  type Uploaded = { dataset: { id: string }; experiment: { id: string } };
+  const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
+  const deployment = await ask<{ id: string; latest_revision_id: string }>(
+    'POST',
+    '/v2/deployments',
+    newDeployment(mark),
+  );
+  const { dataset, experiment } = await ask<Uploaded>(
+    'POST',
+    '/api/v1/datasets/upload-experiment',
+    upload(`${mark} upload`),
+  );
+  const query = { session: [experiment.id], select: ['id', 'reference_example_id'] };
+  const run = await askUntil(async () => {
+    type Runs = { runs: { id: string }[] };
+    return (await ask<Runs>('POST', '/api/v1/runs/query', query)).runs[0];
+  });
+  const [example] = await ask<{ id: string }[]>('GET', `/api/v1/examples?dataset=${dataset.id}`);
+  const [feedback] = await ask<{ id: string }[]>('GET', `/api/v1/feedback?run=${run.id}`);
+  const comparative = await ask<{ id: string }>('POST', '/api/v1/datasets/comparative', {
+    name: mark,
+    experiment_ids: [experiment.id],
+  });
+  const [apiKey] = await ask<{ id: string }[]>('GET', '/api/v1/api-key');
+  const { pendingState, ids } = await fillAuthProviders(service, key, mark);
+  return {
+    pendingState,
+    ids: {
+      deployment_id: deployment.id,
+      revision_id: deployment.latest_revision_id,
+      other_id: deployment.latest_revision_id,
+      dataset_id: dataset.id,
+      session_id: experiment.id,
+      run_id: run.id,
+      example_id: example!.id,
+      feedback_id: feedback!.id,
+      comparative_experiment_id: comparative.id,
+      id: apiKey!.id,
+      ...ids,
+      integration_id: (await ask<{ id: string }>('POST', '/v1/integrations', newIntegration(mark))).id,
+      listener_id: (await ask<{ id: string }>('POST', '/v2/listeners', newListener(mark))).id,
+    },
+  };
+}
+
+/** A provider with a token that an agent uses, and a sign-in that nobody has finished. */
+async function fillAuthProviders(service: RouteService, key: string, mark: string): Promise<Things> {
+  type Begun = { url: string; auth_id: string };
+  const { id } = await service.ask<{ id: string }>(
+    'POST',
+    '/v2/auth/providers',
+    key,
+    provider(mark, service.outside.url),
+  );
+  const begin = (user_id: string) =>
+    service.ask<Begun>('POST', '/v2/auth/authenticate', key, { provider: id, scopes: [], user_id, agent_id: mark });
+  const stateOf = ({ url }: Begun) => new URL(url).searchParams.get('state')!;
+  const first = await begin(mark);
+  await service.ask('GET', `/v2/auth/callback/${id}?code=code&state=${stateOf(first)}`, 'nobody');
+  const pending = await begin(`${mark} later`);
+  type Connections = { data: { id: string; oauth_token_id: string }[] };
+  const { data } = await service.ask<Connections>('GET', `/v2/auth/agents/${mark}/connections`, key);
+  const [connection] = data;
+  return {
+    pendingState: stateOf(pending),
+    ids: {
+      ...{ provider_id: id, auth_id: pending.auth_id, agent_id: mark },
+      ...{ token_id: connection!.oauth_token_id, connection_id: connection!.id },
+    },
+  };
+}
+
+/**
+ * Query strings and bodies that point at things, by `METHOD path` of the routes that need more than their path; `name`
+ * stands in what they make.
+ */
+export function details(
+  { ids, pendingState }: Things,
+  name: string,
+  { outside }: RouteService,
+): Record<string, Detail> {
+  const { deployment_id, dataset_id, session_id, run_id, provider_id, token_id } = ids;
+  return {
+    'DELETE /v2/deployments': { search: `?deployment_ids=${deployment_id}` },
+    'GET /v2/deployments': { search: `?deployment_ids=${deployment_id}` },
+    'PATCH /v2/deployments/:deployment_id': { body: { source_revision_config: { image_uri: 'registry.example/b:1' } } },
+    'PUT /v2/deployments/:deployment_id/tags': { body: { tag_value_ids: [MISSING] } },
+    'POST /v2/deployments': { body: newDeployment(name) },
+    'GET /api/v1/examples': { search: `?dataset=${dataset_id}` },
+    'GET /api/v1/examples/count': { search: `?dataset=${dataset_id}` },
+    'GET /api/v1/feedback': { search: `?run=${run_id}&session=${session_id}` },
+    'POST /api/v1/feedback': { body: { run_id, key: 'correct', score: 0 } },
+    'GET /api/v1/sessions': { search: `?reference_dataset=${dataset_id}` },
+    'POST /api/v1/sessions': { body: { name } },
+    'PATCH /api/v1/sessions/:session_id': { body: { name: 'taken over' } },
+    'GET /api/v1/datasets': { search: `?id=${dataset_id}` },
+    'GET /api/v1/datasets/:dataset_id/version': { search: '?tag=latest' },
+    'POST /api/v1/datasets/upload-experiment': { body: upload(name) },
+    'POST /api/v1/runs/query': { body: { session: [session_id] } },
+    'PATCH /api/v1/runs/:run_id': { body: { error: 'taken over' } },
+    'POST /api/v1/runs': { body: { id: MISSING, name } },
+    'GET /api/v1/datasets/:dataset_id/compare': { search: `?experiments=${session_id},${MISSING}` },
+    'GET /api/v1/datasets/:dataset_id/compare/export': { search: `?experiments=${session_id},${MISSING}` },
+    'POST /api/v1/datasets/:dataset_id/compare/gate': { body: { baseline: session_id, experiments: [MISSING] } },
+    'POST /api/v1/datasets/:dataset_id/runs': { body: { session_ids: [session_id] } },
+    'POST /api/v1/datasets/:dataset_id/runs/delta': {
+      body: { baseline_session_id: session_id, comparison_session_ids: [MISSING], feedback_key: 'correct' },
+    },
+    'POST /api/v1/datasets/comparative': { body: { experiment_ids: [session_id] } },
+    'POST /v2/runs/query': { body: { project_ids: [session_id] } },
+    'GET /v2/runs/:run_id': { search: `?project_id=${session_id}` },
+    'POST /v2/datasets/:dataset_id/experiment-runs': { body: { experiment_ids: [session_id] } },
+    'POST /api/v1/workspaces': { body: { display_name: name } },
+    'POST /v1/integrations': { body: newIntegration(name) },
+    'PATCH /v1/integrations/:integration_id': { body: { name: 'taken over' } },
+    'POST /v2/listeners': { body: newListener(name) },
+    'PATCH /v2/listeners/:listener_id': { body: { version: 'taken over' } },
+    'POST /v2/auth/providers': { body: provider(name, outside.url) },
+    'PATCH /v2/auth/providers/:provider_id': { body: { name: 'taken over' } },
+    'POST /v2/auth/authenticate': { body: { provider: provider_id, scopes: [], token_id } },
+    'POST /v2/auth/callback/:provider_id': { body: { code: 'code', state: pendingState } },
+    'GET /v2/auth/wait/:auth_id': { search: '?timeout=0' },
+    'GET /v2/auth/tokens/exists': { search: `?provider_id=${provider_id}` },
+    'DELETE /v2/auth/tokens': { search: `?provider_id=${provider_id}` },
+    'PATCH /v2/auth/tokens/:token_id/metadata': { body: { provider_account_label: 'taken over' } },
+    'POST /v2/auth/agents/:agent_id/connections': { body: { oauth_token_id: token_id } },
+  };
+}
