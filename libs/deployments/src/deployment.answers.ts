@@ -3,11 +3,9 @@ import { allows, etag, metadataOf, toWire } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Deployment, deploymentModel } from './deployment';
-import { deploymentRecord, revisionRecord } from './record';
+import { type DeploymentRecord, deploymentRecord, revisionRecord } from './record';
 import type { RevisionRow } from './revision.view';
 import { SecretSafe } from './secret.safe';
-
-export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
 
 /** Answers with deployments and revisions, in the caller's spelling. */
 @Injectable()

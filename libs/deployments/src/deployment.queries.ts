@@ -1,4 +1,4 @@
-import type { Dialect } from '@fairlead/http';
+import { type Dialect, toWire } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import type { RevisionStatus, Source } from './deployment-events';
@@ -25,8 +25,6 @@ export interface Listed<T> {
   readonly more: boolean;
 }
 
-const DOCUMENT: Record<Dialect, string> = { specification: 'document', wire: 'document_wire' };
-
 /** Reads the tables that the view keeps. */
 @Injectable()
 export class DeploymentQueries {
@@ -35,11 +33,11 @@ export class DeploymentQueries {
   /** A tenant's deployment as rendered JSON text, with the version of its stream. */
   async find(tenantId: string, id: string, dialect: Dialect) {
     const { rows } = await this.pool.query<{ document: string; version: number }>({
-      name: `find deployment, ${dialect}`,
-      text: `select ${DOCUMENT[dialect]} as document, version from deployment_documents where id = $1 and tenant_id = $2`,
+      name: 'find deployment',
+      text: 'select document, version from deployment_documents where id = $1 and tenant_id = $2',
       values: [id, tenantId],
     });
-    return rows[0];
+    return rows[0] && { ...rows[0], document: spelled(rows[0].document, dialect) };
   }
 
   /**
@@ -61,13 +59,13 @@ export class DeploymentQueries {
             `$${values.push(`%${named.replaceAll(/[\\%_]/g, '\\$&')}%`)}`,
           );
     const text = `
-      select ${DOCUMENT[dialect]} as document
+      select document
       from (${chosen} limit ${page.limit + 1} offset ${page.offset}) as page join deployment_documents using (id)
       order by page.place, page.created_at desc, page.id`;
-    const name = values.length === 1 && page.offset === 0 ? `list ${page.limit} deployments, ${dialect}` : undefined;
+    const name = values.length === 1 && page.offset === 0 ? `list ${page.limit} deployments` : undefined;
     const { rows } = await this.pool.query<{ document: string }>({ name, text, values });
     return {
-      items: rows.slice(0, page.limit).map(({ document }) => document),
+      items: rows.slice(0, page.limit).map(({ document }) => spelled(document, dialect)),
       more: rows.length > page.limit,
     };
   }
@@ -92,6 +90,11 @@ export class DeploymentQueries {
     });
     return rows[0] && toRevision(rows[0]);
   }
+}
+
+/** Documents are kept in the specification's names; the other spelling is for clients that ask for it. */
+function spelled(document: string, dialect: Dialect): string {
+  return dialect === 'wire' ? JSON.stringify(toWire(JSON.parse(document))) : document;
 }
 
 function newest(conditions: readonly string[]): string {

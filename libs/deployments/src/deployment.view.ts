@@ -1,9 +1,8 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
-import { toWire } from '@fairlead/http';
 import type { PoolClient } from 'pg';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
-import { deploymentRecord } from './record';
+import { deploymentOf, type DeploymentRecord, deploymentRecord, unshownPart } from './record';
 import { RevisionRows } from './revision.view';
 import { imageVersion } from './source-rules';
 
@@ -65,12 +64,16 @@ export class DeploymentsView implements Projection {
       if (first!.version === 1) folds.set(id, { state: deploymentModel.initial, version: 0 });
     }
     if (unknown.length === 0) return folds;
-    const { rows } = await tx.query<{ id: string; state: string; version: number }>({
+    const { rows } = await tx.query<{ id: string; document: string; unshown: string; version: number }>({
       name: 'load deployments',
-      text: 'select id, state, version from deployment_documents where id = any($1::uuid[])',
+      text: 'select id, document, unshown, version from deployment_documents where id = any($1::uuid[])',
       values: [unknown],
     });
-    for (const { id, state, version } of rows) folds.set(id, { state: JSON.parse(state) as Deployment, version });
+    for (const { id, document, unshown, version } of rows) {
+      const record = JSON.parse(document) as DeploymentRecord;
+      const state = deploymentOf(record, JSON.parse(unshown) as ReturnType<typeof unshownPart>);
+      folds.set(id, { state, version });
+    }
     return folds;
   }
 
@@ -125,11 +128,9 @@ const UPSERT_INDEXED = `
 
 // JSON text holds no line break, and lines need no escaping: three times faster than arrays of text.
 const UPSERT_RENDERED = `
-  insert into deployment_documents (id, tenant_id, version, document, document_wire, state)
-  select * from unnest($1::uuid[], $2::uuid[], $3::int[],
-    string_to_array($4, e'\\n'), string_to_array($5, e'\\n'), string_to_array($6, e'\\n'))
-  on conflict (id) do update set version = excluded.version, document = excluded.document,
-    document_wire = excluded.document_wire, state = excluded.state`;
+  insert into deployment_documents (id, tenant_id, version, document, unshown)
+  select * from unnest($1::uuid[], $2::uuid[], $3::int[], string_to_array($4, e'\\n'), string_to_array($5, e'\\n'))
+  on conflict (id) do update set version = excluded.version, document = excluded.document, unshown = excluded.unshown`;
 
 type Row = readonly [string, Fold & { state: Deployment }];
 
@@ -161,7 +162,6 @@ async function list(tx: PoolClient, rows: readonly Row[]): Promise<void> {
 }
 
 async function render(tx: PoolClient, rows: readonly Row[]): Promise<void> {
-  const records = rows.map(([, { state }]) => deploymentRecord(state));
   await tx.query({
     name: 'upsert documents',
     text: UPSERT_RENDERED,
@@ -169,9 +169,8 @@ async function render(tx: PoolClient, rows: readonly Row[]): Promise<void> {
       rows.map(([id]) => id),
       rows.map(([, { state }]) => state.tenant_id),
       rows.map(([, { version }]) => version),
-      records.map((record) => JSON.stringify(record)).join('\n'),
-      records.map((record) => JSON.stringify(toWire(record))).join('\n'),
-      rows.map(([, { state }]) => JSON.stringify(state)).join('\n'),
+      rows.map(([, { state }]) => JSON.stringify(deploymentRecord(state))).join('\n'),
+      rows.map(([, { state }]) => JSON.stringify(unshownPart(state))).join('\n'),
     ],
   });
 }

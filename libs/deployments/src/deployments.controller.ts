@@ -1,4 +1,4 @@
-import { EventStore, fold, load, type Recorded, streamName } from '@fairlead/eventing';
+import { EventStore, fold, load, newId, type Recorded, streamName } from '@fairlead/eventing';
 import {
   Access,
   allows,
@@ -14,7 +14,6 @@ import {
 } from '@fairlead/http';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { v7 as uuid } from 'uuid';
 import { create, patch } from './change';
 import { deploymentModel, owned, requestDeletion, tag } from './deployment';
 import { DeploymentAnswers } from './deployment.answers';
@@ -79,7 +78,7 @@ export class DeploymentsController {
     const { tenantId } = request.actor;
     const { repo_url } = sent.source_config;
     if (repo_url !== undefined) checkUrl(repo_url, outbound, 'repo_url');
-    const ids = { deploymentId: await this.commands.idFor(request, sent.name), revisionId: uuid() };
+    const ids = { deploymentId: await this.commands.idFor(request, sent.name), revisionId: newId() };
     const tried = { ...sent, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
     if (query.dry_run) {
       const { state, version } = await this.commands.previewCreate(request, ids, tried, hosting);
@@ -143,14 +142,18 @@ export class DeploymentsController {
     const { hosting } = this.options;
     if (query.dry_run) {
       const secrets = sent.secrets && (await this.safe.pretend(id, await this.stored(request, id), sent.secrets));
-      const { state, version } = await this.commands.preview(request, id, patch({ ...sent, secrets }, uuid(), hosting));
+      const { state, version } = await this.commands.preview(
+        request,
+        id,
+        patch({ ...sent, secrets }, newId(), hosting),
+      );
       return this.answers.dryRun(request, reply, state, version);
     }
     const answer = await this.idempotency.run(request, reply, async () => {
       const { tenantId } = request.actor;
       const secrets =
         sent.secrets && (await this.safe.seal(tenantId, id, await this.stored(request, id), sent.secrets));
-      const { state, version } = await this.commands.change(request, id, patch({ ...sent, secrets }, uuid(), hosting));
+      const { state, version } = await this.commands.change(request, id, patch({ ...sent, secrets }, newId(), hosting));
       return this.answers.masked(request, reply, state, version);
     });
     return this.answers.revealed(request, reply, answer);

@@ -42,6 +42,44 @@ export function deploymentRecord(state: Deployment) {
   };
 }
 
+export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
+
+/** What its record does not tell of a deployment; `deploymentOf` puts both together again. */
+export function unshownPart(state: Deployment) {
+  const { revision_source, own_revision_config, secrets, tag_value_ids, upload_paths, running } = state;
+  const { build_on_push_paused } = state;
+  return {
+    revision_source,
+    own_revision_config,
+    secrets,
+    tag_value_ids,
+    upload_paths,
+    running,
+    build_on_push_paused,
+  };
+}
+
+/** The deployment behind a record, without the revisions that wait. */
+export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeof unshownPart>): Deployment {
+  const { image_version: _, source_config, source_revision_config, ...members } = record;
+  const { listener_config, ...config } = source_config;
+  return {
+    ...members,
+    ...unshown,
+    source_config: { ...present(config), ...(listener_config && { listener_config: present(listener_config) }) },
+    source_revision_config: present(source_revision_config),
+    queued: [],
+    removed: false,
+  };
+}
+
+/** The members that are not null: in a configuration null stands for absent. */
+function present<T extends object>(members: T) {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
+
 /** A revision as answers show it: exactly these six members. */
 export function revisionRecord(
   revision: Pick<Revision, 'id' | 'created_at' | 'updated_at' | 'status' | 'source' | 'source_revision_config'>,

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { v7 as uuid } from 'uuid';
 import type { Metadata, Recorded } from './event';
 import { type Appended, type NewEvent, VersionConflict } from './event-store';
+import { newId } from './new-id';
 import { unreachable } from './unreachable';
 
 interface Waiting {
@@ -67,7 +67,7 @@ export class AppendQueue {
     if (events.length === 0) return Promise.reject(new Error('An append needs at least one event.'));
     return new Promise((resolve, reject) => {
       const expected = expectedVersion === 'any' ? -1 : expectedVersion;
-      const identified = events.map((event) => ({ ...event, id: event.id ?? uuid() }));
+      const identified = events.map((event) => ({ ...event, id: event.id ?? newId() }));
       this.queue.push({ stream, expected, events: identified, metadata, resolve, reject });
       if (!this.sending) void this.send();
     });

@@ -16,6 +16,8 @@ export interface Metadata {
   readonly reason?: string;
   /** Identifies the command: a repeated command with the same id appends nothing. */
   readonly causationId?: string;
+  /** Hash of the stream before the append that wrote the event (see `chain`); absent where the writer had not read it. */
+  readonly previous?: string;
 }
 
 /** An event as the store gives it back. */

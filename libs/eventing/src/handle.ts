@@ -1,7 +1,8 @@
-import { v7 as uuid } from 'uuid';
+import { chain } from './chain';
 import type { DomainEvent, Metadata, Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
 import { fold, type Model } from './model';
+import { newId } from './new-id';
 
 /** What a command left behind: the state and version after it, and the events it wrote (none when nothing changed). */
 export interface Handled<State, E extends DomainEvent> {
@@ -29,6 +30,8 @@ interface Folded {
   readonly state: unknown;
   readonly version: number;
   readonly position: bigint;
+  /** Of the stream up to `version`. */
+  readonly hash: string;
 }
 
 const FOLDS_KEPT = 2000;
@@ -80,18 +83,20 @@ export async function handle<State, E extends DomainEvent>(
       if (refusal !== undefined) throw refusal as Error;
       return { state, version: current.version, position: current.position, events: [] };
     }
-    const events = decided.map((event) => ({ ...event, id: uuid() }));
+    const events = decided.map((event) => ({ ...event, id: newId() }));
+    const linked = current.version === 0 ? metadata : { ...metadata, previous: current.hash };
     try {
-      const appended = await store.append(stream, current.version, events, metadata);
+      const appended = await store.append(stream, current.version, events, linked);
       const recorded = events.map((event, index) => {
         const behind = events.length - 1 - index;
         const version = appended.version - behind;
         const position = appended.position - BigInt(behind);
-        return { ...event, stream, version, position, time: appended.time, metadata };
+        return { ...event, stream, version, position, time: appended.time, metadata: linked };
       }) as Recorded<E>[];
       const after = fold(model, recorded, state);
-      remember(store, stream, { model, state: after, version: appended.version, position: appended.position });
-      return { state: after, version: appended.version, position: appended.position, events: recorded };
+      const { version, position } = appended;
+      remember(store, stream, { model, state: after, version, position, hash: chain(recorded, current.hash) });
+      return { state: after, version, position, events: recorded };
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
       const first = await repeatedCommand(store, model, stream, metadata);
@@ -137,7 +142,7 @@ async function refreshed<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
-  from: Folded = { model, state: model.initial, version: 0, position: 0n },
+  from: Folded = { model, state: model.initial, version: 0, position: 0n, hash: '' },
 ): Promise<Folded> {
   const events = await store.read(stream, from.version);
   const newest = events.at(-1);
@@ -147,6 +152,7 @@ async function refreshed<State, E extends DomainEvent>(
     state: fold(model, events, from.state as State),
     version: newest.version,
     position: newest.position,
+    hash: chain(events, from.hash),
   };
   remember(store, stream, folded);
   return folded;

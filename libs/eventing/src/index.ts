@@ -1,3 +1,4 @@
+export * from './chain';
 export * from './event';
 export * from './event-store';
 export * from './event-store-transport';
@@ -9,6 +10,7 @@ export * from './inbox';
 export * from './memory-event-store';
 export * from './migrations';
 export * from './model';
+export * from './new-id';
 export * from './postgres-event-store';
 export * from './reservation';
 export * from './unreachable';

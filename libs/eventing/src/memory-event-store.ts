@@ -1,4 +1,3 @@
-import { v7 as uuid } from 'uuid';
 import type { Metadata, Recorded } from './event';
 import {
   type Appended,
@@ -9,6 +8,7 @@ import {
   type NewEvent,
   VersionConflict,
 } from './event-store';
+import { newId } from './new-id';
 import { Wakeups } from './wakeups';
 
 /** An event store that lives and dies with the process: for tests of models and followers. */
@@ -32,7 +32,7 @@ export class MemoryEventStore extends EventStore {
     const time = new Date().toISOString();
     const recorded = events.map((event, index) => ({
       ...(JSON.parse(JSON.stringify(event)) as NewEvent),
-      id: event.id ?? uuid(),
+      id: event.id ?? newId(),
       stream,
       version: existing.length + index + 1,
       position: BigInt(this.log.length + index + 1),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { streamName, type DomainEvent, type Metadata } from './event';
+import { chain } from './chain';
+import { streamName, type DomainEvent, type Metadata, type Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
 
 type NameReserved = DomainEvent<'NameReserved', { owner: string }>;
@@ -39,7 +40,7 @@ export async function reserve(store: EventStore, name: string, owner: string, me
       if (!abandoned || (await store.read(last.data.owner)).length > 0) throw new NameTaken(last.data.owner);
     }
     try {
-      await store.append(name, events.length, [{ type: 'NameReserved', data: { owner } }], metadata);
+      await store.append(name, events.length, [{ type: 'NameReserved', data: { owner } }], linked(metadata, events));
       return;
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
@@ -54,12 +55,16 @@ export async function release(store: EventStore, name: string, owner: string, me
     const last = events.at(-1) as NameReserved | NameReleased | undefined;
     if (last?.type !== 'NameReserved' || last.data.owner !== owner) return;
     try {
-      await store.append(name, events.length, [{ type: 'NameReleased', data: { owner } }], metadata);
+      await store.append(name, events.length, [{ type: 'NameReleased', data: { owner } }], linked(metadata, events));
       return;
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
     }
   }
+}
+
+function linked(metadata: Metadata, events: readonly Recorded[]): Metadata {
+  return events.length === 0 ? metadata : { ...metadata, previous: chain(events) };
 }
 
 /** The stream that holds a name now, if any. */

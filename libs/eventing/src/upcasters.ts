@@ -4,9 +4,18 @@ import { type Appended, type Batch, EventStore, type Filter, type NewEvent } fro
 /** For each event type whose shape has changed: from any older shape to today's. Pure, and harmless on today's shape. */
 export type Upcasters = Readonly<Record<string, (event: Recorded) => Recorded>>;
 
+const STORED = Symbol('stored');
+
 /** An event in today's shape. */
 export function upcast<E extends DomainEvent>(upcasters: Upcasters, event: Recorded): Recorded<E> {
-  return (Object.hasOwn(upcasters, event.type) ? upcasters[event.type]!(event) : event) as Recorded<E>;
+  if (!Object.hasOwn(upcasters, event.type)) return event as Recorded<E>;
+  const shaped = { ...upcasters[event.type]!(event) };
+  return Object.defineProperty(shaped, STORED, { value: storedShape(event) }) as Recorded<E>;
+}
+
+/** The event as it was written, whatever shape it is read in. */
+export function storedShape(event: Recorded): Recorded {
+  return (event as { [STORED]?: Recorded })[STORED] ?? event;
 }
 
 /** A store that gives every event in today's shape; what is stored stays as it was written. */

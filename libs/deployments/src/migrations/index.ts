@@ -1,5 +1,6 @@
 import { DeploymentTables1763600001000 } from './1763600001000-deployments';
 import { SourceArchives1763600004100 } from './1763600004100-source-archives';
+import { OneSpelling1763700000100 } from './1763700000100-one-spelling';
 import { PushTargets1763600003500 } from './1763600003500-push-targets';
 
 /** Tables of deployments, their uploaded sources, and listeners. */
@@ -7,4 +8,5 @@ export const deploymentsMigrations = [
   DeploymentTables1763600001000,
   SourceArchives1763600004100,
   PushTargets1763600003500,
+  OneSpelling1763700000100,
 ];
