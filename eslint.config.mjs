@@ -10,6 +10,7 @@ const MAY_IMPORT = {
   http: ['postgres'],
   eventing: ['postgres'],
   access: FOUNDATION,
+  audit: FOUNDATION,
   deployments: FOUNDATION,
   experiments: FOUNDATION,
   integrations: FOUNDATION,
@@ -30,7 +31,7 @@ const IMPURE = [
   'node:net',
   'undici',
 ];
-const DOMAINS = ['access', 'deployments', 'experiments', 'integrations', 'auth-providers', 'rollouts'];
+const DOMAINS = ['access', 'audit', 'deployments', 'experiments', 'integrations', 'auth-providers', 'rollouts'];
 
 const libraries = Object.keys(MAY_IMPORT);
 

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
+import { auditMigrations } from '@fairlead/audit';
 import { authProvidersMigrations } from '@fairlead/auth-providers';
 import { deploymentsMigrations } from '@fairlead/deployments';
 import {
@@ -40,6 +41,7 @@ const MIGRATIONS = [
   ...eventingMigrations,
   ...httpMigrations,
   ...accessMigrations,
+  ...auditMigrations,
   ...authProvidersMigrations,
   ...deploymentsMigrations,
   ...experimentsMigrations,

@@ -4,6 +4,8 @@ import { Pool } from 'pg';
 
 /** Positions a follower may be behind the newest event and still count as near it. */
 const NEAR = 1000n;
+/** The same for one that lets events gather before it takes them. */
+const NEAR_GATHERING = 50_000n;
 /** How long an answer serves all who ask. */
 const FRESH_MS = 250;
 const PATIENCE_MS = 3000;
@@ -61,7 +63,9 @@ export class Readiness {
   private async lagging(): Promise<Reasons> {
     const statuses = await this.followers.status();
     return statuses
-      .filter(({ lag, failing }) => lag > NEAR || (failing !== undefined && lag > 0n))
+      .filter(({ lag, gathers, failing }) => {
+        return lag > (gathers ? NEAR_GATHERING : NEAR) || (failing !== undefined && lag > 0n);
+      })
       .map(
         ({ name, lag, failing }) =>
           `${name} is ${lag} behind the newest event${failing === undefined ? '' : `: ${failing}`}.`,

@@ -1,4 +1,5 @@
 import { AccessModule } from '@fairlead/access';
+import { AuditModule } from '@fairlead/audit';
 import { AuthProvidersModule, AuthProvidersOptions } from '@fairlead/auth-providers';
 import { DeploymentsModule, DeploymentsOptions } from '@fairlead/deployments';
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
@@ -29,6 +30,7 @@ export class StandaloneModule {
       imports: [
         EventingModule.with(parts),
         AccessModule,
+        AuditModule,
         AuthProvidersModule.with(new AuthProvidersOptions(outbound, publicUrl)),
         DeploymentsModule.with(new DeploymentsOptions(hosting, { rollouts: true, publicUrl, registry, outbound })),
         IntegrationsModule.with(new IntegrationsOptions(outbound)),

@@ -21,6 +21,7 @@ import {
   RevisionWaits,
 } from './errors';
 import { HistoryController } from './history.controller';
+import { HistoryExport } from './history.export';
 import { ListenerNotFound, ListenerTaken } from './listener';
 import { ListenersView } from './listener.view';
 import { ListenersController } from './listeners.controller';
@@ -81,6 +82,7 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentAnswers,
         DeploymentsView,
         DeploymentRemoval,
+        HistoryExport,
         ListenersView,
         PushTargetsView,
         SecretSafe,

@@ -6,10 +6,14 @@ import { history } from './audit';
 import type { DeploymentEvent, SecretsRead } from './deployment-events';
 import { deploymentPath, historyQuery } from './deployment.schema';
 import { DeploymentNotFound } from './errors';
+import { HistoryExport } from './history.export';
 
 @Controller('v2/deployments/:deployment_id/history')
 export class HistoryController {
-  constructor(private readonly store: EventStore) {}
+  constructor(
+    private readonly store: EventStore,
+    private readonly exports: HistoryExport,
+  ) {}
 
   /**
    * What happened to a deployment, oldest first, also after its removal. `after` leaves out all up to the event that
@@ -20,11 +24,7 @@ export class HistoryController {
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, query } = validateRequest(request, { path: deploymentPath, query: historyQuery });
     const id = path.deployment_id;
-    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
-    const [created] = events;
-    if (created?.type !== 'DeploymentCreated' || created.data.tenant_id !== request.actor.tenantId) {
-      throw new DeploymentNotFound(id);
-    }
+    const events = await this.eventsOf(request, id);
     const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
     const after = query.after ? (events[query.after - 1]?.position ?? events.at(-1)!.position) : 0n;
     const entries = history(events, reads).filter(({ position }) => position > after);
@@ -32,5 +32,24 @@ export class HistoryController {
     const offset = query.offset + page.length;
     if (offset < entries.length) linkNext(request, reply, offset);
     return { resources: page.map(({ entry }) => entry), offset };
+  }
+
+  /** The events themselves as JSON lines, with a signed last line: to be kept, and verified without this service. */
+  @Get('export')
+  @Access('read')
+  async export(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path } = validateRequest(request, { path: deploymentPath });
+    const id = path.deployment_id;
+    const lines = await this.exports.lines(await this.eventsOf(request, id));
+    reply.header('content-type', 'application/jsonl; charset=utf-8');
+    reply.header('content-disposition', `attachment; filename="deployment-${id}.jsonl"`);
+    return `${lines.join('\n')}\n`;
+  }
+
+  private async eventsOf(request: FastifyRequest, id: string): Promise<Recorded<DeploymentEvent>[]> {
+    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
+    const [created] = events;
+    if (created?.type === 'DeploymentCreated' && created.data.tenant_id === request.actor.tenantId) return events;
+    throw new DeploymentNotFound(id);
   }
 }

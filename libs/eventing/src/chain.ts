@@ -11,8 +11,21 @@ export function chain(events: readonly Recorded[], from = ''): string {
   return events.reduce((before, event) => {
     const { id, stream, version, type, data, metadata, time } = storedShape(event);
     const text = JSON.stringify([before, stream, version, id, type, data, metadata, time]);
-    return createHash('sha256').update(text).digest('base64url');
+    return createHash('sha256').update(withoutSealed(text)).digest('base64url');
   }, from);
+}
+
+const SEALED = /"sealed":"(?!sha256:)([^"\\]*)"/g;
+
+/**
+ * JSON text with each sealed secret replaced by its SHA-256. The chain is over this form, so that a history can be
+ * handed on and verified without the secrets, encrypted as they are.
+ */
+export function withoutSealed(json: string): string {
+  if (!json.includes('"sealed":"')) return json;
+  return json.replace(SEALED, (_, sealed: string) => {
+    return `"sealed":"sha256:${createHash('sha256').update(sealed).digest('base64url')}"`;
+  });
 }
 
 /** A part of a stream that is not as it was written: between `after` and `until` (versions). */

@@ -11,6 +11,10 @@ export interface Metadata {
   /** Id of the API key that acted, or `system:<part>` for the service itself. */
   readonly actor?: string;
   readonly requestId?: string;
+  /** Method and path of the request. */
+  readonly request?: string;
+  /** Network address that the request came from. */
+  readonly address?: string;
   readonly traceparent?: string;
   /** Why, in the caller's words (header `x-reason`). */
   readonly reason?: string;

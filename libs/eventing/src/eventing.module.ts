@@ -3,6 +3,8 @@ import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { EventStore } from './event-store';
 import { Followers } from './followers';
+import { LogSeals } from './log-seals';
+import { LogSigner } from './log-signer';
 import { Vault } from './vault';
 
 /** What every domain module is given: the log, the database and the vault. */
@@ -13,7 +15,7 @@ export interface EventingParts {
   readonly vault: Vault;
 }
 
-/** Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault} and {@link Followers} to the whole application. */
+/** Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link LogSigner} and {@link LogSeals} to the whole application. */
 @Module({})
 export class EventingModule {
   static with({ store, db, pool, vault }: EventingParts): DynamicModule {
@@ -26,8 +28,10 @@ export class EventingModule {
         { provide: Pool, useValue: pool },
         { provide: Vault, useValue: vault },
         Followers,
+        LogSigner,
+        LogSeals,
       ],
-      exports: [EventStore, DataSource, Pool, Vault, Followers],
+      exports: [EventStore, DataSource, Pool, Vault, Followers, LogSigner, LogSeals],
     };
   }
 }

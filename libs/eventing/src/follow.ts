@@ -1,6 +1,7 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { Recorded } from './event';
 import type { Batch, EventStore, Filter } from './event-store';
+import { Wakeups } from './wakeups';
 
 /** What a follower does with a batch, inside the transaction that moves its checkpoint. */
 export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>;
@@ -8,6 +9,8 @@ export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>
 export interface FollowOptions extends Filter {
   /** Told how far the follower has come, after each committed batch. */
   readonly passed?: (position: bigint) => void;
+  /** Milliseconds to wait after each batch, so that the next one holds more. */
+  readonly gatherMs?: number;
 }
 
 /** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
@@ -28,6 +31,7 @@ export async function follow(
   handle: BatchHandler,
   options: FollowOptions = {},
 ): Promise<void> {
+  const gathering = new Wakeups();
   let position = await checkpoint(pool, name);
   options.passed?.(position);
   for await (const batch of store.subscribe(position, signal, options)) {
@@ -37,6 +41,7 @@ export async function follow(
     }
     position = await handleBatch(name, pool, position, batch, handle);
     options.passed?.(position);
+    if (options.gatherMs) await gathering.next(signal, options.gatherMs);
   }
 }
 

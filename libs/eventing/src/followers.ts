@@ -12,6 +12,8 @@ export interface Projection {
   readonly categories?: readonly string[];
   readonly types?: readonly string[];
   readonly handle: BatchHandler;
+  /** Milliseconds between batches, for a follower that nobody waits for: fewer and larger ones cost less. */
+  readonly gatherMs?: number;
 }
 
 export interface FollowerStatus {
@@ -19,6 +21,8 @@ export interface FollowerStatus {
   readonly position: bigint;
   /** Positions between the newest event and this follower. */
   readonly lag: bigint;
+  /** Takes events at intervals, so that some lag is usual. */
+  readonly gathers: boolean;
   /** Why it does not get on; absent while it does. */
   readonly failing?: string;
 }
@@ -70,10 +74,10 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   /**
-   * Resolves true once the named followers (all when none is named) have handled the log up to `position`,
-   * false when that takes longer than `ms` milliseconds.
+   * Resolves true once the named followers (when none is named, all but those that gather) have handled the log up to
+   * `position`, false when that takes longer than `ms` milliseconds.
    */
-  async passed(position: bigint, names: readonly string[] = [...this.running.keys()], ms = 1000): Promise<boolean> {
+  async passed(position: bigint, names: readonly string[] = this.prompt(), ms = 1000): Promise<boolean> {
     const deadline = Date.now() + ms;
     for (const name of names) {
       const follower = this.running.get(name);
@@ -89,9 +93,10 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   /** Where each follower stands against the newest event. */
   async status(): Promise<FollowerStatus[]> {
     const head = await this.store.head();
-    return [...this.running.values()].map(({ name, position, failing }) => {
+    return [...this.running.values()].map(({ name, position, gatherMs, failing }) => {
       const reached = position < 0n ? 0n : position;
-      return { name, position: reached, lag: head > reached ? head - reached : 0n, failing };
+      const lag = head > reached ? head - reached : 0n;
+      return { name, position: reached, lag, gathers: gatherMs !== undefined, failing };
     });
   }
 
@@ -114,8 +119,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
       try {
         follower.position = await checkpoint(this.pool, follower.name);
         const moved = (position: bigint) => position > follower.position && passed(position);
-        const { name, categories, types, handle } = follower;
-        await follow(name, this.store, this.pool, signal, handle, { categories, types, passed: moved });
+        const { name, handle } = follower;
+        await follow(name, this.store, this.pool, signal, handle, { ...optionsOf(follower), passed: moved });
       } catch (error) {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);
@@ -128,7 +133,15 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     }
   }
 
+  private prompt(): string[] {
+    return [...this.running.values()].filter(({ gatherMs }) => gatherMs === undefined).map(({ name }) => name);
+  }
+
   private progressless(ms: number): Promise<void> {
     return new Wakeups().next(this.stopping.signal, ms);
   }
+}
+
+function optionsOf({ categories, types, gatherMs }: Projection) {
+  return { categories, types, gatherMs };
 }

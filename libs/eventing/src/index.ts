@@ -7,6 +7,8 @@ export * from './follow';
 export * from './followers';
 export * from './handle';
 export * from './inbox';
+export * from './log-seals';
+export * from './log-signer';
 export * from './memory-event-store';
 export * from './migrations';
 export * from './model';

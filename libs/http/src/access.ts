@@ -9,7 +9,12 @@ export interface Actor {
   readonly tenantId: string;
   readonly organizationId: string;
   readonly scopes: ReadonlySet<Scope>;
+  /** True for the key of the operator of the installation, who may see what belongs to no tenant. */
+  readonly operator?: boolean;
 }
+
+/** A key that was recognised, whether or not it may do what it was sent for. */
+export type Claimant = Pick<Actor, 'keyId'> & { readonly tenantId: string | null };
 
 /** Which names answers use. */
 export type Dialect = 'specification' | 'wire';
@@ -38,6 +43,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set on every route that is not public. */
     actor: Actor;
+    /** Set as soon as the key is recognised: a refused request is told of by it. */
+    claimant?: Claimant;
     dialect: Dialect;
   }
   interface FastifyContextConfig {

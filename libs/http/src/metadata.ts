@@ -9,6 +9,10 @@ export interface RequestMetadata {
   readonly traceparent?: string;
   readonly reason?: string;
   readonly causationId?: string;
+  /** Method and canonical path, without the query. */
+  readonly request?: string;
+  /** Where the request came from. */
+  readonly address?: string;
 }
 
 const MOST_REASON = 1000;
@@ -16,7 +20,8 @@ const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0
 
 /**
  * Who asked, in which request, and why: key id, tenant, request id, a well-formed `traceparent`, the text of `x-reason`
- * (up to 1000 characters; UTF-8, or percent-encoded) and, as `causationId`, the `Idempotency-Key`.
+ * (up to 1000 characters; UTF-8, or percent-encoded), what was asked and from where and, as `causationId`, the
+ * `Idempotency-Key`.
  */
 export function metadataOf(request: FastifyRequest): RequestMetadata {
   const { actor } = request;
@@ -26,6 +31,8 @@ export function metadataOf(request: FastifyRequest): RequestMetadata {
   return {
     ...(actor && { tenant: actor.tenantId, actor: actor.keyId }),
     requestId: request.id,
+    request: `${request.method} ${request.url.split('?', 1)[0]}`,
+    address: request.ip,
     ...(traceparent !== undefined && TRACEPARENT.test(traceparent) && { traceparent }),
     ...(reason !== undefined && { reason }),
     ...(causationId !== undefined && { causationId }),

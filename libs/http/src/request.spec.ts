@@ -14,7 +14,7 @@ import {
 import { answerTo } from './answer';
 
 const request = (headers: Record<string, string>, rest: object = {}) =>
-  ({ headers, id: 'request-1', ...rest }) as unknown as FastifyRequest;
+  ({ headers, id: 'request-1', method: 'GET', url: '/', ip: '192.0.2.1', ...rest }) as unknown as FastifyRequest;
 
 describe('If-Match', () => {
   it.each([
@@ -49,10 +49,13 @@ describe('Metadata of a request', () => {
 
   it('holds who, which request, why and after what', () => {
     const headers = { traceparent, 'x-reason': 'more%20room', 'idempotency-key': 'k' };
-    expect(metadataOf(request(headers, { actor }))).toEqual({
+    const asked = { method: 'PATCH', url: '/v2/deployments/7?token=secret', ip: '192.0.2.1' };
+    expect(metadataOf(request(headers, { actor, ...asked }))).toEqual({
       tenant: 'tenant-1',
       actor: 'key-1',
       requestId: 'request-1',
+      request: 'PATCH /v2/deployments/7',
+      address: '192.0.2.1',
       traceparent,
       reason: 'more room',
       causationId: 'k',
@@ -60,7 +63,8 @@ describe('Metadata of a request', () => {
   });
 
   it('leaves out what is missing or malformed', () => {
-    expect(metadataOf(request({ traceparent: 'x', 'x-reason': '' }))).toEqual({ requestId: 'request-1' });
+    expect(metadataOf(request({ traceparent: 'x', 'x-reason': '' }))).not.toHaveProperty('traceparent');
+    expect(metadataOf(request({ traceparent: 'x', 'x-reason': '' }))).not.toHaveProperty('reason');
   });
 
   it('reads a reason in UTF-8 and refuses an endless one', () => {

@@ -98,7 +98,7 @@ export class TestService {
       ...(body !== undefined && { payload: JSON.stringify(body) }),
     });
     const text = answer.payload;
-    const isJson = String(answer.headers['content-type']).includes('json');
+    const isJson = /[/+]json(?:;|$)/.test(String(answer.headers['content-type']));
     return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
   }
 

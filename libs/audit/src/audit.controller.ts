@@ -1,0 +1,79 @@
+import { LogSigner } from '@fairlead/eventing';
+import {
+  Access,
+  BadRequest,
+  canonicalUuid,
+  datetime,
+  Forbidden,
+  int,
+  list,
+  literal,
+  object,
+  optional,
+  query,
+  str,
+  uuid,
+} from '@fairlead/http';
+import { Controller, Get, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { apiActivity } from './activity';
+import { AuditQueries, type Entry, type Place } from './audit.queries';
+
+const MOST_OPERATIONS = 100;
+
+const auditQuery = object({
+  limit: optional(int({ ge: 1, le: 100 }), 10),
+  cursor: optional(str()),
+  workspace_id: optional(uuid()),
+  start_time: optional(datetime()),
+  end_time: optional(datetime()),
+  operations: optional(list(str(), { max: MOST_OPERATIONS })),
+  actor: optional(uuid()),
+  resource_id: optional(str()),
+  request_id: optional(str()),
+  outcome: optional(literal(['success', 'refused'])),
+});
+
+/** Who did what in a workspace, and who tried to. */
+@Controller()
+export class AuditController {
+  constructor(
+    private readonly queries: AuditQueries,
+    private readonly signer: LogSigner,
+  ) {}
+
+  /** Newest first. `cursor` is that of the page before; null at the end. */
+  @Get('/api/v1/audit-logs')
+  @Access('admin')
+  async list(@Req() request: FastifyRequest) {
+    const { limit, cursor, workspace_id, start_time, end_time, ...filter } = query(auditQuery, request);
+    const { tenantId, organizationId, operator: ofNobody } = request.actor;
+    if (workspace_id !== undefined && workspace_id !== tenantId) throw new Forbidden();
+    const wanted = { ...filter, start_time: start_time?.iso, end_time: end_time?.iso, ofNobody };
+    const found = await this.queries.list(tenantId, wanted, limit, cursor ? placeOf(cursor) : undefined);
+    const page = found.slice(0, limit);
+    return {
+      items: page.map((entry) => apiActivity(entry, tenantId, organizationId)),
+      cursor: found.length > limit ? cursorOf(page.at(-1)!) : null,
+    };
+  }
+
+  /** The public keys that exported histories and the seals of the log are signed with (RFC 7517). */
+  @Get('/v1/audit/keys')
+  @Access('public')
+  async keys() {
+    return { keys: await this.signer.publicKeys() };
+  }
+}
+
+function cursorOf({ time, id }: Entry): string {
+  return Buffer.from(`${time.toISOString()} ${id}`).toString('base64url');
+}
+
+function placeOf(cursor: string): Place {
+  const [time = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ');
+  if (Number.isNaN(Date.parse(time)) || canonicalUuid(id) === undefined) {
+    throw new BadRequest('The cursor is not one that this list has given out.');
+  }
+  return { time: new Date(time).toISOString(), id };
+}

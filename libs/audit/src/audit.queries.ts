@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+
+/** Something that was done, or a refused attempt, as the tables keep it. */
+export interface Entry {
+  readonly id: string;
+  readonly time: Date;
+  /** Null for a refused attempt. */
+  readonly operation: string | null;
+  readonly actor: string | null;
+  readonly resource: string | null;
+  readonly resource_id: string | null;
+  readonly request_id: string | null;
+  readonly request: string | null;
+  readonly address: string | null;
+  readonly reason: string | null;
+  /** 401 or 403, null when the request was carried out. */
+  readonly status: number | null;
+  /** Like attempts that this entry stands for. */
+  readonly count: number;
+}
+
+export interface EntryFilter {
+  readonly start_time?: string;
+  readonly end_time?: string;
+  readonly operations?: readonly string[];
+  readonly actor?: string;
+  readonly resource_id?: string;
+  readonly request_id?: string;
+  readonly outcome?: 'success' | 'refused';
+  /** Refused attempts that belong to no tenant as well. */
+  readonly ofNobody?: boolean;
+}
+
+/** The last entry of a page. */
+export interface Place {
+  readonly time: string;
+  readonly id: string;
+}
+
+const DONE = `select id, "time", operation, actor, resource, resource_id, request_id, request, address, reason,
+  null::int as status, 1 as count from audit_log`;
+const REFUSED = `select id, "time", null as operation, actor, null as resource, null as resource_id, request_id, request,
+  address, null as reason, status, count from refused_requests`;
+
+/** Reads the tables of the audit log. */
+@Injectable()
+export class AuditQueries {
+  constructor(private readonly pool: Pool) {}
+
+  /** A tenant's entries, newest first, after `place`; one more than `limit` when there are more. */
+  async list(tenantId: string, filter: EntryFilter, limit: number, place?: Place): Promise<Entry[]> {
+    const values: unknown[] = [tenantId];
+    const bind = (value: unknown) => `$${values.push(value)}`;
+    const common: string[] = [];
+    const { start_time, end_time, actor, request_id, operations, resource_id, outcome, ofNobody = false } = filter;
+    if (start_time !== undefined) common.push(`"time" >= ${bind(start_time)}::timestamptz`);
+    if (end_time !== undefined) common.push(`"time" <= ${bind(end_time)}::timestamptz`);
+    if (actor !== undefined) common.push(`actor = ${bind(actor)}`);
+    if (request_id !== undefined) common.push(`request_id = ${bind(request_id)}`);
+    if (place) common.push(`("time", id) < (${bind(place.time)}::timestamptz, ${bind(place.id)}::uuid)`);
+    const done = ['tenant_id = $1', ...common];
+    const refused = [ofNobody ? '(tenant_id = $1 or tenant_id is null)' : 'tenant_id = $1', ...common];
+    if (operations) done.push(`operation = any(${bind(operations)}::text[])`);
+    if (resource_id !== undefined) done.push(`resource_id = ${bind(resource_id)}`);
+    const page = (select: string, conditions: readonly string[]) =>
+      `(${select} where ${conditions.join(' and ')} order by "time" desc, id desc limit ${limit + 1})`;
+    const parts = [
+      ...(outcome === 'refused' ? [] : [page(DONE, done)]),
+      // A refused attempt did nothing to anything.
+      ...(outcome === 'success' || operations || resource_id !== undefined ? [] : [page(REFUSED, refused)]),
+    ];
+    if (parts.length === 0) return [];
+    const { rows } = await this.pool.query<Entry>(
+      `${parts.join(' union all ')} order by "time" desc, id desc limit ${limit + 1}`,
+      values,
+    );
+    return rows;
+  }
+}

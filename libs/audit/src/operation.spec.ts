@@ -1,0 +1,16 @@
+import { activityOf, operationOf } from './operation';
+
+it.each([
+  ['DeploymentCreated', 'create_deployment', 1],
+  ['DeploymentPatched', 'update_deployment', 3],
+  ['ApiKeyRevoked', 'delete_api_key', 4],
+  ['ExperimentUploaded', 'create_experiment_via_upload', 1],
+  ['FeedbackAdded', 'create_feedback', 1],
+  ['WebhookRemoved', 'delete_webhook', 4],
+  ['SecretsRead', 'read_secrets', 2],
+  ['BuildOnPushPaused', 'build_on_push_paused', 99],
+  ['constructor', 'constructor', 99],
+])('%s is the operation %s', (type, operation, activity) => {
+  expect(operationOf(type)).toBe(operation);
+  expect(activityOf(operation).id).toBe(activity);
+});

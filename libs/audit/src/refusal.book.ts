@@ -1,0 +1,76 @@
+import { newId } from '@fairlead/eventing';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { type Refusal, RefusalCounts } from './refusals';
+
+const FLUSH_MS = 1000;
+/** Different refusals within one flush. */
+const MOST = 1000;
+const KEPT_DAYS = 90;
+const SWEEP_MS = 60 * 60 * 1000;
+
+/**
+ * Writes refused requests to the table `refused_requests`, counted, once a second: a flood costs one row per kind and
+ * second. They are not in the log, which whoever has no key could fill otherwise.
+ */
+@Injectable()
+export class RefusalBook implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('RefusalBook');
+  private readonly counts = new RefusalCounts(MOST);
+  private readonly timers: NodeJS.Timeout[] = [];
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly pool: Pool) {}
+
+  add(refusal: Refusal): void {
+    this.counts.add(refusal);
+  }
+
+  onApplicationBootstrap(): void {
+    this.timers.push(setInterval(() => void this.flush(), FLUSH_MS).unref());
+    this.timers.push(setInterval(() => void this.sweep(), SWEEP_MS).unref());
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer);
+    await this.flush();
+  }
+
+  /** Writes what has been added. Those that cannot be written are told to the log and dropped. */
+  flush(): Promise<void> {
+    this.writing = this.writing.then(() => this.write());
+    return this.writing;
+  }
+
+  private async write(): Promise<void> {
+    const refusals = this.counts.take();
+    if (refusals.length === 0) return;
+    try {
+      await this.pool.query(
+        `insert into refused_requests (id, tenant_id, "time", actor, request, status, request_id, address, count)
+         select id, tenant_id, to_timestamp(ms / 1000.0), actor, request, status, request_id, address, count
+         from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::int[])
+           as refused (id, tenant_id, ms, actor, request, status, request_id, address, count)`,
+        [
+          refusals.map(() => newId()),
+          refusals.map(({ tenantId }) => tenantId),
+          refusals.map(({ time }) => time),
+          refusals.map(({ actor }) => actor),
+          refusals.map(({ request }) => request),
+          refusals.map(({ status }) => status),
+          refusals.map(({ requestId }) => requestId),
+          refusals.map(({ address }) => address),
+          refusals.map(({ count }) => count),
+        ],
+      );
+    } catch (error) {
+      const lost = refusals.reduce((sum, { count }) => sum + count, 0);
+      this.logger.error(`${lost} refused requests could not be recorded: ${(error as Error).message}`);
+    }
+  }
+
+  private async sweep(): Promise<void> {
+    const old = `delete from refused_requests where "time" < now() - interval '${KEPT_DAYS} days'`;
+    await this.pool.query(old).catch((error: Error) => this.logger.error(`old refusals stay: ${error.message}`));
+  }
+}

@@ -1,0 +1,36 @@
+import { chain, LogSigner, type Recorded, withoutSealed } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+
+/** What the last line of an export says: the stream had this hash at this version. */
+export interface StreamHead {
+  readonly stream: string;
+  readonly version: number;
+  readonly hash: string;
+  readonly exported_at: string;
+}
+
+/** The text that the signature of an export is over. */
+export function headText({ stream, version, hash, exported_at }: StreamHead): string {
+  return JSON.stringify(['fairlead stream', stream, version, hash, exported_at]);
+}
+
+/** Histories that somebody else can verify without this service. */
+@Injectable()
+export class HistoryExport {
+  constructor(private readonly signer: LogSigner) {}
+
+  /**
+   * A stream as JSON lines: its events as they were written, sealed secrets as their SHA-256, then its head, signed
+   * with the newest key of the installation.
+   */
+  async lines(events: readonly Recorded[]): Promise<string[]> {
+    const { stream, version } = events.at(-1)!;
+    const head = { stream, version, hash: chain(events), exported_at: new Date().toISOString() };
+    return [
+      ...events.map(({ id, stream, version, type, data, metadata, time }) =>
+        withoutSealed(JSON.stringify({ id, stream, version, type, data, metadata, time })),
+      ),
+      JSON.stringify({ head, ...(await this.signer.sign(headText(head))) }),
+    ];
+  }
+}
