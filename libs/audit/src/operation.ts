@@ -22,20 +22,20 @@ const KNOWN: Readonly<Record<string, Operation>> = {
   SecretsRead: 'read_secrets',
 };
 
-const VERBS: Readonly<Record<string, string>> = {
-  created: 'create',
-  added: 'create',
-  registered: 'create',
-  issued: 'create',
-  received: 'create',
-  changed: 'update',
-  patched: 'update',
-  renamed: 'update',
-  removed: 'delete',
-  deleted: 'delete',
-  revoked: 'delete',
-  read: 'read',
-};
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ['created', 'create'],
+  ['added', 'create'],
+  ['registered', 'create'],
+  ['issued', 'create'],
+  ['received', 'create'],
+  ['changed', 'update'],
+  ['patched', 'update'],
+  ['renamed', 'update'],
+  ['removed', 'delete'],
+  ['deleted', 'delete'],
+  ['revoked', 'delete'],
+  ['read', 'read'],
+]);
 
 /** The operation behind an event type: `FeedbackAdded` is `create_feedback`. */
 export function operationOf(type: string): Operation {
@@ -45,7 +45,7 @@ export function operationOf(type: string): Operation {
     .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
     .toLowerCase()
     .split('_');
-  const verb = VERBS[words.at(-1) ?? ''];
+  const verb = VERBS.get(words.at(-1) ?? '');
   return verb === undefined ? words.join('_') : [verb, ...words.slice(0, -1)].join('_');
 }
 
