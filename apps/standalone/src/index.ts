@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
-import { auditMigrations } from '@fairlead/audit';
+import { auditMigrations, RefusalBook } from '@fairlead/audit';
 import { authProvidersMigrations } from '@fairlead/auth-providers';
 import { deploymentsMigrations } from '@fairlead/deployments';
 import {
@@ -87,6 +87,7 @@ async function start(
     {
       logger,
       authenticate: (request) => app.get(Authenticator).authenticate(request),
+      refused: (request) => app.get(RefusalBook).add(request),
       dialect: settings.dialect,
       limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth },
     },

@@ -31,6 +31,7 @@ const OWN = new Set([
   'POST /v2/listeners',
   'POST /v1/integrations',
   'POST /v2/auth/providers/mcp-discover',
+  'GET /api/v1/audit-logs',
 ]);
 
 /** Routes that answer 200 for what is not there: another tenant's things must be answered the same. */

@@ -72,7 +72,7 @@ export class AuditQueries {
     ];
     if (parts.length === 0) return [];
     const { rows } = await this.pool.query<Entry>(
-      `${parts.join(' union all ')} order by "time" desc, id desc limit ${limit + 1}`,
+      `select * from (${parts.join(' union all ')}) as entry order by "time" desc, id desc limit ${limit + 1}`,
       values,
     );
     return rows;

@@ -1,10 +1,7 @@
-/** A request that was answered 401 or 403. */
+/** A request that was answered 401 or 403. `tenantId` and `actor` are null when they are not known. */
 export interface Refusal {
-  /** Null when the request named none that is known. */
   readonly tenantId: string | null;
-  /** Id of the API key, null when it is not known. */
   readonly actor: string | null;
-  /** Method and route, such as `GET /v2/deployments/:deployment_id`. */
   readonly request: string;
   readonly status: 401 | 403;
   readonly requestId: string;

@@ -61,10 +61,20 @@ export function unshownPart(state: Deployment) {
 
 /** The deployment behind a record, without the revisions that wait. */
 export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeof unshownPart>): Deployment {
-  const { image_version: _, source_config, source_revision_config, ...members } = record;
-  const { listener_config, ...config } = source_config;
+  const { name, id, tenant_id, source, status, secret_references, created_at, updated_at } = record;
+  const { latest_revision_id, active_revision_id, source_revision_config } = record;
+  const { listener_config, ...config } = record.source_config;
   return {
-    ...members,
+    name,
+    id,
+    tenant_id,
+    source,
+    status,
+    secret_references,
+    created_at,
+    updated_at,
+    latest_revision_id,
+    active_revision_id,
     ...unshown,
     source_config: { ...present(config), ...(listener_config && { listener_config: present(listener_config) }) },
     source_revision_config: present(source_revision_config),

@@ -8,6 +8,7 @@ export * from './paging';
 export * from './dialects';
 export * from './server';
 export { routes } from './routes';
+export type { RefusedRequest } from './refused';
 export type { Route } from './routes';
 export { jsonInvalid, parseJson } from './json';
 export { requestId } from './request-id';

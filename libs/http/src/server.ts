@@ -13,6 +13,7 @@ import { ProblemFilter } from './problem-filter';
 import { type Limits, readBodies } from './request-body';
 import { requestId } from './request-id';
 import { logRequests } from './request-log';
+import { type RefusedRequest, tellRefused } from './refused';
 import { keepTable, RouteTable } from './routes';
 
 export interface ServerOptions {
@@ -22,6 +23,8 @@ export interface ServerOptions {
   /** The names that answers use where the path does not decide. */
   readonly dialect?: Dialect;
   readonly limits?: Partial<ServerLimits>;
+  /** Told of every request that was answered 401 or 403. */
+  readonly refused?: (refused: RefusedRequest) => void;
 }
 
 export interface ServerLimits extends Limits {
@@ -79,6 +82,13 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   admit(instance, table, options);
   readBodies(instance, limits);
   logRequests(instance, options.logger);
+  const { refused } = options;
+  if (refused) {
+    instance.addHook('onResponse', (request, reply, done) => {
+      tellRefused(request, reply, refused);
+      done();
+    });
+  }
   closeInTime(instance);
   // An expectation that nobody knows may be ignored; Node's own refusal of it would carry no request id.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
