@@ -22,7 +22,9 @@ async function exported(): Promise<string[]> {
   const { id } = await service.ready({
     name: `exported-${Math.random()}`,
     source: 'codehost',
-    source_config: { resource_spec: { labels: { __proto__x: 'sealed', '10': 'ten', '2': 'two', ü: '\ud83d\ude00 \u2028' } } },
+    source_config: {
+      resource_spec: { labels: { __proto__x: 'sealed', '10': 'ten', '2': 'two', ü: '\ud83d\ude00 \u2028' } },
+    },
     source_revision_config: { repo_ref: 'main' },
     secrets: [{ name: 'TOKEN', value: SECRET }],
   });
