@@ -5,6 +5,7 @@ module.exports = {
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
     '^@fairlead/(eventing|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
+    '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',
     '^@fairlead/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
   },

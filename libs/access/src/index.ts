@@ -3,3 +3,4 @@ export { AccessModule } from './access.module';
 export { AdminKeyProblem, registerAdminKey } from './admin-key.registration';
 export { accessMigrations } from './migrations';
 export { DEFAULT_TENANT } from './tenant';
+export { accessReadModels } from './read-models';

@@ -4,3 +4,4 @@ export * from './errors';
 export * from './migrations';
 export * from './provider';
 export * from './token';
+export { authProvidersReadModels } from './read-models';

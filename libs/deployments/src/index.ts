@@ -13,3 +13,4 @@ export * from './revision';
 export * from './revision-status';
 export { MASK, type OfferedSecret } from './secrets';
 export type { Hosting } from './source-rules';
+export { deploymentsReadModels } from './read-models';

@@ -43,28 +43,47 @@ export interface ChainReport {
   readonly broken: readonly BrokenChain[];
 }
 
-/** Holds a whole stream against the hashes that its events hold of those before them. */
-export function verifyChain(events: readonly Recorded[]): ChainReport {
-  const broken: BrokenChain[] = [];
-  let hash = '';
-  let covered = 0;
-  let holding: string | undefined;
-  for (const [index, event] of events.entries()) {
+/** Holds a stream, event by event, against the hashes that its events hold of those before them. */
+export class ChainCheck {
+  private readonly broken: BrokenChain[] = [];
+  private hash = '';
+  private count = 0;
+  private covered = 0;
+  private holding: string | undefined;
+  private ended = false;
+
+  /** Takes the next event; after a hole nothing more can be said. */
+  add(event: Recorded): void {
+    if (this.ended) return;
     const { version, metadata } = event;
-    if (version !== index + 1) {
-      broken.push({ after: index, until: version, reason: `version ${index + 1} is missing` });
-      return { hash, covered, broken };
+    if (version !== this.count + 1) {
+      this.broken.push({ after: this.count, until: version, reason: `version ${this.count + 1} is missing` });
+      this.ended = true;
+      return;
     }
     // The events of one append hold the same hash: that of the stream before the first of them.
-    if (metadata.previous !== undefined && metadata.previous !== holding) {
-      holding = metadata.previous;
-      if (holding !== hash)
-        broken.push({ after: covered, until: index, reason: `version ${version} was written after other events` });
-      covered = index;
+    if (metadata.previous !== undefined && metadata.previous !== this.holding) {
+      this.holding = metadata.previous;
+      if (this.holding !== this.hash) {
+        const reason = `version ${version} was written after other events`;
+        this.broken.push({ after: this.covered, until: this.count, reason });
+      }
+      this.covered = this.count;
       // What follows is held against what was really there before it.
-      hash = holding;
+      this.hash = this.holding;
     }
-    hash = chain([event], hash);
+    this.hash = chain([event], this.hash);
+    this.count = version;
   }
-  return { hash, covered, broken };
+
+  report(): ChainReport {
+    return { hash: this.hash, covered: this.covered, broken: this.broken };
+  }
+}
+
+/** Holds a whole stream against the hashes that its events hold of those before them. */
+export function verifyChain(events: readonly Recorded[]): ChainReport {
+  const check = new ChainCheck();
+  for (const event of events) check.add(event);
+  return check.report();
 }

@@ -14,6 +14,7 @@ export * from './migrations';
 export * from './model';
 export * from './new-id';
 export * from './postgres-event-store';
+export * from './rebuild';
 export * from './reservation';
 export * from './unreachable';
 export * from './upcasters';

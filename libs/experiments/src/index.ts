@@ -1,3 +1,4 @@
 export { ExperimentsModule } from './experiments.module';
 export { ExperimentLimits } from './limits';
 export { experimentsMigrations } from './migrations';
+export { experimentsReadModels } from './read-models';

@@ -4,3 +4,4 @@ export * from './integration';
 export * from './integrations.module';
 export * from './integrations.options';
 export * from './migrations';
+export { integrationsReadModels } from './read-models';

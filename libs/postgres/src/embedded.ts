@@ -102,6 +102,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   };
 }
 
+/** The URL of the server that runs on a data directory, whichever process started it; undefined when none runs. */
+export function findEmbedded(dataDir: string): string | undefined {
+  const directory = resolve(dataDir);
+  const running = findPostmaster(join(directory, 'cluster'));
+  return running && address(directory, running.port);
+}
+
 async function launch(
   dataDir: string,
   settings: Readonly<Record<string, string>>,

@@ -1,0 +1,11 @@
+import type { ReadModel } from '@fairlead/eventing';
+import { apiKeysProjection } from './api-key.view';
+import { tenantsProjection } from './tenant.view';
+
+/** The tables of this domain that can be made again from the log. */
+export function accessReadModels(): ReadModel[] {
+  return [
+    { name: 'tenants', tables: ['tenants'], projections: () => [tenantsProjection] },
+    { name: 'api-keys', tables: ['api_keys'], projections: () => [apiKeysProjection] },
+  ];
+}

@@ -1,0 +1,17 @@
+import type { EventStore, ReadModel } from '@fairlead/eventing';
+import { DeploymentsView } from './deployment.view';
+import { ListenersView } from './listener.view';
+import { PushTargetsView } from './push-targets.view';
+
+/** The tables of this domain that can be made again from the log. */
+export function deploymentsReadModels(store: EventStore): ReadModel[] {
+  return [
+    {
+      name: 'deployments',
+      tables: ['deployments', 'deployment_documents', 'revisions'],
+      projections: () => [new DeploymentsView()],
+    },
+    { name: 'listeners', tables: ['listeners'], projections: (pool) => [new ListenersView(store, pool)] },
+    { name: 'push-targets', tables: ['push_targets'], projections: (pool) => [new PushTargetsView(pool)] },
+  ];
+}

@@ -1,0 +1,22 @@
+import type { EventStore, ReadModel } from '@fairlead/eventing';
+import { comparativeExperimentsView } from './comparative-experiments.view';
+import { experimentsView } from './experiments.view';
+import { PayloadStore } from './payload.store';
+import { PersistRuns } from './persist.follower';
+
+/** The tables of this domain that can be made again from the log and the uploaded bodies. */
+export function experimentsReadModels(store: EventStore): ReadModel[] {
+  return [
+    {
+      name: 'experiments',
+      tables: ['datasets', 'sessions', 'examples', 'runs', 'feedback', 'feedback_configs'],
+      notes: ['persisted_experiments'],
+      projections: (pool) => [experimentsView, new PersistRuns(store, pool, new PayloadStore(pool))],
+    },
+    {
+      name: 'comparative-experiments',
+      tables: ['comparative_experiments'],
+      projections: () => [comparativeExperimentsView],
+    },
+  ];
+}

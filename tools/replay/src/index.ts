@@ -1,0 +1,3 @@
+export { Bar } from './bar';
+export { type Installation, openInstallation } from './installation';
+export { chosen, readModels } from './read-models';
