@@ -1,4 +1,4 @@
-import type { AdminKey } from './admin-key';
+import type { AdminKey } from '@fairlead/service';
 
 const FIRST_UPLOAD = {
   experiment_name: 'first-experiment',

@@ -1,6 +1,5 @@
 import { Followers, VersionMismatch, Vault } from '@fairlead/eventing';
 import { BadRequest, Conflict, Forbidden, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
-import { SourceArchives } from '@fairlead/contracts';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentAnswers } from './deployment.answers';
@@ -30,7 +29,8 @@ import { PushTokenController } from './push-token.controller';
 import { RevisionsController } from './revisions.controller';
 import { RolloutsConsumer } from './rollouts.consumer';
 import { SecretSafe } from './secret.safe';
-import { SourceStore, SourceTaken } from './source.store';
+import { SourceTaken } from './source.store';
+import { SourcesModule } from './sources.module';
 import { UploadRefused, UploadUrls } from './upload.urls';
 import { UploadsController } from './uploads.controller';
 
@@ -63,8 +63,7 @@ export class DeploymentsModule implements OnModuleInit {
     return {
       module: DeploymentsModule,
       // The sources are read by those who build them.
-      global: true,
-      exports: [SourceArchives],
+      imports: [SourcesModule.with()],
       controllers: [
         DeploymentsController,
         RevisionsController,
@@ -86,8 +85,6 @@ export class DeploymentsModule implements OnModuleInit {
         ListenersView,
         PushTargetsView,
         SecretSafe,
-        SourceStore,
-        { provide: SourceArchives, useExisting: SourceStore },
         UploadUrls,
         {
           provide: Idempotency,

@@ -14,3 +14,4 @@ export * from './revision-status';
 export { MASK, type OfferedSecret } from './secrets';
 export type { Hosting } from './source-rules';
 export { deploymentsReadModels } from './read-models';
+export * from './sources.module';

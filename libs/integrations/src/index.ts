@@ -1,4 +1,5 @@
 export type { CodeHost, Credentials } from './code-host';
+export * from './commits.module';
 export * from './errors';
 export * from './integration';
 export * from './integrations.module';

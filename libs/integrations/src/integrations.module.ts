@@ -1,4 +1,3 @@
-import { CommitResolver } from '@fairlead/contracts';
 import { Followers, Vault, VersionMismatch } from '@fairlead/eventing';
 import {
   BadGateway,
@@ -12,10 +11,8 @@ import {
 } from '@fairlead/http';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
-import { HostCommitResolver } from './commit.resolver';
-import { CredentialsSafe } from './credentials.safe';
+import { CommitsModule } from './commits.module';
 import { CodeHostFailed, CodeHostTooSlow, DeliveryRefused, IntegrationNotFound, InvalidIntegration } from './errors';
-import { Hosts } from './hosts.service';
 import { IntegrationsConsumer } from './integrations.consumer';
 import { IntegrationsController } from './integrations.controller';
 import { IntegrationsOptions } from './integrations.options';
@@ -36,7 +33,7 @@ mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
  * Integrations with code hosts: their records, the repositories they can see, the commits behind names, and the pushes
- * that hosts tell. Needs the providers of EventingModule; provides {@link CommitResolver} to the whole application.
+ * that hosts tell. Needs the providers of EventingModule; provides what {@link CommitsModule} does.
  */
 @Module({})
 export class IntegrationsModule implements OnModuleInit {
@@ -48,15 +45,10 @@ export class IntegrationsModule implements OnModuleInit {
   static with(options = new IntegrationsOptions()): DynamicModule {
     return {
       module: IntegrationsModule,
-      global: true,
+      imports: [CommitsModule.with(options)],
       // The listings first: `codehost` is no id.
       controllers: [RepositoriesController, IntegrationsController, WebhooksController, IntegrationsConsumer],
       providers: [
-        { provide: IntegrationsOptions, useValue: options },
-        CredentialsSafe,
-        Hosts,
-        HostCommitResolver,
-        { provide: CommitResolver, useExisting: HostCommitResolver },
         IntegrationsView,
         Repositories,
         {
@@ -65,7 +57,6 @@ export class IntegrationsModule implements OnModuleInit {
           inject: [Pool, Vault],
         },
       ],
-      exports: [CommitResolver],
     };
   }
 

@@ -1,0 +1,24 @@
+import { CommitResolver } from '@fairlead/contracts';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { HostCommitResolver } from './commit.resolver';
+import { CredentialsSafe } from './credentials.safe';
+import { Hosts } from './hosts.service';
+import { IntegrationsOptions } from './integrations.options';
+
+/** The commits behind names: {@link CommitResolver} for the whole application. Needs the providers of EventingModule. */
+@Module({})
+export class CommitsModule {
+  static with(options: IntegrationsOptions): DynamicModule {
+    return {
+      module: CommitsModule,
+      global: true,
+      providers: [
+        { provide: IntegrationsOptions, useValue: options },
+        CredentialsSafe,
+        Hosts,
+        { provide: CommitResolver, useClass: HostCommitResolver },
+      ],
+      exports: [IntegrationsOptions, CredentialsSafe, Hosts, CommitResolver],
+    };
+  }
+}

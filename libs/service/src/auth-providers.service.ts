@@ -1,0 +1,9 @@
+import { authProvidersMigrations, AuthProvidersModule, AuthProvidersOptions } from '@fairlead/auth-providers';
+import { OutboundPolicy } from '@fairlead/http';
+import type { Service } from './service';
+
+export const authProviders: Service = {
+  migrations: authProvidersMigrations,
+  module: ({ outboundAllow, publicUrl }) =>
+    AuthProvidersModule.with(new AuthProvidersOptions(new OutboundPolicy(outboundAllow), publicUrl)),
+};

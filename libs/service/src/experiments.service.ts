@@ -1,0 +1,12 @@
+import { experimentsMigrations, ExperimentsModule } from '@fairlead/experiments';
+import type { Service } from './service';
+
+export const experiments: Service = {
+  migrations: experimentsMigrations,
+  module: ({ limits }) =>
+    ExperimentsModule.with({
+      maxBytes: limits.uploadMaxBytes,
+      maxRowBytes: limits.uploadMaxRowBytes,
+      maxDepth: limits.maxDepth,
+    }),
+};

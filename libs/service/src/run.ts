@@ -1,0 +1,53 @@
+import { operatorLine } from './problem';
+import { readSettings, type Settings, SettingsProblem } from './settings';
+import type { Running } from './start';
+
+let stopping = false;
+
+/**
+ * Runs what `start` starts until Ctrl-C or SIGTERM, and says `greeting` once it listens. Exit codes: 0 stopped, 1 could
+ * not start, 2 wrong settings.
+ */
+export async function run<R extends Running>(
+  start: (settings: Settings) => Promise<R>,
+  greeting: (running: R) => string,
+): Promise<void> {
+  const settings = settingsOrExit();
+  // Work that nobody waits for may fail, as when the database goes away; whoever does wait is told.
+  process.on('unhandledRejection', (reason) => console.error(reason));
+  const starting = start(settings);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => stop(signal, starting));
+  }
+  try {
+    const running = await starting;
+    if (!stopping) console.log(greeting(running));
+  } catch (error) {
+    console.error(operatorLine(error) ?? error);
+    process.exit(1);
+  }
+}
+
+/** The first signal ends everything in order, a second one at once. */
+function stop(signal: string, starting: Promise<Running>): void {
+  if (stopping) process.exit(1);
+  stopping = true;
+  console.log(`${signal}: stopping; send it again to stop at once.`);
+  starting
+    .then((running) => running.stop())
+    .then(() => process.exit(0))
+    .catch((error: unknown) => {
+      console.error(operatorLine(error) ?? error);
+      process.exit(1);
+    });
+}
+
+function settingsOrExit(): Settings {
+  try {
+    return readSettings(process.env);
+  } catch (error) {
+    if (!(error instanceof SettingsProblem)) throw error;
+    for (const line of error.lines) console.error(line);
+    process.exit(2);
+  }
+}

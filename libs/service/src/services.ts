@@ -1,0 +1,17 @@
+import { authProviders } from './auth-providers.service';
+import { deployments } from './deployments.service';
+import { experiments } from './experiments.service';
+import { integrations } from './integrations.service';
+import { rollouts } from './rollouts.service';
+import type { Service } from './service';
+
+/** Every service but the gateway, which is the door to them. */
+export const services = {
+  deployments,
+  integrations,
+  'auth-providers': authProviders,
+  experiments,
+  rollouts,
+} satisfies Readonly<Record<string, Service>>;
+
+export type ServiceName = keyof typeof services;

@@ -1,0 +1,131 @@
+import { mkdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import {
+  eventingMigrations,
+  type EventingParts,
+  EventStoreTransport,
+  Followers,
+  masterKeyFile,
+  PostgresEventStore,
+  Vault,
+} from '@fairlead/eventing';
+import { createServer, httpMigrations, type ServerOptions } from '@fairlead/http';
+import { type MigrationClass, openDatabase, pool, startEmbedded } from '@fairlead/postgres';
+import type { DynamicModule } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { destination, type Logger, pino } from 'pino';
+import { listenProblem, StartProblem } from './problem';
+import type { Settings } from './settings';
+
+/** What a process runs. */
+export interface Program {
+  /** Names its consumers: replicas share it. */
+  readonly name: string;
+  /** Without those of the foundations, which every process runs. */
+  readonly migrations: readonly MigrationClass[];
+  readonly module: (parts: EventingParts) => DynamicModule;
+  /** How its server treats requests; `app` is there when the first of them comes. */
+  readonly server: (app: () => NestFastifyApplication) => Pick<ServerOptions, 'authenticate' | 'refused'>;
+  /** Runs before it listens. */
+  readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
+  /** Brings a PostgreSQL of its own where `databaseUrl` names none. */
+  readonly embedded?: boolean;
+}
+
+/** A process that listens. */
+export interface Running {
+  /** Where it listens, without a path. */
+  readonly url: string;
+  /** Stops accepting, lets requests under way finish (10 s at most), stops the followers, then the embedded PostgreSQL. */
+  stop(): Promise<void>;
+}
+
+type Undo = () => Promise<void>;
+
+/**
+ * Starts a program in this process and listens. When a start fails, what had been started is stopped again.
+ * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
+ */
+export async function start(program: Program, settings: Settings): Promise<Running> {
+  const logger = pino({ level: settings.logLevel }, destination({ sync: false }));
+  const started: Undo[] = [];
+  const stop = async (): Promise<void> => {
+    for (let undo = started.pop(); undo; undo = started.pop()) await undo();
+  };
+  try {
+    return { url: await listening(program, settings, logger, started), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function listening(program: Program, settings: Settings, logger: Logger, started: Undo[]): Promise<string> {
+  const parts = await open(program, settings, logger, started);
+  const app: NestFastifyApplication = await createServer(program.module(parts), {
+    ...program.server(() => app),
+    logger,
+    dialect: settings.dialect,
+    limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth },
+  });
+  started.push(() => close(app));
+  app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), program.name) });
+  await app.startAllMicroservices();
+  await program.prepare?.(app);
+  return listen(app, settings);
+}
+
+/** The log, the database and the vault, with every table there. */
+async function open(
+  { migrations, embedded }: Program,
+  settings: Settings,
+  logger: Logger,
+  started: Undo[],
+): Promise<EventingParts> {
+  makeDataDirectory(settings.dataDir);
+  if (!settings.databaseUrl && !embedded)
+    throw new StartProblem('DATABASE_URL must name the database of all services.');
+  const url = settings.databaseUrl ?? (await startPostgres(settings, logger, started));
+  const db = await openDatabase({ url, migrations: [...eventingMigrations, ...httpMigrations, ...migrations] });
+  started.push(() => db.destroy());
+  const store = new PostgresEventStore(pool(db));
+  started.push(() => store.close());
+  const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
+  return { store, db, pool: pool(db), vault: new Vault(pool(db), masterKeys) };
+}
+
+async function startPostgres({ dataDir }: Settings, logger: Logger, started: Undo[]): Promise<string> {
+  const server = await startEmbedded({ dataDir: join(dataDir, 'postgres'), log: (line) => logger.warn(line) });
+  started.push(() => server.stop());
+  return server.url;
+}
+
+function makeDataDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code;
+    throw new StartProblem(`The data directory ${directory} cannot be made (${reason}): set FAIRLEAD_DATA_DIR.`, {
+      cause: error,
+    });
+  }
+}
+
+async function listen(app: NestFastifyApplication, { host, port }: Settings): Promise<string> {
+  try {
+    await app.listen(port, host);
+  } catch (error) {
+    throw listenProblem(error, host, port) ?? error;
+  }
+  const address = app.getHttpServer().address() as AddressInfo;
+  const shown = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
+  return `http://${shown}:${address.port}`;
+}
+
+/** Closes a connection as soon as its last request is answered: one kept alive would hold up the end for seconds. */
+async function close(app: NestFastifyApplication): Promise<void> {
+  const timer = setInterval(() => app.getHttpServer().closeIdleConnections(), 20);
+  await app.close();
+  clearInterval(timer);
+}
