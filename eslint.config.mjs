@@ -112,6 +112,17 @@ export default tseslint.config(
     },
   },
   {
+    // What it knows of the service is the HTTP API.
+    files: ['apps/cli/src/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['@fairlead/*'], message: 'The command line uses the public HTTP API only.' }] },
+      ],
+    },
+  },
+  {
     // Tests look at answers as clients see them: untyped JSON.
     files: ['**/*.spec.ts', '**/testing/**/*.ts'],
     rules: Object.fromEntries(

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
@@ -27,6 +27,7 @@ beforeEach(async () => {
   );
   symlinkSync(join(ROOT, 'docs'), join(folder, 'docs'));
   mkdirSync(join(folder, 'home'));
+  putOnPath('fairlead', `node -r ${ROOT}/tools/test/typescript.cjs ${ROOT}/apps/cli/src/main.ts`);
 });
 afterEach(async () => {
   await standalone.stop();
@@ -50,9 +51,16 @@ function commandsOf(page: string): string {
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
 }
 
+/** The command line, which is built when a reader uses it, runs from its sources here. */
+function putOnPath(name: string, command: string): void {
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin', name), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+}
+
 function bash(script: string): Promise<{ code: number; said: string }> {
   return new Promise((settle) => {
-    const env = { ...process.env, HOME: join(folder, 'home') };
+    const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
+    const env = { ...process.env, PATH, HOME: join(folder, 'home') };
     const child = execFile(
       'bash',
       ['-euo', 'pipefail', '-x'],

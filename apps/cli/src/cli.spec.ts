@@ -1,0 +1,399 @@
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
+import { Cli, type Run } from './testing/cli';
+
+/** The program as a process, against the whole service. */
+
+const KEY = 'cli-spec-operator-key';
+let service: Standalone;
+let database: TestDatabase;
+let cli: Cli;
+const fairlead = (args: string, options?: Run) => cli.run(args.split(' '), options);
+
+beforeAll(async () => {
+  cli = new Cli({ FAIRLEAD_KEY: KEY });
+  database = await testDatabase([]);
+  service = await startStandalone(
+    readSettings({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: join(cli.folder, 'data'),
+      FAIRLEAD_API_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    }),
+  );
+  cli.env.FAIRLEAD_URL = service.url;
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  await database?.drop();
+  cli?.remove();
+});
+
+describe('Help', () => {
+  it('is there for all and for each command, and for wrong ones', async () => {
+    const [all, one, none, wrong] = await Promise.all([
+      fairlead('--help'),
+      fairlead('experiments compare --help'),
+      cli.run([]),
+      fairlead('deployments lst'),
+    ]);
+    expect(all).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^Usage: fairlead .*Exit codes:/s) });
+    expect(one.out).toMatch(/--gate <limit>.*Global Options:.*--json.*Limits of --gate:.*Examples:/s);
+    expect(none).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^Usage: fairlead/) });
+    expect(wrong).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^Error: unknown command 'lst'.*Did you mean one of list/s),
+    });
+    expect((await fairlead('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('Keys', () => {
+  it('are made, listed, used and revoked', async () => {
+    const made = await fairlead('key create --description build --scopes read');
+    expect(made).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/^Made key \S+ \(read\)\. It is shown only now:\n$/),
+    });
+    const key = made.out.trim();
+    const env = { FAIRLEAD_KEY: key };
+    const { id } = await cli.json<{ id: string }>(['key', 'whoami'], { env });
+    expect((await fairlead('key list')).out).toMatch(new RegExp(`build +read +.*${id}`));
+    const refused = await fairlead('deployments create -f -', { env, input: '{}' });
+    expect(refused).toMatchObject({ code: 4, err: 'Error: Forbidden\n' });
+    expect((await fairlead(`key revoke ${id}`)).err).toMatch(/Add --yes/);
+    expect(await fairlead(`key revoke ${id} --yes`)).toMatchObject({ code: 0 });
+    expect(await fairlead('key whoami', { env })).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('not accepted'),
+    });
+  });
+
+  it('are found in the data directory of a local service, or kept for later', async () => {
+    const env = { FAIRLEAD_KEY: '', FAIRLEAD_URL: '' };
+    writeFileSync(join(cli.folder, 'data/api-key'), KEY);
+    expect(await fairlead('key whoami', { env: { FAIRLEAD_KEY: '' } })).toMatchObject({ code: 0 });
+    expect(await cli.run(['key', 'save', '--url', `${service.url}/`, '--key', KEY], { env })).toMatchObject({
+      code: 0,
+    });
+    expect(statSync(join(cli.folder, 'config/fairlead/config.json')).mode & 0o777).toBe(0o600);
+    const elsewhere = { ...env, FAIRLEAD_DATA_DIR: '/nowhere' };
+    expect(await fairlead('key whoami', { env: elsewhere })).toMatchObject({ code: 0 });
+  });
+
+  it('of the organisation act in the workspace that is named', async () => {
+    const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
+    const body = JSON.stringify({ display_name: 'Research' });
+    await fetch(`${service.url}/api/v1/workspaces`, { method: 'POST', headers, body });
+    const { out } = await fairlead('key create --organization --scopes admin');
+    const env = { FAIRLEAD_KEY: out.trim() };
+    expect(await fairlead('deployments list', { env })).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('--workspace'),
+    });
+    expect(await fairlead('deployments list --workspace Research', { env })).toMatchObject({
+      code: 0,
+      err: 'No deployments.\n',
+    });
+    expect(await fairlead('deployments list --workspace Nobody', { env })).toMatchObject({ code: 5 });
+  });
+});
+
+describe('Deployments', () => {
+  const image = (tag: string) => `registry.example.com/agent:${tag}`;
+  const body = JSON.stringify({
+    name: 'agent',
+    source: 'external_container',
+    source_config: { resource_spec: { cpu: 1 } },
+    source_revision_config: { image_uri: image('1') },
+    secrets: [{ name: 'TOKEN', value: 'a-secret-value' }],
+  });
+
+  interface Deployment {
+    readonly id: string;
+    readonly latest_revision_id: string;
+    readonly source_config: object;
+    readonly source_revision_config: { readonly image_uri: string };
+    readonly secrets: readonly object[];
+  }
+  const get = (more: string[] = []) => cli.json<Deployment>(['deployments', 'get', 'agent', ...more]);
+
+  it('are created, changed, rolled back and deleted by name', async () => {
+    const created = await fairlead('deployments create -f - --wait', { input: body });
+    expect(created).toMatchObject({ code: 0, err: expect.stringMatching(/: DEPLOYED\n$/) });
+    expect(created.out).toContain(image('1'));
+    const first = await get();
+
+    const set = [
+      '--set',
+      `source_revision_config.image_uri=${image('2')}`,
+      '--set',
+      'source_config.resource_spec.cpu=2',
+    ];
+    const tried = await cli.run(['deployments', 'patch', 'agent', ...set, '--dry-run']);
+    expect([tried.code, tried.out]).toEqual([0, expect.stringContaining(image('2'))]);
+    expect((await get()).source_revision_config.image_uri).toBe(image('1'));
+    const late = await cli.run(['deployments', 'patch', 'agent', ...set, '--if-match', '1']);
+    expect([late.code, late.err]).toEqual([1, expect.stringContaining('has changed')]);
+    const patched = await cli.run(['deployments', 'patch', first.id, ...set, '--wait', '--reason', 'größer & 100 %']);
+    expect(patched.code).toBe(0);
+    const second = await get();
+
+    const diff = (await fairlead(`deployments diff agent ${first.latest_revision_id} ${second.latest_revision_id}`))
+      .out;
+    expect(diff).toBe(
+      [
+        ...['source_revision_config.image_uri', `  - ${image('1')}`, `  + ${image('2')}`],
+        ...['source_config.resource_spec.cpu', '  - 1', '  + 2', ''],
+      ].join('\n'),
+    );
+    const dry = await fairlead('deployments rollback agent --dry-run');
+    expect(dry.err).toContain(
+      `Going back from ${second.latest_revision_id} to ${first.latest_revision_id} changes this`,
+    );
+    expect(await fairlead('deployments rollback agent --wait --reason slow')).toMatchObject({ code: 0 });
+    const third = await get();
+    expect([third.source_revision_config.image_uri, third.source_config]).toMatchObject([
+      image('1'),
+      { resource_spec: { cpu: 1 } },
+    ]);
+    const back = await cli.json<Deployment>(['deployments', 'rollback', 'agent', second.latest_revision_id]);
+    expect(back.source_revision_config.image_uri).toBe(image('2'));
+
+    const revisions = await cli.json<{ id: string }[]>(['revisions', 'list', 'agent']);
+    expect(revisions.slice(1).map(({ id }) => id)).toEqual(
+      [third, second, first].map(({ latest_revision_id }) => latest_revision_id),
+    );
+    const history = (await fairlead('deployments history agent')).out;
+    expect(history).toMatch(/DeploymentPatched +by .*\n +größer & 100 %/);
+    expect(history).toMatch(/RevisionCreated +by .*\n +slow/);
+    expect((await fairlead('deployments logs agent --follow')).out).toContain('Recorded as deployed');
+    expect((await fairlead('deployments get agent --at-version 1')).out).toContain(image('1'));
+
+    expect(await fairlead('deployments delete agent')).toMatchObject({ code: 2 });
+    expect(await fairlead('deployments delete agent --yes')).toMatchObject({ code: 0, out: 'Deleted agent.\n' });
+    expect(await fairlead('deployments get agent')).toMatchObject({
+      code: 5,
+      err: 'Error: No deployment is named agent.\n',
+    });
+  }, 120_000);
+
+  it('are listed, and known by their whole names', async () => {
+    for (const name of ['listed-10', 'listed-1', 'listed-11']) {
+      await fairlead('deployments create -f -', { input: body.replace('"agent"', `"${name}"`) });
+    }
+    const list = (...more: string[]) =>
+      cli.json<{ name: string }[]>(['deployments', 'list', '--name', 'listed', ...more]);
+    expect((await list()).map(({ name }) => name)).toEqual(['listed-11', 'listed-1', 'listed-10']);
+    expect(await list('--limit', '2')).toHaveLength(2);
+    expect(await list('--status', 'UNUSED')).toEqual([]);
+    expect((await fairlead('deployments list')).out).toMatch(/^NAME +STATUS .*\nlisted-11 +.*external_container/);
+    expect((await fairlead('deployments get listed-1')).out).toMatch(/^name +listed-1\n/);
+  }, 60_000);
+
+  it('keep the values of their secrets to themselves unless asked', async () => {
+    await fairlead('deployments create -f -', { input: body });
+    const values = async (more: string[]) => (await get(more)).secrets;
+    expect(await values([])).toEqual([{ name: 'TOKEN', value: '********' }]);
+    expect(await values(['--show-secrets'])).toEqual([{ name: 'TOKEN', value: 'a-secret-value' }]);
+  });
+
+  it.each([
+    ['deployments create -f missing.json', '', 'missing.json cannot be read (ENOENT)'],
+    ['deployments create -f -', '{"name":', 'Standard input is not JSON'],
+    ['deployments create -f -', '[]', 'must hold a JSON object'],
+    ['deployments patch agent', '', 'either --file or --set'],
+    ['deployments list --limit 0', '', 'whole number'],
+    ['deployments list --timeout soon', '', 'number of seconds'],
+  ])('%s with %j is a mistake in the command line', async (args, input, message) => {
+    const { code, err } = await fairlead(args, { input });
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('Experiments', () => {
+  const question = (i: number) => `"What is ""${i}""\nin words?"`;
+  const csv = (good: (i: number) => boolean) =>
+    '\ufeffprompt,answer,scores.correct,scores.cost,latency,note\r\n' +
+    Array.from({ length: 60 }, (_, i) => `${question(i)},answer ${i},${Number(good(i))},0.${i % 10},1.5,n\r\n`).join(
+      '',
+    );
+  const map = ['--dataset', 'numbers', '--map', 'prompt=inputs.question', '--map', 'answer=actual_outputs.answer'];
+
+  interface Uploaded {
+    readonly dataset: { readonly id: string };
+    readonly experiment: { readonly id: string; readonly run_count: number; readonly feedback_stats: object };
+  }
+  const upload = (name: string, text: string, ...more: string[]) =>
+    cli.json<Uploaded>(['experiments', 'upload', cli.file(name, text), ...map, ...more]);
+
+  let good: Uploaded;
+  beforeAll(async () => {
+    good = await upload(
+      'good.csv',
+      csv(() => true),
+      '--metadata',
+      'model=a',
+      '--metadata',
+      'seed=1',
+    );
+    await upload(
+      'bad.csv',
+      csv((i) => i % 2 > 0),
+    );
+  }, 60_000);
+
+  it('are uploaded from CSV and read back as they were', async () => {
+    expect(good.experiment).toMatchObject({
+      name: 'good',
+      run_count: 60,
+      latency_p50: 1.5,
+      extra: { metadata: { model: 'a', seed: 1 } },
+      feedback_stats: { correct: { n: 60, avg: 1 } },
+    });
+    const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
+    const body = JSON.stringify({ session: [good.experiment.id], limit: 100 });
+    const answer = await fetch(`${service.url}/api/v1/runs/query`, { method: 'POST', headers, body });
+    const { runs } = (await answer.json()) as { runs: { inputs: { question: string } }[] };
+    expect(runs.map(({ inputs }) => inputs.question).sort()[0]).toBe('What is "0"\nin words?');
+    const shown = await fairlead('experiments get good');
+    expect(shown.out).toMatch(/rows +60, 0 % with errors\nlatency +p50 1\.5 s.*\ncorrect +1 \(60 rows\)/s);
+    const listed = await fairlead('experiments list --dataset numbers');
+    expect(listed.out).toMatch(/bad .*60 .*correct 0\.5.*\ngood .*60 .*correct 1,/s);
+    expect((await fairlead('datasets list --name number')).out).toMatch(/numbers +60 +2 /);
+  });
+
+  it('are compared row by row, although nothing but the questions says which rows are the same', async () => {
+    const { code, out } = await fairlead('experiments compare good bad --rows 1 --lower-is-better cost');
+    expect(code).toBe(0);
+    expect(out).toMatch(/correct +good +1\n +bad +0\.5 +-0\.5 .*<0\.0001 +▼ worse +0 +30 +30\n/);
+    expect(out).toMatch(/cost \(lower is better\)/);
+    expect(out).toMatch(/Worst regressions\n1 +\{"question":"What is .*\n +good .*correct 1.*\n +bad .*correct 0/);
+    const json = await cli.json<{ keys: { key: string }[] }>([
+      'experiments',
+      'compare',
+      'good',
+      'bad',
+      '--score',
+      'cost',
+    ]);
+    expect(json.keys.map(({ key }) => key)).toEqual(['cost']);
+    expect((await fairlead('experiments compare good')).err).toContain('two experiments at least');
+  });
+
+  it('pass a gate or fail it', async () => {
+    const gate = (names: string, ...limits: string[]) =>
+      cli.run(['experiments', 'compare', ...names.split(' '), ...limits.flatMap((limit) => ['--gate', limit])]);
+    const failed = await gate('good bad', 'correct>=-0.02', 'mean(correct)>=0.6', 'error_rate<=1%');
+    expect(failed.code).toBe(1);
+    expect(failed.out).toMatch(/Gate failed:\n.*significantly worse.*less than 0\.6.*worse by 0\.5, more than 0\.02/s);
+    expect(await gate('bad good', 'correct>=0.4')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/Gate passed\.\n$/),
+    });
+    expect((await gate('good bad', 'correct<=0.1')).code).toBe(2);
+    const regression = await fairlead('experiments compare good bad --fail-on-regression --json');
+    expect([regression.code, JSON.parse(regression.out)]).toMatchObject([
+      1,
+      { comparison: { rows: 60 }, gate: { pass: false } },
+    ]);
+    const allowed = 'experiments compare good bad --gate correct>=-0.6 --allow-significant-regressions';
+    expect(await fairlead(allowed)).toMatchObject({ code: 0 });
+  });
+
+  it('are exported, to a file or to standard output', async () => {
+    const { out } = await fairlead('experiments export good bad --format jsonl');
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).experiments),
+    ).toHaveLength(60);
+    expect(await fairlead('experiments export good bad -o out.csv')).toMatchObject({ code: 0, out: '' });
+    expect(cli.read('out.csv')).toMatch(/^example_id,.*\r\n/);
+    expect(await fairlead('experiments export good bad -o none/out.csv')).toMatchObject({ code: 2 });
+  });
+
+  it('are uploaded from JSON Lines on standard input', async () => {
+    const lines = [
+      { inputs: { a: 1 }, scores: { ok: true } },
+      { inputs: { a: 2 }, error: 'failed' },
+    ];
+    const input = lines.map((line) => JSON.stringify(line)).join('\n');
+    const args = 'experiments upload - --format jsonl --dataset piped --experiment-name piped';
+    expect((await fairlead(args, { input })).out).toMatch(/rows +2, 50 % with errors/);
+  });
+
+  it('are uploaded from JSON as it is, once however often it is sent', async () => {
+    const body = {
+      experiment_name: 'whole',
+      dataset_name: 'whole',
+      experiment_start_time: '2026-01-01T00:00:00Z',
+      experiment_end_time: '2026-01-01T00:00:00Z',
+      results: [],
+    };
+    const file = cli.file('whole.json', JSON.stringify(body));
+    const args = ['experiments', 'upload', file, '--no-gzip'];
+    const first = await cli.json<Uploaded>([...args, '--no-wait']);
+    expect((await cli.json<Uploaded>([...args, '--no-wait'])).experiment.id).toBe(first.experiment.id);
+    expect((await cli.run([...args, '--dataset', 'd'])).err).toContain('--dataset is for JSON Lines and CSV');
+  });
+
+  it('with faults are refused with the lines of the file', async () => {
+    const text = csv(() => true)
+      .replace('answer 40,1,', 'answer 40,1e400,')
+      .replace(/1\.5,n\r\n$/, '-1,n\r\n');
+    const faulty = cli.file('faulty.csv', text);
+    expect((await cli.run(['experiments', 'upload', faulty, ...map])).err).toContain(
+      'line 120, column latency: latency is -1',
+    );
+    const times = 'inputs.a,start_time\n1,2026-01-01\n"2\n",never\n3,later\n';
+    const { code, err } = await cli.run([
+      'experiments',
+      'upload',
+      cli.file('times.csv', times),
+      '--dataset',
+      'numbers',
+    ]);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /row 2 \(line 3\): results\[1\]\.start_time: .*\n.*row 3 \(line 5\): results\[2\]\.start_time: /s,
+    );
+    const again = await cli.run(['experiments', 'upload', join(cli.folder, 'good.csv'), ...map]);
+    expect([again.code, again.err]).toEqual([
+      1,
+      expect.stringMatching(/An experiment named good exists already.*--experiment-name/),
+    ]);
+  });
+
+  it.each([
+    [['results.txt'], 'results.txt', /--format/],
+    [['missing.csv', '--dataset', 'd'], '', /cannot be read \(ENOENT\)/],
+    [['named.csv'], 'inputs.a\n1\n', /--dataset/],
+    [['-', '--format', 'csv', '--dataset', 'd'], 'inputs.a\n1\n', /--experiment-name/],
+  ])('upload %j is a mistake in the command line', async (args, text, message) => {
+    if (!/^(-|missing)/.test(args[0]!)) cli.file(args[0]!, text);
+    const { code, err } = await cli.run(['experiments', 'upload', ...args], { input: text });
+    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it('must be UTF-8', async () => {
+    writeFileSync(join(cli.folder, 'excel.csv'), Buffer.from('\ufeffinputs.a\r\n1\r\n', 'utf16le'));
+    const { code, err } = await fairlead('experiments upload excel.csv --dataset d');
+    expect([code, err]).toEqual([1, expect.stringContaining('is not UTF-8')]);
+  });
+});
+
+it('says in one line that a key file cannot be read', async () => {
+  const folder = join(cli.folder, 'locked');
+  mkdirSync(join(folder, 'api-key'), { recursive: true });
+  chmodSync(folder, 0o700);
+  const env = { FAIRLEAD_KEY: '', FAIRLEAD_DATA_DIR: folder, XDG_CONFIG_HOME: folder };
+  expect(await fairlead('key whoami', { env })).toMatchObject({
+    code: 4,
+    err: expect.stringContaining('cannot be read (EISDIR)'),
+  });
+});

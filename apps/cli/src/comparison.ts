@@ -1,0 +1,174 @@
+import type { Cell, Column } from './table';
+import { clean, percent, probability, score, seconds } from './text';
+
+export interface KeyResult {
+  readonly experiment: string;
+  readonly mean: number | null;
+  readonly scored: number;
+  readonly difference?: number | null;
+  readonly verdict?: 'better' | 'worse' | 'not clear';
+  readonly test?: {
+    readonly p: number | null;
+    readonly interval: { readonly low: number; readonly high: number } | null;
+  };
+  readonly counts?: Readonly<
+    Record<'better' | 'worse' | 'same' | 'missing' | 'extra' | 'errored' | 'unscored', number>
+  >;
+}
+
+/** What is read of a comparison. */
+export interface Comparison {
+  readonly dataset_id: string;
+  readonly baseline: string;
+  readonly rows: number;
+  readonly experiments: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly run_count: number | null;
+    readonly error_rate: number | null;
+    readonly latency: {
+      readonly p50: number | null;
+      readonly p99: number | null;
+      readonly p50_difference?: number | null;
+      readonly p99_difference?: number | null;
+    };
+  }[];
+  readonly keys: readonly {
+    readonly key: string;
+    readonly direction: 'higher is better' | 'lower is better';
+    readonly results: readonly KeyResult[];
+  }[];
+  readonly warnings: readonly { readonly message: string }[];
+  readonly page: { readonly rows: readonly ComparedRow[] };
+}
+
+export interface ComparedRow {
+  readonly example_id: string;
+  readonly inputs_preview: string | null;
+  readonly reference_outputs_preview: string | null;
+  readonly regression: number | null;
+  readonly cells: readonly ({
+    readonly error_preview: string | null;
+    readonly outputs_preview: string | null;
+    readonly scores: readonly (number | null)[];
+  } | null)[];
+}
+
+type CellOf = (style: 'bold' | 'dim' | 'red' | 'green', text: string) => Cell;
+
+export const EXPERIMENT_COLUMNS: readonly Column[] = [
+  { title: 'EXPERIMENT', flexible: true },
+  { title: 'ROWS', right: true },
+  { title: 'ERRORS', right: true },
+  { title: 'P50', right: true },
+  { title: '', right: true },
+  { title: 'P99', right: true },
+  { title: '', right: true },
+  { title: 'ID' },
+];
+
+/** A line for each experiment, the baseline's first. */
+export function experimentRows({ experiments }: Comparison, cell: CellOf): Cell[][] {
+  return experiments.map(({ id, name, run_count, error_rate, latency }, index) => [
+    cell('bold', clean(name) + (index === 0 ? ' (baseline)' : '')),
+    String(run_count ?? '…'),
+    percent(error_rate),
+    seconds(latency.p50),
+    signed(latency.p50_difference, seconds),
+    seconds(latency.p99),
+    signed(latency.p99_difference, seconds),
+    id,
+  ]);
+}
+
+/**
+ * A line for each key and experiment; those that are significantly better or worse are marked. Without room for all
+ * columns, the interval is left out.
+ */
+export function keyTable(comparison: Comparison, cell: CellOf, room: number) {
+  const { experiments, keys } = comparison;
+  const apart = keys.some(({ results }) => results.some(({ counts }) => notCompared(counts) > 0));
+  const left = new Set([...(room < WIDE ? [INTERVAL] : []), ...(apart ? [] : [OTHER])]);
+  const names = new Map(experiments.map(({ id, name }) => [id, clean(name)]));
+  const rows = keys.flatMap(({ key, direction, results }) =>
+    results.map((result, index) => {
+      const lower = direction === 'lower is better' ? ' (lower is better)' : '';
+      const title = index === 0 ? cell('bold', clean(key) + lower) : '';
+      return [title, names.get(result.experiment) ?? '-', ...resultCells(result, cell)];
+    }),
+  );
+  return {
+    columns: KEY_COLUMNS.filter((column) => !left.has(column)),
+    rows: rows.map((row) => row.filter((_, index) => !left.has(KEY_COLUMNS[index]!))),
+  };
+}
+
+/** Columns of a terminal in which the interval fits. */
+const WIDE = 100;
+const INTERVAL: Column = { title: '95 % INTERVAL', right: true };
+const OTHER: Column = { title: 'OTHER', right: true };
+const KEY_COLUMNS: readonly Column[] = [
+  { title: 'SCORE', flexible: true },
+  { title: 'EXPERIMENT', flexible: true },
+  { title: 'MEAN', right: true },
+  { title: 'DIFFERENCE', right: true },
+  INTERVAL,
+  { title: 'P', right: true },
+  { title: '' },
+  { title: 'BETTER', right: true },
+  { title: 'WORSE', right: true },
+  { title: 'SAME', right: true },
+  OTHER,
+];
+
+function resultCells(result: KeyResult, cell: CellOf): Cell[] {
+  const { mean, difference, counts, test } = result;
+  if (!counts) return [score(mean)];
+  return [
+    score(mean),
+    signed(difference, short),
+    test?.interval ? `${signed(test.interval.low, short)} … ${signed(test.interval.high, short)}` : '-',
+    probability(test?.p),
+    mark(result, cell),
+    ...[counts.better, counts.worse, counts.same, notCompared(counts)].map(String),
+  ];
+}
+
+/** Rows that only one of the two has, that failed or that have no score. */
+function notCompared(counts: KeyResult['counts']): number {
+  return counts ? counts.missing + counts.extra + counts.errored + counts.unscored : 0;
+}
+
+function mark({ verdict }: KeyResult, cell: CellOf): Cell {
+  if (verdict === 'better') return cell('green', '▲ better');
+  if (verdict === 'worse') return cell('red', '▼ worse');
+  return cell('dim', 'unclear');
+}
+
+/** Rows that got worse, the worst first. */
+export function regressed({ page }: Comparison): ComparedRow[] {
+  return page.rows.filter(({ regression }) => regression !== null && regression > 0);
+}
+
+/** What a row came to in each experiment: its name, what came out, and the scores. */
+export function rowCells({ experiments, keys }: Comparison, { cells }: ComparedRow): [string, string, string][] {
+  return cells.map((cell, index) => {
+    const name = clean(experiments[index]?.name ?? '');
+    if (!cell) return [name, 'not run', ''];
+    const scores = keys.flatMap(({ key }, place) => {
+      const value = cell.scores[place];
+      return value === null || value === undefined ? [] : [`${clean(key)} ${score(value)}`];
+    });
+    const { error_preview: error, outputs_preview: outputs } = cell;
+    return [name, clean(error === null ? (outputs ?? '-') : `error: ${error}`), scores.join(', ')];
+  });
+}
+
+function short(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
+function signed(value: number | null | undefined, show: (value: number) => string): string {
+  if (value === null || value === undefined) return '';
+  return value > 0 ? `+${show(value)}` : show(value);
+}

@@ -1,0 +1,52 @@
+/** Exit codes: the same for every command. */
+export const EXIT = {
+  ok: 0,
+  /** The service refused it, it could not be done, or a gate or rollout failed. */
+  failed: 1,
+  usage: 2,
+  timeout: 3,
+  /** 401 or 403. */
+  refused: 4,
+  notFound: 5,
+  interrupted: 130,
+} as const;
+
+/** Why a command ended, as a sentence for its user. */
+export class Failure extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: number = EXIT.failed,
+  ) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+/** Something the command line itself gets wrong. */
+export class Usage extends Failure {
+  constructor(message: string) {
+    super(message, EXIT.usage);
+  }
+}
+
+export class Interrupted extends Failure {
+  constructor() {
+    super('Interrupted.', EXIT.interrupted);
+  }
+}
+
+/** The service answered with an error; `detail` is what it said: a sentence, or a list of problems. */
+export class Refusal extends Failure {
+  constructor(
+    readonly status: number,
+    readonly detail: unknown,
+    message: string,
+  ) {
+    super(message, exitCodeOf(status));
+  }
+}
+
+function exitCodeOf(status: number): number {
+  if (status === 401 || status === 403) return EXIT.refused;
+  return status === 404 ? EXIT.notFound : EXIT.failed;
+}

@@ -1,0 +1,213 @@
+import { copyFileSync, mkdirSync, openSync, writeSync, closeSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { createGunzip } from 'node:zlib';
+import { Cli } from './testing/cli';
+import { Double, json } from './testing/double';
+
+const ID = '0196b1f0-0000-7000-8000-000000000001';
+const REVISION = '0196b1f0-0000-7000-8000-000000000002';
+const SESSION = { id: ID, name: 'e', reference_dataset_id: ID, start_time: '2026-01-01T00:00:00+00:00' };
+
+let double: Double;
+let cli: Cli;
+beforeEach(async () => {
+  double = new Double();
+  cli = new Cli({ FAIRLEAD_URL: await double.start(), FAIRLEAD_KEY: 'a-key' });
+});
+afterEach(() => {
+  double.stop();
+  cli.remove();
+});
+
+/** A service with one deployment, the rollout of which is in this status. */
+function rollout(status: string): void {
+  double.answer = (request, response) => {
+    if (request.url?.includes('/wait')) json(response, 200, { id: REVISION, status });
+    else json(response, 200, { id: ID, name: 'a', latest_revision_id: REVISION, active_revision_id: null });
+  };
+}
+
+describe('An answer that is not what was hoped for', () => {
+  it.each([
+    [401, { detail: 'Invalid token' }, 4, 'Error: The key is not accepted: Invalid token.\n'],
+    [403, { detail: 'Forbidden' }, 4, 'Error: Forbidden\n'],
+    [404, { detail: 'API key not found.' }, 5, 'Error: API key not found.\n'],
+    [400, { detail: 'bad \u001b[2J' }, 1, 'Error: bad \ufffd[2J\n'],
+    [500, 'oops', 1, /^Error: http:\/\/127\.0\.0\.1:\d+ answered 500 Internal Server Error\.\n$/],
+  ])('of status %d is told in a line', async (status, body, code, message) => {
+    double.answer = (_, response) => json(response, status, body);
+    const ended = await cli.run(['key', 'whoami']);
+    expect(ended).toMatchObject({ code, out: '' });
+    if (typeof message === 'string') expect(ended.err).toBe(message);
+    else expect(ended.err).toMatch(message);
+  });
+
+  it('is told as JSON on request', async () => {
+    const detail = [{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: {} }];
+    double.answer = (_, response) => json(response, 422, { detail });
+    const ended = await cli.run(['deployments', 'create', '-f', '-', '--json'], { input: '{}' });
+    expect([ended.code, ended.out, JSON.parse(ended.err)]).toEqual([1, '', { detail, status: 422, exit_code: 1 }]);
+    const usage = await cli.run(['deployments', 'create', '--json']);
+    expect([usage.code, JSON.parse(usage.err)]).toMatchObject([2, { exit_code: 2 }]);
+  });
+
+  it('of something else than Fairlead is told', async () => {
+    double.answer = (_, response) => response.setHeader('content-type', 'text/html').end('<html>');
+    expect((await cli.run(['key', 'whoami'])).err).toMatch(/answered with text\/html: is that the address of Fairlead/);
+    double.answer = (_, response) => response.writeHead(302, { location: 'https://elsewhere.example' }).end();
+    expect((await cli.run(['key', 'whoami'])).err).toContain('redirects to https://elsewhere.example');
+    double.stop();
+    const { code, err } = await cli.run(['key', 'whoami']);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^Error: Nothing answers at .*npm start.*\n$/)]);
+  });
+
+  it('is waited for until --timeout', async () => {
+    double.answer = () => undefined;
+    const { code, err } = await cli.run(['key', 'whoami', '--timeout', '0.2']);
+    expect([code, err]).toEqual([3, expect.stringContaining('did not answer within 0.2 s')]);
+  });
+});
+
+describe('A request that fails for the moment', () => {
+  it('is sent again, with the same Idempotency-Key when it writes', async () => {
+    const keys = new Set<unknown>();
+    double.answer = (request, response) => {
+      keys.add(request.headers['idempotency-key']);
+      const count = double.seen.length;
+      if (count === 1) request.socket.destroy();
+      else if (count === 2) json(response, 503, { detail: 'Busy.' }, { 'retry-after': '0' });
+      else json(response, 201, { id: ID, name: 'a', secrets: [], source_config: {}, source_revision_config: {} });
+    };
+    const { code, err } = await cli.run(['deployments', 'create', '-f', '-'], { input: '{}' });
+    expect([code, double.seen.length, keys.size]).toEqual([0, 3, 1]);
+    expect(err).toContain('Busy. Trying again in 0 s.');
+  });
+
+  it('is not sent again when that could do it twice', async () => {
+    double.answer = (request) => request.socket.destroy();
+    const { code, err } = await cli.run(['key', 'create']);
+    expect([code, double.seen.length]).toEqual([1, 1]);
+    expect(err).toContain('cut the connection');
+  });
+});
+
+describe('Waiting for a rollout', () => {
+  it.each([
+    ['DEPLOYED', 0],
+    ['BUILD_FAILED', 1],
+    ['SKIPPED', 1],
+  ])('that ends as %s ends with %d', async (status, code) => {
+    rollout(status);
+    expect(await cli.run(['deployments', 'wait', ID])).toMatchObject({
+      code,
+      err: `Revision ${REVISION}: ${status}\n`,
+    });
+  });
+
+  it('ends with 3 when it takes too long', async () => {
+    rollout('BUILDING');
+    const { code, err } = await cli.run(['deployments', 'wait', ID, '--timeout', '0.5']);
+    expect([code, err]).toEqual([3, expect.stringContaining(`Revision ${REVISION} is BUILDING after 0.5 s.`)]);
+  });
+
+  it('ends with 130 at Ctrl-C', async () => {
+    rollout('BUILDING');
+    double.answer = ((answer) => (request, response) => {
+      if (!request.url?.includes('timeout=25')) answer(request, response);
+    })(double.answer);
+    const onErr = (err: string, child: ChildProcess) => {
+      if (err.endsWith(': BUILDING\n')) child.kill('SIGINT');
+    };
+    const { code, err } = await cli.run(['deployments', 'wait', ID], { onErr });
+    expect([code, err]).toEqual([130, `Revision ${REVISION}: BUILDING\nError: Interrupted.\n`]);
+  });
+});
+
+it('reads list after list until there are enough', async () => {
+  double.answer = (request, response) => {
+    const { searchParams: query } = new URL(request.url!, 'http://service');
+    const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset'))];
+    const text = Array.from({ length: Math.min(limit, 250 - offset) }, (_, i) => `{"n":${offset + i}.0}`).join(',');
+    response.setHeader('content-type', 'application/json').end(`[${text}]`);
+  };
+  const list = async (...args: string[]) => (await cli.run(['datasets', 'list', '--json', ...args])).out;
+  expect(await list('--all')).toMatch(/^\[\{"n":0\.0\},.*\{"n":249\.0\}\]\n$/);
+  expect(JSON.parse(await list('--limit', '120'))).toHaveLength(120);
+  expect(double.seen.map((seen) => seen.replace(/.*limit=/, ''))).toEqual([
+    ...['100&offset=0', '100&offset=100', '100&offset=200'],
+    ...['100&offset=0', '20&offset=100'],
+  ]);
+  expect((await cli.run(['datasets', 'list'])).err).toContain('The first 50; --all shows all.');
+});
+
+it('says nothing when its reader stops early', async () => {
+  const deployment = { id: ID, name: 'x'.repeat(200), status: 'READY', source: 's', source_revision_config: {} };
+  double.answer = (_, response) => json(response, 200, { resources: Array(99).fill(deployment), offset: 99 });
+  const ended = await cli.shell('for i in 1 2 3; do $FAIRLEAD deployments list --json | head -c 10 >/dev/null; done');
+  expect(ended).toEqual({ code: 0, out: '', err: '' });
+});
+
+it('tells that it is not built', () => {
+  mkdirSync(join(cli.folder, 'bin'));
+  const copy = join(cli.folder, 'bin/fairlead.js');
+  copyFileSync(join(__dirname, '../bin/fairlead.js'), copy);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [copy, 'key', 'list'], { encoding: 'utf8' });
+  expect([status, stdout, stderr]).toEqual([
+    1,
+    '',
+    expect.stringMatching(/^fairlead is not built yet: run "npm start".*\n$/),
+  ]);
+});
+
+describe('A large upload', () => {
+  const MIB = 1024 * 1024;
+  const SPARE = 100 * MIB;
+
+  /** Takes uploads in; answers what came, and how much memory the program took for it at most. */
+  async function upload(args: readonly string[]): Promise<{ bytes: number; rows: number; peak: number }> {
+    let [bytes, rows] = [0, 0];
+    double.answer = (request, response) => {
+      if (request.method === 'GET') return json(response, 200, { ...SESSION, run_count: 1 });
+      const body = request.headers['content-encoding'] ? request.pipe(createGunzip()) : request;
+      body.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        rows += chunk.toString('latin1').split('"row_id"').length - 1;
+      });
+      body.on('end', () => json(response, 200, { dataset: { name: 'd' }, experiment: SESSION }));
+    };
+    const report = "process.on('exit',()=>require('fs').writeFileSync('peak',String(process.resourceUsage().maxRSS)))";
+    const NODE_OPTIONS = `-r ${cli.file('report.cjs', report)}`;
+    const { code, err } = await cli.run(['experiments', 'upload', ...args], { env: { NODE_OPTIONS } });
+    if (code !== 0) throw new Error(err);
+    return { bytes, rows, peak: Number(cli.read('peak')) * 1024 };
+  }
+
+  function fill(name: string, text: string, times: number, end = ''): string {
+    const path = cli.file(name, '');
+    const file = openSync(path, 'a');
+    const block = text.repeat(1000);
+    for (let i = 0; i < times / 1000; i++) writeSync(file, block);
+    writeSync(file, end);
+    closeSync(file);
+    return path;
+  }
+
+  it('takes no more memory than a small one', async () => {
+    const row = '"a question, asked ""often""",an answer,0.5,2026-01-01T00:00:00Z\r\n';
+    const header = 'inputs.question,actual_outputs.answer,scores.correct,start_time\r\n';
+    const small = await upload([cli.file('small.csv', header + row), '--dataset', 'd']);
+    expect(small.rows).toBe(1);
+    const csv = fill('large.csv', row, 100_000);
+    // The first row is the header then.
+    const map = ['a question, asked "often"=inputs.q', 'an answer=actual_outputs.a', '0.5=scores.correct'];
+    const large = await upload([csv, '--dataset', 'd', ...map.flatMap((each) => ['--map', each])]);
+    expect(large.rows).toBeGreaterThan(99_000);
+    expect(large.peak - small.peak).toBeLessThan(SPARE);
+    const json = fill('large.json', `{"filler":"${'x'.repeat(1000)}"},\n`, 220_000);
+    const whole = await upload([json, '--no-gzip']);
+    expect(whole.bytes).toBe(statSync(json).size);
+    expect(whole.bytes).toBeGreaterThan(2 * SPARE);
+    expect(whole.peak - small.peak).toBeLessThan(SPARE);
+  }, 180_000);
+});

@@ -1,0 +1,208 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assigned } from './assignments';
+import { connectionOf } from './connection';
+import { EXIT } from './failure';
+import { gateLimits } from './gate';
+import { problemLines } from './problems';
+import { writeProfile } from './profile';
+import { retryPause } from './retry';
+import { tableLines } from './table';
+import { bytes, clean, fit, fitEnd, width } from './text';
+
+describe('Assignments', () => {
+  it('make an object of JSON and text', () => {
+    expect(assigned(['a.b=1', 'a.c=text with = and spaces', 'd=[{"e": null}]', 'f="1"', 'g='])).toEqual({
+      a: { b: 1, c: 'text with = and spaces' },
+      d: [{ e: null }],
+      f: '1',
+      g: '',
+    });
+  });
+
+  it('cannot reach what every object has', () => {
+    const made = assigned(['__proto__.polluted=1', 'constructor.x=2']);
+    expect(Object.hasOwn(made, '__proto__')).toBe(true);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    expect(JSON.stringify(made)).toBe('{"__proto__":{"polluted":1},"constructor":{"x":2}}');
+  });
+
+  it.each(['a', '=1', 'a..b=1', '.a=1'])('are not %j', (text) => {
+    expect(() => assigned([text])).toThrow('is no assignment');
+  });
+
+  it('do not go into values', () => {
+    expect(() => assigned(['a=1', 'a.b=2'])).toThrow('goes into a');
+  });
+});
+
+describe('Limits of a gate', () => {
+  it('are understood', () => {
+    const expressions = [
+      'correct>=-0.02',
+      'cost<=.5',
+      'mean(correct) >= 0.8',
+      'mean(cost)<=2e-1',
+      'worse(correct)<=3',
+      'difference(missing)>=0',
+      'error_rate<=1%',
+      'missing<=0',
+      'latency_p50<=0.5',
+      'latency_p99<=2',
+    ];
+    expect(gateLimits(expressions, new Set(['cost']))).toEqual({
+      keys: {
+        correct: { max_drop: 0.02, min_mean: 0.8, max_worse: 3 },
+        cost: { max_drop: 0.5, max_mean: 0.2 },
+        missing: { max_drop: -0 },
+      },
+      max_error_rate: 0.01,
+      max_missing: 0,
+      max_latency_p50_increase: 0.5,
+      max_latency_p99_increase: 2,
+    });
+  });
+
+  it.each([
+    'correct',
+    'correct>0',
+    'correct>=much',
+    '>=1',
+    'correct<=0.1',
+    'cost>=0.1',
+    'error_rate>=1',
+    'worse(a)>=1',
+  ])('are not %j', (text) => {
+    expect(() => gateLimits([text], new Set(['cost']))).toThrow(`--gate ${text}`);
+  });
+});
+
+it('tells where the problems of an upload are', () => {
+  const detail = [
+    { type: 'missing', loc: ['body', 'results', 17, 'start_time'], msg: 'Field required' },
+    { type: 'x', loc: ['body', 'results', 2, 'evaluation_scores', 0, 'key'], msg: 'Too long' },
+    { type: 'x', loc: ['body'], msg: 'Value error, either dataset_id or dataset_name must be given' },
+    { type: 'x', loc: ['query', 'limit'], msg: 'Too large' },
+  ];
+  expect(problemLines({ detail }, (row) => (row === 17 ? 18 : undefined))).toEqual([
+    'row 18 (line 18): results[17].start_time: Field required',
+    'row 3: results[2].evaluation_scores[0].key: Too long',
+    'Value error, either dataset_id or dataset_name must be given',
+    'limit: Too large',
+  ]);
+  expect(problemLines({ detail: 'One sentence.' })).toEqual(['One sentence.']);
+  for (const other of [null, 'text', {}, { detail: 3 }]) expect(problemLines(other)).toBeUndefined();
+});
+
+describe('Trying again', () => {
+  const reading = { repeatable: true, reading: true, reached: false, attempts: 1 };
+  const writing = { ...reading, reading: false };
+
+  it('waits as long as the service asks, else longer each time', () => {
+    expect(retryPause({ status: 503, retryAfter: '3' }, reading)).toBe(3000);
+    expect(retryPause({ status: 429 }, { ...writing, attempts: 3 })).toBe(2000);
+    expect(retryPause({ error: 'ECONNRESET' }, writing)).toBe(500);
+    expect(retryPause({ status: 504 }, reading)).toBe(500);
+    const date = new Date(Date.now() + 20_000).toUTCString();
+    expect(retryPause({ status: 503, retryAfter: date }, reading)).toBeGreaterThan(10_000);
+    expect(retryPause({ error: 'ECONNREFUSED' }, { ...reading, reached: true })).toBe(500);
+  });
+
+  it.each([
+    ['what cannot be repeated', { status: 503 }, { ...writing, repeatable: false }],
+    ['for ever', { status: 503 }, { ...reading, attempts: 6 }],
+    ['what was refused', { status: 400 }, reading],
+    ['a conflict', { status: 409 }, writing],
+    ['a write that may have been done', { status: 504 }, writing],
+    ['where nobody ever answered', { error: 'ECONNREFUSED' }, reading],
+  ])('is not done with %s', (_, outcome, attempted) => {
+    expect(retryPause(outcome, attempted)).toBeUndefined();
+  });
+});
+
+describe('The connection', () => {
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'fairlead-connection-'));
+    env = { XDG_CONFIG_HOME: folder, FAIRLEAD_DATA_DIR: folder };
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const options = { color: true };
+
+  it('takes options before the environment, and both before what is kept', () => {
+    const file = writeProfile(env, { url: 'https://kept.example/', key: 'kept-key', workspace: 'kept' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ key: 'kept-key' });
+    expect(connectionOf(options, env)).toEqual({ url: 'https://kept.example', key: 'kept-key', workspace: 'kept' });
+    const other = { ...env, FAIRLEAD_KEY: 'env-key', FAIRLEAD_WORKSPACE: 'env' };
+    expect(connectionOf(options, other)).toEqual({ url: 'https://kept.example', key: 'env-key', workspace: 'env' });
+    expect(connectionOf({ ...options, key: 'k', workspace: 'w', url: 'http://h/base/' }, other)).toEqual({
+      url: 'http://h/base',
+      key: 'k',
+      workspace: 'w',
+    });
+  });
+
+  it('gives a kept key to no other address', () => {
+    writeProfile(env, { url: 'https://kept.example', key: 'kept-key' });
+    expect(() => connectionOf({ ...options, url: 'https://other.example' }, env)).toThrow('No key for');
+  });
+
+  it("uses a local service's key file for local addresses only", () => {
+    writeFileSync(join(folder, 'api-key'), 'local-key\n');
+    expect(connectionOf(options, env)).toMatchObject({ url: 'http://127.0.0.1:4600', key: 'local-key' });
+    expect(connectionOf({ ...options, url: 'http://localhost:1' }, env)).toMatchObject({ key: 'local-key' });
+    const missing = expect.objectContaining({ exitCode: EXIT.refused }) as Error;
+    expect(() => connectionOf({ ...options, url: 'https://fairlead.example' }, env)).toThrow(missing);
+  });
+
+  it.each(['fairlead', 'ftp://h', 'http://user:password@h', 'http://h?x=1'])('is not made to %s', (url) => {
+    expect(() => connectionOf({ ...options, url, key: 'k' }, env)).toThrow('is no address');
+  });
+
+  it('refuses a key that cannot be one, and a profile that cannot be read', () => {
+    expect(() => connectionOf({ ...options, key: 'a b' }, env)).toThrow('no key has');
+    writeFileSync(writeProfile(env, {}), '{');
+    expect(() => connectionOf({ ...options, key: 'k' }, env)).toThrow('config.json cannot be read');
+  });
+});
+
+describe('Text for a terminal', () => {
+  it('cannot move the cursor or break lines', () => {
+    expect(clean('a\u001b[31mred\u0007\r\n  b\tc\u202ed')).toBe('a\ufffd[31mred\ufffd b c\ufffdd');
+  });
+
+  it('is measured and cut as it is shown', () => {
+    expect([width('abc'), width('日本'), width('e\u0301'), width('👩‍🚀')]).toEqual([3, 4, 1, 2]);
+    expect([fit('abcdef', 6), fit('abcdefg', 6), fit('日本語', 5)]).toEqual(['abcdef', 'abcde…', '日本…']);
+  });
+
+  it('can be cut at its beginning', () => {
+    expect([fitEnd('agent:1.4', 9), fitEnd('registry/agent:1.4', 9), fitEnd('日本語', 5)]).toEqual([
+      'agent:1.4',
+      '…gent:1.4',
+      '…本語',
+    ]);
+  });
+
+  it('tells sizes', () => {
+    expect([0, 999, 1000, 92_861_012].map(bytes)).toEqual(['0 B', '999 B', '1.0 kB', '92.9 MB']);
+  });
+
+  it('stands in columns, of which some are cut where room is short', () => {
+    const columns = [{ title: 'NAME', flexible: true }, { title: 'N', right: true }, { title: 'ID' }];
+    const mark = (text: string) => `<${text}>`;
+    const rows = [
+      ['a long name', { text: '7', paint: mark }, 'x'],
+      ['日本', '10', ''],
+    ];
+    expect(tableLines(columns, rows, (text) => text)).toEqual([
+      'NAME          N  ID',
+      'a long name   <7>  x',
+      '日本         10',
+    ]);
+    expect(tableLines(columns, rows, (text) => text, 16)[1]).toBe('a long…    <7>  x');
+  });
+});

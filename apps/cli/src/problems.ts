@@ -1,0 +1,52 @@
+/** Lines of an upload's file on which its rows begin, by index; undefined where that is not known. */
+export type LineOf = (row: number) => number | undefined;
+
+interface Problem {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+}
+
+/**
+ * What an error answer says, as lines for a reader: its sentence, or a line for each problem with the place in the
+ * request. Undefined when the answer is not of the service's shape.
+ */
+export function problemLines(answer: unknown, lineOf: LineOf = () => undefined): string[] | undefined {
+  const detail = (answer as { detail?: unknown } | null | undefined)?.detail;
+  if (typeof detail === 'string') return [detail];
+  if (!Array.isArray(detail)) return undefined;
+  return detail.filter(isProblem).map(({ loc, msg }) => {
+    const place = loc[0] === 'body' || loc[0] === 'path' || loc[0] === 'query' ? loc.slice(1) : loc;
+    const path = pathOf(place);
+    return `${rowOf(place, lineOf)}${path === '' ? '' : `${path}: `}${msg}`;
+  });
+}
+
+/** Indexes of the rows that an answer finds fault with. */
+export function rowsAtFault(answer: unknown): Set<number> {
+  const detail = (answer as { detail?: unknown } | null | undefined)?.detail;
+  const rows = (Array.isArray(detail) ? detail : []).filter(isProblem).map(({ loc }) => rowIn(loc.slice(1)));
+  return new Set(rows.filter((row) => row !== undefined));
+}
+
+function isProblem(value: unknown): value is Problem {
+  const { loc, msg } = (value ?? {}) as Partial<Problem>;
+  return Array.isArray(loc) && typeof msg === 'string';
+}
+
+function rowIn(place: Problem['loc']): number | undefined {
+  return place[0] === 'results' && typeof place[1] === 'number' ? place[1] : undefined;
+}
+
+function rowOf(place: Problem['loc'], lineOf: LineOf): string {
+  const row = rowIn(place);
+  if (row === undefined) return '';
+  const line = lineOf(row);
+  return line === undefined ? `row ${row + 1}: ` : `row ${row + 1} (line ${line}): `;
+}
+
+function pathOf(place: Problem['loc']): string {
+  return place.reduce<string>((path, part) => {
+    if (typeof part === 'number') return path === '' ? `position ${part}` : `${path}[${part}]`;
+    return path === '' ? part : `${path}.${part}`;
+  }, '');
+}

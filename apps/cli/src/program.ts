@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addDatasets } from './datasets.commands';
+import { addDeployments } from './deployments.commands';
+import { addExperiments } from './experiments.commands';
+import { EXIT, Failure, Refusal } from './failure';
+import { addKeys } from './keys.commands';
+import { Output } from './output';
+import { addRevisions } from './revisions.commands';
+
+const HELP = `
+Examples:
+  $ fairlead key whoami
+  $ fairlead deployments create -f deployment.json --wait
+  $ fairlead deployments rollback support-agent --reason 'slow answers'
+  $ fairlead experiments upload results.csv --dataset questions
+  $ fairlead experiments compare model-a model-b --gate 'correct>=-0.02'
+
+Exit codes:
+  0  done
+  1  failed: the service refused it, or a rollout or gate failed
+  2  the command line is wrong
+  3  it took longer than --timeout
+  4  the key is missing or not accepted, or may not do this
+  5  not found
+
+Environment: FAIRLEAD_URL, FAIRLEAD_KEY, FAIRLEAD_WORKSPACE stand for the options; NO_COLOR turns colours off.`;
+
+/** The command line as a whole. */
+export function program(): Command {
+  const all = new Command('fairlead')
+    .description('Deployments and experiments of a Fairlead service.')
+    .version(version(), '-V, --version')
+    .option('--url <address>', 'the service (default: http://127.0.0.1:4600)')
+    .option('--key <key>', 'API key (default for a local service: the one that npm start keeps)')
+    .option('--workspace <id|name>', 'for keys of an organisation')
+    .option('--json', 'print the JSON of the API, and errors as JSON')
+    .option('--timeout <seconds>', 'how long to wait (default: 60 for an answer)', positive)
+    .option('--no-color', 'no colours')
+    .showHelpAfterError('Add --help for what there is.')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', HELP);
+  addDeployments(all);
+  addRevisions(all);
+  addExperiments(all);
+  addDatasets(all);
+  addKeys(all);
+  return all;
+}
+
+/** Runs a command line and sets the exit code of the process. Never rejects. */
+export async function run(args: readonly string[]): Promise<void> {
+  const all = program();
+  const out = new Output({ json: args.includes('--json'), color: !args.includes('--no-color') });
+  const said: string[] = [];
+  forEach(all, (command) =>
+    command.exitOverride().configureOutput({ writeErr: (text) => void said.push(text.trimEnd()) }),
+  );
+  try {
+    await all.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = report(error, said, out);
+  }
+}
+
+/** Tells the user of an error. Answers the exit code. */
+function report(error: unknown, said: readonly string[], out: Output): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.ok;
+    const message = said.join('\n').replace(/^error: /, '');
+    if (out.json) out.note(JSON.stringify({ detail: message.split('\n')[0], exit_code: EXIT.usage }));
+    // Help that was printed because a subcommand is missing is no error to mark.
+    else if (error.code === 'commander.help') out.note(message);
+    else out.error(message);
+    return EXIT.usage;
+  }
+  if (!(error instanceof Failure)) {
+    out.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return EXIT.failed;
+  }
+  if (!out.json) out.error(error.message);
+  else {
+    const { status, detail } = error instanceof Refusal ? error : {};
+    out.note(JSON.stringify({ detail: detail ?? error.message, status, exit_code: error.exitCode }));
+  }
+  return error.exitCode;
+}
+
+function forEach(command: Command, visit: (command: Command) => void): void {
+  visit(command);
+  for (const child of command.commands) forEach(child, visit);
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0 && value < 1e6) return value;
+  throw new InvalidArgumentError('It is a number of seconds.');
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8')) as { version: string };
+  return version;
+}

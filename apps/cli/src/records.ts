@@ -1,0 +1,84 @@
+/** What is read of the API's answers. */
+
+export interface Page<T> {
+  readonly resources: readonly T[];
+  readonly offset: number;
+}
+
+export interface Deployment {
+  readonly id: string;
+  readonly name: string;
+  readonly source: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly latest_revision_id: string | null;
+  readonly active_revision_id: string | null;
+  readonly source_config: Readonly<Record<string, unknown>>;
+  readonly source_revision_config: Readonly<Record<string, unknown>>;
+  readonly secrets: readonly { readonly name: string }[];
+}
+
+export interface Revision {
+  readonly id: string;
+  readonly status: string;
+  readonly source: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly source_revision_config: Readonly<Record<string, unknown>>;
+}
+
+export interface Change {
+  readonly member: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export interface HistoryEntry {
+  readonly version: number;
+  readonly type: string;
+  readonly time: string;
+  readonly actor: string | null;
+  readonly reason: string | null;
+  readonly changes: readonly Change[];
+  readonly secrets_read?: readonly string[];
+}
+
+export interface Dataset {
+  readonly id: string;
+  readonly name: string;
+  readonly example_count: number | null;
+  readonly session_count: number | null;
+  readonly last_session_start_time: string | null;
+}
+
+/** An experiment; its statistics are null until its runs are stored. */
+export interface Session {
+  readonly id: string;
+  readonly name: string;
+  readonly reference_dataset_id: string | null;
+  readonly start_time: string;
+  readonly run_count: number | null;
+  readonly error_rate: number | null;
+  readonly latency_p50: number | null;
+  readonly latency_p99: number | null;
+  readonly feedback_stats: Readonly<Record<string, Statistics>> | null;
+}
+
+/** Of the scores of one key; `values` counts those that are text. */
+export interface Statistics {
+  readonly n: number;
+  readonly avg: number | null;
+  readonly values?: Readonly<Record<string, number>> | null;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly short_key: string;
+  readonly description: string;
+  readonly scopes: readonly string[];
+  readonly organization: boolean;
+  readonly tenant_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+}

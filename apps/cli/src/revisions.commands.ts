@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { does } from './context';
+import { reasonHeader } from './deployment-answers';
+import { showRevisions } from './deployments.show';
+import { type ListOptions, listed, listOptions, resourcesOf } from './lists';
+import { deploymentId, findDeployment } from './lookups';
+import type { Revision } from './records';
+
+export function addRevisions(all: Command): void {
+  const group = all.command('revisions').alias('revision').description('what a deployment ran and runs');
+  const list = group
+    .command('list')
+    .alias('ls')
+    .description('list revisions, the newest first')
+    .argument('<deployment>', 'id or name')
+    .option('--status <status,…>', 'of any of these statuses, such as DEPLOYED');
+  does<ListOptions & { status?: string }>(listOptions(list), async (context, [name], options) => {
+    const { id, active_revision_id } = await findDeployment(context.api, name!);
+    const read = async (page: object) =>
+      resourcesOf(await context.api.read(`/v2/deployments/${id}/revisions`, { status: options.status, ...page }));
+    const { items, json } = await listed<Revision>(context, options, read);
+    if (context.out.json) context.out.text(json);
+    else if (items.length === 0) context.out.note('No revisions.');
+    else showRevisions(context, items, active_revision_id);
+  });
+
+  const interrupt = group
+    .command('interrupt')
+    .description('end a revision that waits or is being rolled out')
+    .argument('<deployment>', 'id or name')
+    .argument('<revision>', 'its id')
+    .option('--reason <text>', 'why, for the history');
+  does<{ reason?: string }>(interrupt, async (context, [name, revision], { reason }) => {
+    const id = await deploymentId(context.api, name!);
+    const path = `/v2/deployments/${id}/revisions/${encodeURIComponent(revision!)}/interrupt`;
+    const headers = reasonHeader(reason);
+    const { text } = await context.api.command({ method: 'POST', path, body: '{}', headers });
+    if (context.out.json) context.out.text(text);
+    else context.out.line(`Revision ${revision}: ${(JSON.parse(text) as Revision).status}`);
+  });
+}
