@@ -4,8 +4,8 @@ module.exports = {
   testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.spec.ts'],
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
-    '^@fairlead/(eventing|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
     '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
+    '^@fairlead/(eventing|integrations|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',
     '^@fairlead/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
   },

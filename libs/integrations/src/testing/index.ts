@@ -1,0 +1,1 @@
+export { CodeHostServer } from './code-host.server';
