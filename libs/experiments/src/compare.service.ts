@@ -12,7 +12,8 @@ import {
 } from './compare.results';
 import { type Compared, loadScores, type ScoreTable } from './compare.scores';
 import { type Bounds, type Warning, warningsOf } from './compare.warnings';
-import { hasDataset } from './datasets.queries';
+import type { ScoreDirections } from './dataset';
+import { findScoreDirections, hasDataset } from './datasets.queries';
 
 /** What to compare: experiments by id with the baseline among them or not; `keys` undefined for all. */
 export interface ComparisonRequest {
@@ -62,11 +63,14 @@ export class Comparisons {
   async compare(tenantId: string, request: ComparisonRequest): Promise<Comparison> {
     const sessions = await this.sessions(tenantId, request);
     const configs = await this.configs(tenantId);
+    const ofDataset = await findScoreDirections(this.pool, request.datasetId);
     const settled = sessions.every(({ persisted }) => persisted);
-    const fingerprint = JSON.stringify([tenantId, request, sessions, [...configs]]);
+    const fingerprint = JSON.stringify([tenantId, request, sessions, ofDataset, [...configs]]);
     const known = this.kept.get(fingerprint);
     if (known) return known;
-    const comparison = await this.compute(sessions, configs, request);
+    const comparison = await this.compute(sessions, configs, request, (key) =>
+      directionOf(key, [asked(request), ofDataset], configs),
+    );
     if (settled && comparison.table.rows * sessions.length <= MOST_KEPT_CELLS) this.keep(fingerprint, comparison);
     return comparison;
   }
@@ -75,12 +79,13 @@ export class Comparisons {
     sessions: readonly SessionRow[],
     configs: ReadonlyMap<string, Config>,
     request: ComparisonRequest,
+    direction: (key: string) => Direction,
   ): Promise<Comparison> {
     const table = await loadScores(this.pool, sessions, request.keys);
     const names = [...new Set(table.experiments.flatMap(({ keys }) => [...keys.keys()]))].sort();
     const shown = request.keys ?? names.slice(0, MOST_KEYS);
     const keys: KeyComparison[] = [];
-    for (const key of shown) keys.push(await compareKey(table, key, directionOf(key, request, configs)));
+    for (const key of shown) keys.push(await compareKey(table, key, direction(key)));
     const worst = regressions(table, keys);
     const warnings = warningsOf(table, keys, configs);
     if (names.length > shown.length && !request.keys) {
@@ -147,8 +152,15 @@ function bound(member: string): string {
     then (c ->> '${member}')::float8 end`;
 }
 
-function directionOf(key: string, request: ComparisonRequest, configs: ReadonlyMap<string, Config>): Direction {
-  if (request.lowerIsBetter.includes(key)) return 'lower is better';
-  if (request.higherIsBetter.includes(key)) return 'higher is better';
+function asked({ lowerIsBetter, higherIsBetter }: ComparisonRequest): ScoreDirections {
+  return { lower_is_better: lowerIsBetter, higher_is_better: higherIsBetter };
+}
+
+/** What the first of `said` that names the key says, else its configuration. */
+function directionOf(key: string, said: readonly ScoreDirections[], configs: ReadonlyMap<string, Config>): Direction {
+  for (const { lower_is_better, higher_is_better } of said) {
+    if (lower_is_better.includes(key)) return 'lower is better';
+    if (higher_is_better.includes(key)) return 'higher is better';
+  }
   return configs.get(key)?.lower ? 'lower is better' : 'higher is better';
 }

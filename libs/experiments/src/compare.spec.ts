@@ -1,3 +1,4 @@
+import { streamName } from '@fairlead/eventing';
 import { v4 as newId } from 'uuid';
 import { type Answer, HOSTILE, type Reading, rows, startReading } from './testing/reading';
 
@@ -96,6 +97,32 @@ describe('A comparison of pass and fail', () => {
     expect(worse(await compare('higher_is_better=correct'))).toBe(2);
     await reading.pool.query('delete from feedback_configs');
     expect(worse(await compare())).toBe(2);
+  });
+
+  it('turns around with what the dataset says, unless the request says otherwise', async () => {
+    const data = { name: dataset, description: null, data_type: 'kv', externally_managed: true };
+    const metadata = { tenant: a };
+    await reading.store.append(streamName('dataset', dataset), 0, [{ type: 'DatasetCreated', data }], metadata);
+    const directions = `/datasets/${dataset}/score-directions`;
+    const direction = async (search?: string) => (keyOf(await compare(search)) as { direction?: string }).direction;
+    expect((await reading.get(directions)).json).toEqual({ lower_is_better: [], higher_is_better: [] });
+    const lower = { lower_is_better: ['correct'], higher_is_better: [] };
+    expect((await reading.send('PUT', directions, { lower_is_better: ['correct'] })).json).toEqual(lower);
+    expect((await reading.get(directions)).json).toEqual(lower);
+    expect(await direction()).toBe('lower is better');
+    expect(await direction('higher_is_better=correct')).toBe('higher is better');
+    const config = '{"type":"continuous","is_lower_score_better":true}';
+    await reading.insert('feedback_configs', { tenant_id: a, key: 'correct', config });
+    await reading.send('PUT', directions, { higher_is_better: ['correct'] });
+    expect(await direction()).toBe('higher is better');
+    await reading.pool.query('delete from feedback_configs');
+    const both = { lower_is_better: ['correct'], higher_is_better: ['correct'] };
+    expect((await reading.send('PUT', directions, both)).status).toBe(400);
+    expect((await reading.send('PUT', directions, { lower_is_better: [''] })).status).toBe(422);
+    expect((await reading.send('PUT', directions, lower, 'b')).status).toBe(404);
+    expect((await reading.get(directions, 'b')).status).toBe(404);
+    expect((await reading.send('PUT', directions, {})).json).toEqual({ lower_is_better: [], higher_is_better: [] });
+    expect(await direction()).toBe('higher is better');
   });
 
   it('lists the worst rows first, page by page', async () => {

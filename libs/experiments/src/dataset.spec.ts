@@ -8,6 +8,7 @@ import {
   datasetModel,
   deleteDataset,
   NotExternallyManaged,
+  setScoreDirections,
   type Target,
 } from './dataset';
 
@@ -56,5 +57,15 @@ describe('a dataset', () => {
     expect(addExperiment('e1', target)(after(created, added('e1', 1), deleted))).toEqual([created, added('e1', 1)]);
     expect(deleteDataset()(after(created))).toEqual([deleted]);
     expect(deleteDataset()(after(created, deleted))).toEqual([]);
+  });
+
+  it('knows what counts as better for its keys, until it is said anew or it is deleted', () => {
+    const data = { lower_is_better: ['cost', 'latency'], higher_is_better: [] };
+    const wanted = { ...data, lower_is_better: ['latency', 'cost', 'cost'] };
+    const set: DatasetEvent = { type: 'ScoreDirectionsSet', data };
+    expect(setScoreDirections(wanted)(after(created))).toEqual([set]);
+    expect(setScoreDirections(wanted)(after(created, set))).toEqual([]);
+    expect(after(created, set).directions).toEqual(data);
+    expect(after(created, set, deleted, created).directions).toEqual({ lower_is_better: [], higher_is_better: [] });
   });
 });

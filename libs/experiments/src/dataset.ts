@@ -17,9 +17,17 @@ export type ExperimentAdded = DomainEvent<
   { readonly experiment_id: string; readonly number: number }
 >;
 
+/** Keys of scores by what counts as better for them in this dataset; both lists as they are from now on. */
+export interface ScoreDirections {
+  readonly lower_is_better: readonly string[];
+  readonly higher_is_better: readonly string[];
+}
+
+export type ScoreDirectionsSet = DomainEvent<'ScoreDirectionsSet', ScoreDirections>;
+
 export type DatasetDeleted = DomainEvent<'DatasetDeleted', Record<string, never>>;
 
-export type DatasetEvent = DatasetCreated | ExperimentAdded | DatasetDeleted;
+export type DatasetEvent = DatasetCreated | ExperimentAdded | ScoreDirectionsSet | DatasetDeleted;
 
 export interface DatasetState {
   readonly exists: boolean;
@@ -34,6 +42,7 @@ export interface DatasetState {
   /** Number of each experiment by its id. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly lastNumber: number;
+  readonly directions: ScoreDirections;
 }
 
 /** The dataset is there but was not made by an upload. */
@@ -63,6 +72,7 @@ export class DatasetIdTaken extends Error {
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
+const NO_DIRECTIONS: ScoreDirections = { lower_is_better: [], higher_is_better: [] };
 
 export const datasetModel: Model<DatasetState, DatasetEvent> = {
   initial: {
@@ -76,6 +86,7 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
     modifiedAt: '',
     numbers: NONE,
     lastNumber: 0,
+    directions: NO_DIRECTIONS,
   },
   evolve(state, event) {
     const modifiedAt = event.time;
@@ -84,13 +95,15 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
         const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
         const { tenant } = event.metadata;
         const facts = { name, description, dataType, externallyManaged, tenant, createdAt: event.time, modifiedAt };
-        return { ...state, ...facts, exists: true, numbers: NONE, lastNumber: 0 };
+        return { ...state, ...facts, exists: true, numbers: NONE, lastNumber: 0, directions: NO_DIRECTIONS };
       }
       case 'ExperimentAdded': {
         const { experiment_id: id, number } = event.data;
         const numbers = new Map(state.numbers).set(id, number);
         return { ...state, modifiedAt, numbers, lastNumber: Math.max(state.lastNumber, number) };
       }
+      case 'ScoreDirectionsSet':
+        return { ...state, modifiedAt, directions: event.data };
       case 'DatasetDeleted':
         return { ...state, modifiedAt, exists: false };
     }
@@ -136,6 +149,16 @@ export function checkTarget(state: DatasetState, { id, tenant, name, named }: Ta
 
 function created({ name, description }: Target): DatasetCreated {
   return { type: 'DatasetCreated', data: { name, description, data_type: 'kv', externally_managed: true } };
+}
+
+/** Says what counts as better for scores of these keys; the same again changes nothing. */
+export function setScoreDirections(wanted: ScoreDirections): (state: DatasetState) => ScoreDirectionsSet[] {
+  const data = {
+    lower_is_better: [...new Set(wanted.lower_is_better)].sort(),
+    higher_is_better: [...new Set(wanted.higher_is_better)].sort(),
+  };
+  return ({ directions }) =>
+    JSON.stringify(data) === JSON.stringify(directions) ? [] : [{ type: 'ScoreDirectionsSet', data }];
 }
 
 /** Deletes the dataset; one that is gone already stays so. */

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { ScoreDirections } from './dataset';
 import { array, number, object, raw, text } from './platform-json';
 import { all, containing, isoTime, Parameters } from './sql';
 
@@ -73,6 +74,16 @@ export async function findDataset(pool: Pool, tenantId: string, id: string): Pro
 export async function hasDataset(pool: Pool, tenantId: string, id: string): Promise<boolean> {
   const { rowCount } = await pool.query('select 1 from datasets where id = $1 and tenant_id = $2', [id, tenantId]);
   return rowCount === 1;
+}
+
+/** What counts as better for the scores of a dataset. */
+export async function findScoreDirections(pool: Pool, id: string): Promise<ScoreDirections> {
+  const { rows } = await pool.query<{ directions: string | null }>(
+    'select score_directions as directions from datasets where id = $1',
+    [id],
+  );
+  const said = rows[0]?.directions;
+  return said ? (JSON.parse(said) as ScoreDirections) : { lower_is_better: [], higher_is_better: [] };
 }
 
 /** Ids of the sessions that were run on a dataset. */

@@ -25,6 +25,7 @@ import { PayloadSweeper } from './payload.sweeper';
 import { PersistRuns } from './persist.follower';
 import { RunsController } from './runs.controller';
 import { RunsV2Controller } from './runs-v2.controller';
+import { ScoreDirectionsController } from './score-directions.controller';
 import { SessionsController } from './sessions.controller';
 import { TracingProjectsController } from './tracing-projects.controller';
 import { UploadController } from './upload.controller';
@@ -52,6 +53,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         LiveRunsController,
         RunsController,
         RunsV2Controller,
+        ScoreDirectionsController,
         SessionsController,
         TracingProjectsController,
       ],

@@ -3,6 +3,7 @@ import { CreatePayloads1763600000000 } from './1763600000000-create-payloads';
 import { CreateExperiments1763600001000 } from './1763600001000-create-experiments';
 import { ReadIndexes1763600002000 } from './1763600002000-read-indexes';
 import { Comparisons1763600003000 } from './1763600003000-comparisons';
+import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -10,4 +11,5 @@ export const experimentsMigrations: MigrationClass[] = [
   CreateExperiments1763600001000,
   ReadIndexes1763600002000,
   Comparisons1763600003000,
+  ScoreDirections1763600010100,
 ];

@@ -21,6 +21,7 @@ import { LiveRunsController } from '../live-runs.controller';
 import { experimentsMigrations } from '../migrations';
 import { RunsController } from '../runs.controller';
 import { RunsV2Controller } from '../runs-v2.controller';
+import { ScoreDirectionsController } from '../score-directions.controller';
 import { SessionsController } from '../sessions.controller';
 
 export interface Answer {
@@ -38,7 +39,12 @@ export interface Reading {
   readonly store: EventStore;
   readonly followers: Followers;
   readonly tenants: Readonly<Record<'a' | 'b', string>>;
-  send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, body?: unknown, tenant?: 'a' | 'b'): Promise<Answer>;
+  send(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    url: string,
+    body?: unknown,
+    tenant?: 'a' | 'b',
+  ): Promise<Answer>;
   get(url: string, tenant?: 'a' | 'b'): Promise<Answer>;
   post(url: string, body: unknown, tenant?: 'a' | 'b'): Promise<Answer>;
   /** Inserts a row straight into a table and gives back its id. */
@@ -60,6 +66,7 @@ export async function startReading(): Promise<Reading> {
       LiveRunsController,
       RunsController,
       RunsV2Controller,
+      ScoreDirectionsController,
       CompareController,
       ComparativeExperimentsController,
       ComparisonViewController,
@@ -113,7 +120,7 @@ function actor(key: string, tenantId: string): Actor {
 
 async function request(
   app: NestFastifyApplication,
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   url: string,
   body: unknown,
   tenant: string,

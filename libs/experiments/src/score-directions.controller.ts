@@ -1,0 +1,65 @@
+import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
+import {
+  Access,
+  BadRequest,
+  list,
+  metadataOf,
+  NotFound,
+  object,
+  optional,
+  path as pathOf,
+  str,
+  validateRequest,
+} from '@fairlead/http';
+import { Controller, Get, Put, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { datasetModel, type DatasetState, type ScoreDirections, setScoreDirections } from './dataset';
+import { experimentsView } from './experiments.view';
+import { idPath } from './reading.http';
+
+const LONGEST_KEY = 180;
+const MOST_KEYS = 1000;
+
+const keys = optional(list(str({ min: 1, max: LONGEST_KEY }), { max: MOST_KEYS }), []);
+const directionsBody = object({ lower_is_better: keys, higher_is_better: keys }, 'ScoreDirections');
+const datasetPath = idPath('dataset_id');
+
+/** What counts as better for the scores of a dataset, where the configurations of their keys say otherwise or nothing. */
+@Controller('api/v1/datasets/:dataset_id/score-directions')
+export class ScoreDirectionsController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+  ) {}
+
+  @Get()
+  @Access('read')
+  async find(@Req() request: FastifyRequest): Promise<ScoreDirections> {
+    const { dataset_id: id } = pathOf(datasetPath, request);
+    const { state } = await load(this.store, datasetModel, streamName('dataset', id));
+    return owned(request, id, ({ directions }) => directions)(state);
+  }
+
+  /** Replaces both lists. */
+  @Put()
+  @Access('write')
+  async set(@Req() request: FastifyRequest): Promise<ScoreDirections> {
+    const { path, body } = validateRequest(request, { path: datasetPath, body: directionsBody });
+    const { dataset_id: id } = path;
+    const both = body.lower_is_better.find((key) => body.higher_is_better.includes(key));
+    if (both !== undefined) throw new BadRequest(`lower_is_better and higher_is_better both name ${both}.`);
+    const decide = owned(request, id, setScoreDirections(body));
+    const stream = streamName('dataset', id);
+    const { state, position } = await handle(this.store, datasetModel, stream, decide, metadataOf(request));
+    await this.followers.passed(position, [experimentsView.name]);
+    return state.directions;
+  }
+}
+
+/** What `decide` says of the caller's dataset. @throws NotFound when there is none of this id */
+function owned<T>({ actor }: FastifyRequest, id: string, decide: (state: DatasetState) => T) {
+  return (state: DatasetState): T => {
+    if (!state.exists || state.tenant !== actor.tenantId) throw new NotFound(`Dataset ID ${id} not found.`);
+    return decide(state);
+  };
+}
