@@ -188,6 +188,16 @@ describe.each(['', '/api', '/api/v1'])('The LangSmith client with its endpoint a
     await expect(client.readRun(first)).rejects.toThrow('not found');
   });
 
+  it('tells statistics of runs', async () => {
+    const stats = (error?: boolean) => client.getRunStats({ projectNames: ['model-a'], error });
+    expect(await stats()).toMatchObject({
+      run_count: ROWS,
+      error_rate: 1 / ROWS,
+      feedback_stats: { correct: { avg: 1 } },
+    });
+    expect(await stats(true)).toMatchObject({ run_count: 1, error_rate: 1 });
+  });
+
   it('gives and lists feedback', async () => {
     const [run] = await collect(client.listRuns({ projectId: first, referenceExampleId: rowId(11) }));
     const key = `liked ${path}`;
@@ -273,6 +283,36 @@ describe.each(['', '/api', '/api/v1'])('The LangSmith client with its endpoint a
       `/api/v1/datasets/${dataset}/comparative?name=${encodeURIComponent(name)}`,
     );
     expect(found).toMatchObject([{ id: made.id, experiments_info: [{ id: first }, { id: second }] }]);
+  });
+});
+
+describe('The LangSmith client that finds everything in its environment', () => {
+  const NAMES = ['LANGSMITH_ENDPOINT', 'LANGSMITH_API_KEY', 'LANGSMITH_WORKSPACE_ID'] as const;
+  const before = Object.fromEntries(NAMES.map((name) => [name, process.env[name]]));
+  afterEach(() => {
+    for (const name of NAMES) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
+  });
+
+  it.each(['', '/', '/api', '/api/v1', '/api/v1/'])('works with the endpoint at "%s"', async (path) => {
+    process.env.LANGSMITH_ENDPOINT = standalone.url + path;
+    process.env.LANGSMITH_API_KEY = KEY;
+    const client = new Client();
+    expect(await client.readProject({ projectName: 'model-a' })).toMatchObject({ id: first });
+    expect(await collect(client.listRuns({ projectId: first, limit: 3 }))).toHaveLength(3);
+    expect(await collect(client.runs.query({ project_ids: [first], page_size: 50 }))).toHaveLength(ROWS);
+  });
+
+  it('names its workspace for a key of the organisation', async () => {
+    const { key } = await send<{ key: string }>('POST', '/api/v1/api-key', { organization: true });
+    const [workspace] = await send<{ id: string }[]>('GET', '/api/v1/workspaces');
+    process.env.LANGSMITH_ENDPOINT = standalone.url;
+    process.env.LANGSMITH_API_KEY = key;
+    await expect(new Client().readProject({ projectId: first })).rejects.toThrow('requires workspace specification');
+    process.env.LANGSMITH_WORKSPACE_ID = workspace!.id;
+    expect(await new Client().readProject({ projectId: first })).toMatchObject({ name: 'model-a' });
   });
 });
 

@@ -44,6 +44,16 @@ export async function sessionFeedbackStatistics(
   return { runs: found.get('runs') ?? '{}', session: found.get('session') ?? '{}' };
 }
 
+/** The same over the feedback of all runs whose ids the SQL query `selection` finds, as one text. */
+export async function selectedFeedbackStatistics(
+  client: Pool | PoolClient,
+  selection: string,
+  values: readonly unknown[],
+): Promise<string> {
+  const found = await statistics(client, `'runs'`, `run_id in (${selection}) and ${ALONE}`, values);
+  return found.get('runs') ?? '{}';
+}
+
 /** The same over the feedback of each comparative experiment. */
 export function comparativeFeedbackStatistics(
   client: Pool | PoolClient,

@@ -1,9 +1,11 @@
 import {
   Access,
+  anyJson,
   BadRequest,
   body,
   bool,
   datetime,
+  type Infer,
   int,
   list,
   literal,
@@ -11,6 +13,7 @@ import {
   optional,
   path,
   query,
+  rawDict,
   str,
   uuid,
 } from '@fairlead/http';
@@ -21,31 +24,35 @@ import type { Readable } from 'node:stream';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from './reading.http';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT, RUN_TYPES } from './run-json';
+import { runStatistics, STATS_SELECT } from './run-stats.queries';
 import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries';
 
 const MOST_RUNS = 100;
 
+const selection = {
+  id: optional(oneOrMany(uuid())),
+  trace: optional(uuid()),
+  parent_run: optional(uuid()),
+  run_type: optional(literal(RUN_TYPES)),
+  session: optional(oneOrMany(uuid())),
+  reference_example: optional(oneOrMany(uuid())),
+  execution_order: optional(int({ ge: 1, le: 1 })),
+  start_time: optional(datetime()),
+  end_time: optional(datetime()),
+  error: optional(bool()),
+  query: optional(str()),
+  filter: optional(str()),
+  trace_filter: optional(str()),
+  tree_filter: optional(str()),
+  is_root: optional(bool()),
+  data_source_type: optional(literal(['current', 'historical', 'lite', 'root_lite', 'runs_feedbacks_rmt_wide'])),
+  skip_pagination: optional(bool()),
+  search_filter: optional(str()),
+  use_experimental_search: optional(bool(), false),
+};
 const runsBody = object(
   {
-    id: optional(oneOrMany(uuid())),
-    trace: optional(uuid()),
-    parent_run: optional(uuid()),
-    run_type: optional(literal(RUN_TYPES)),
-    session: optional(oneOrMany(uuid())),
-    reference_example: optional(oneOrMany(uuid())),
-    execution_order: optional(int({ ge: 1, le: 1 })),
-    start_time: optional(datetime()),
-    end_time: optional(datetime()),
-    error: optional(bool()),
-    query: optional(str()),
-    filter: optional(str()),
-    trace_filter: optional(str()),
-    tree_filter: optional(str()),
-    is_root: optional(bool()),
-    data_source_type: optional(literal(['current', 'historical', 'lite', 'root_lite', 'runs_feedbacks_rmt_wide'])),
-    skip_pagination: optional(bool()),
-    search_filter: optional(str()),
-    use_experimental_search: optional(bool(), false),
+    ...selection,
     cursor: optional(str()),
     limit: optional(int({ ge: 1 }), MOST_RUNS),
     select: optional(list(literal(RUN_SELECT))),
@@ -53,6 +60,15 @@ const runsBody = object(
     skip_prev_cursor: optional(bool(), false),
   },
   'BodyParamsForRunsQuerySchema',
+);
+const statsBody = object(
+  {
+    ...selection,
+    group_by: optional(rawDict()),
+    groups: optional(list(anyJson())),
+    select: optional(list(literal(STATS_SELECT))),
+  },
+  'RunStatsQueryParams',
 );
 const runPath = idPath('run_id');
 const runQuery = object({
@@ -74,23 +90,6 @@ export class RunsController {
   async query(@Req() request: FastifyRequest): Promise<string | Readable> {
     const asked = body(runsBody, request);
     if (asked.limit > MOST_RUNS) throw new BadRequest(`Limit exceeds maximum allowed value of ${MOST_RUNS}`);
-    if (asked.query) throw new BadRequest('Queries in natural language (member query) are not supported.');
-    const filter: RunFilter = {
-      id: asked.id,
-      trace: asked.trace,
-      parentRun: asked.parent_run,
-      runType: asked.run_type,
-      session: asked.session,
-      referenceExample: asked.reference_example,
-      startTime: iso(asked.start_time),
-      endTime: iso(asked.end_time),
-      error: asked.error,
-      isRoot: asked.is_root,
-      // Every run is alone in its trace: what holds for the trace or its root has to hold for the run.
-      filters: [asked.filter, asked.trace_filter, asked.tree_filter, asked.search_filter].filter(
-        (text) => !!text,
-      ) as string[],
-    };
     const page: RunPage = {
       order: asked.order,
       limit: asked.limit,
@@ -98,7 +97,18 @@ export class RunsController {
       select: asked.select?.length ? asked.select : undefined,
       skipPrevious: asked.skip_prev_cursor,
     };
-    return sent(await queryRuns(this.pool, request.actor.tenantId, filter, page));
+    return sent(await queryRuns(this.pool, request.actor.tenantId, filterOf(asked), page));
+  }
+
+  /** Statistics over all runs that a query would find. */
+  @Post('stats')
+  @HttpCode(200)
+  @Header(...JSON_TEXT)
+  @Access('read')
+  async stats(@Req() request: FastifyRequest): Promise<string> {
+    const asked = body(statsBody, request);
+    if (asked.group_by || asked.groups) throw new BadRequest('Statistics by group (group_by) are not supported.');
+    return runStatistics(this.pool, request.actor.tenantId, filterOf(asked), asked.select);
   }
 
   @Get(':run_id')
@@ -109,6 +119,26 @@ export class RunsController {
     const { session_id: session } = query(runQuery, request);
     return found(await findRun(this.pool, request.actor.tenantId, id, session), 'Run ID', id);
   }
+}
+
+function filterOf(asked: Omit<Infer<typeof statsBody>, 'group_by' | 'groups' | 'select'>): RunFilter {
+  if (asked.query) throw new BadRequest('Queries in natural language (member query) are not supported.');
+  return {
+    id: asked.id,
+    trace: asked.trace,
+    parentRun: asked.parent_run,
+    runType: asked.run_type,
+    session: asked.session,
+    referenceExample: asked.reference_example,
+    startTime: iso(asked.start_time),
+    endTime: iso(asked.end_time),
+    error: asked.error,
+    isRoot: asked.is_root,
+    // Every run is alone in its trace: what holds for the trace or its root has to hold for the run.
+    filters: [asked.filter, asked.trace_filter, asked.tree_filter, asked.search_filter].filter(
+      (text) => !!text,
+    ) as string[],
+  };
 }
 
 function cursorOf(text: string | undefined) {

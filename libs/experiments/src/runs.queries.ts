@@ -136,7 +136,8 @@ async function findKeys(
   return rows;
 }
 
-function runConditions(filter: RunFilter, parameters: Parameters): string[] {
+/** Conditions on a run `r`, without those on its session. @throws FilterError */
+export function runConditions(filter: RunFilter, parameters: Parameters): string[] {
   const conditions: string[] = [];
   if (filter.id?.length) conditions.push(`r.id = any(${parameters.add(filter.id, 'uuid[]')})`);
   // A run that stands alone is the root of its own trace.

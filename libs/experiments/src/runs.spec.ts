@@ -287,3 +287,60 @@ describe('a query of runs', () => {
     expect((await reading.get('/runs/abc')).status).toBe(422);
   });
 });
+
+describe('statistics of runs', () => {
+  const stats = (body: object, tenant?: 'a' | 'b') => reading.post('/runs/stats', body, tenant);
+  const time = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+  let of: string;
+  beforeAll(async () => {
+    of = await session();
+    for (const [index, seconds] of [1, 2, 3, 10].entries()) {
+      const score = index % 2;
+      const status = seconds === 10 ? { status: 'error', error: '"slow"' } : {};
+      const id = await run(of, {
+        start_time: time(seconds),
+        end_time: time(2 * seconds),
+        name: `n${seconds}`,
+        ...status,
+      });
+      await reading.insert('feedback', rows.feedback(a, of, { run_id: id, key: 'good', score }));
+    }
+  });
+
+  it('are those of all runs that a query would find', async () => {
+    const { status, json } = await stats({ session: [of] });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      run_count: 4,
+      latency_p50: 2.5,
+      latency_avg: 4,
+      error_rate: 0.25,
+      last_run_start_time: '2026-01-01T00:00:10.000000+00:00',
+      feedback_stats: { good: { n: 4, avg: 0.5, min: 0, max: 1 } },
+      total_tokens: null,
+    });
+    expect((await stats({ session: [of], error: false, filter: 'gt(latency, 1)' })).json).toMatchObject({
+      run_count: 2,
+      latency_p50: 2.5,
+      error_rate: 0,
+      feedback_stats: { good: { n: 2 } },
+    });
+  });
+
+  it('show what was selected, and are empty where nothing is found', async () => {
+    expect((await stats({ session: [of], select: ['run_count', 'error_rate'] })).json).toEqual({
+      run_count: 4,
+      error_rate: 0.25,
+    });
+    const none = { run_count: 0, latency_p50: null, error_rate: null, feedback_stats: {}, last_run_start_time: null };
+    expect((await stats({ session: [newId()] })).json).toMatchObject(none);
+    expect((await stats({ session: [of] }, 'b')).json).toMatchObject(none);
+  });
+
+  it('refuse what they cannot do', async () => {
+    expect((await stats({ group_by: { attribute: 'name' } })).status).toBe(400);
+    expect((await stats({ query: 'slow ones' })).status).toBe(400);
+    expect((await stats({ filter: 'nonsense(' })).status).toBe(400);
+    expect((await stats({ select: ['everything'] })).status).toBe(422);
+  });
+});

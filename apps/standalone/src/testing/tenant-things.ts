@@ -164,6 +164,7 @@ export function details(
     'GET /api/v1/datasets/:dataset_id/version': { search: '?tag=latest' },
     'POST /api/v1/datasets/upload-experiment': { body: upload(name) },
     'POST /api/v1/runs/query': { body: { session: [session_id] } },
+    'POST /api/v1/runs/stats': { body: { session: [session_id] } },
     'PATCH /api/v1/runs/:run_id': { body: { error: 'taken over' } },
     'POST /api/v1/runs': { body: { id: MISSING, name } },
     'GET /api/v1/datasets/:dataset_id/compare': { search: `?experiments=${session_id},${MISSING}` },
