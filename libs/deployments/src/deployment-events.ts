@@ -90,10 +90,10 @@ export type DeploymentCreated = DomainEvent<
   }
 >;
 export type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string, never>>;
-/** The place where the deployment runs cannot be reached, or can be reached again. */
+/** The place where the deployment runs cannot be reached, or can be reached again; nobody uses it, or somebody does again. */
 export type DeploymentStatusReported = DomainEvent<
   'DeploymentStatusReported',
-  { readonly status: 'READY' | 'UNKNOWN'; readonly reason?: string }
+  { readonly status: 'READY' | 'UNKNOWN' | 'UNUSED'; readonly reason?: string }
 >;
 /** The changed members of `source_config`; every other member whole, as it is after the change. */
 export type DeploymentPatched = DomainEvent<

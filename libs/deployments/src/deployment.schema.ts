@@ -4,7 +4,8 @@ import { resourceSpec } from './resource-spec.schema';
 import { both, source } from './spelling.schema';
 
 const text = optional(str());
-const LONGEST_NAME = 255;
+/** Characters of a deployment's name. */
+export const LONGEST_NAME = 255;
 const MOST_IDS = 100;
 const MOST_TAGS = 1000;
 

@@ -85,6 +85,7 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
     case 'DeploymentPatched':
       return {
         ...event.data,
+        ...usedAgain(state),
         source_config: { ...state.source_config, ...event.data.source_config },
         ...(event.data.source_config?.build_on_push !== undefined && { build_on_push_paused: undefined }),
       };
@@ -111,9 +112,15 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
   }
 }
 
+/** A change ends being unused. */
+function usedAgain({ status }: Deployment): Partial<Deployment> {
+  return status === 'UNUSED' ? { status: 'READY' } : {};
+}
+
 function revisionCreated(state: Deployment, snapshot: Snapshot & { revision_id: string }): Partial<Deployment> {
   const { source, source_revision_config, resource_spec, secrets, secret_references } = snapshot;
   return {
+    ...usedAgain(state),
     source_config: { ...state.source_config, resource_spec: resource_spec ?? undefined },
     source_revision_config,
     revision_source: source,

@@ -232,6 +232,14 @@ describe('GET /v2/deployments', () => {
     });
   });
 
+  it('shows 20 where no limit is given, 100 at most', async () => {
+    const prefix = `many-${++count}`;
+    const names = Array.from({ length: 21 }, (_, n) => `${prefix}-${n}`);
+    for (const name of names) await send('POST', '/v2/deployments', { body: sample({ name }) });
+    expect(await listed(`name_contains=${prefix}`)).toHaveLength(20);
+    expect(await listed(`name_contains=${prefix}&limit=100`)).toHaveLength(21);
+  });
+
   it('filters by everything that the specification names', async () => {
     const prefix = `filter-${++count}`;
     const cloud = await service.ready(sample({ name: `${prefix}-cloud` }));

@@ -21,6 +21,7 @@ import {
 } from './errors';
 import { HistoryController } from './history.controller';
 import { HistoryExport } from './history.export';
+import { IdleWatch } from './idle.watch';
 import { ListenerNotFound, ListenerTaken } from './listener';
 import { ListenersView } from './listener.view';
 import { ListenersController } from './listeners.controller';
@@ -33,6 +34,7 @@ import { SourceTaken } from './source.store';
 import { SourcesModule } from './sources.module';
 import { UploadRefused, UploadUrls } from './upload.urls';
 import { UploadsController } from './uploads.controller';
+import { UsageConsumer } from './usage.consumer';
 
 mapError(InvalidDeployment, ({ message }) => new BadRequest(message));
 mapError(DeploymentNotFound, ({ message }) => new NotFound(message));
@@ -73,6 +75,7 @@ export class DeploymentsModule implements OnModuleInit {
         ListenersController,
         options.rollouts ? RolloutsConsumer : DeploymentsConsumer,
         DeploymentsPushConsumer,
+        ...(options.unusedAfter === undefined ? [] : [UsageConsumer]),
       ],
       providers: [
         { provide: DeploymentsOptions, useValue: options },
@@ -82,6 +85,7 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentsView,
         DeploymentRemoval,
         HistoryExport,
+        IdleWatch,
         ListenersView,
         PushTargetsView,
         SecretSafe,

@@ -16,6 +16,8 @@ interface More {
   readonly registry?: Registry;
   /** Which code hosts deployments may name. */
   readonly outbound?: OutboundPolicy;
+  /** Milliseconds without a change or a use after which a deployment is UNUSED; never when absent. */
+  readonly unusedAfter?: number;
 }
 
 /** Settings of the deployments service; the class is also their injection token. */
@@ -24,14 +26,16 @@ export class DeploymentsOptions {
   readonly publicUrl: string | undefined;
   readonly registry: Registry | undefined;
   readonly outbound: OutboundPolicy;
+  readonly unusedAfter: number | undefined;
 
   constructor(
     readonly hosting: Hosting = 'any',
-    { rollouts = false, publicUrl, registry, outbound = new OutboundPolicy() }: More = {},
+    { rollouts = false, publicUrl, registry, outbound = new OutboundPolicy(), unusedAfter }: More = {},
   ) {
     this.rollouts = rollouts;
     this.publicUrl = publicUrl;
     this.registry = registry;
     this.outbound = outbound;
+    this.unusedAfter = unusedAfter;
   }
 }

@@ -4,8 +4,9 @@ import type { Service } from './service';
 
 export const deployments: Service = {
   migrations: deploymentsMigrations,
-  module: ({ hosting, publicUrl, registry, outboundAllow }) => {
+  module: ({ hosting, publicUrl, registry, outboundAllow, unusedAfter }) => {
     const outbound = new OutboundPolicy(outboundAllow);
-    return DeploymentsModule.with(new DeploymentsOptions(hosting, { rollouts: true, publicUrl, registry, outbound }));
+    const more = { rollouts: true, publicUrl, registry, outbound, unusedAfter };
+    return DeploymentsModule.with(new DeploymentsOptions(hosting, more));
   },
 };

@@ -46,6 +46,7 @@ describe('The settings', () => {
       LOG_LEVEL: 'DEBUG',
       MAX_DEPTH: '12',
       OUTBOUND_ALLOW: 'git.intranet:8443',
+      UNUSED_AFTER: '3600',
     });
     expect(settings).toMatchObject({
       port: 0,
@@ -58,6 +59,7 @@ describe('The settings', () => {
       logLevel: 'debug',
       limits: { maxDepth: 12 },
       outboundAllow: [{ hostname: 'git.intranet', port: '8443' }],
+      unusedAfter: 3_600_000,
     });
     expect(settings.masterKeys?.current.key.toString('hex')).toBe('ab'.repeat(32));
   });

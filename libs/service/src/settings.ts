@@ -27,6 +27,8 @@ export interface Settings {
   readonly publicUrl?: string;
   /** Hosts that may be called on behalf of a tenant although they are not public. */
   readonly outboundAllow: readonly AllowedHost[];
+  /** Milliseconds without a change or a use after which a deployment is UNUSED. */
+  readonly unusedAfter?: number;
   /** Where clients may push images to. */
   readonly registry?: { readonly url: string; readonly token: string };
 }
@@ -59,6 +61,7 @@ export type Executor = (typeof EXECUTORS)[number];
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MIB = 1024 * 1024;
+const MOST_SECONDS = 10 * 365 * 24 * 3600;
 
 /** Settings that cannot be used: one line per mistake, each naming the variable. No line repeats a key or password. */
 export class SettingsProblem extends Error {
@@ -111,6 +114,7 @@ export function readSettings(env: Environment): Settings {
     },
     publicUrl: read('PUBLIC_URL', undefined, publicUrl),
     outboundAllow: read('OUTBOUND_ALLOW', [], outboundAllow),
+    unusedAfter: read('UNUSED_AFTER', undefined, seconds),
     registry: registry(
       read('REGISTRY_URL', undefined, (text) => text),
       read('REGISTRY_TOKEN', undefined, (text) => text),
@@ -132,6 +136,11 @@ function whole(least: number, most: number): (text: string) => number | Mistake 
     if (value >= least && value <= most) return value;
     return new Mistake(`must be a whole number from ${least} to ${most}, not ${JSON.stringify(text)}`);
   };
+}
+
+function seconds(text: string): number | Mistake {
+  const value = whole(1, MOST_SECONDS)(text);
+  return value instanceof Mistake ? value : value * 1000;
 }
 
 function oneOf<T extends string>(values: readonly T[]): (text: string) => T | Mistake {

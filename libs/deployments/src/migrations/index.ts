@@ -2,6 +2,7 @@ import { DeploymentTables1763600001000 } from './1763600001000-deployments';
 import { SourceArchives1763600004100 } from './1763600004100-source-archives';
 import { OneSpelling1763700000100 } from './1763700000100-one-spelling';
 import { PushTargets1763600003500 } from './1763600003500-push-targets';
+import { TracingProjects1763600010200 } from './1763600010200-tracing-projects';
 
 /** Tables of deployments, their uploaded sources, and listeners. */
 export const deploymentsMigrations = [
@@ -9,4 +10,5 @@ export const deploymentsMigrations = [
   SourceArchives1763600004100,
   PushTargets1763600003500,
   OneSpelling1763700000100,
+  TracingProjects1763600010200,
 ];

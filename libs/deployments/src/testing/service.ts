@@ -57,7 +57,10 @@ export class TestService {
     readonly log: readonly string[],
   ) {}
 
-  static async start(hosting: Hosting = 'any'): Promise<TestService> {
+  static async start(
+    hosting: Hosting = 'any',
+    more: ConstructorParameters<typeof DeploymentsOptions>[1] = {},
+  ): Promise<TestService> {
     const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...deploymentsMigrations]);
     const { db, pool } = database;
     const store = new PostgresEventStore(pool);
@@ -65,7 +68,7 @@ export class TestService {
     @Module({
       imports: [
         EventingModule.with({ store, db, pool, vault }),
-        DeploymentsModule.with(new DeploymentsOptions(hosting)),
+        DeploymentsModule.with(new DeploymentsOptions(hosting, more)),
       ],
     })
     class ServiceModule {}
