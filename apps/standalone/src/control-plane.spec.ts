@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { CodeHostServer } from '@fairlead/integrations/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type Standalone, startStandalone } from '.';
@@ -29,7 +30,7 @@ beforeAll(async () => {
       OUTBOUND_ALLOW: '127.0.0.1',
     }),
   );
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await standalone?.stop();
   await host?.stop();
@@ -71,6 +72,7 @@ describe.each([
       const { json: listed } = await ask('GET', `${deployments}/${id}/revisions`);
       const { json: revision } = await ask('GET', `${deployments}/${id}/revisions/${listed.resources[0].id}`);
       if (SETTLED.includes(revision.status)) return revision;
+      await pause(50);
     }
   }
 
@@ -163,7 +165,10 @@ describe.each([
 
     expect(await ask('DELETE', `${deployments}/${made.id}`)).toEqual({ status: 204, json: undefined });
     let gone = await ask('GET', `${deployments}/${made.id}`);
-    while (gone.status === 200) gone = await ask('GET', `${deployments}/${made.id}`);
+    while (gone.status === 200) {
+      await pause(50);
+      gone = await ask('GET', `${deployments}/${made.id}`);
+    }
     expect(gone).toEqual({ status: 404, json: { detail: `Deployment ID ${made.id} not found.` } });
-  });
+  }, 120_000);
 });

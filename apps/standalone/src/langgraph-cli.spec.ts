@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type Standalone, startStandalone } from '.';
 import { installedProgram, run, type Said } from './testing/langgraph-cli';
@@ -116,7 +117,7 @@ describeClient(`The deploy client${reason}`, () => {
       }),
     );
     script('docker', DOCKER);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await standalone?.stop();
     await database?.drop();
@@ -194,14 +195,14 @@ describeClient(`The deploy client${reason}`, () => {
         () => false,
         () => true,
       );
-    while (!(await gone())) continue;
+    while (!(await gone())) await pause(50);
     expect((await client(['list', '--name-contains', 'short'])).output).toBe('No deployments found.\n');
   }, 120_000);
 
   it('works below /api-host as well', async () => {
     const said = await client(['list'], {}, `${standalone.url}/api-host`);
     expect(said).toMatchObject({ code: 0, errors: '' });
-  });
+  }, 60_000);
 
   it.each([
     [['list']],
@@ -209,11 +210,15 @@ describeClient(`The deploy client${reason}`, () => {
     [['logs', '--deployment-id', MISSING]],
     [['delete', MISSING, '--force']],
     [['--remote', '--no-input', '--deployment-id', MISSING]],
-  ])('ends with 1 and the refusal when the key is unknown: %j', async (args) => {
-    const said = await client(args, { LANGSMITH_API_KEY: 'no-key-of-ours' });
-    expect(said.code).toBe(1);
-    expect(said.errors).toMatch(/^Error: .* failed with status 401: \{"detail":"Invalid token"\}\n$/);
-  });
+  ])(
+    'ends with 1 and the refusal when the key is unknown: %j',
+    async (args) => {
+      const said = await client(args, { LANGSMITH_API_KEY: 'no-key-of-ours' });
+      expect(said.code).toBe(1);
+      expect(said.errors).toMatch(/^Error: .* failed with status 401: \{"detail":"Invalid token"\}\n$/);
+    },
+    60_000,
+  );
 
   it.each([
     [['revisions', 'list', MISSING]],
@@ -221,11 +226,15 @@ describeClient(`The deploy client${reason}`, () => {
     [['logs', '--deployment-id', MISSING, '--type', 'build', '--revision-id', MISSING]],
     [['delete', MISSING, '--force']],
     [['--remote', '--no-input', '--deployment-id', MISSING]],
-  ])('ends with 1 and says what is not found: %j', async (args) => {
-    const said = await client(args);
-    expect(said.code).toBe(1);
-    expect(said.errors).toContain(`failed with status 404: {"detail":"Deployment ID ${MISSING} not found."}`);
-  });
+  ])(
+    'ends with 1 and says what is not found: %j',
+    async (args) => {
+      const said = await client(args);
+      expect(said.code).toBe(1);
+      expect(said.errors).toContain(`failed with status 404: {"detail":"Deployment ID ${MISSING} not found."}`);
+    },
+    60_000,
+  );
 
   it('asks for the workspace when the key is one of the organisation', async () => {
     const { key } = await ask<{ key: string }>('POST', '/api/v1/api-key', { organization: true });
@@ -236,7 +245,7 @@ describeClient(`The deploy client${reason}`, () => {
     expect(refused.errors).toContain('API key is org-scoped and requires a workspace ID.');
     const [workspace] = await ask<{ id: string }[]>('GET', '/api/v1/workspaces');
     expect(await client(args, { ...keys, LANGSMITH_TENANT_ID: workspace!.id })).toMatchObject({ code: 0, errors: '' });
-  }, 60_000);
+  }, 120_000);
 
   it('pushes an image that it built, and deploys its digest', async () => {
     const calls = join(home, 'docker-calls');
