@@ -62,7 +62,7 @@ describe('a dataset', () => {
   it('knows what counts as better for its keys, until it is said anew or it is deleted', () => {
     const data = { lower_is_better: ['cost', 'latency'], higher_is_better: [] };
     const wanted = { ...data, lower_is_better: ['latency', 'cost', 'cost'] };
-    const set: DatasetEvent = { type: 'ScoreDirectionsSet', data };
+    const set: DatasetEvent = { type: 'ScoreDirectionsChanged', data };
     expect(setScoreDirections(wanted)(after(created))).toEqual([set]);
     expect(setScoreDirections(wanted)(after(created, set))).toEqual([]);
     expect(after(created, set).directions).toEqual(data);

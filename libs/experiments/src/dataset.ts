@@ -23,11 +23,11 @@ export interface ScoreDirections {
   readonly higher_is_better: readonly string[];
 }
 
-export type ScoreDirectionsSet = DomainEvent<'ScoreDirectionsSet', ScoreDirections>;
+export type ScoreDirectionsChanged = DomainEvent<'ScoreDirectionsChanged', ScoreDirections>;
 
 export type DatasetDeleted = DomainEvent<'DatasetDeleted', Record<string, never>>;
 
-export type DatasetEvent = DatasetCreated | ExperimentAdded | ScoreDirectionsSet | DatasetDeleted;
+export type DatasetEvent = DatasetCreated | ExperimentAdded | ScoreDirectionsChanged | DatasetDeleted;
 
 export interface DatasetState {
   readonly exists: boolean;
@@ -102,7 +102,7 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
         const numbers = new Map(state.numbers).set(id, number);
         return { ...state, modifiedAt, numbers, lastNumber: Math.max(state.lastNumber, number) };
       }
-      case 'ScoreDirectionsSet':
+      case 'ScoreDirectionsChanged':
         return { ...state, modifiedAt, directions: event.data };
       case 'DatasetDeleted':
         return { ...state, modifiedAt, exists: false };
@@ -152,13 +152,13 @@ function created({ name, description }: Target): DatasetCreated {
 }
 
 /** Says what counts as better for scores of these keys; the same again changes nothing. */
-export function setScoreDirections(wanted: ScoreDirections): (state: DatasetState) => ScoreDirectionsSet[] {
+export function setScoreDirections(wanted: ScoreDirections): (state: DatasetState) => ScoreDirectionsChanged[] {
   const data = {
     lower_is_better: [...new Set(wanted.lower_is_better)].sort(),
     higher_is_better: [...new Set(wanted.higher_is_better)].sort(),
   };
   return ({ directions }) =>
-    JSON.stringify(data) === JSON.stringify(directions) ? [] : [{ type: 'ScoreDirectionsSet', data }];
+    JSON.stringify(data) === JSON.stringify(directions) ? [] : [{ type: 'ScoreDirectionsChanged', data }];
 }
 
 /** Deletes the dataset; one that is gone already stays so. */

@@ -1,6 +1,6 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsSet } from './dataset';
+import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from './dataset';
 import { applyDatasetDeleted, applySessionDeleted } from './deletions.view';
 import type { ExperimentEvent, ExperimentUploaded, RunsPersisted, SessionCreated } from './experiment';
 import { applyFeedbackAdded, refreshFeedbackStats } from './feedback.view';
@@ -41,8 +41,8 @@ async function apply(event: Event, tx: PoolClient): Promise<void> {
       return applyDatasetCreated(event, tx);
     case 'ExperimentAdded':
       return applyExperimentAdded(event, tx);
-    case 'ScoreDirectionsSet':
-      return applyScoreDirectionsSet(event, tx);
+    case 'ScoreDirectionsChanged':
+      return applyScoreDirectionsChanged(event, tx);
     case 'DatasetDeleted':
       return applyDatasetDeleted(event, tx);
     case 'ExperimentUploaded':
@@ -89,7 +89,7 @@ async function applyExperimentAdded(event: Recorded<ExperimentAdded>, tx: PoolCl
   ]);
 }
 
-async function applyScoreDirectionsSet(event: Recorded<ScoreDirectionsSet>, tx: PoolClient): Promise<void> {
+async function applyScoreDirectionsChanged(event: Recorded<ScoreDirectionsChanged>, tx: PoolClient): Promise<void> {
   await tx.query('update datasets set modified_at = $2, version = $3, score_directions = $4 where id = $1', [
     idOf(event.stream),
     event.time,
