@@ -20,7 +20,7 @@ import { idPath } from './reading.http';
 const LONGEST_KEY = 180;
 const MOST_KEYS = 1000;
 
-const keys = optional(list(str({ min: 1, max: LONGEST_KEY }), { max: MOST_KEYS }), []);
+const keys = optional(list(str({ min: 1, max: LONGEST_KEY }), { max: MOST_KEYS }), [] as string[]);
 const directionsBody = object({ lower_is_better: keys, higher_is_better: keys }, 'ScoreDirections');
 const datasetPath = idPath('dataset_id');
 
