@@ -115,7 +115,9 @@ async function prepare(
     settled,
     async countRows() {
       const { rows: tables } = await database.pool.query<{ name: string }>(
-        `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
+        // Refusals themselves are kept for the audit log.
+        `select table_name as name from information_schema.tables
+         where table_schema = 'public' and table_name <> 'refused_requests' order by 1`,
       );
       const counts = tables.map(({ name }) => `select '${name}' as name, count(*)::int as count from "${name}"`);
       const { rows } = await database.pool.query<{ name: string; count: number }>(counts.join(' union all '));
