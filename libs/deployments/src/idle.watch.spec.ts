@@ -53,6 +53,7 @@ describe('rule 9: UNUSED', () => {
 
   it('ends when runs are sent to the tracing project, of this tenant', async () => {
     const { id, name } = await newDeployment();
+    const since = new Date();
     await look(later());
     await becomes(id, 'UNUSED');
     await trace(uuidOf(501), name, OTHER_TENANT);
@@ -61,7 +62,7 @@ describe('rule 9: UNUSED', () => {
     await trace(uuidOf(502), name, TENANT);
     await service.eventually(
       async () => {
-        await look(new Date());
+        await look(since);
         return service.send('GET', at(id));
       },
       ({ json }) => json.status === 'READY',
