@@ -3,7 +3,7 @@ import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
 
 /** Which of our libraries each folder may import; a domain never imports another domain. */
-const DOMAINS = ['access', 'audit', 'deployments', 'experiments', 'integrations', 'auth-providers', 'rollouts'];
+const DOMAINS = ['access', 'audit', 'deployments', 'experiments', 'integrations', 'auth-providers', 'rollouts', 'webhooks'];
 const FOUNDATION = ['contracts', 'eventing', 'http', 'postgres'];
 const MAY_IMPORT = {
   contracts: [],
@@ -17,6 +17,7 @@ const MAY_IMPORT = {
   integrations: FOUNDATION,
   'auth-providers': FOUNDATION,
   rollouts: FOUNDATION,
+  webhooks: FOUNDATION,
   // Not a domain: what the processes are made of, and how they start.
   service: [...FOUNDATION, ...DOMAINS],
 };

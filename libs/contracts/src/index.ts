@@ -1,3 +1,5 @@
+import type { RevisionSourceMessage, SourceConfigMessage } from './rollouts';
+
 /**
  * What services tell each other. A message is an event's data; its type is the event's type, its tenant and its
  * stream come with the delivery. Members may be added, never changed or removed.
@@ -8,12 +10,26 @@ export interface DeploymentCreatedMessage {
   readonly deployment_id: string;
   readonly tenant_id: string;
   readonly name: string;
+  readonly source: string;
+  readonly source_config: SourceConfigMessage;
+  readonly source_revision_config: RevisionSourceMessage;
 }
 
 /** `DeploymentDeletionRequested`: the deployment is going away, and its tracing project with it when that was asked for. */
 export interface DeploymentDeletionRequestedMessage {
   readonly name: string;
   readonly delete_tracing_project: boolean;
+}
+
+/** `DeploymentStatusReported`: the place where the deployment runs cannot be reached, or can be reached again. */
+export interface DeploymentStatusReportedMessage {
+  readonly status: 'READY' | 'UNKNOWN';
+  readonly reason?: string;
+}
+
+/** `DeploymentDeleted`: it is gone, and its name is free again. */
+export interface DeploymentDeletedMessage {
+  readonly name: string;
 }
 
 /** `CommitResolved`: what `repo_ref` of a revision stood for when the code host was asked. */
@@ -47,4 +63,6 @@ export abstract class CommitResolver {
   abstract resolve(tenantId: string, integrationId: string, repoUrl: string, repoRef: string): Promise<string>;
 }
 
+export * from './connections';
+export * from './experiments';
 export * from './rollouts';

@@ -20,6 +20,9 @@ export interface SourceConfigMessage {
   readonly repo_url?: string;
   readonly listener_id?: string;
   readonly listener_config?: { readonly cluster_namespace?: string };
+  readonly deployment_type?: string;
+  readonly build_on_push?: boolean;
+  readonly custom_url?: string;
   readonly install_command?: string;
   readonly build_command?: string;
 }
@@ -34,6 +37,8 @@ export interface RevisionCreatedMessage {
   readonly secrets: readonly SealedSecret[];
   readonly secret_references:
     readonly { readonly name: string; readonly secret_name: string; readonly secret_key: string }[] | null;
+  /** The revision that this one repeats. */
+  readonly redeployed_from?: string;
 }
 
 /** `RevisionStatusChanged`: of the revisions of one deployment at most one has a running status at a time. */
@@ -43,9 +48,16 @@ export interface RevisionStatusChangedMessage {
   readonly status: string;
 }
 
-/** `DeploymentPatched`: the members of `source_config` that changed. */
+/** `RevisionActivated`: the revision that runs from now on, and the one that ran before. */
+export interface RevisionActivatedMessage {
+  readonly revision_id: string;
+  readonly previous_revision_id: string | null;
+}
+
+/** `DeploymentPatched`: the members of `source_config` that changed, and every other changed member whole. */
 export interface DeploymentPatchedMessage {
   readonly source_config?: SourceConfigMessage;
+  readonly source_revision_config?: RevisionSourceMessage;
 }
 
 /** What a rollout can say about its revision. */

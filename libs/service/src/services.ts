@@ -4,6 +4,7 @@ import { experiments } from './experiments.service';
 import { integrations } from './integrations.service';
 import { rollouts } from './rollouts.service';
 import type { Service } from './service';
+import { webhooks } from './webhooks.service';
 
 /** Every service but the gateway, which is the door to them. */
 export const services = {
@@ -12,6 +13,7 @@ export const services = {
   'auth-providers': authProviders,
   experiments,
   rollouts,
+  webhooks,
 } satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof services;

@@ -26,6 +26,7 @@ describe('The settings', () => {
         maxDepth: 100,
       },
       outboundAllow: [],
+      webhookRetention: 2_592_000_000,
     });
   });
 
@@ -47,6 +48,7 @@ describe('The settings', () => {
       MAX_DEPTH: '12',
       OUTBOUND_ALLOW: 'git.intranet:8443',
       UNUSED_AFTER: '3600',
+      WEBHOOK_LOG_DAYS: '2',
     });
     expect(settings).toMatchObject({
       port: 0,
@@ -60,6 +62,7 @@ describe('The settings', () => {
       limits: { maxDepth: 12 },
       outboundAllow: [{ hostname: 'git.intranet', port: '8443' }],
       unusedAfter: 3_600_000,
+      webhookRetention: 172_800_000,
     });
     expect(settings.masterKeys?.current.key.toString('hex')).toBe('ab'.repeat(32));
   });

@@ -29,6 +29,8 @@ export interface Settings {
   readonly outboundAllow: readonly AllowedHost[];
   /** Milliseconds without a change or a use after which a deployment is UNUSED. */
   readonly unusedAfter?: number;
+  /** Milliseconds for which the log of webhook deliveries is kept. */
+  readonly webhookRetention: number;
   /** Where clients may push images to. */
   readonly registry?: { readonly url: string; readonly token: string };
 }
@@ -62,6 +64,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MIB = 1024 * 1024;
 const MOST_SECONDS = 10 * 365 * 24 * 3600;
+const DAY = 24 * 3_600_000;
 
 /** Settings that cannot be used: one line per mistake, each naming the variable. No line repeats a key or password. */
 export class SettingsProblem extends Error {
@@ -115,6 +118,7 @@ export function readSettings(env: Environment): Settings {
     publicUrl: read('PUBLIC_URL', undefined, publicUrl),
     outboundAllow: read('OUTBOUND_ALLOW', [], outboundAllow),
     unusedAfter: read('UNUSED_AFTER', undefined, seconds),
+    webhookRetention: DAY * read('WEBHOOK_LOG_DAYS', 30, whole(1, 3650)),
     registry: registry(
       read('REGISTRY_URL', undefined, (text) => text),
       read('REGISTRY_TOKEN', undefined, (text) => text),

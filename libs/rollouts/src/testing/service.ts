@@ -105,7 +105,15 @@ export class TestRollouts {
     await this.append(deployment_id, [
       {
         type: 'DeploymentCreated',
-        data: { deployment_id, tenant_id: TENANT, name: 'agent', source_config: config, secrets },
+        data: {
+          deployment_id,
+          tenant_id: TENANT,
+          name: 'agent',
+          source: 'codehost',
+          source_config: config,
+          source_revision_config: {},
+          secrets,
+        },
       },
     ]);
     return deployment_id;

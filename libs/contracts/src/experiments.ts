@@ -1,0 +1,45 @@
+/** What experiments tell others. Their streams are `dataset-<id>` and, for sessions of every kind, `experiment-<id>`. */
+
+/** `DatasetCreated` */
+export interface DatasetCreatedMessage {
+  readonly name: string;
+  readonly description: string | null;
+  readonly data_type: string;
+}
+
+/** `ExperimentUploaded`: times are ISO 8601 in UTC. */
+export interface ExperimentUploadedMessage {
+  readonly name: string;
+  readonly start_time: string;
+  readonly end_time: string;
+  readonly row_count: number;
+  readonly dataset: { readonly id: string; readonly name: string };
+  /** Place of the experiment within its dataset, from 1. */
+  readonly test_run_number: number;
+}
+
+/** `RunsPersisted`: the runs of an upload can be read. Latencies in seconds. */
+export interface RunsPersistedMessage {
+  readonly run_count: number;
+  readonly latency_p50: number | null;
+  readonly latency_p99: number | null;
+  readonly error_rate: number | null;
+  readonly example_count: number;
+}
+
+/** `SessionCreated`: a session that is no upload. */
+export interface SessionCreatedMessage {
+  readonly name: string;
+  readonly reference_dataset_id: string | null;
+  /** The deployment whose tracing project this is. */
+  readonly deployment_id?: string;
+}
+
+/** `FeedbackAdded`: on a run or, without one, on the session. */
+export interface FeedbackAddedMessage {
+  readonly id: string;
+  readonly run_id: string | null;
+  readonly key: string;
+  readonly score: number | null;
+  readonly created_at: string;
+}

@@ -1,0 +1,65 @@
+import { EventStore, load, streamName } from '@fairlead/eventing';
+import { Access, Idempotency, path as pathOf, validateRequest } from '@fairlead/http';
+import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DeliveryQueries } from './delivery.queries';
+import { DeliveryTable } from './delivery.table';
+import { owned, webhookModel } from './webhook';
+import { deliveriesQuery, deliveryPath, webhookPath } from './webhooks.schema';
+
+/** The log of what was sent to a webhook, and sending again. */
+@Controller('v1/webhooks/:webhook_id')
+export class DeliveriesController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly queries: DeliveryQueries,
+    private readonly deliveries: DeliveryTable,
+    private readonly idempotency: Idempotency,
+  ) {}
+
+  @Post('test')
+  @Access('write')
+  @HttpCode(202)
+  async test(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { webhook_id: id } = pathOf(webhookPath, request);
+    return this.idempotency.run(request, reply, async () => {
+      await this.checkOwned(request, id);
+      return this.queries.find(id, await this.deliveries.addTest(id));
+    });
+  }
+
+  @Get('deliveries')
+  @Access('read')
+  async list(@Req() request: FastifyRequest) {
+    const { path, query } = validateRequest(request, { path: webhookPath, query: deliveriesQuery });
+    await this.checkOwned(request, path.webhook_id);
+    return this.queries.list(path.webhook_id, query);
+  }
+
+  @Get('deliveries/:delivery_id')
+  @Access('read')
+  async find(@Req() request: FastifyRequest) {
+    const { webhook_id, delivery_id } = pathOf(deliveryPath, request);
+    await this.checkOwned(request, webhook_id);
+    return this.queries.find(webhook_id, delivery_id);
+  }
+
+  @Post('deliveries/:delivery_id/redeliver')
+  @Access('write')
+  @HttpCode(202)
+  async redeliver(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { webhook_id, delivery_id } = pathOf(deliveryPath, request);
+    return this.idempotency.run(request, reply, async () => {
+      await this.checkOwned(request, webhook_id);
+      await this.queries.find(webhook_id, delivery_id);
+      await this.deliveries.redeliver(webhook_id, delivery_id);
+      return this.queries.find(webhook_id, delivery_id);
+    });
+  }
+
+  /** @throws WebhookNotFound */
+  private async checkOwned(request: FastifyRequest, id: string): Promise<void> {
+    const { state } = await load(this.store, webhookModel, streamName('webhook', id));
+    owned(request.actor.tenantId, id, () => undefined)(state);
+  }
+}

@@ -1,0 +1,45 @@
+/** What can be subscribed to, with what it tells. Types may be added, never changed or removed. */
+export const EVENT_TYPES = {
+  'deployment.created': 'A deployment has been created.',
+  'deployment.patched': 'Members of a deployment have changed.',
+  'deployment.status_changed': 'A deployment can be used, cannot be reached, or is being deleted.',
+  'deployment.deleted': 'A deployment is gone and its name free again.',
+  'revision.created': 'A revision waits to be rolled out.',
+  'revision.status_changed': 'A revision has got on, succeeded or failed.',
+  'revision.activated': 'A revision is the one that runs.',
+  'dataset.created': 'A dataset has been created.',
+  'dataset.deleted': 'A dataset and its experiments have been deleted.',
+  'experiment.uploaded': 'An experiment has been accepted.',
+  'experiment.runs_persisted': 'The runs of an uploaded experiment can be read.',
+  'session.created': 'A session that is not an upload has been created: a tracing project, or a live experiment.',
+  'session.deleted': 'A session has been deleted, uploaded experiments included.',
+  'feedback.added': 'Feedback has been given on a run or a session.',
+  'integration.added': 'An integration with a code host has been added.',
+  'integration.changed': 'Members of an integration have changed.',
+  'integration.removed': 'An integration has been removed.',
+  'oauth_provider.added': 'An OAuth provider has been added.',
+  'oauth_provider.changed': 'Members of an OAuth provider have changed.',
+  'oauth_provider.removed': 'An OAuth provider has been removed.',
+} as const;
+
+export type EventType = keyof typeof EVENT_TYPES;
+
+/** Sent on request only, whatever the webhook subscribes to. */
+export const TEST_TYPE = 'webhook.test';
+
+const TYPES = Object.keys(EVENT_TYPES);
+
+/** Whether a subscription, a type or a prefix of types such as `deployment.*` or `*`, can ever match anything. */
+export function isSubscription(text: string): boolean {
+  return TYPES.some((type) => covers(text, type));
+}
+
+/** Whether one of the subscriptions asks for events of a type. */
+export function subscribes(subscriptions: readonly string[], type: string): boolean {
+  return subscriptions.some((text) => covers(text, type));
+}
+
+function covers(text: string, type: string): boolean {
+  if (text === '*' || text === type) return true;
+  return text.endsWith('.*') && type.startsWith(text.slice(0, -1));
+}

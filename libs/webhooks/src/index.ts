@@ -1,0 +1,5 @@
+export { EVENT_TYPES, type EventType } from './event-types';
+export * from './migrations';
+export type { PublicEvent } from './public-event';
+export * from './webhooks.module';
+export * from './webhooks.options';

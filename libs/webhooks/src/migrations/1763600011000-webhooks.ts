@@ -1,0 +1,68 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Webhooks, what is to be sent to whom and when, and the log of attempts. */
+export class WebhookTables1763600011000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    // The read model: states, which hold no secret that is not sealed. `since`: position at which it was added.
+    await queryRunner.query(`
+      create table webhooks (
+        id uuid primary key,
+        tenant_id uuid not null,
+        version int not null,
+        since bigint not null,
+        created_at timestamptz not null,
+        enabled boolean not null,
+        event_types text[] not null,
+        state text not null
+      )`);
+    await queryRunner.query('create index webhooks_page on webhooks (tenant_id, created_at desc, id)');
+    // Who sends to a webhook's target, and when there is something to send again.
+    await queryRunner.query(`
+      create table webhook_targets (
+        webhook_id uuid primary key,
+        noted bigint not null default 1,
+        due_at timestamptz,
+        holder uuid,
+        leased_until timestamptz,
+        failing_since timestamptz,
+        removed boolean not null default false
+      ) with (fillfactor = 70)`);
+    await queryRunner.query('create index webhook_targets_due on webhook_targets (due_at)');
+    await queryRunner.query(`
+      create table webhook_deliveries (
+        id uuid primary key,
+        webhook_id uuid not null,
+        message_id uuid not null,
+        event_type text not null,
+        body text not null,
+        created_at timestamptz not null,
+        status text not null default 'pending',
+        due_at timestamptz not null,
+        tries int not null default 0,
+        started_at timestamptz,
+        attempts int not null default 0,
+        last_status int,
+        finished_at timestamptz,
+        unique (webhook_id, message_id)
+      )`);
+    await queryRunner.query(`
+      create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at) where status = 'pending'`);
+    await queryRunner.query('create index webhook_deliveries_page on webhook_deliveries (webhook_id, id)');
+    await queryRunner.query('create index webhook_deliveries_old on webhook_deliveries (finished_at)');
+    await queryRunner.query(`
+      create table webhook_attempts (
+        delivery_id uuid not null references webhook_deliveries on delete cascade,
+        number int not null,
+        at timestamptz not null,
+        latency_ms int not null,
+        status int,
+        response text,
+        error text,
+        primary key (delivery_id, number)
+      )`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('drop table webhook_attempts, webhook_deliveries, webhook_targets, webhooks');
+  }
+}

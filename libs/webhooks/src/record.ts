@@ -1,0 +1,22 @@
+import type { Webhook } from './webhook';
+
+/** A webhook as answers show it: never its secret. `failingSince` is since when no delivery to it has succeeded. */
+export function webhookRecord(webhook: Webhook, failingSince: string | null) {
+  const { id, url, event_types, description, disabled, previous, created_at, updated_at } = webhook;
+  return {
+    id,
+    url,
+    event_types,
+    description,
+    enabled: disabled === null,
+    disabled_reason: disabled?.reason ?? null,
+    disabled_at: disabled?.at ?? null,
+    failing_since: failingSince,
+    previous_secret_until: previous.at(-1)?.until ?? null,
+    created_at,
+    updated_at,
+  };
+}
+
+/** The record with the secret in plain, for the two answers that tell it. */
+export type WithSecret = ReturnType<typeof webhookRecord> & { readonly secret: string };

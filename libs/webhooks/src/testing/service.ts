@@ -1,0 +1,176 @@
+import {
+  type DomainEvent,
+  eventingMigrations,
+  EventingModule,
+  EventStoreTransport,
+  Followers,
+  parseMasterKeys,
+  PostgresEventStore,
+  Vault,
+} from '@fairlead/eventing';
+import {
+  type Actor,
+  createServer,
+  httpMigrations,
+  OutboundPolicy,
+  parseOutboundAllow,
+  type Scope,
+  Unauthorized,
+} from '@fairlead/http';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { Module } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { pino } from 'pino';
+import { v7 as uuid } from 'uuid';
+import { webhooksMigrations } from '../migrations';
+import { TargetTable } from '../target.table';
+import { WebhooksModule } from '../webhooks.module';
+import { WebhooksOptions } from '../webhooks.options';
+
+export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
+export const OTHER_TENANT = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
+
+const actor = (keyId: string, tenantId: string, ...scopes: Scope[]): Actor => ({
+  keyId,
+  tenantId,
+  organizationId: tenantId,
+  scopes: new Set(scopes),
+});
+
+const ACTORS: Readonly<Record<string, Actor>> = {
+  writer: actor('writer', TENANT, 'write'),
+  reader: actor('reader', TENANT, 'read'),
+  stranger: actor('stranger', OTHER_TENANT, 'write'),
+};
+
+export interface Sent {
+  readonly as?: keyof typeof ACTORS;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  // Answers are looked into by the tests, whatever their shape.
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+/** The webhooks service over HTTP, on a database of its own; it can be started several times. It may call 127.0.0.1. */
+export class TestService {
+  /** Milliseconds that the service's clock is ahead. */
+  ahead = 0;
+  /** Every line logged so far. */
+  readonly log: string[] = [];
+  private readonly apps: NestFastifyApplication[] = [];
+
+  private constructor(
+    readonly store: PostgresEventStore,
+    readonly database: TestDatabase,
+  ) {}
+
+  static async start(options: Partial<WebhooksOptions> = {}): Promise<TestService> {
+    const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...webhooksMigrations]);
+    const service = new TestService(new PostgresEventStore(database.pool), database);
+    await service.startAnother(options);
+    return service;
+  }
+
+  readonly now = (): number => Date.now() + this.ahead;
+
+  /** Another process of the same service, as far as one process can play two. */
+  async startAnother(options: Partial<WebhooksOptions> = {}): Promise<NestFastifyApplication> {
+    const { store, now } = this;
+    const { db, pool } = this.database;
+    const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
+    const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'));
+    const all = new WebhooksOptions({ outbound, now, lease: 1000, grace: 100, ...options });
+    @Module({ imports: [EventingModule.with({ store, db, pool, vault }), WebhooksModule.with(all)] })
+    class ServiceModule {}
+    const app = await createServer(ServiceModule, {
+      logger: pino({ level: 'trace' }, { write: (line: string) => void this.log.push(line) }),
+      authenticate: (request) => {
+        const known = ACTORS[String(request.headers['x-api-key'])];
+        return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
+      },
+    });
+    app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), 'webhooks') });
+    await app.startAllMicroservices();
+    this.apps.push(app);
+    return app;
+  }
+
+  get app(): NestFastifyApplication {
+    return this.apps[0]!;
+  }
+
+  /** Lets time pass for the schedule. */
+  pass(ms: number): void {
+    this.ahead += ms;
+    this.app.get(TargetTable).wake();
+  }
+
+  async stop(): Promise<void> {
+    for (const app of this.apps) await app.close();
+    await this.store.close();
+    await this.database.drop();
+  }
+
+  async send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, sent: Sent = {}): Promise<Answered> {
+    const { as = 'writer', body, headers = {} } = sent;
+    const answer = await this.app.inject({
+      method,
+      url: `/v1/webhooks${url}`,
+      headers: { 'x-api-key': as, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    });
+    const text = answer.payload;
+    const isJson = String(answer.headers['content-type']).includes('json');
+    return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  }
+
+  /** A new webhook for everything, with its secret. */
+  async add(url: string, body: object = {}, as = 'writer'): Promise<{ id: string; secret: string }> {
+    const added = await this.send('POST', '', { as, body: { url, event_types: ['*'], ...body } });
+    if (added.status !== 201) throw new Error(`${added.status}: ${added.text}`);
+    return added.json;
+  }
+
+  /** Something happens to a deployment, a new one unless one is given; answers its id. */
+  async happen(event: DomainEvent = activated, tenant = TENANT, id = uuid()): Promise<string> {
+    await this.store.append(`deployment-${id}`, 'any', [event], { tenant });
+    return id;
+  }
+
+  /** The newest delivery of a webhook, with its attempts. */
+  async newest(id: string): Promise<Answered['json']> {
+    const { json } = await this.send('GET', `/${id}/deliveries?limit=1`);
+    const found = json.resources[0];
+    return found && (await this.send('GET', `/${id}/deliveries/${found.id}`)).json;
+  }
+
+  /** Waits until the newest delivery of a webhook has been tried so often; answers it. */
+  async tried(id: string, attempts: number): Promise<Answered['json']> {
+    return eventually(
+      () => this.newest(id),
+      (delivery) => delivery?.attempt_count >= attempts,
+    );
+  }
+}
+
+/** An event that is published as `revision.activated`. */
+export const activated = {
+  type: 'RevisionActivated',
+  data: { revision_id: '7f0d0f6e-5c3e-4c1a-9a61-333333333333', previous_revision_id: null },
+};
+
+/** Looks again until it is as expected; fails with what was seen last after ten seconds. */
+export async function eventually<T>(look: () => T | Promise<T>, expected: (seen: T) => boolean): Promise<T> {
+  for (const deadline = Date.now() + 10_000; ;) {
+    const seen = await look();
+    if (expected(seen)) return seen;
+    if (Date.now() > deadline) throw new Error(`Still ${JSON.stringify(seen)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

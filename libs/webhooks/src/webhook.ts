@@ -1,0 +1,141 @@
+import type { DomainEvent, Model, Recorded, Sealed } from '@fairlead/eventing';
+import { WebhookNotFound } from './errors';
+
+/** What the owner decides about a webhook. */
+export interface WebhookFacts {
+  readonly url: string;
+  /** Published types and prefixes of them such as `deployment.*`. */
+  readonly event_types: readonly string[];
+  readonly description: string;
+}
+
+/** Why nothing is sent: the owner said so, the target answered 410, or it has only failed for days. */
+export type DisabledReason = 'requested' | 'gone' | 'failing';
+
+export type WebhookAdded = DomainEvent<
+  'WebhookAdded',
+  WebhookFacts & {
+    readonly webhook_id: string;
+    readonly tenant_id: string;
+    readonly enabled: boolean;
+    readonly secret: Sealed;
+  }
+>;
+/** The changed members, each as it is after the change. */
+export type WebhookChanged = DomainEvent<
+  'WebhookChanged',
+  Partial<WebhookFacts> & {
+    readonly enabled?: boolean;
+  }
+>;
+export type WebhookSecretRotated = DomainEvent<'WebhookSecretRotated', { readonly secret: Sealed }>;
+/** By the service itself. */
+export type WebhookDisabled = DomainEvent<'WebhookDisabled', { readonly reason: 'gone' | 'failing' }>;
+export type WebhookRemoved = DomainEvent<'WebhookRemoved', { readonly webhook_id: string }>;
+
+/** Everything that can be in a stream `webhook-<id>`. */
+export type WebhookEvent = WebhookAdded | WebhookChanged | WebhookSecretRotated | WebhookDisabled | WebhookRemoved;
+
+/** A webhook as its events tell it. */
+export interface Webhook extends WebhookFacts {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly secret: Sealed;
+  /** Former secrets, oldest first, with the time until which deliveries are signed with them too. */
+  readonly previous: readonly { readonly secret: Sealed; readonly until: string }[];
+  /** null while it is enabled. */
+  readonly disabled: { readonly reason: DisabledReason; readonly at: string } | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly removed: boolean;
+}
+
+/** null until the webhook has been added. */
+export type WebhookState = Webhook | null;
+
+export const webhookModel: Model<WebhookState, WebhookEvent> = { initial: null, evolve };
+
+const OVERLAP = 24 * 3_600_000;
+const MOST_PREVIOUS = 3;
+
+function evolve(state: WebhookState, event: Recorded<WebhookEvent>): WebhookState {
+  const { time } = event;
+  if (event.type === 'WebhookAdded') {
+    const { webhook_id: id, enabled, ...members } = event.data;
+    const disabled = enabled ? null : { reason: 'requested' as const, at: time };
+    return { id, ...members, previous: [], disabled, created_at: time, updated_at: time, removed: false };
+  }
+  return state && { ...state, ...change(state, event), updated_at: time };
+}
+
+function change(state: Webhook, event: Recorded<Exclude<WebhookEvent, WebhookAdded>>): Partial<Webhook> {
+  switch (event.type) {
+    case 'WebhookChanged': {
+      const { enabled, ...members } = event.data;
+      if (enabled === undefined) return members;
+      return { ...members, disabled: enabled ? null : { reason: 'requested', at: event.time } };
+    }
+    case 'WebhookSecretRotated': {
+      const until = new Date(Date.parse(event.time) + OVERLAP).toISOString();
+      const previous = [...state.previous, { secret: state.secret, until }].slice(-MOST_PREVIOUS);
+      return { secret: event.data.secret, previous };
+    }
+    case 'WebhookDisabled':
+      return { disabled: { reason: event.data.reason, at: event.time } };
+    case 'WebhookRemoved':
+      return { removed: true };
+  }
+}
+
+/** Adds a webhook under an id made by the caller. */
+export function add(wanted: WebhookAdded['data']): (state: WebhookState) => WebhookEvent[] {
+  return (state) => (state ? [] : [{ type: 'WebhookAdded', data: wanted }]);
+}
+
+/** Changes what is sent and differs; enabling forgets why it was disabled. */
+export function patch(wanted: WebhookChanged['data']): (state: Webhook) => WebhookEvent[] {
+  return (state) => {
+    const enabled = state.disabled === null;
+    const now: WebhookChanged['data'] = { ...state, enabled };
+    const changes = Object.entries(wanted).filter(
+      ([member, value]) =>
+        value !== undefined && JSON.stringify(value) !== JSON.stringify(now[member as keyof WebhookChanged['data']]),
+    );
+    return changes.length === 0 ? [] : [{ type: 'WebhookChanged', data: Object.fromEntries(changes) }];
+  };
+}
+
+/** Signs with another secret from now on, and for a day with the former one as well. */
+export function rotateSecret(secret: Sealed): () => WebhookEvent[] {
+  return () => [{ type: 'WebhookSecretRotated', data: { secret } }];
+}
+
+/** Removes the webhook: its secrets can never be read again. */
+export function remove(state: Webhook): WebhookEvent[] {
+  return [{ type: 'WebhookRemoved', data: { webhook_id: state.id } }];
+}
+
+/** Stops sending to a target that is gone or keeps failing, unless the owner has given another one meanwhile. */
+export function disable(reason: 'gone' | 'failing', url: string): (state: WebhookState) => WebhookEvent[] {
+  return (state) => {
+    if (!state || state.removed || state.disabled || state.url !== url) return [];
+    return [{ type: 'WebhookDisabled', data: { reason } }];
+  };
+}
+
+/** The secrets to sign with at a time, the current one first. */
+export function secretsAt({ secret, previous }: Webhook, now: number): Sealed[] {
+  const former = previous.filter(({ until }) => Date.parse(until) > now).map((one) => one.secret);
+  return [secret, ...former.reverse()];
+}
+
+/**
+ * A decision about a webhook of one tenant.
+ * @throws WebhookNotFound when it does not exist, has been removed or belongs to another tenant.
+ */
+export function owned<T>(tenantId: string, id: string, decide: (state: Webhook) => T): (state: WebhookState) => T {
+  return (state) => {
+    if (!state || state.removed || state.tenant_id !== tenantId) throw new WebhookNotFound(id);
+    return decide(state);
+  };
+}

@@ -1,0 +1,141 @@
+import { Followers } from '@fairlead/eventing';
+import { Pool } from 'pg';
+import { TestService } from './testing/service';
+
+const wanted = { url: 'https://hooks.example/in', event_types: ['deployment.*', 'revision.activated'] };
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await TestService.start({ mostPerTenant: 12 });
+});
+
+afterAll(async () => {
+  await service?.stop();
+});
+
+it('adds, shows, lists, changes and removes a webhook', async () => {
+  const added = await service.send('POST', '', { body: { ...wanted, description: 'ours' } });
+  expect([added.status, added.headers.etag]).toEqual([201, '"1"']);
+  const { secret, ...record } = added.json;
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(record).toEqual({
+    id: expect.any(String),
+    ...wanted,
+    description: 'ours',
+    enabled: true,
+    disabled_reason: null,
+    disabled_at: null,
+    failing_since: null,
+    previous_secret_until: null,
+    created_at: expect.any(String),
+    updated_at: record.created_at,
+  });
+  const path = `/${record.id}`;
+  expect((await service.send('GET', path, { as: 'reader' })).json).toEqual(record);
+  expect((await service.send('GET', '')).json.resources).toContainEqual(record);
+  const headers = { 'if-match': '"1"' };
+  const changed = await service.send('PATCH', path, { body: { event_types: ['*'], enabled: false }, headers });
+  expect([changed.status, changed.headers.etag]).toEqual([200, '"2"']);
+  expect(changed.json).toMatchObject({ event_types: ['*'], enabled: false, disabled_reason: 'requested' });
+  expect((await service.send('PATCH', path, { body: { description: 'x' }, headers })).status).toBe(412);
+  expect((await service.send('DELETE', path)).status).toBe(204);
+  const gone = await service.send('GET', path);
+  expect([gone.status, gone.json]).toEqual([404, { detail: `Webhook ID ${record.id} not found.` }]);
+  expect((await service.send('GET', '')).text).not.toContain(record.id);
+});
+
+it('pages its list', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.unshift((await service.add(wanted.url, { enabled: false })).id);
+  const first = await service.send('GET', '?limit=2');
+  expect(first.json.resources.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2));
+  expect(first.headers.link).toBe('</v1/webhooks?limit=2&offset=2>; rel="next"');
+});
+
+it('shows nothing to another tenant', async () => {
+  const { id } = await service.add(wanted.url);
+  const rest = ['', '/deliveries', `/deliveries/${id}`, '/test', `/deliveries/${id}/redeliver`, '/rotate-secret'];
+  for (const path of rest) {
+    const method = /test|redeliver|rotate/.test(path) ? 'POST' : 'GET';
+    const { status, json } = await service.send(method, `/${id}${path}`, { as: 'stranger' });
+    expect([status, json]).toEqual([404, { detail: `Webhook ID ${id} not found.` }]);
+  }
+  expect((await service.send('DELETE', `/${id}`, { as: 'stranger' })).status).toBe(404);
+  expect((await service.send('GET', '', { as: 'stranger' })).json.resources).toEqual([]);
+});
+
+it('adds and rotates once for one Idempotency-Key, and tells the same secret again', async () => {
+  const headers = { 'idempotency-key': 'the-same' };
+  const first = await service.send('POST', '', { body: wanted, headers });
+  const second = await service.send('POST', '', { body: wanted, headers });
+  expect(second.json).toEqual(first.json);
+  expect(second.headers['idempotent-replayed']).toBe('true');
+  const path = `/${first.json.id}/rotate-secret`;
+  const again = { 'idempotency-key': 'another' };
+  const rotated = await service.send('POST', path, { headers: again });
+  expect(rotated.json.secret).not.toBe(first.json.secret);
+  expect(Date.parse(rotated.json.previous_secret_until) - Date.parse(rotated.json.updated_at)).toBe(24 * 3_600_000);
+  expect((await service.send('POST', path, { headers: again })).json).toEqual(rotated.json);
+});
+
+it('never lets a secret out, not in other answers, logs, events or tables', async () => {
+  const { id, secret } = await service.add(wanted.url);
+  const { json: rotated } = await service.send('POST', `/${id}/rotate-secret`, {
+    headers: { 'idempotency-key': 'kept' },
+  });
+  const answers = await Promise.all([`/${id}`, ''].map((path) => service.send('GET', path)));
+  const tables = ['events', 'webhooks', 'webhook_deliveries', 'idempotency_keys', 'data_keys'];
+  const columns = tables.map((table) => `coalesce((select string_agg(t::text, '') from ${table} t), '')`);
+  const { rows } = await service.database.pool.query<{ text: string }>(`select ${columns.join(' || ')} as text`);
+  expect(rows[0]!.text).toContain(id);
+  for (const text of [rows[0]!.text, service.log.join('\n'), ...answers.map((answer) => answer.text)]) {
+    for (const one of [secret, rotated.secret]) expect(text).not.toContain(one.slice('whsec_'.length));
+  }
+});
+
+it('forgets the secrets of a removed webhook', async () => {
+  const { id } = await service.add(wanted.url);
+  await service.send('DELETE', `/${id}`);
+  await service.app.get(Followers).passed(await service.store.head(), undefined, 5000);
+  const { rows } = await service.app.get(Pool).query('select 1 from data_keys where subject = $1', [id]);
+  expect(rows).toEqual([]);
+});
+
+it.each([
+  [{ url: 'http://hooks.example/in' }, /^url must be an https URL/],
+  [{ url: 'https://user:word@hooks.example' }, /^url must not hold credentials/],
+  [{ url: 'https://10.0.0.1/' }, /^url names a host that may not be called/],
+  [{ url: 'https://metadata.google.internal/' }, /^url names a host/],
+])('refuses %j', async (difference, detail) => {
+  const answer = await service.send('POST', '', { body: { ...wanted, ...difference } });
+  expect([answer.status, answer.json.detail]).toEqual([400, expect.stringMatching(detail)]);
+});
+
+it.each([
+  [{ event_types: [] }, ['body', 'event_types']],
+  [{ event_types: ['deployment.*', 'deployment.exploded'] }, ['body', 'event_types', 1]],
+  [{ event_types: ['webhook.test'] }, ['body', 'event_types', 0]],
+  [{ description: 'x'.repeat(501) }, ['body', 'description']],
+])('does not take %j', async (difference, loc) => {
+  const answer = await service.send('POST', '', { body: { ...wanted, ...difference } });
+  expect([answer.status, answer.json.detail[0].loc]).toEqual([422, loc]);
+});
+
+it('refuses to point an existing webhook at a host that may not be called', async () => {
+  const { id } = await service.add(wanted.url);
+  const inward = await service.send('PATCH', `/${id}`, { body: { url: 'https://192.168.0.1/' } });
+  expect([inward.status, inward.json.detail]).toEqual([400, 'url names a host that may not be called.']);
+});
+
+it('needs the right scope', async () => {
+  expect((await service.send('POST', '', { as: 'reader', body: wanted })).status).toBe(403);
+  expect((await service.send('GET', '', { as: 'nobody' })).status).toBe(401);
+});
+
+it('limits how many a workspace has', async () => {
+  const statuses = [];
+  for (let n = 0; n < 13; n++) statuses.push(await service.send('POST', '', { as: 'stranger', body: wanted }));
+  expect(statuses.map(({ status }) => status)).toEqual([...Array<number>(12).fill(201), 400]);
+  expect(statuses.at(-1)!.json.detail).toBe('A workspace can have at most 12 webhooks.');
+});

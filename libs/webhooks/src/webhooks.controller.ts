@@ -1,0 +1,134 @@
+import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
+import {
+  Access,
+  body,
+  checkTarget,
+  etag,
+  Idempotency,
+  ifMatch,
+  linkNext,
+  metadataOf,
+  path as pathOf,
+  query,
+  validateRequest,
+} from '@fairlead/http';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { v7 as uuid } from 'uuid';
+import { TooManyWebhooks } from './errors';
+import { webhookRecord, type WithSecret } from './record';
+import { TargetTable } from './target.table';
+import { add, owned, patch, remove, rotateSecret, type Webhook, type WebhookEvent, webhookModel } from './webhook';
+import { WebhookSecrets } from './webhook.secrets';
+import { WebhooksOptions } from './webhooks.options';
+import { addRequest, patchRequest, webhookPath, webhooksQuery } from './webhooks.schema';
+import { WebhooksView } from './webhooks.view';
+
+@Controller('v1/webhooks')
+export class WebhooksController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+    private readonly view: WebhooksView,
+    private readonly targets: TargetTable,
+    private readonly secrets: WebhookSecrets,
+    private readonly idempotency: Idempotency,
+    private readonly options: WebhooksOptions,
+  ) {}
+
+  @Get()
+  @Access('read')
+  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const page = query(webhooksQuery, request);
+    const { items, more } = await this.view.list(request.actor.tenantId, page);
+    const offset = page.offset + items.length;
+    if (more) linkNext(request, reply, offset);
+    return { resources: items.map(({ webhook, failingSince }) => webhookRecord(webhook, failingSince)), offset };
+  }
+
+  @Post()
+  @Access('write')
+  @HttpCode(201)
+  async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<WithSecret> {
+    const { event_types, ...sent } = body(addRequest, request);
+    await checkTarget(sent.url, this.options.outbound);
+    const { tenantId } = request.actor;
+    const record = await this.idempotency.run(request, reply, async () => {
+      const { mostPerTenant } = this.options;
+      if ((await this.view.count(tenantId)) >= mostPerTenant) throw new TooManyWebhooks(mostPerTenant);
+      const id = uuid();
+      const secret = await this.secrets.make(tenantId, id);
+      const types = [...new Set(event_types)];
+      const decide = add({ webhook_id: id, tenant_id: tenantId, ...sent, event_types: types, secret });
+      const added = await handle(this.store, webhookModel, streamName('webhook', id), decide, metadataOf(request));
+      return this.shown(reply, added);
+    });
+    return this.withSecret(tenantId, record);
+  }
+
+  @Get(':webhook_id')
+  @Access('read')
+  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { webhook_id: id } = pathOf(webhookPath, request);
+    const { state, version } = await load(this.store, webhookModel, streamName('webhook', id));
+    const webhook = owned(request.actor.tenantId, id, (found) => found)(state);
+    reply.header('etag', etag(version));
+    return webhookRecord(webhook, await this.targets.failingSince(id));
+  }
+
+  @Patch(':webhook_id')
+  @Access('write')
+  async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path, body: sent } = validateRequest(request, { path: webhookPath, body: patchRequest });
+    if (sent.url !== undefined) await checkTarget(sent.url, this.options.outbound);
+    const event_types = sent.event_types && [...new Set(sent.event_types)];
+    return this.idempotency.run(request, reply, async () =>
+      this.shown(reply, await this.run(request, path.webhook_id, patch({ ...sent, event_types }))),
+    );
+  }
+
+  @Delete(':webhook_id')
+  @Access('write')
+  @HttpCode(204)
+  async remove(@Req() request: FastifyRequest): Promise<void> {
+    const { webhook_id: id } = pathOf(webhookPath, request);
+    const { position } = await this.run(request, id, remove);
+    await this.followers.passed(position, [this.view.name]);
+  }
+
+  @Post(':webhook_id/rotate-secret')
+  @Access('write')
+  @HttpCode(200)
+  async rotate(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<WithSecret> {
+    const { webhook_id: id } = pathOf(webhookPath, request);
+    const { tenantId } = request.actor;
+    const record = await this.idempotency.run(request, reply, async () => {
+      const { state } = await load(this.store, webhookModel, streamName('webhook', id));
+      owned(tenantId, id, () => undefined)(state);
+      const secret = await this.secrets.make(tenantId, id);
+      return this.shown(reply, await this.run(request, id, rotateSecret(secret)));
+    });
+    return this.withSecret(tenantId, record);
+  }
+
+  private async run(request: FastifyRequest, id: string, decide: (state: Webhook) => WebhookEvent[]) {
+    const decideOwned = owned(request.actor.tenantId, id, decide);
+    const stream = streamName('webhook', id);
+    return handle(this.store, webhookModel, stream, decideOwned, metadataOf(request), ifMatch(request));
+  }
+
+  private async shown(reply: FastifyReply, handled: Awaited<ReturnType<WebhooksController['run']>>) {
+    const { state, version, position } = handled;
+    await this.followers.passed(position, [this.view.name]);
+    reply.header('etag', etag(version));
+    return webhookRecord(state!, await this.targets.failingSince(state!.id));
+  }
+
+  /** Opened for every answer, so that what is kept to be repeated for an Idempotency-Key holds no secret. */
+  private async withSecret(tenantId: string, record: ReturnType<typeof webhookRecord>): Promise<WithSecret> {
+    const { state } = await load(this.store, webhookModel, streamName('webhook', record.id));
+    const webhook = owned(tenantId, record.id, (found) => found)(state);
+    const [secret] = await this.secrets.open(webhook, this.options.now());
+    return { ...record, secret };
+  }
+}

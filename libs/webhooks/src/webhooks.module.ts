@@ -1,0 +1,64 @@
+import { Followers, Vault, VersionMismatch } from '@fairlead/eventing';
+import { BadRequest, Conflict, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
+import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
+import { Pool } from 'pg';
+import { DeliveriesController } from './deliveries.controller';
+import { DeliveryAttempts } from './delivery.attempt';
+import { DeliveryFanOut } from './delivery.fan-out';
+import { DeliveryQueries } from './delivery.queries';
+import { DeliverySender } from './delivery.sender';
+import { DeliverySweeper } from './delivery.sweeper';
+import { DeliveryTable } from './delivery.table';
+import { DeliveryNotFound, TooManyWebhooks, WebhookDisabledNow, WebhookNotFound } from './errors';
+import { TargetTable } from './target.table';
+import { WebhookSecrets } from './webhook.secrets';
+import { WebhooksConsumer } from './webhooks.consumer';
+import { WebhooksController } from './webhooks.controller';
+import { WebhooksOptions } from './webhooks.options';
+import { WebhooksView } from './webhooks.view';
+
+mapError(WebhookNotFound, ({ message }) => new NotFound(message));
+mapError(DeliveryNotFound, ({ message }) => new NotFound(message));
+mapError(WebhookDisabledNow, ({ message }) => new Conflict(message));
+mapError(TooManyWebhooks, ({ message }) => new BadRequest(message));
+mapError(VersionMismatch, () => new PreconditionFailed());
+
+/**
+ * Webhooks out: tells addresses that tenants name what happens, signed, again until it has arrived, with a log. Needs
+ * the providers of EventingModule; sends in every process that it is part of.
+ */
+@Module({})
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly followers: Followers,
+    private readonly view: WebhooksView,
+  ) {}
+
+  static with(options = new WebhooksOptions()): DynamicModule {
+    return {
+      module: WebhooksModule,
+      controllers: [WebhooksController, DeliveriesController, WebhooksConsumer],
+      providers: [
+        { provide: WebhooksOptions, useValue: options },
+        DeliveryAttempts,
+        DeliveryFanOut,
+        DeliveryQueries,
+        DeliverySender,
+        DeliverySweeper,
+        DeliveryTable,
+        TargetTable,
+        WebhookSecrets,
+        WebhooksView,
+        {
+          provide: Idempotency,
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          inject: [Pool, Vault],
+        },
+      ],
+    };
+  }
+
+  onModuleInit(): void {
+    this.followers.register(this.view);
+  }
+}

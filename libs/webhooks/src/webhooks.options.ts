@@ -1,0 +1,35 @@
+import { OutboundPolicy } from '@fairlead/http';
+
+const DAY = 24 * 3_600_000;
+
+/** Settings of webhooks; the class is also their injection token. Times are milliseconds. */
+export class WebhooksOptions {
+  readonly outbound: OutboundPolicy;
+  /** For one attempt, until the answer is there. */
+  readonly timeLimit: number;
+  /** Finished deliveries are kept for so long. */
+  readonly retention: number;
+  /** Deliveries that are under way to one target at a time. */
+  readonly lanes: number;
+  /** Targets that this process sends to at a time. */
+  readonly targets: number;
+  /** How long the targets of a killed process rest before another sends to them. */
+  readonly lease: number;
+  /** What is under way when the process ends may still take so long. */
+  readonly grace: number;
+  readonly mostPerTenant: number;
+  /** The time of the schedule, as of `Date.now`. */
+  readonly now: () => number;
+
+  constructor(options: Partial<WebhooksOptions> = {}) {
+    this.outbound = options.outbound ?? new OutboundPolicy();
+    this.timeLimit = options.timeLimit ?? 15_000;
+    this.retention = options.retention ?? 30 * DAY;
+    this.lanes = options.lanes ?? 4;
+    this.targets = options.targets ?? 200;
+    this.lease = options.lease ?? 10_000;
+    this.grace = options.grace ?? 5000;
+    this.mostPerTenant = options.mostPerTenant ?? 100;
+    this.now = options.now ?? Date.now;
+  }
+}

@@ -1,0 +1,125 @@
+import { Followers, idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import { DeliveryFanOut } from './delivery.fan-out';
+import { PUBLISHED } from './public-event';
+import { TargetTable } from './target.table';
+import { type Webhook, type WebhookEvent, webhookModel } from './webhook';
+
+const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
+  'WebhookAdded',
+  'WebhookChanged',
+  'WebhookSecretRotated',
+  'WebhookDisabled',
+  'WebhookRemoved',
+];
+const OWN = new Set<string>(WEBHOOK_EVENTS);
+
+/** A webhook and since when no delivery to it has succeeded. */
+export interface Listed {
+  readonly webhook: Webhook;
+  readonly failingSince: string | null;
+}
+
+/**
+ * Keeps the table `webhooks` and makes the deliveries of published events: one follower for both, so that a webhook
+ * gets exactly the events that come after its own in the log.
+ */
+@Injectable()
+export class WebhooksView implements Projection {
+  readonly name = 'webhooks.view';
+  readonly types = [...WEBHOOK_EVENTS, ...PUBLISHED];
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly followers: Followers,
+    private readonly fanOut: DeliveryFanOut,
+    private readonly targets: TargetTable,
+  ) {}
+
+  readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
+    const noted = new Set<string>();
+    let published: Recorded[] = [];
+    const deliver = async () => {
+      for (const id of await this.fanOut.deliver(published, tx)) noted.add(id);
+      published = [];
+    };
+    for (const event of events) {
+      if (!OWN.has(event.type)) {
+        published.push(event);
+        continue;
+      }
+      await deliver();
+      await this.apply(event as Recorded<WebhookEvent>, tx);
+    }
+    await deliver();
+    if (noted.size === 0) return;
+    await this.targets.note([...noted], tx);
+    // What has been noted can be seen once this batch is committed.
+    void this.followers.passed(events.at(-1)!.position, [this.name]).then(() => this.targets.wake());
+  };
+
+  /** A page of a tenant's webhooks, newest first. */
+  async list(tenantId: string, { limit, offset }: { readonly limit: number; readonly offset: number }) {
+    const { rows } = await this.pool.query<Row>(
+      `select state, failing_since from webhooks left join webhook_targets on webhook_id = id
+       where tenant_id = $1 order by created_at desc, id desc limit $2 offset $3`,
+      [tenantId, limit + 1, offset],
+    );
+    return { items: rows.slice(0, limit).map(listed), more: rows.length > limit };
+  }
+
+  /** How many webhooks a tenant has. */
+  async count(tenantId: string): Promise<number> {
+    const { rows } = await this.pool.query<{ count: number }>(
+      'select count(*)::int as count from webhooks where tenant_id = $1',
+      [tenantId],
+    );
+    return rows[0]!.count;
+  }
+
+  private async apply(event: Recorded<WebhookEvent>, tx: PoolClient): Promise<void> {
+    const id = idOf(event.stream);
+    if (event.type === 'WebhookRemoved') {
+      await tx.query('delete from webhooks where id = $1', [id]);
+      await this.targets.remove(id, tx);
+      return;
+    }
+    const { rows } = await tx.query<{ state: string; version: number }>(
+      'select state, version from webhooks where id = $1',
+      [id],
+    );
+    const before = rows[0];
+    if (before && before.version >= event.version) return;
+    const state = webhookModel.evolve(before ? (JSON.parse(before.state) as Webhook) : null, event);
+    if (!state) return;
+    await tx.query(
+      `insert into webhooks (id, tenant_id, version, since, created_at, enabled, event_types, state)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)
+       on conflict (id) do update set version = excluded.version, enabled = excluded.enabled,
+         event_types = excluded.event_types, state = excluded.state`,
+      [
+        id,
+        state.tenant_id,
+        event.version,
+        event.position.toString(),
+        state.created_at,
+        state.disabled === null,
+        state.event_types,
+        JSON.stringify(state),
+      ],
+    );
+    if (state.disabled) await this.fanOut.giveUp(id, event.time, tx);
+    const renewed = event.type === 'WebhookChanged' && (event.data.url !== undefined || event.data.enabled === true);
+    await this.targets.keep(id, renewed, tx);
+  }
+}
+
+interface Row {
+  readonly state: string;
+  readonly failing_since: Date | null;
+}
+
+function listed({ state, failing_since }: Row): Listed {
+  return { webhook: JSON.parse(state) as Webhook, failingSince: failing_since?.toISOString() ?? null };
+}
