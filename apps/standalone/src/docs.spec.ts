@@ -23,6 +23,7 @@ beforeEach(async () => {
       DATABASE_URL: database.url,
       FAIRLEAD_DATA_DIR: join(folder, '.fairlead'),
       LOG_LEVEL: 'silent',
+      OUTBOUND_ALLOW: '127.0.0.1',
     }),
   );
   symlinkSync(join(ROOT, 'docs'), join(folder, 'docs'));

@@ -30,6 +30,7 @@ const OWN = new Set([
   'POST /v2/auth/providers',
   'POST /v2/listeners',
   'POST /v1/integrations',
+  'POST /v1/webhooks',
   'POST /v2/auth/providers/mcp-discover',
   'GET /api/v1/audit-logs',
 ]);
@@ -49,6 +50,8 @@ async function seenByTenantA(): Promise<Answer[]> {
   const paths = [
     `/v2/deployments/${deployment_id}`,
     `/v1/integrations/${ids.integration_id}`,
+    `/v1/webhooks/${ids.webhook_id}`,
+    `/v1/webhooks/${ids.webhook_id}/deliveries`,
     `/v2/deployments/${deployment_id}/revisions`,
     `/api/v1/datasets/${dataset_id}`,
     `/api/v1/sessions/${session_id}`,

@@ -7,7 +7,7 @@ import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings, startStandalone } from '..';
 import { type Answer, exchange, faultOf, type Message } from './exchange';
-import { newDeployment, newUpload } from './good-bodies';
+import { newDeployment, newUpload, newWebhook } from './good-bodies';
 import type { Ids, Target } from './requests';
 
 const OPERATOR = 'fuzz-spec-operator-key';
@@ -26,7 +26,7 @@ export interface FuzzService {
   check(message: Message): Promise<Answer>;
   /** Resolves when everything that happened so far can be read. */
   settled(): Promise<void>;
-  /** Rows by table, the log of events among them. */
+  /** Rows by table, the log of events among them; not the attempts to deliver, which go on by themselves. */
   countRows(): Promise<Readonly<Record<string, number>>>;
   /** @throws Error when a list, a new deployment or an upload is not answered as usual. */
   answersAsUsual(): Promise<void>;
@@ -118,6 +118,7 @@ async function prepare(
         // Refusals themselves are kept for the audit log.
         `select table_name as name from information_schema.tables
          where table_schema = 'public' and table_name <> 'refused_requests' order by 1`,
+        `select table_name as name from information_schema.tables where table_schema = 'public' and table_name <> 'webhook_attempts' order by 1`,
       );
       const counts = tables.map(({ name }) => `select '${name}' as name, count(*)::int as count from "${name}"`);
       const { rows } = await database.pool.query<{ name: string; count: number }>(counts.join(' union all '));
@@ -152,6 +153,9 @@ async function fill(ask: Ask, name: string): Promise<Ids> {
   const [example] = await json<Named[]>('GET', `/api/v1/examples?dataset=${dataset.id}`);
   const [feedback] = await json<Named[]>('GET', `/api/v1/feedback?run=${run.id}`);
   const apiKey = await json<Named>('POST', '/api/v1/api-key', { description: name });
+  const webhook = await json<Named>('POST', '/v1/webhooks', newWebhook);
+  const delivery = await json<Named>('POST', `/v1/webhooks/${webhook.id}/test`);
+  await json('PATCH', `/v1/webhooks/${webhook.id}`, { enabled: false });
   return {
     deployment_id: deployment.id,
     revision_id: deployment.latest_revision_id,
@@ -162,6 +166,8 @@ async function fill(ask: Ask, name: string): Promise<Ids> {
     example_id: example?.id ?? MISSING,
     feedback_id: feedback?.id ?? MISSING,
     id: apiKey.id,
+    webhook_id: webhook.id,
+    delivery_id: delivery.id,
   };
 }
 

@@ -37,6 +37,8 @@ export const newUpload = (name: string) => ({
   ],
 });
 
+export const newWebhook = { url: 'https://hooks.example/in', event_types: ['deployment.deleted', 'dataset.*'] };
+
 const container = {
   name: 'sidecar',
   image: 'registry.example/b:2',
@@ -72,6 +74,8 @@ const GOOD: Readonly<Record<string, (name: string, ids: Ids) => Json>> = {
     secret_references: [{ name: 'R', secret_name: 's', secret_key: 'k' }],
   }),
   'PUT /v2/deployments/:deployment_id/tags': () => ({ tag_value_ids: [crypto.randomUUID(), crypto.randomUUID()] }),
+  'POST /v1/webhooks': (description) => ({ ...newWebhook, description, enabled: false }),
+  'PATCH /v1/webhooks/:webhook_id': (description) => ({ ...newWebhook, description, enabled: false }),
   'POST /api/v1/datasets/upload-experiment': (name) => newUpload(name),
   'POST /api/v1/feedback': (name, { run_id = name }) => ({
     run_id,

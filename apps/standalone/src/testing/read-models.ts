@@ -14,6 +14,7 @@ const TABLES = {
   feedback: 'id',
   feedback_configs: 'tenant_id, key',
   persisted_experiments: 'session_id',
+  webhooks: 'id',
 };
 
 /** Forgets every read model and how far all followers had come, so that every event is delivered again. */

@@ -52,6 +52,11 @@ const newIntegration = (name: string, base_url?: string) => ({
   base_url,
   credentials: { token: 'a-token' },
 });
+const newWebhook = (description: string, outside: string) => ({
+  url: `${outside}/hook`,
+  event_types: ['dataset.deleted'],
+  description,
+});
 const newListener = (compute_id: string) => ({ compute_type: 'k8s', compute_id, compute_config: {} });
 
 const provider = (provider_id: string, outside: string) => ({
@@ -106,8 +111,22 @@ export async function fillTenant(service: RouteService, key: string, mark: strin
       ...ids,
       integration_id: (await ask<{ id: string }>('POST', '/v1/integrations', newIntegration(mark))).id,
       listener_id: (await ask<{ id: string }>('POST', '/v2/listeners', newListener(mark))).id,
+      ...(await fillWebhooks(service, key, mark)),
     },
   };
+}
+
+/** A webhook, and a delivery that has arrived. */
+async function fillWebhooks(service: RouteService, key: string, mark: string): Promise<Ids> {
+  type Delivery = { id: string; status: string };
+  const body = newWebhook(mark, service.outside.url);
+  const { id } = await service.ask<{ id: string }>('POST', '/v1/webhooks', key, body);
+  const sent = await service.ask<Delivery>('POST', `/v1/webhooks/${id}/test`, key);
+  await askUntil(async () => {
+    const { status } = await service.ask<Delivery>('GET', `/v1/webhooks/${id}/deliveries/${sent.id}`, key);
+    return status === 'delivered' ? status : undefined;
+  });
+  return { webhook_id: id, delivery_id: sent.id };
 }
 
 /** A provider with a token that an agent uses, and a sign-in that nobody has finished. */
@@ -181,6 +200,8 @@ export function details(
     'POST /api/v1/workspaces': { body: { display_name: name } },
     'POST /v1/integrations': { body: newIntegration(name) },
     'PATCH /v1/integrations/:integration_id': { body: { name: 'taken over' } },
+    'POST /v1/webhooks': { body: newWebhook(name, outside.url) },
+    'PATCH /v1/webhooks/:webhook_id': { body: { description: 'taken over' } },
     'POST /v2/listeners': { body: newListener(name) },
     'PATCH /v2/listeners/:listener_id': { body: { version: 'taken over' } },
     'POST /v2/auth/providers': { body: provider(name, outside.url) },

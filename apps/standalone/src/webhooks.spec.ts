@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { Webhook } from 'standardwebhooks';
+import { readSettings, type Standalone, startStandalone } from '.';
+import { newDeployment, newUpload } from './testing/good-bodies';
+import { askUntil } from './testing/route-service';
+
+const KEY = 'webhooks-spec-operator-key';
+
+let directory: string;
+let database: TestDatabase;
+let standalone: Standalone;
+let receiver: Server;
+let messages: { headers: IncomingHttpHeaders; text: string }[];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'fairlead-webhooks-'));
+  database = await testDatabase([]);
+  standalone = await startStandalone(
+    readSettings({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: directory,
+      FAIRLEAD_API_KEY: KEY,
+      LOG_LEVEL: 'silent',
+      OUTBOUND_ALLOW: '127.0.0.1',
+    }),
+  );
+  messages = [];
+  receiver = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      messages.push({ headers: request.headers, text: Buffer.concat(chunks).toString() });
+      response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+}, 60_000);
+
+afterAll(async () => {
+  await standalone?.stop();
+  receiver?.closeAllConnections();
+  receiver?.close();
+  await database?.drop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function ask(method: string, path: string, body?: object) {
+  const response = await fetch(standalone.url + path, {
+    method,
+    headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+it('tells what happens to deployments, experiments, integrations and providers, and none of their secrets', async () => {
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const { secret } = await ask('POST', '/v1/webhooks', { url, event_types: ['*'] });
+  const { id: deployment_id, latest_revision_id: revision_id } = await ask('POST', '/v2/deployments', {
+    ...newDeployment('agent'),
+    secrets: [{ name: 'TOKEN', value: 'never-to-be-told' }],
+  });
+  const { dataset, experiment } = await ask('POST', '/api/v1/datasets/upload-experiment', newUpload('uploaded'));
+  await ask('POST', '/api/v1/feedback', { session_id: experiment.id, key: 'good', score: 1 });
+  const { id: integration_id } = await ask('POST', '/v1/integrations', {
+    name: 'host',
+    provider: 'gitlab',
+    credentials: { token: 'never-to-be-told' },
+  });
+  await ask('PATCH', `/v1/integrations/${integration_id}`, { name: 'renamed' });
+  const provider = await ask('POST', '/v2/auth/providers', {
+    provider_id: 'provider',
+    name: 'provider',
+    client_id: 'client',
+    client_secret: 'never-to-be-told',
+    auth_url: 'https://login.example/authorize',
+    token_url: 'https://login.example/token',
+  });
+  await ask('DELETE', `/v2/deployments/${deployment_id}`);
+
+  const wanted: [string, object][] = [
+    ['deployment.created', { deployment_id, name: 'agent', source: 'external_container' }],
+    ['revision.created', { revision_id, deployment_id, source_revision_config: { image_uri: 'registry.example/a:1' } }],
+    ['deployment.status_changed', { deployment_id, status: 'READY' }],
+    ['deployment.deleted', { deployment_id, name: 'agent' }],
+    ['session.created', { name: 'agent', deployment_id }],
+    ['dataset.created', { dataset_id: dataset.id, name: 'uploaded', data_type: 'kv' }],
+    ['experiment.uploaded', { session_id: experiment.id, dataset_id: dataset.id, row_count: 1, test_run_number: 1 }],
+    ['experiment.runs_persisted', { session_id: experiment.id, run_count: 1, example_count: 1, error_rate: 1 }],
+    ['feedback.added', { session_id: experiment.id, run_id: null, key: 'good', score: 1 }],
+    ['integration.added', { integration_id, name: 'host', provider: 'gitlab', base_url: 'https://gitlab.com' }],
+    ['integration.changed', { integration_id, changed: ['name'] }],
+    ['oauth_provider.added', { id: provider.id, provider_id: 'provider', name: 'provider' }],
+  ];
+  const types = () => new Set(messages.map(({ text }) => JSON.parse(text).type));
+  await askUntil(async () => (wanted.every(([type]) => types().has(type)) ? true : undefined));
+  const told = messages.map(({ headers, text }) => new Webhook(secret).verify(text, headers as Record<string, string>));
+  for (const [type, data] of wanted) {
+    expect(told).toContainEqual({
+      type,
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: expect.objectContaining(data),
+    });
+  }
+  for (const { text } of messages) expect(text).not.toContain('never-to-be-told');
+}, 60_000);
