@@ -1,18 +1,13 @@
-import { Followers, idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { Followers, type Projection, type Recorded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { DeliveryFanOut } from './delivery.fan-out';
 import { PUBLISHED } from './public-event';
 import { TargetTable } from './target.table';
-import { type Webhook, type WebhookEvent, webhookModel } from './webhook';
+import type { Webhook, WebhookEvent } from './webhook';
+import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
 
-const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
-  'WebhookAdded',
-  'WebhookChanged',
-  'WebhookSecretRotated',
-  'WebhookDisabled',
-  'WebhookRemoved',
-];
+export const WEBHOOKS_VIEW = 'webhooks.view';
 const OWN = new Set<string>(WEBHOOK_EVENTS);
 
 /** A webhook and since when no delivery to it has succeeded. */
@@ -27,8 +22,10 @@ export interface Listed {
  */
 @Injectable()
 export class WebhooksView implements Projection {
-  readonly name = 'webhooks.view';
+  readonly name = WEBHOOKS_VIEW;
   readonly types = [...WEBHOOK_EVENTS, ...PUBLISHED];
+  /** Writes of other domains must not pay for each of their events here. */
+  readonly gatherMs = 100;
 
   constructor(
     private readonly pool: Pool,
@@ -79,39 +76,12 @@ export class WebhooksView implements Projection {
   }
 
   private async apply(event: Recorded<WebhookEvent>, tx: PoolClient): Promise<void> {
-    const id = idOf(event.stream);
-    if (event.type === 'WebhookRemoved') {
-      await tx.query('delete from webhooks where id = $1', [id]);
-      await this.targets.remove(id, tx);
-      return;
-    }
-    const { rows } = await tx.query<{ state: string; version: number }>(
-      'select state, version from webhooks where id = $1',
-      [id],
-    );
-    const before = rows[0];
-    if (before && before.version >= event.version) return;
-    const state = webhookModel.evolve(before ? (JSON.parse(before.state) as Webhook) : null, event);
+    const state = await applyToRow(event, tx);
     if (!state) return;
-    await tx.query(
-      `insert into webhooks (id, tenant_id, version, since, created_at, enabled, event_types, state)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)
-       on conflict (id) do update set version = excluded.version, enabled = excluded.enabled,
-         event_types = excluded.event_types, state = excluded.state`,
-      [
-        id,
-        state.tenant_id,
-        event.version,
-        event.position.toString(),
-        state.created_at,
-        state.disabled === null,
-        state.event_types,
-        JSON.stringify(state),
-      ],
-    );
-    if (state.disabled) await this.fanOut.giveUp(id, event.time, tx);
+    if (state.removed) return this.targets.remove(state.id, tx);
+    if (state.disabled) await this.fanOut.giveUp(state.id, event.time, tx);
     const renewed = event.type === 'WebhookChanged' && (event.data.url !== undefined || event.data.enabled === true);
-    await this.targets.keep(id, renewed, tx);
+    await this.targets.keep(state.id, renewed, tx);
   }
 }
 

@@ -58,6 +58,7 @@ async function fill(): Promise<void> {
     });
     if (n === 2) await send('DELETE', `/v2/deployments/${id}`);
   }
+  await send('POST', '/v1/webhooks', { url: 'https://hooks.example/in', event_types: ['*'], enabled: false });
   await send('POST', '/v2/listeners', {
     compute_type: 'k8s',
     compute_id: 'c',

@@ -5,6 +5,7 @@ import { deploymentsReadModels } from '@fairlead/deployments';
 import type { ReadModel } from '@fairlead/eventing';
 import { experimentsReadModels } from '@fairlead/experiments';
 import { integrationsReadModels } from '@fairlead/integrations';
+import { webhooksReadModels } from '@fairlead/webhooks';
 import type { Installation } from './installation';
 
 /** Every read model there is. */
@@ -15,6 +16,7 @@ export function readModels({ store, vault }: Installation): ReadModel[] {
     ...integrationsReadModels(),
     ...authProvidersReadModels(vault),
     ...experimentsReadModels(store),
+    ...webhooksReadModels(),
     ...auditReadModels(),
   ];
 }

@@ -85,7 +85,8 @@ async function prepare(
     };
   const settled = async () => {
     const followers = app.get(Followers);
-    if (!(await followers.passed(await app.get(EventStore).head(), undefined, 20_000))) {
+    const names = (await followers.status()).map(({ name }) => name);
+    if (!(await followers.passed(await app.get(EventStore).head(), names, 20_000))) {
       throw new Error('The followers do not get to the end of the log.');
     }
   };

@@ -1,0 +1,19 @@
+import type { Recorded, ReadModel } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { WebhookEvent } from './webhook';
+import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
+import { WEBHOOKS_VIEW } from './webhooks.view';
+
+/** The tables of this domain that can be made again from the log: not those that say what was sent. */
+export function webhooksReadModels(): ReadModel[] {
+  const handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
+    for (const event of events as Recorded<WebhookEvent>[]) await applyToRow(event, tx);
+  };
+  return [
+    {
+      name: 'webhooks',
+      tables: ['webhooks'],
+      projections: () => [{ name: WEBHOOKS_VIEW, types: WEBHOOK_EVENTS, handle }],
+    },
+  ];
+}
