@@ -1,12 +1,11 @@
-import type { Recorded, ReadModel } from '@fairlead/eventing';
-import type { PoolClient } from 'pg';
+import type { BatchHandler, ReadModel, Recorded } from '@fairlead/eventing';
 import type { WebhookEvent } from './webhook';
 import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
 import { WEBHOOKS_VIEW } from './webhooks.view';
 
 /** The tables of this domain that can be made again from the log: not those that say what was sent. */
 export function webhooksReadModels(): ReadModel[] {
-  const handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
+  const handle: BatchHandler = async (events, tx) => {
     for (const event of events as Recorded<WebhookEvent>[]) await applyToRow(event, tx);
   };
   return [
