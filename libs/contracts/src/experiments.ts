@@ -27,7 +27,7 @@ export interface RunsPersistedMessage {
   readonly example_count: number;
 }
 
-/** `SessionCreated`: a session that is no upload. */
+/** `SessionCreated`: from now on there is a session, no upload, that runs can be sent to; `RunsReceived` says that some were. */
 export interface SessionCreatedMessage {
   readonly name: string;
   readonly reference_dataset_id: string | null;

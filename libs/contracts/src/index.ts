@@ -49,11 +49,6 @@ export interface PushReceivedMessage {
   readonly repo_commit_sha: string;
 }
 
-/** `SessionCreated`: from now on there is a session of this name that runs can be sent to; `RunsReceived` says that some were. */
-export interface SessionCreatedMessage {
-  readonly name: string;
-}
-
 /** Finds the commit that a branch, tag or commit name stands for now. The class is also its injection token. */
 export abstract class CommitResolver {
   /**
