@@ -103,6 +103,7 @@ it('declares a scope on every route', () => {
     '/api/v1/info/health',
     '/health/live',
     '/health/ready',
+    '/metrics',
     '/v1/audit/keys',
     '/v1/integrations/:integration_id/webhook',
     '/v2/auth/callback/:provider_id',

@@ -52,7 +52,7 @@ export class AuthorizationController {
 
   /** Waits until an authorisation has ended, `timeout` seconds at most. */
   @Get('wait/:auth_id')
-  @Access('write')
+  @Access('write', { load: 'wait' })
   async wait(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     reply.header('cache-control', 'no-store');
     const { path, query } = validateRequest(request, { path: waitPath, query: waitQuery });

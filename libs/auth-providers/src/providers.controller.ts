@@ -49,7 +49,7 @@ export class ProvidersController {
 
   /** Adds a provider for an MCP server by asking the server and registering a client. */
   @Post('mcp-discover')
-  @Access('write')
+  @Access('write', { load: 'wait' })
   @HttpCode(200)
   async discover(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { body } = validateRequest(request, { body: mcpRequest });

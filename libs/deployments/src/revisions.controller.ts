@@ -57,7 +57,7 @@ export class RevisionsController implements OnModuleDestroy {
 
   /** Answers when the revision has ended, or after `timeout` seconds with the status it then has. */
   @Get(':revision_id/wait')
-  @Access('read')
+  @Access('read', { load: 'wait' })
   async wait(@Req() request: FastifyRequest) {
     const { path, query } = validateRequest(request, { path: revisionPath, query: waitQuery });
     const deadline = Date.now() + query.timeout * 1000;

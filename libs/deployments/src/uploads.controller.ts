@@ -61,7 +61,7 @@ export class UploadsController {
 
   /** The body is a gzip tarball. No key: the signature in the URL stands for one. */
   @Put('uploads/:upload_id')
-  @Access('public', { stream: true })
+  @Access('public', { stream: true, load: 'upload' })
   @HttpCode(200)
   async receive(@Req() request: FastifyRequest): Promise<Record<string, never>> {
     try {

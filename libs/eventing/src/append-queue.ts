@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Metadata, Recorded } from './event';
 import { type Appended, type NewEvent, VersionConflict } from './event-store';
+import { appendedEvents, appends as counted, commits } from './metrics';
 import { newId } from './new-id';
 import { unreachable } from './unreachable';
 
@@ -111,6 +112,7 @@ export class AppendQueue {
       outcomes = await this.write(appends, sent);
     } catch (error) {
       if (appends.length === 1 || unreachable(error)) {
+        counted.inc({ outcome: 'failed' }, appends.length);
         for (const append of appends) append.reject(error);
       } else {
         // One of them cannot be stored: it must not fail the others.
@@ -120,10 +122,13 @@ export class AppendQueue {
     }
     for (const { append: place, outcome, version, position, time } of outcomes) {
       const append = appends[place - 1]!;
+      counted.inc({ outcome });
       if (outcome === 'conflict') append.reject(new VersionConflict(append.stream, append.expected, version));
       else append.resolve({ version, position: BigInt(position), time });
     }
-    this.committed(written(appends, sent, outcomes));
+    const recorded = written(appends, sent, outcomes);
+    appendedEvents.inc(recorded.length);
+    this.committed(recorded);
   }
 
   private async write(appends: Waiting[], events: readonly Sent[]): Promise<Outcome[]> {
@@ -140,7 +145,10 @@ export class AppendQueue {
     const deadline = Date.now() + RETRY_MS;
     for (let pause = 20; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        return (await this.pool.query<Outcome>({ ...APPEND, values })).rows;
+        const end = commits.startTimer();
+        const { rows } = await this.pool.query<Outcome>({ ...APPEND, values });
+        end();
+        return rows;
       } catch (error) {
         if (!unreachable(error) || Date.now() + pause > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, pause));

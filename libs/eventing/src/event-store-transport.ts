@@ -2,6 +2,7 @@ import { BaseRpcContext, type CustomTransportStrategy, Server } from '@nestjs/mi
 import { isObservable, lastValueFrom } from 'rxjs';
 import type { Metadata, Recorded } from './event';
 import type { Followers } from './followers';
+import { traceHandling } from './tracing';
 
 /** What a consumer learns of an event besides its data. */
 export class EventContext extends BaseRpcContext<[Recorded]> {
@@ -39,8 +40,10 @@ export class EventStoreTransport extends Server implements CustomTransportStrate
         types: [pattern],
         handle: async (events) => {
           for (const event of events) {
-            const result: unknown = await handler(event.data, new EventContext([event]));
-            if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+            await traceHandling(`process ${pattern}`, [event], async () => {
+              const result: unknown = await handler(event.data, new EventContext([event]));
+              if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+            });
           }
         },
       });

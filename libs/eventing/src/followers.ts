@@ -3,6 +3,8 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Pool } from 'pg';
 import { EventStore } from './event-store';
 import { type BatchHandler, checkpoint, follow } from './follow';
+import { batches, failures, handledEvents } from './metrics';
+import { traceHandling } from './tracing';
 import { Wakeups } from './wakeups';
 
 /** A follower by name: the categories and types it wants (all when none are named) and what it does with their events. */
@@ -119,10 +121,12 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
       try {
         follower.position = await checkpoint(this.pool, follower.name);
         const moved = (position: bigint) => position > follower.position && passed(position);
-        const { name, handle } = follower;
-        await follow(name, this.store, this.pool, signal, handle, { ...optionsOf(follower), passed: moved });
+        const { name } = follower;
+        const options = { ...optionsOf(follower), passed: moved };
+        await follow(name, this.store, this.pool, signal, watched(follower), options);
       } catch (error) {
         if (signal.aborted) return;
+        failures.inc({ follower: follower.name });
         const reason = error instanceof Error ? error.message : String(error);
         if (follower.failing !== reason)
           this.logger.error(`${follower.name} stopped at ${follower.position}: ${reason}`);
@@ -144,4 +148,14 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
 
 function optionsOf({ categories, types, gatherMs }: Projection) {
   return { categories, types, gatherMs };
+}
+
+/** A follower's handler, measured, and traced when what it handles was. */
+function watched({ name, handle }: Projection): BatchHandler {
+  return async (events, tx) => {
+    const end = batches.startTimer({ follower: name });
+    await traceHandling(`follow ${name}`, events, () => handle(events, tx));
+    end();
+    handledEvents.inc({ follower: name }, events.length);
+  };
 }

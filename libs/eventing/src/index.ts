@@ -10,6 +10,7 @@ export * from './inbox';
 export * from './log-seals';
 export * from './log-signer';
 export * from './memory-event-store';
+export { measureEventing } from './metrics';
 export * from './migrations';
 export * from './model';
 export * from './new-id';

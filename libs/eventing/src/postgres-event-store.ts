@@ -1,9 +1,10 @@
 import type { Pool } from 'pg';
 import { AppendQueue, TIME } from './append-queue';
-import type { Metadata, Recorded } from './event';
+import { categoryOf, type Metadata, type Recorded } from './event';
 import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from './event-store';
 import { Listener } from './listener';
 import { LogTail } from './log-tail';
+import { traceStep } from './tracing';
 
 interface Row {
   position: string;
@@ -70,7 +71,8 @@ export class PostgresEventStore extends EventStore {
     events: readonly NewEvent[],
     metadata: Metadata,
   ): Promise<Appended> {
-    return this.appends.append(stream, expectedVersion, events, metadata);
+    const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
+    return traceStep('append', attributes, () => this.appends.append(stream, expectedVersion, events, metadata));
   }
 
   override async read(stream: string, after = 0): Promise<Recorded[]> {

@@ -1,10 +1,9 @@
-import { Access } from '@fairlead/http';
+import { Access, VERSION } from '@fairlead/http';
 import { Controller, Get } from '@nestjs/common';
 import { ExperimentLimits } from './limits';
 
 /** The version of the platform API that clients compare features with: they ask for at least 0.16.14. */
 const PLATFORM_VERSION = '0.16.14';
-const FAIRLEAD_VERSION = '0.1.0';
 
 /** What SDKs ask before they send anything; needs no key. */
 @Controller('api/v1/info')
@@ -27,7 +26,7 @@ export class InfoController {
         size_limit_bytes: 20_971_520,
       },
       instance_flags: {
-        fairlead_version: FAIRLEAD_VERSION,
+        fairlead_version: VERSION,
         upload_limits: {
           body_bytes: this.limits.maxBytes,
           row_bytes: this.limits.maxRowBytes,
@@ -42,7 +41,7 @@ export class InfoController {
 
   /** There is no separate analytics disk here: the member that clients read says that none of it is in use. */
   @Get('health')
-  @Access('public')
+  @Access('public', { load: 'vital' })
   health() {
     return { clickhouse_disk_free_pct: 100 };
   }

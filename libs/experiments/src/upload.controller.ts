@@ -32,7 +32,7 @@ export class UploadController {
   @Post('upload-experiment')
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
-  @Access('write', { stream: true })
+  @Access('write', { stream: true, load: 'upload' })
   upload(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     return this.gate.run(async () => {
       try {

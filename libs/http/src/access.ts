@@ -19,16 +19,27 @@ export type Claimant = Pick<Actor, 'keyId'> & { readonly tenantId: string | null
 /** Which names answers use. */
 export type Dialect = 'specification' | 'wire';
 
-/** What a route declares about itself. */
-export interface RouteAccess {
-  readonly scope: Scope | 'public';
+/**
+ * What a request costs while it is under way: `upload` a lot; `wait` next to nothing, because it waits for something
+ * outside the service. `vital` requests are never refused for the sake of others.
+ */
+export type Load = 'usual' | 'upload' | 'wait' | 'vital';
+
+interface RouteOptions {
   /** The body is not read before the handler runs: `request.raw` is the stream. */
   readonly stream?: boolean;
+  /** `usual` unless it says otherwise. */
+  readonly load?: Load;
+}
+
+/** What a route declares about itself. */
+export interface RouteAccess extends RouteOptions {
+  readonly scope: Scope | 'public';
 }
 
 /** The scope that a key needs for this route; every route has one, or the server does not start. */
-export function Access(scope: Scope | 'public', options: { readonly stream?: boolean } = {}): MethodDecorator {
-  return RouteConfig({ scope, stream: options.stream ?? false });
+export function Access(scope: Scope | 'public', { stream = false, load }: RouteOptions = {}): MethodDecorator {
+  return RouteConfig({ scope, stream, ...(load && { load }) });
 }
 
 /** True when the actor's scopes cover `scope`. */
@@ -50,5 +61,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: Scope | 'public';
     stream?: boolean;
+    load?: Load;
   }
 }

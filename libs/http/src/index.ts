@@ -19,3 +19,7 @@ export { OutboundFailure, OutboundRefused } from './outbound-errors';
 export { OutboundPolicy, parseOutboundAllow } from './outbound-policy';
 export type { AllowedHost, OutboundLimits, Resolve } from './outbound-policy';
 export { httpMigrations } from './migrations';
+export type { MetricsOptions } from './metrics';
+export { VERSION } from './version';
+export { startTracing, type Tracing } from './tracing';
+export { type EdgeSettings, readEdgeSettings, type ReadSetting } from './edge-settings';

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
 import { OutboundFailure, outboundFailure, OutboundRefused } from './outbound-errors';
 import { hostnameOf, type OutboundPolicy } from './outbound-policy';
+import { watchedCall } from './outbound-watch';
 
 const LONGEST = 2048;
 /** Names that stand for this machine or for a network of its own, whatever a resolver says. */
@@ -72,6 +73,10 @@ export async function guardedFetch(
   } catch (error) {
     throw new OutboundFailure('refused', (error as Error).message, error);
   }
+  return watchedCall(init?.method ?? 'GET', url, () => call(url, init, policy));
+}
+
+async function call(url: URL, init: RequestInit | undefined, policy: OutboundPolicy): Promise<Response> {
   const options = { ...(init as UndiciRequestInit), redirect: 'manual', dispatcher: policy.dispatcher } as const;
   try {
     const answer = await undiciFetch(url, options);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { PayloadTooLarge, RequestTimeout, UnsupportedMediaType } from './errors';
+import { PayloadTooLarge, RequestTimeout, Unavailable, UnsupportedMediaType } from './errors';
 import { parseJson } from './json';
+import type { Departure } from './visit';
 
 /** Limits of requests. */
 export interface Limits {
@@ -12,15 +13,32 @@ export interface Limits {
   readonly idle: number;
 }
 
+/** Bytes of all bodies in memory at a time. */
+class Memory {
+  used = 0;
+
+  constructor(private readonly most: number) {}
+
+  /** False when there is no room. */
+  take(bytes: number): boolean {
+    this.used += bytes;
+    return this.used <= this.most;
+  }
+}
+
 // A body beyond the limit is read and dropped this far, because many clients look for an answer only when all is sent.
 const PATIENCE = 16 * 1024 * 1024;
+/** All bodies in memory together may be this large, or a few times the largest single one. */
+const MEMORY = 256 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Bodies are parsed after authentication. JSON becomes its value, another content type its text, no body undefined.
- * Routes that asked for the stream get `request.raw` unread.
+ * Routes that asked for the stream get `request.raw` unread. When there is no memory for a body: 503. The answer is to be
+ * told when a request has ended.
  */
-export function readBodies(instance: FastifyInstance, limits: Limits): void {
+export function readBodies(instance: FastifyInstance, limits: Limits): Departure {
+  const memory = new Memory(Math.max(MEMORY, 4 * limits.body));
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (request, _payload, done) => {
     if (request.routeOptions.config.stream === true) {
@@ -28,22 +46,26 @@ export function readBodies(instance: FastifyInstance, limits: Limits): void {
       done(null, undefined);
       return;
     }
-    readBody(request, limits).then((body) => {
+    readBody(request, limits, memory).then((body) => {
       done(null, body);
     }, done);
   });
+  return (_request, _reply, visit) => {
+    memory.used -= visit.heldBytes;
+    visit.heldBytes = 0;
+  };
 }
 
-async function readBody(request: FastifyRequest, limits: Limits): Promise<unknown> {
+async function readBody(request: FastifyRequest, limits: Limits, memory: Memory): Promise<unknown> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
-  const bytes = await readBytes(request, limits);
+  const bytes = await readBytes(request, limits, memory);
   if (bytes.length === 0) return undefined;
   const type = request.headers['content-type'];
   return type === undefined || JSON_TYPE.test(type) ? parseJson(bytes, limits.depth) : bytes.toString('utf8');
 }
 
-function readBytes(request: FastifyRequest, limits: Limits): Promise<Buffer> {
+function readBytes(request: FastifyRequest, limits: Limits, memory: Memory): Promise<Buffer> {
   const { raw } = request;
   const tooLarge = () => new PayloadTooLarge(`The request body is larger than the limit of ${limits.body} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > limits.body + PATIENCE) return Promise.reject(tooLarge());
@@ -62,8 +84,11 @@ function readBytes(request: FastifyRequest, limits: Limits): Promise<Buffer> {
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limits.body) chunks.push(chunk);
-      else if (size > limits.body + PATIENCE) onEnd();
+      if (size <= limits.body) {
+        chunks.push(chunk);
+        request.visit.heldBytes += chunk.length;
+        if (!memory.take(chunk.length)) finish(() => reject(new Unavailable(1)));
+      } else if (size > limits.body + PATIENCE) onEnd();
     };
     const onEnd = () => {
       finish(() => {

@@ -19,7 +19,8 @@ export class RouteTable {
       for (const one of [method].flat()) {
         const scope = config?.scope;
         if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Access(…).`);
-        this.routes.push({ method: one, path: url, scope, stream: config?.stream ?? false });
+        const { stream = false, load } = config!;
+        this.routes.push({ method: one, path: url, scope, stream, ...(load && { load }) });
         this.patterns.set(url, toPattern(url));
       }
     });

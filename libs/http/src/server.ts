@@ -3,44 +3,52 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { type Actor, allows, type Dialect } from './access';
+import type { Dialect } from './access';
+import { Admission } from './admission';
+import { admit, type Authenticate } from './admit';
 import { answerTo, sendProblem } from './answer';
 import { answerClientError } from './client-error';
 import { canonicalUrl } from './dialects';
-import { Forbidden, MethodNotAllowed, NotFound } from './errors';
+import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';
+import { loggedError } from './logged-error';
+import { type MetricsOptions, serveMetrics } from './metrics';
 import { NestLogger } from './nest-logger';
 import { ProblemFilter } from './problem-filter';
 import { type Limits, readBodies } from './request-body';
 import { requestId } from './request-id';
 import { logRequests } from './request-log';
 import { type RefusedRequest, tellRefused } from './refused';
+import { Greeting } from './greeting';
 import { keepTable, RouteTable } from './routes';
+import { endTrace } from './request-tracing';
+import { endSlowReaders } from './slow-readers';
+import type { Departure } from './visit';
 
 export interface ServerOptions {
   readonly logger: Logger;
-  /** Finds out who sends a request. @throws Unauthorized, or Forbidden */
-  readonly authenticate: (request: FastifyRequest) => Promise<Actor>;
+  readonly authenticate: Authenticate;
   /** The names that answers use where the path does not decide. */
   readonly dialect?: Dialect;
   readonly limits?: Partial<ServerLimits>;
   /** Told of every request that was answered 401 or 403. */
   readonly refused?: (refused: RefusedRequest) => void;
+  readonly edge?: Partial<EdgeSettings>;
+  /** Serves `GET /metrics`. */
+  readonly metrics?: MetricsOptions;
+  /** Makes a span of every request: after `startTracing`. */
+  readonly traced?: boolean;
 }
 
 export interface ServerLimits extends Limits {
   /** Milliseconds for the head of a request. */
   readonly headers: number;
+  /** Milliseconds after which a client that reads nothing of its answer is given up. */
+  readonly reading: number;
 }
 
-const DEFAULTS: ServerLimits = { body: 8 * 1024 * 1024, depth: 100, idle: 30_000, headers: 60_000 };
+const DEFAULTS: ServerLimits = { body: 8 * 1024 * 1024, depth: 100, idle: 30_000, headers: 60_000, reading: 30_000 };
 const GRACE = 10_000;
 const LONGEST_PATH_PART = 1024;
-const HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-};
-
 type Module = Parameters<typeof NestFactory.create>[0];
 type Spelled = IncomingMessage & { dialect?: Dialect };
 
@@ -51,10 +59,13 @@ type Spelled = IncomingMessage & { dialect?: Dialect };
  */
 export async function createServer(module: Module, options: ServerOptions): Promise<NestFastifyApplication> {
   const limits = { ...DEFAULTS, ...options.limits };
+  const edge = { ...EDGE_DEFAULTS, ...options.edge };
+  const logger = options.logger.child({}, { serializers: { err: loggedError } });
+  const greeting = new Greeting(edge);
   const adapter = new FastifyAdapter({
     logger: false,
     skipMiddie: true,
-    trustProxy: false,
+    trustProxy: believed(edge.trustProxy),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     keepAliveTimeout: 65_000,
@@ -72,63 +83,43 @@ export async function createServer(module: Module, options: ServerOptions): Prom
       return url;
     },
     frameworkErrors(error: Error, request: FastifyRequest, reply: FastifyReply) {
-      void reply.headers(HEADERS).header('x-request-id', request.id);
+      greeting.give(request, reply);
       sendProblem(request, reply, answerTo(error).problem);
     },
     clientErrorHandler: answerClientError,
   });
   const instance: FastifyInstance = adapter.getInstance();
   const table = new RouteTable(instance);
-  admit(instance, table, options);
-  readBodies(instance, limits);
-  logRequests(instance, options.logger);
+  const admission = new Admission(edge);
+  const { authenticate, traced = false } = options;
+  const departures: Departure[] = [(request) => admission.depart(request), readBodies(instance, limits)];
+  admit(instance, { table, greeting, admission, authenticate, traced }, departures);
+  departures.push(logRequests(logger));
   const { refused } = options;
-  if (refused) {
-    instance.addHook('onResponse', (request, reply, done) => {
-      tellRefused(request, reply, refused);
-      done();
-    });
-  }
+  if (refused) departures.push((request, reply) => tellRefused(request, reply, refused));
+  if (options.metrics) departures.push(serveMetrics(instance, admission, options.metrics));
+  if (traced) departures.push(endTrace);
   closeInTime(instance);
+  instance.server.maxConnections = edge.connections;
+  endSlowReaders(instance.server, limits.reading);
   // An expectation that nobody knows may be ignored; Node's own refusal of it would carry no request id.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
 
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
     abortOnError: false,
-    logger: new NestLogger(options.logger),
+    logger: new NestLogger(logger),
   });
-  app.useGlobalFilters(new ProblemFilter(options.logger));
+  app.useGlobalFilters(new ProblemFilter(logger));
   await app.init();
   keepTable(app, table);
   return app;
 }
 
-/** Lets a request in: its id, its dialect, its actor; or no such path, no such method, no valid key, no scope. */
-function admit(instance: FastifyInstance, table: RouteTable, options: ServerOptions): void {
-  instance.decorateRequest('actor');
-  instance.decorateRequest('dialect', 'specification');
-  instance.addHook('onRequest', (request, reply, done) => {
-    void reply.headers(HEADERS).header('x-request-id', request.id);
-    request.dialect = (request.raw as Spelled).dialect ?? 'specification';
-    const { scope } = request.routeOptions.config;
-    if (scope === undefined) {
-      const allowed = table.allowedAt(request.url.split('?', 1)[0] ?? '/');
-      if (allowed.length === 0) done(new NotFound());
-      else if (request.method !== 'OPTIONS') done(new MethodNotAllowed(allowed));
-      else void reply.code(204).header('allow', allowed.join(', ')).send();
-      return;
-    }
-    if (scope === 'public') {
-      done();
-      return;
-    }
-    options.authenticate(request).then((actor) => {
-      request.actor = actor;
-      if (allows(actor, scope)) done();
-      else done(new Forbidden());
-    }, done);
-  });
+/** Which proxies' word is taken for where a request comes from. */
+function believed(proxies: EdgeSettings['trustProxy']) {
+  if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies;
+  return proxies ? [...proxies] : false;
 }
 
 /** Requests under way may finish while the server closes, but not for ever. */

@@ -27,7 +27,7 @@ export class RepositoriesController {
 
   /** Every repository that the integration can see, not paged. A list that is not of now carries `Warning: 110`. */
   @Get(['codehost/:integration_id/repos', 'managed/codehost/:integration_id/repos'])
-  @Access('read')
+  @Access('read', { load: 'wait' })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { integration_id: id } = path(integrationPath, request);
     const { state, version } = await load(this.store, integrationModel, streamName('integration', id));

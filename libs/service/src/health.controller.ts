@@ -9,14 +9,14 @@ export class HealthController {
 
   /** 200 as long as the process answers at all. */
   @Get('live')
-  @Access('public')
+  @Access('public', { load: 'vital' })
   live(): { status: string } {
     return { status: 'live' };
   }
 
   /** 200 when events can be appended and every follower is near the end of the log; else 503 with the reasons. */
   @Get('ready')
-  @Access('public')
+  @Access('public', { load: 'vital' })
   async ready(): Promise<{ status: string }> {
     const reasons = await this.readiness.reasons();
     if (reasons.length === 0) return { status: 'ready' };

@@ -27,6 +27,17 @@ describe('The settings', () => {
       },
       outboundAllow: [],
       webhookRetention: 2_592_000_000,
+      edge: {
+        rates: {
+          key: { requests: 20_000, seconds: 1 },
+          address: { requests: 20_000, seconds: 1 },
+          wrongKeys: { requests: 300, seconds: 60 },
+        },
+        requests: { total: 512, perKey: 256 },
+        uploads: { total: 64, perKey: 32 },
+        connections: 10_000,
+        https: false,
+      },
     });
   });
 
@@ -82,6 +93,10 @@ describe('The settings', () => {
         UPLOAD_MAX_ROW_BYTES: '1.5',
         BODY_MAX_BYTES: 'many',
         MAX_DEPTH: '1e3',
+        RATE_LIMIT_KEY: 'fast',
+        TRUST_PROXY: 'everyone',
+        METRICS_TOKEN: 'secret',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
       });
     expect(mistakes).toThrow(SettingsProblem);
     const { lines } = problemOf(mistakes);
@@ -98,6 +113,10 @@ describe('The settings', () => {
       'UPLOAD_MAX_ROW_BYTES',
       'BODY_MAX_BYTES',
       'MAX_DEPTH',
+      'RATE_LIMIT_KEY',
+      'TRUST_PROXY',
+      'METRICS_TOKEN',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
     ]);
     for (const line of lines) expect(line).toMatch(/^\S+ must [^\n]+\.$/);
     expect(lines.join()).not.toContain('secret');

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
-import { type AllowedHost, parseOutboundAllow } from '@fairlead/http';
+import { type AllowedHost, type EdgeSettings, parseOutboundAllow, readEdgeSettings } from '@fairlead/http';
 import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -25,6 +25,11 @@ export interface Settings {
   readonly rollouts: RolloutSettings;
   /** Where clients reach the service, when that is not what their requests name. */
   readonly publicUrl?: string;
+  readonly edge: EdgeSettings;
+  /** Asked of those who read metrics; without it they are for this machine only. */
+  readonly metricsToken?: string;
+  /** An OTLP collector over HTTP; without it nothing is traced. */
+  readonly tracesTo?: string;
   /** Hosts that may be called on behalf of a tenant although they are not public. */
   readonly outboundAllow: readonly AllowedHost[];
   /** Milliseconds without a change or a use after which a deployment is UNUSED. */
@@ -92,7 +97,7 @@ export function readSettings(env: Environment): Settings {
     port: read('PORT', 4600, whole(0, 65_535)),
     host: read('HOST', '127.0.0.1', host),
     dataDir: resolve(read('FAIRLEAD_DATA_DIR', '.fairlead', String)),
-    apiKey: read('FAIRLEAD_API_KEY', undefined, apiKey),
+    apiKey: read('FAIRLEAD_API_KEY', undefined, secretWord(20)),
     databaseUrl: read('DATABASE_URL', undefined, databaseUrl),
     masterKeys: read('FAIRLEAD_MASTER_KEY', undefined, masterKeys),
     hosting: read('HOSTING', 'any', oneOf(HOSTING)),
@@ -107,16 +112,19 @@ export function readSettings(env: Environment): Settings {
     rollouts: {
       executor: read('EXECUTOR', 'record', oneOf(EXECUTORS)),
       commands: {
-        build: read('COMMAND_BUILD', undefined, command),
-        deploy: read('COMMAND_DEPLOY', undefined, command),
-        delete: read('COMMAND_DELETE', undefined, command),
+        build: read('COMMAND_BUILD', undefined, orMistake(command)),
+        deploy: read('COMMAND_DEPLOY', undefined, orMistake(command)),
+        delete: read('COMMAND_DELETE', undefined, orMistake(command)),
         passEnv: read('COMMAND_PASS_ENV', [], names),
       },
       timeLimit: 1000 * read('ROLLOUT_TIME_LIMIT', 1800, whole(1, 7 * 24 * 3600)),
       namespace: read('KUBERNETES_NAMESPACE', 'default', namespace),
     },
     publicUrl: read('PUBLIC_URL', undefined, publicUrl),
-    outboundAllow: read('OUTBOUND_ALLOW', [], outboundAllow),
+    edge: readEdgeSettings((name, fallback, parse) => read(name, fallback, orMistake(parse))),
+    metricsToken: read('METRICS_TOKEN', undefined, secretWord(16)),
+    tracesTo: read('OTEL_EXPORTER_OTLP_ENDPOINT', undefined, collector),
+    outboundAllow: read('OUTBOUND_ALLOW', [], orMistake(parseOutboundAllow)),
     unusedAfter: read('UNUSED_AFTER', undefined, seconds),
     webhookRetention: DAY * read('WEBHOOK_LOG_DAYS', 30, whole(1, 3650)),
     registry: registry(
@@ -132,6 +140,17 @@ export function readSettings(env: Environment): Settings {
 /** What is wrong with a value, as the rest of a sentence that begins with the variable's name. */
 class Mistake {
   constructor(readonly text: string) {}
+}
+
+/** For parsers that throw the rest of such a sentence. */
+function orMistake<T>(parse: (text: string) => T): (text: string) => T | Mistake {
+  return (text) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      return new Mistake((error as Error).message);
+    }
+  };
 }
 
 function whole(least: number, most: number): (text: string) => number | Mistake {
@@ -160,10 +179,17 @@ function host(text: string): string | Mistake {
   return new Mistake(`must be an IP address or a host name of this machine, not ${JSON.stringify(text)}`);
 }
 
-function apiKey(text: string): string | Mistake {
-  if (text.length < 20 || text.length > 256) return new Mistake('must have 20 to 256 characters');
-  if (!/^[\x21-\x7e]+$/.test(text)) return new Mistake('must hold only visible ASCII characters and no spaces');
-  return text;
+function secretWord(least: number): (text: string) => string | Mistake {
+  return (text) => {
+    if (text.length < least || text.length > 256) return new Mistake(`must have ${least} to 256 characters`);
+    if (!/^[\x21-\x7e]+$/.test(text)) return new Mistake('must hold only visible ASCII characters and no spaces');
+    return text;
+  };
+}
+
+function collector(text: string): string | Mistake {
+  const usable = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  return usable ? text : new Mistake('must be the address of a collector like http://127.0.0.1:4318');
 }
 
 function databaseUrl(text: string): string | Mistake {
@@ -179,13 +205,9 @@ function masterKeys(text: string): MasterKeys | Mistake {
   }
 }
 
-function command(text: string): string | Mistake {
-  try {
-    parseCommand(text);
-    return text;
-  } catch (error) {
-    return new Mistake((error as Error).message);
-  }
+function command(text: string): string {
+  parseCommand(text);
+  return text;
 }
 
 function names(text: string): string[] | Mistake {
@@ -197,14 +219,6 @@ function names(text: string): string[] | Mistake {
 function namespace(text: string): string | Mistake {
   if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
   return new Mistake(`must be a name that Kubernetes allows, not ${JSON.stringify(text)}`);
-}
-
-function outboundAllow(text: string): AllowedHost[] | Mistake {
-  try {
-    return parseOutboundAllow(text);
-  } catch (error) {
-    return new Mistake((error as Error).message);
-  }
 }
 
 function publicUrl(text: string): string | Mistake {

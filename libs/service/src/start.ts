@@ -7,14 +7,16 @@ import {
   EventStoreTransport,
   Followers,
   masterKeyFile,
+  measureEventing,
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { createServer, httpMigrations, type ServerOptions } from '@fairlead/http';
+import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/http';
 import { type MigrationClass, openDatabase, pool, startEmbedded } from '@fairlead/postgres';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
+import { Registry } from 'prom-client';
 import { listenProblem, StartProblem } from './problem';
 import type { Settings } from './settings';
 
@@ -62,14 +64,24 @@ export async function start(program: Program, settings: Settings): Promise<Runni
 }
 
 async function listening(program: Program, settings: Settings, logger: Logger, started: Undo[]): Promise<string> {
+  const { tracesTo } = settings;
+  if (tracesTo !== undefined) {
+    const tracing = await startTracing({ endpoint: tracesTo, service: 'fairlead' });
+    started.push(() => tracing.stop());
+  }
   const parts = await open(program, settings, logger, started);
+  const registry = new Registry();
   const app: NestFastifyApplication = await createServer(program.module(parts), {
     ...program.server(() => app),
     logger,
     dialect: settings.dialect,
+    edge: settings.edge,
+    metrics: { registry, token: settings.metricsToken },
+    traced: tracesTo !== undefined,
     limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth },
   });
   started.push(() => close(app));
+  measureEventing(registry, app.get(Followers), parts.pool);
   app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), program.name) });
   await app.startAllMicroservices();
   await program.prepare?.(app);

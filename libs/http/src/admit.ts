@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Actor, allows, type Dialect, type Scope } from './access';
+import type { Admission } from './admission';
+import { sendProblem } from './answer';
+import { Forbidden, type HttpProblem, MethodNotAllowed, NotFound } from './errors';
+import type { Greeting } from './greeting';
+import { traceRequest } from './request-tracing';
+import type { RouteTable } from './routes';
+import type { Departure, Visit } from './visit';
+
+/** Finds out who sends a request. @throws Unauthorized, or Forbidden */
+export type Authenticate = (request: FastifyRequest) => Promise<Actor>;
+
+type Done = (error?: Error) => void;
+
+interface Gatekeepers {
+  readonly table: RouteTable;
+  readonly greeting: Greeting;
+  readonly admission: Admission;
+  readonly authenticate: Authenticate;
+  /** Requests are traced. */
+  readonly traced: boolean;
+}
+
+/**
+ * Lets a request in: its id, its dialect, its actor; or no room for it, no such path, no such method, no valid key, no
+ * scope. Its end is told to `departures`.
+ */
+export function admit(instance: FastifyInstance, keepers: Gatekeepers, departures: readonly Departure[]): void {
+  const { greeting, admission } = keepers;
+  instance.decorateRequest('actor');
+  instance.decorateRequest('visit');
+  instance.decorateRequest('dialect', 'specification');
+  instance.addHook('onRequest', (request, reply, done) => {
+    request.visit = begin(request);
+    reply.raw.once('close', () => {
+      for (const depart of departures) depart(request, reply, request.visit);
+    });
+    const mayRead = greeting.give(request, reply);
+    const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
+    if (dialect !== undefined) request.dialect = dialect;
+    const { load = 'usual' } = request.routeOptions.config;
+    const refusal = admission.arrive(request, reply, load);
+    const way = () => {
+      letIn(request, reply, done, mayRead, keepers);
+    };
+    if (refusal) sendProblem(request, reply, refusal);
+    else if (keepers.traced && load !== 'vital') traceRequest(request, way);
+    else way();
+  });
+}
+
+function letIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+  mayRead: boolean,
+  keepers: Gatekeepers,
+): void {
+  const { table, greeting, admission } = keepers;
+  const { scope } = request.routeOptions.config;
+  if (scope === undefined) {
+    const allowed = table.allowedAt(request.url.split('?', 1)[0] ?? '/');
+    if (allowed.length === 0) done(new NotFound());
+    else if (request.method !== 'OPTIONS') done(new MethodNotAllowed(allowed));
+    else greeting.options(request, reply, allowed, mayRead);
+  } else if (scope === 'public') {
+    goOn(admission.anonymous(request), request, reply, done);
+  } else {
+    recognise(request, reply, done, scope, keepers);
+  }
+}
+
+function begin(request: FastifyRequest): Visit {
+  return {
+    startedAt: performance.now(),
+    address: request.ip ?? '',
+    sentBefore: request.raw.socket.bytesWritten,
+    heldBytes: 0,
+  };
+}
+
+function recognise(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+  scope: Scope,
+  { admission, authenticate }: Gatekeepers,
+): void {
+  const refusal = admission.mayTryKey(request);
+  if (refusal) {
+    sendProblem(request, reply, refusal);
+    return;
+  }
+  authenticate(request).then(
+    (actor) => {
+      request.actor = actor;
+      if (allows(actor, scope)) goOn(admission.recognised(request, reply), request, reply, done);
+      else done(new Forbidden());
+    },
+    (error: Error) => {
+      admission.refused(request, error);
+      done(error);
+    },
+  );
+}
+
+function goOn(refusal: HttpProblem | undefined, request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (refusal) sendProblem(request, reply, refusal);
+  else done();
+}

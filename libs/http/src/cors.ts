@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** Headers of answers that scripts may read besides the few that they always may. */
+const EXPOSED = [
+  'age',
+  'content-disposition',
+  'etag',
+  'idempotent-replayed',
+  'link',
+  'location',
+  'ratelimit',
+  'ratelimit-policy',
+  'retry-after',
+  'warning',
+  'x-dry-run',
+  'x-error-count',
+  'x-request-id',
+  'x-should-retry',
+].join(', ');
+const PREFLIGHT_SECONDS = '7200';
+
+/** Whose scripts may call the service: any site's, or those of the listed origins. */
+export type CorsOrigins = '*' | readonly string[];
+
+/** Cross-origin requests. Keys travel in headers, so browsers are never asked to send cookies along. */
+export class Cors {
+  private readonly origins: ReadonlySet<string>;
+
+  constructor(private readonly allowed: CorsOrigins) {
+    this.origins = new Set(allowed === '*' ? [] : allowed);
+  }
+
+  /** Marks an answer as readable for the scripts of an allowed origin. Answers whether it did. */
+  mark(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (this.allowed !== '*') void reply.header('vary', 'origin');
+    const { origin } = request.headers;
+    if (origin === undefined || !(this.allowed === '*' || this.origins.has(origin))) return false;
+    void reply
+      .header('access-control-allow-origin', this.allowed === '*' ? '*' : origin)
+      .header('access-control-expose-headers', EXPOSED);
+    return true;
+  }
+
+  /** What the answer to a preflight says besides what `mark` did. */
+  preflight(request: FastifyRequest, reply: FastifyReply, methods: readonly string[]): void {
+    const headers = request.headers['access-control-request-headers'];
+    void reply
+      .header('access-control-allow-methods', methods.join(', '))
+      .header('access-control-max-age', PREFLIGHT_SECONDS);
+    if (headers !== undefined) void reply.header('access-control-allow-headers', headers);
+  }
+}
+
+/**
+ * The setting CORS_ORIGINS: `*`, or origins separated by commas.
+ * @throws Error with the rest of a sentence that begins with the setting's name.
+ */
+export function parseCorsOrigins(text: string): CorsOrigins {
+  if (text === '*') return '*';
+  const origins = text.split(',').map((entry) => entry.trim().replace(/\/$/, ''));
+  const wrong = origins.find((entry) => !URL.canParse(entry) || new URL(entry).origin !== entry);
+  if (wrong === undefined) return origins;
+  throw new Error(
+    `holds ${JSON.stringify(wrong)}, which is no origin such as https://app.example; list them with commas, or give *`,
+  );
+}

@@ -1,0 +1,46 @@
+import { EDGE_DEFAULTS, readEdgeSettings } from './edge-settings';
+
+function readFrom(env: Readonly<Record<string, string>>) {
+  return readEdgeSettings((name, fallback, parse) => {
+    const text = env[name];
+    return text === undefined ? fallback : parse(text);
+  });
+}
+
+describe('The settings of the edge', () => {
+  it('have defaults', () => {
+    expect(readFrom({})).toEqual(EDGE_DEFAULTS);
+  });
+
+  it.each([
+    ['RATE_LIMIT_KEY', 'off', { rates: { key: undefined, address: EDGE_DEFAULTS.rates.address } }],
+    ['RATE_LIMIT_ADDRESS', '90/m', { rates: { address: { requests: 90, seconds: 60 } } }],
+    ['RATE_LIMIT_WRONG_KEYS', '5/h', { rates: { wrongKeys: { requests: 5, seconds: 3600 } } }],
+    ['MAX_REQUESTS', '20', { requests: { total: 20, perKey: 256 } }],
+    ['MAX_UPLOADS_PER_KEY', '2', { uploads: { total: 64, perKey: 2 } }],
+    ['MAX_CONNECTIONS', '100', { connections: 100 }],
+    ['CORS_ORIGINS', '*', { cors: '*' }],
+    ['CORS_ORIGINS', 'https://a.example, http://b.example:8080/', { cors: ['https://a.example', 'http://b.example:8080'] }],
+    ['TRUST_PROXY', '2', { trustProxy: 2 }],
+    ['TRUST_PROXY', 'loopback, 10.0.0.0/8,::1', { trustProxy: ['loopback', '10.0.0.0/8', '::1'] }],
+    ['PUBLIC_URL', 'https://fairlead.example', { https: true }],
+  ])('take %s=%s', (name, value, expected) => {
+    expect(readFrom({ [name]: value })).toMatchObject(expected);
+  });
+
+  it.each([
+    ['RATE_LIMIT_KEY', '10'],
+    ['RATE_LIMIT_KEY', '0/s'],
+    ['RATE_LIMIT_KEY', '10/d'],
+    ['MAX_REQUESTS', '0'],
+    ['MAX_CONNECTIONS', 'many'],
+    ['CORS_ORIGINS', 'a.example'],
+    ['CORS_ORIGINS', 'https://a.example/path'],
+    ['CORS_ORIGINS', 'https://a.example,*'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '0'],
+    ['TRUST_PROXY', 'proxy.example'],
+  ])('refuse %s=%s', (name, value) => {
+    expect(() => readFrom({ [name]: value })).toThrow(/^(must be|holds) .*[^.]$/);
+  });
+});

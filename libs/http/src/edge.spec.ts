@@ -1,0 +1,269 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { EdgeSettings } from './edge-settings';
+import type { ServerOptions } from './server';
+import { EdgeModule, held } from './testing/edge.controller';
+import { type SampleServer, startSample } from './testing/sample-server';
+
+let server: SampleServer;
+afterEach(async () => {
+  held.letGo();
+  await server.app.close();
+});
+
+async function start(edge: Partial<EdgeSettings>, options: Partial<ServerOptions> = {}): Promise<void> {
+  server = await startSample({ edge, ...options }, EdgeModule);
+}
+
+async function statuses(count: number, path: string, key?: string): Promise<number[]> {
+  const found: number[] = [];
+  for (let n = 0; n < count; n++) found.push((await server.ask(path, {}, key)).status);
+  return found;
+}
+
+const perHour = (requests: number) => ({ requests, seconds: 3600 });
+
+describe('Rate limits', () => {
+  it('give every key its quota, say what is left of it, and answer 429 with when to come again', async () => {
+    await start({ rates: { key: perHour(2) } });
+    const first = await server.ask('/v2/address');
+    expect([first.status, first.headers.get('ratelimit-policy'), first.headers.get('ratelimit')]).toEqual([
+      200,
+      '"key";q=2;w=3600',
+      '"key";r=1;t=1800',
+    ]);
+    await server.ask('/v2/address');
+    const refused = await server.ask('/v2/address', { headers: { accept: 'application/json' } });
+    expect(refused).toMatchObject({ status: 429, body: { detail: 'Too many requests, try again later.' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1790);
+    expect(refused.headers.get('ratelimit')).toBe('"key";r=0;t=3600');
+    expect(refused.headers.get('x-request-id')).toMatch(/./);
+  });
+
+  it('give every address its quota before any key is looked at, health apart', async () => {
+    await start({ rates: { address: perHour(3) } });
+    expect(await statuses(4, '/v2/open', '')).toEqual([200, 200, 200, 429]);
+    expect(await statuses(2, '/v2/address')).toEqual([429, 429]);
+    expect(await statuses(2, '/nowhere')).toEqual([429, 429]);
+    expect(await statuses(5, '/health/live')).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('stop an address that tries many wrong keys, even when it finds a right one', async () => {
+    await start({ rates: { wrongKeys: perHour(3) } });
+    for (const guess of ['a', 'b', 'c']) expect(await statuses(1, '/v2/address', guess)).toEqual([401]);
+    const refused = await server.ask('/v2/address', {}, 'owner');
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { detail: 'Too many wrong keys from this address, try again later.' },
+    });
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await statuses(1, '/v2/open')).toEqual([200]);
+  });
+
+  it('take the same wrong key, or none, for no guess', async () => {
+    await start({ rates: { wrongKeys: perHour(2) } });
+    expect(await statuses(5, '/v2/address', 'revoked')).toEqual([401, 401, 401, 401, 401]);
+    expect(await statuses(5, '/v2/address', '')).toEqual([401, 401, 401, 401, 401]);
+    expect(await statuses(1, '/v2/address')).toEqual([200]);
+  });
+
+  it('can be off', async () => {
+    await start({ rates: {} });
+    const answer = await server.ask('/v2/address');
+    expect([answer.status, answer.headers.has('ratelimit')]).toEqual([200, false]);
+  });
+});
+
+describe('Requests at a time', () => {
+  it('beyond what the process takes are answered 503 with when to come again, before their key is looked at', async () => {
+    await start({ requests: { total: 2, perKey: 2 } });
+    const waiting = [server.ask('/v2/held'), server.ask('/v2/held')];
+    await held.reached(2);
+    const refused = await server.ask('/v2/address', {}, 'nobody');
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { detail: 'The service is busy right now, try again later.' },
+    });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await statuses(1, '/health/live')).toEqual([200]);
+    held.letGo();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await statuses(1, '/v2/address')).toEqual([200]);
+  });
+
+  it('beyond what a key may have are answered 429', async () => {
+    await start({ requests: { total: 10, perKey: 1 } });
+    const waiting = server.ask('/v2/held');
+    await held.reached(1);
+    const refused = await server.ask('/v2/address');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    held.letGo();
+    await waiting;
+    expect(await statuses(1, '/v2/address')).toEqual([200]);
+  });
+
+  it('are counted apart when they are uploads, or wait', async () => {
+    await start({ requests: { total: 1, perKey: 1 }, uploads: { total: 1, perKey: 1 } });
+    const waiting = [server.ask('/v2/upload', { method: 'POST' }), server.ask('/v2/wait'), server.ask('/v2/wait')];
+    await held.reached(3);
+    expect(await server.ask('/v2/upload', { method: 'POST' })).toMatchObject({ status: 503 });
+    expect(await statuses(1, '/v2/address')).toEqual([200]);
+    held.letGo();
+    await Promise.all(waiting);
+  });
+
+  it('count no more when their client has gone away', async () => {
+    await start({ requests: { total: 1, perKey: 1 } });
+    const socket = open();
+    socket.write('GET /v2/held HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n');
+    await held.reached(1);
+    expect(await statuses(1, '/v2/address')).toEqual([503]);
+    socket.destroy();
+    while ((await server.ask('/v2/address')).status !== 200);
+  });
+});
+
+function open(): Socket {
+  return connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined);
+}
+
+describe('Connections', () => {
+  it('end when their client does not read its answer', async () => {
+    await start({}, { limits: { reading: 200 } });
+    const socket = open();
+    socket.write('GET /v2/large HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n');
+    socket.pause();
+    const [peer] = (await once(server.app.getHttpServer(), 'connection')) as [Socket];
+    await once(peer, 'close');
+    expect(peer.bytesWritten).toBeGreaterThan(64 * 1024 * 1024);
+    socket.destroy();
+  });
+
+  it('stay open for a handler that takes longer than that', async () => {
+    await start({}, { limits: { reading: 20 } });
+    const answer = server.ask('/v2/held');
+    await held.reached(1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    held.letGo();
+    expect((await answer).status).toBe(200);
+  });
+
+  it('beyond the most there may be are closed', async () => {
+    await start({ connections: 2 });
+    const sockets = [open(), open()];
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    const third = open();
+    await once(third, 'close');
+    for (const socket of sockets) socket.destroy();
+    while ((await server.ask('/v2/open').catch(() => undefined))?.status !== 200);
+  });
+});
+
+describe('Scripts of other origins', () => {
+  const from = (origin: string, more: Record<string, string> = {}) => ({ headers: { origin, ...more } });
+  const preflight = (origin: string) => ({
+    method: 'OPTIONS',
+    ...from(origin, {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,x-api-key',
+    }),
+  });
+
+  it('may read nothing unless a setting says so', async () => {
+    await start({});
+    const answer = await server.ask('/v2/address', from('https://app.example'));
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+    const flight = await server.ask('/v2/upload', preflight('https://app.example'), '');
+    expect([flight.status, flight.headers.has('access-control-allow-methods')]).toEqual([204, false]);
+  });
+
+  it('may ask beforehand without a key, and read answers and their headers, errors too', async () => {
+    await start({ cors: ['https://app.example'] });
+    const flight = await server.ask('/v2/upload', preflight('https://app.example'), '');
+    expect([flight.status, Object.fromEntries(flight.headers)]).toMatchObject([
+      204,
+      {
+        'access-control-allow-origin': 'https://app.example',
+        'access-control-allow-methods': 'OPTIONS, POST',
+        'access-control-allow-headers': 'content-type,x-api-key',
+        'access-control-max-age': '7200',
+        vary: 'origin',
+      },
+    ]);
+    for (const key of ['owner', 'nobody']) {
+      const { headers } = await server.ask('/v2/address', from('https://app.example'), key);
+      expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
+      expect(headers.get('access-control-expose-headers')).toMatch(/etag, .*ratelimit, .*x-request-id/);
+    }
+    const broken = await server.ask('/v2/%zz', from('https://app.example'));
+    expect([broken.status, broken.headers.get('access-control-allow-origin')]).toEqual([400, 'https://app.example']);
+  });
+
+  it('of an origin that is not listed may read nothing', async () => {
+    await start({ cors: ['https://app.example'] });
+    const { headers } = await server.ask('/v2/address', from('https://evil.example'));
+    expect([headers.has('access-control-allow-origin'), headers.get('vary')]).toEqual([false, 'origin']);
+    const flight = await server.ask('/v2/upload', preflight('https://evil.example'), '');
+    expect(flight.headers.has('access-control-allow-methods')).toBe(false);
+  });
+
+  it('may all read when the setting says *', async () => {
+    await start({ cors: '*' });
+    const { headers } = await server.ask('/v2/address', from('https://any.example'));
+    expect([headers.get('access-control-allow-origin'), headers.has('vary')]).toEqual(['*', false]);
+    expect(headers.has('access-control-allow-credentials')).toBe(false);
+  });
+});
+
+describe('Every answer', () => {
+  const safe = {
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'cache-control': 'no-store',
+  };
+
+  it.each(['/v2/address', '/nowhere', '/v2/%zz', '/health/live'])('tells browsers to be careful: %s', async (path) => {
+    await start({});
+    const headers = Object.fromEntries((await server.ask(path)).headers);
+    expect(headers).toMatchObject(safe);
+    expect(headers).not.toHaveProperty('strict-transport-security');
+  });
+
+  it('asks for https where that is how clients come', async () => {
+    await start({ https: true });
+    const { headers } = await server.ask('/v2/open');
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
+  });
+});
+
+describe('Proxies', () => {
+  const forwarded = { headers: { 'x-forwarded-for': '203.0.113.5, 192.0.2.9', 'x-forwarded-proto': 'https' } };
+  const address = async () => (await server.ask('/v2/address', forwarded)).body;
+
+  it('are not believed unless a setting says so', async () => {
+    await start({});
+    expect(await address()).toEqual({ address: '127.0.0.1', protocol: 'http' });
+  });
+
+  it.each([
+    ['their number', 1, '192.0.2.9'],
+    ['their number', 2, '203.0.113.5'],
+    ['their addresses', ['loopback'], '192.0.2.9'],
+    ['their addresses', ['127.0.0.1', '192.0.2.0/24'], '203.0.113.5'],
+    ['other addresses', ['10.0.0.0/8'], '127.0.0.1'],
+  ])('are believed by %s: %j', async (_, trustProxy, expected) => {
+    await start({ trustProxy });
+    expect(await address()).toMatchObject({ address: expected });
+  });
+
+  it('pass on the addresses that limits are for', async () => {
+    await start({ trustProxy: 1, rates: { address: perHour(1) } });
+    const ask = (client: string) => server.ask('/v2/open', { headers: { 'x-forwarded-for': client } });
+    expect((await ask('192.0.2.1')).status).toBe(200);
+    expect((await ask('192.0.2.1')).status).toBe(429);
+    expect((await ask('192.0.2.2')).status).toBe(200);
+  });
+});

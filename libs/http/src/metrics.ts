@@ -1,0 +1,97 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parse } from 'ipaddr.js';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, register, Registry } from 'prom-client';
+import type { Admission } from './admission';
+import { Forbidden, Unauthorized } from './errors';
+import { VERSION } from './version';
+import { answeredStatus, type Departure } from './visit';
+
+/** What `GET /metrics` tells besides what this server and the libraries measure, and whom. */
+export interface MetricsOptions {
+  /** Gauges of the application. */
+  readonly registry: Registry;
+  /** The bearer token that is asked for. Without one the metrics are for this machine only. */
+  readonly token?: string;
+}
+
+const durations = new Histogram({
+  name: 'fairlead_http_request_duration_seconds',
+  help: 'From the head of a request to the end of its answer',
+  labelNames: ['method', 'route', 'status'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+});
+const turnedAway = new Counter({
+  name: 'fairlead_http_requests_turned_away_total',
+  help: 'Requests refused for the sake of others: by a rate limit, or for want of capacity',
+  labelNames: ['reason'],
+});
+
+/** Serves `GET /metrics` in Prometheus' text format. The answer is to be told of every request. */
+export function serveMetrics(instance: FastifyInstance, admission: Admission, options: MetricsOptions): Departure {
+  const { registry, token } = options;
+  if (!register.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics();
+  measureServer(registry, instance.server, admission);
+  new Gauge({
+    name: 'fairlead_build_info',
+    help: 'Always 1',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  }).set({ version: VERSION, node: process.version }, 1);
+  instance.get('/metrics', { config: { scope: 'public', load: 'vital' } }, async (request, reply) => {
+    allow(request, token);
+    const all = Registry.merge([register, registry]);
+    void reply.header('content-type', all.contentType);
+    return all.metrics();
+  });
+  return observe;
+}
+
+const observe: Departure = (request, reply, visit) => {
+  if (visit.shed) turnedAway.inc({ reason: visit.shed });
+  const route = request.routeOptions.url ?? 'none';
+  const status = `${String(answeredStatus(reply))[0]}xx`;
+  durations.observe({ method: request.method, route, status }, (performance.now() - visit.startedAt) / 1000);
+};
+
+function measureServer(registry: Registry, server: Server, { inFlight }: Admission): void {
+  new Gauge({
+    name: 'fairlead_http_requests_in_flight',
+    help: 'Requests under way',
+    labelNames: ['load'],
+    registers: [registry],
+    collect() {
+      for (const [load, { count }] of Object.entries(inFlight)) this.set({ load }, count);
+    },
+  });
+  new Gauge({
+    name: 'fairlead_http_connections',
+    help: 'Open connections',
+    registers: [registry],
+    async collect() {
+      this.set(await new Promise((resolve) => server.getConnections((_, count) => resolve(count ?? 0))));
+    },
+  });
+}
+
+/** @throws Unauthorized, Forbidden */
+function allow(request: FastifyRequest, token: string | undefined): void {
+  const { headers, raw } = request;
+  if (token !== undefined) {
+    const given = Buffer.from(/^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '');
+    const expected = Buffer.from(token);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw new Unauthorized();
+    return;
+  }
+  // To a proxy on this machine everybody is somebody else.
+  const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
+  if (isForwarded || !isLoopback(raw.socket.remoteAddress ?? '')) {
+    throw new Forbidden('Metrics are for this machine only, unless METRICS_TOKEN is set.');
+  }
+}
+
+function isLoopback(address: string): boolean {
+  const bare = address.replace(/^::ffff:/, '');
+  return bare !== '' && parse(bare).range() === 'loopback';
+}

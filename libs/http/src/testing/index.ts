@@ -1,0 +1,1 @@
+export { Collector, type SentSpan } from './collector';

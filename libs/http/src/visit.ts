@@ -1,0 +1,41 @@
+import type { Span } from '@opentelemetry/api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { InFlight } from './in-flight';
+
+/** A request under way, from its head to the end of its answer. */
+export interface Visit {
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+  /** Of the client, as far as the proxies in front are believed. */
+  readonly address: string;
+  /** Bytes that its connection had sent before. */
+  readonly sentBefore: number;
+  /** Where it is counted while it is under way. */
+  counted?: InFlight;
+  /** The key that it is counted for there. */
+  countedKey?: string;
+  /** Bytes of its body that are in memory. */
+  heldBytes: number;
+  /** Why it was refused for the sake of others. */
+  shed?: 'rate' | 'capacity';
+  /** While it is traced. */
+  span?: Span;
+}
+
+/** Nginx's number for a client that went away before its answer was sent. */
+const GONE = 499;
+
+/** The status of an answer, 499 when the client did not wait for it. */
+export function answeredStatus(reply: FastifyReply): number {
+  return reply.raw.writableFinished ? reply.statusCode : GONE;
+}
+
+/** Told when an answer has been sent or given up. */
+export type Departure = (request: FastifyRequest, reply: FastifyReply, visit: Visit) => void;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set before anything else happens. */
+    visit: Visit;
+  }
+}
