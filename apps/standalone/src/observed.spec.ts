@@ -95,7 +95,12 @@ it('never writes a secret into its log', async () => {
   const integration = { provider: 'gitea', base_url: 'https://10.0.0.1', credentials: { token: canary('token') } };
   const headers = { cookie: canary('cookie'), 'x-reason': canary('reason') };
   await send('POST', '/v2/deployments', deployment('discreet', canary('secret')), headers);
-  await send('POST', '/v2/deployments', { ...deployment('discreet', canary('again')), secrets: canary('shape') }, headers);
+  await send(
+    'POST',
+    '/v2/deployments',
+    { ...deployment('discreet', canary('again')), secrets: canary('shape') },
+    headers,
+  );
   await send('POST', '/v2/deployments', `{"secrets": "${canary('broken')}`, headers);
   await send('POST', '/api/v1/datasets/upload-experiment', upload, headers);
   await send('POST', '/api/v1/datasets/upload-experiment', `{"results": ["${canary('cut')}`, headers);
@@ -110,5 +115,11 @@ it('never writes a secret into its log', async () => {
   expect(service.output()).toMatch(/"method":"POST".*"route":"\/v2\/deployments"/);
   expect(service.output() + service.errors()).not.toMatch(CANARY);
   // The key is told once, at the first start, and not by the log.
-  expect(service.output().split('\n').filter((line) => line.startsWith('{')).join()).not.toContain(home.key());
+  expect(
+    service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .join(),
+  ).not.toContain(home.key());
 });

@@ -51,13 +51,7 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
   });
 }
 
-function letIn(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: Done,
-  mayRead: boolean,
-  keepers: Gatekeepers,
-): void {
+function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, mayRead: boolean, keepers: Gatekeepers): void {
   const { table, greeting, admission } = keepers;
   const { scope } = request.routeOptions.config;
   if (scope === undefined) {

@@ -20,7 +20,11 @@ describe('The settings of the edge', () => {
     ['MAX_UPLOADS_PER_KEY', '2', { uploads: { total: 64, perKey: 2 } }],
     ['MAX_CONNECTIONS', '100', { connections: 100 }],
     ['CORS_ORIGINS', '*', { cors: '*' }],
-    ['CORS_ORIGINS', 'https://a.example, http://b.example:8080/', { cors: ['https://a.example', 'http://b.example:8080'] }],
+    [
+      'CORS_ORIGINS',
+      'https://a.example, http://b.example:8080/',
+      { cors: ['https://a.example', 'http://b.example:8080'] },
+    ],
     ['TRUST_PROXY', '2', { trustProxy: 2 }],
     ['TRUST_PROXY', 'loopback, 10.0.0.0/8,::1', { trustProxy: ['loopback', '10.0.0.0/8', '::1'] }],
     ['PUBLIC_URL', 'https://fairlead.example', { https: true }],

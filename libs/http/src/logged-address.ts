@@ -15,7 +15,14 @@ const REDACTED = '[redacted]';
 export function loggedAddress(url: string): string {
   const end = url.indexOf('?');
   const path = (end < 0 ? url : url.slice(0, end)).replaceAll(KEY_IN_PATH, REDACTED);
-  const query = end < 0 ? '' : `?${url.slice(end + 1).split('&', 50).map(loggedParameter).join('&')}`;
+  const query =
+    end < 0
+      ? ''
+      : `?${url
+          .slice(end + 1)
+          .split('&', 50)
+          .map(loggedParameter)
+          .join('&')}`;
   return cut(path) + cut(query);
 }
 

@@ -2,7 +2,10 @@ import { loggedError } from './logged-error';
 
 describe('A logged error', () => {
   it('says what and where, but nothing else that it carries', () => {
-    const error = Object.assign(new TypeError('The list is empty'), { parameters: ['hunter2'], query: 'select hunter2' });
+    const error = Object.assign(new TypeError('The list is empty'), {
+      parameters: ['hunter2'],
+      query: 'select hunter2',
+    });
     expect(loggedError(error)).toEqual({
       type: 'TypeError',
       message: 'The list is empty',

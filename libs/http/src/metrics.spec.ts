@@ -26,7 +26,9 @@ describe('The metrics', () => {
     const { status, type, text } = await metrics();
     expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
     const count = (route: string, of: string) =>
-      expect(text).toContain(`fairlead_http_request_duration_seconds_count{method="GET",route="${route}",status="${of}"} 1`);
+      expect(text).toContain(
+        `fairlead_http_request_duration_seconds_count{method="GET",route="${route}",status="${of}"} 1`,
+      );
     count('/v2/open', '2xx');
     count('/v2/address', '4xx');
     count('none', '4xx');

@@ -75,7 +75,9 @@ describe('A traced server', () => {
     await server.ask('/v2/fails', { headers: { 'x-request-id': 'begun' } });
     const { traceId, parentSpanId } = await named('GET /v2/fails');
     expect(parentSpanId ?? '').toBe('');
-    expect(server.lines.find((line) => line.requestId === 'begun' && line.msg === 'request')).toMatchObject({ traceId });
+    expect(server.lines.find((line) => line.requestId === 'begun' && line.msg === 'request')).toMatchObject({
+      traceId,
+    });
   });
 
   it('shows calls to other servers below the request that makes them', async () => {
