@@ -5,8 +5,10 @@ module.exports = {
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
     '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
-    '^@fairlead/(eventing|http|integrations|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
+    '^@fairlead/(contracts|eventing|http|integrations|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',
+    '^@fairlead/kafka$': '<rootDir>/tools/kafka/src/index.ts',
+    '^@fairlead/kafka/testing$': '<rootDir>/tools/kafka/src/testing/index.ts',
     '^@fairlead/([^/]+)$': '<rootDir>/libs/$1/src/index.ts',
   },
   transform: {

@@ -12,6 +12,7 @@ export default async function globalSetup(): Promise<void> {
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '400' },
   });
   process.env.FAIRLEAD_TEST_DATABASE_URL = server.url;
+  process.env.FAIRLEAD_TEST_RUN = String(process.pid);
   // Ends the server when this process is gone, also after Ctrl-C or kill -9: then nothing holds the pipe open.
   const script = `cat; kill -INT $1 2>&-; while kill -0 $1 2>&-; do sleep 0.1; done; rm -rf "$2"`;
   const guard = spawn('sh', ['-c', script, 'guard', String(server.pid), directory], {

@@ -1,0 +1,47 @@
+import { parseArgs } from 'node:util';
+import { fetchJars, KafkaProblem, startKafka } from '.';
+
+const USAGE = `npm run kafka -- [--brokers 1|3] [--data <directory>]
+  Starts Kafka on 127.0.0.1 and prints the addresses; Ctrl-C stops it. Data is kept in <directory> (.fairlead/kafka).
+npm run kafka -- --fetch
+  Only fetches the jars (Maven), so that the tests that need Kafka can run.`;
+
+void main().catch((error: unknown) => {
+  console.error(error instanceof KafkaProblem ? error.message : error);
+  process.exit(1);
+});
+
+async function main(): Promise<void> {
+  const options = readArguments();
+  if (options.fetch) return void console.log(`Kafka's jars are in ${await fetchJars()}`);
+  console.log('Kafka is starting …');
+  const brokers = options.brokers === '3' ? 3 : 1;
+  const kafka = await startKafka({ directory: options.data, brokers, log: (line) => console.log(line) });
+  console.log(`\nKafka is ready:\n\n  KAFKA_BROKERS=${kafka.addresses}\n`);
+  let stopping = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      console.log(`${signal}: stopping; send it again to stop at once.`);
+      void kafka.stop().then(() => process.exit(0));
+    });
+  }
+}
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        brokers: { type: 'string', default: '1' },
+        data: { type: 'string', default: '.fairlead/kafka' },
+        fetch: { type: 'boolean', default: false },
+      },
+    });
+    if (values.brokers === '1' || values.brokers === '3') return values;
+  } catch (error) {
+    console.error((error as Error).message);
+  }
+  console.error(USAGE);
+  process.exit(2);
+}
