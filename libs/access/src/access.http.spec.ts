@@ -1,6 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Controller, Get, Module, Post, Req } from '@nestjs/common';
-import { EventingModule, eventingMigrations, parseMasterKeys, PostgresEventStore, Vault } from '@fairlead/eventing';
+import {
+  EventingModule,
+  eventingMigrations,
+  ParkedSubjects,
+  parseMasterKeys,
+  PostgresEventStore,
+  Vault,
+} from '@fairlead/eventing';
 import { Access, createServer } from '@fairlead/http';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -480,5 +487,71 @@ describe('workspaces', () => {
     expect(await send('POST', '/api/v1/workspaces', { key: wide.key, body })).toMatchObject({ status: 200 });
     const reader = await createKey({ scopes: ['read'], organization: true });
     expect(await send('POST', '/api/v1/workspaces', { key: reader.key, body })).toEqual(FORBIDDEN);
+  });
+});
+
+describe('what consumers gave up on', () => {
+  const parked = () => send('GET', '/v1/parked-subjects', { key: ADMIN });
+
+  beforeAll(async () => {
+    const { store, app } = process1;
+    for (const n of [1, 2, 3]) {
+      await store.append(`parcel-${n}`, 0, [{ type: 'Sent', data: {} }], { tenant: DEFAULT_TENANT.id });
+      const [event] = await store.read(`parcel-${n}`);
+      await app.get(ParkedSubjects).park('courier', event!, `no such street ${n}`, 3_600_000);
+    }
+    await database.pool.query(`update parked_subjects set retry_at = null`);
+  });
+  afterAll(() => database.pool.query('truncate parked_subjects'));
+
+  it('is listed and shown to the operator, page by page', async () => {
+    const { status, body } = await parked();
+    expect(status).toBe(200);
+    expect(body.resources).toHaveLength(3);
+    expect(body.resources[0]).toEqual({
+      id: expect.stringMatching(UUID),
+      consumer: 'courier',
+      subject: expect.stringMatching(/^parcel-/),
+      tenant_id: DEFAULT_TENANT.id,
+      status: 'parked',
+      event_type: 'Sent',
+      version: 1,
+      last_version: 1,
+      attempts: 1,
+      reason: expect.stringMatching(/^no such street/),
+      created_at: expect.stringMatching(TIME),
+      failed_at: expect.stringMatching(TIME),
+      retry_at: null,
+    });
+    const first = await send('GET', '/v1/parked-subjects?limit=2', { key: ADMIN });
+    const rest = await send('GET', `/v1/parked-subjects?limit=2&after=${first.body.after}`, { key: ADMIN });
+    expect([...first.body.resources, ...rest.body.resources]).toEqual(body.resources);
+    expect(rest.body.after).toBeNull();
+    const [one] = body.resources;
+    expect(await send('GET', `/v1/parked-subjects/${one.id}`, { key: ADMIN })).toEqual({ status: 200, body: one });
+  });
+
+  it('is tried again when the operator says so', async () => {
+    const [{ id }] = (await parked()).body.resources;
+    const { status, body } = await send('POST', `/v1/parked-subjects/${id}/retry`, { key: ADMIN });
+    expect({ status, body }).toMatchObject({ status: 202, body: { id, status: 'retrying', attempts: 0 } });
+    expect(body.retry_at).toMatch(TIME);
+  });
+
+  it('is nothing for the keys of tenants', async () => {
+    const { key } = await createKey({ scopes: ['admin'] });
+    const [{ id }] = (await parked()).body.resources;
+    expect(await send('GET', '/v1/parked-subjects', { key })).toEqual(FORBIDDEN);
+    expect(await send('GET', `/v1/parked-subjects/${id}`, { key })).toEqual(FORBIDDEN);
+    expect(await send('POST', `/v1/parked-subjects/${id}/retry`, { key })).toEqual(FORBIDDEN);
+  });
+
+  it('is not found under an id that it does not have', async () => {
+    const id = randomUUID();
+    const missing = { status: 404, body: { detail: `Parked subject ${id} not found.` } };
+    expect(await send('GET', `/v1/parked-subjects/${id}`, { key: ADMIN })).toEqual(missing);
+    expect(await send('POST', `/v1/parked-subjects/${id}/retry`, { key: ADMIN })).toEqual(missing);
+    expect(await send('GET', '/v1/parked-subjects/none', { key: ADMIN })).toMatchObject({ status: 422 });
+    expect(await send('GET', '/v1/parked-subjects?limit=0', { key: ADMIN })).toMatchObject({ status: 422 });
   });
 });

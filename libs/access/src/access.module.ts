@@ -4,6 +4,7 @@ import { BadRequest, Conflict, Forbidden, mapError, NotFound } from '@fairlead/h
 import { Authenticator } from './access.authenticator';
 import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';
 import { ApiKeysController } from './api-keys.controller';
+import { ParkedSubjectsController } from './parked-subjects.controller';
 import { apiKeysProjection, ApiKeyView } from './api-key.view';
 import { TenantExists } from './tenant';
 import { TenantsController } from './tenants.controller';
@@ -17,7 +18,7 @@ mapError(LastAdminKey, ({ message }) => new Conflict(message));
 
 /** Tenants, API keys and who may do what. */
 @Module({
-  controllers: [ApiKeysController, TenantsController],
+  controllers: [ApiKeysController, ParkedSubjectsController, TenantsController],
   providers: [Authenticator, ApiKeyView, TenantView],
   exports: [Authenticator],
 })

@@ -61,3 +61,4 @@ export abstract class CommitResolver {
 export * from './connections';
 export * from './experiments';
 export * from './rollouts';
+export * from './published';

@@ -1,5 +1,6 @@
-import { BaseRpcContext, type CustomTransportStrategy, Server } from '@nestjs/microservices';
+import { BaseRpcContext, type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
+import type { Consumers } from './consumers';
 import type { Metadata, Recorded } from './event';
 import type { Followers } from './followers';
 import { traceHandling } from './tracing';
@@ -16,17 +17,25 @@ export class EventContext extends BaseRpcContext<[Recorded]> {
   }
 }
 
+/** Calls the handlers of a pattern with an event, and waits for them. */
+export async function callHandlers(handler: MessageHandler, event: Recorded): Promise<void> {
+  await traceHandling(`process ${event.type}`, [event], async () => {
+    const result: unknown = await handler(event.data, new EventContext([event]));
+    if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+  });
+}
+
 /**
  * A Nest microservice transport that follows the event store: `@EventPattern<string>('DeploymentCreated')` methods
- * are called with the event's data and an {@link EventContext}. Delivery is at least once and in the order of the
- * log; a handler that throws is called again until it succeeds, and its follower's status says so meanwhile.
+ * are called with the event's data and an {@link EventContext}. Delivery is as {@link Consumers} promises.
  */
 export class EventStoreTransport extends Server implements CustomTransportStrategy {
-  /** The failure of a handler stops its follower, which reports it. */
+  /** The failure of a handler parks the subject of its event. */
   override readonly propagatesEventHandlerErrors = true;
 
   constructor(
     private readonly followers: Followers,
+    private readonly consumers: Consumers,
     /** Names this consumer group's checkpoints; replicas share it. */
     private readonly group: string,
   ) {
@@ -35,17 +44,12 @@ export class EventStoreTransport extends Server implements CustomTransportStrate
 
   override listen(callback: () => void): void {
     for (const [pattern, handler] of this.messageHandlers) {
+      const name = `${this.group}.${pattern}`;
+      this.consumers.register(name, pattern, (event) => callHandlers(handler, event));
       this.followers.register({
-        name: `${this.group}.${pattern}`,
+        name,
         types: [pattern],
-        handle: async (events) => {
-          for (const event of events) {
-            await traceHandling(`process ${pattern}`, [event], async () => {
-              const result: unknown = await handler(event.data, new EventContext([event]));
-              if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
-            });
-          }
-        },
+        handle: async (events) => void (await this.consumers.deliver(name, events)),
       });
     }
     callback();

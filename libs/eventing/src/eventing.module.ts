@@ -1,10 +1,15 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { Consumers } from './consumers';
+import { Degradation } from './degradation';
 import { EventStore } from './event-store';
 import { Followers } from './followers';
+import { KafkaRelay } from './kafka-relay';
 import { LogSeals } from './log-seals';
 import { LogSigner } from './log-signer';
+import { ParkedSubjects } from './parked-subjects';
+import { type KafkaLink, Transports } from './transports';
 import { Vault } from './vault';
 
 /** What every domain module is given: the log, the database and the vault. */
@@ -13,12 +18,18 @@ export interface EventingParts {
   readonly db: DataSource;
   readonly pool: Pool;
   readonly vault: Vault;
+  /** Where the log is sent to and consumers get their events from; from the log itself when absent. */
+  readonly kafka?: KafkaLink;
 }
 
-/** Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link LogSigner} and {@link LogSeals} to the whole application. */
+/**
+ * Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link Consumers},
+ * {@link Transports}, {@link ParkedSubjects}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
+ * application, and relays to Kafka.
+ */
 @Module({})
 export class EventingModule {
-  static with({ store, db, pool, vault }: EventingParts): DynamicModule {
+  static with({ store, db, pool, vault, kafka }: EventingParts): DynamicModule {
     return {
       module: EventingModule,
       global: true,
@@ -27,11 +38,46 @@ export class EventingModule {
         { provide: DataSource, useValue: db },
         { provide: Pool, useValue: pool },
         { provide: Vault, useValue: vault },
+        {
+          provide: Consumers,
+          useFactory: (parked: ParkedSubjects) => new Consumers(store, pool, parked),
+          inject: [ParkedSubjects],
+        },
+        Degradation,
         Followers,
         LogSigner,
         LogSeals,
+        ParkedSubjects,
+        {
+          provide: Transports,
+          useFactory: (followers: Followers, consumers: Consumers, degradation: Degradation) =>
+            new Transports(store, followers, consumers, degradation, kafka),
+          inject: [Followers, Consumers, Degradation],
+        },
+        ...(kafka ? [relayTo(kafka)] : []),
       ],
-      exports: [EventStore, DataSource, Pool, Vault, Followers, LogSigner, LogSeals],
+      exports: [
+        EventStore,
+        DataSource,
+        Pool,
+        Vault,
+        Consumers,
+        Degradation,
+        Followers,
+        LogSigner,
+        LogSeals,
+        ParkedSubjects,
+        Transports,
+      ],
     };
   }
+}
+
+function relayTo({ cluster, publications }: KafkaLink): Provider {
+  return {
+    provide: KafkaRelay,
+    useFactory: (followers: Followers, degradation: Degradation) =>
+      new KafkaRelay(cluster, publications, followers, degradation),
+    inject: [Followers, Degradation],
+  };
 }

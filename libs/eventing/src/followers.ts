@@ -13,6 +13,8 @@ export interface Projection {
   readonly name: string;
   readonly categories?: readonly string[];
   readonly types?: readonly string[];
+  /** Requests can be served as well while it lags. */
+  readonly optional?: boolean;
   readonly handle: BatchHandler;
   /** Milliseconds between batches, for a follower that nobody waits for: fewer and larger ones cost less. */
   readonly gatherMs?: number;
@@ -27,6 +29,7 @@ export interface FollowerStatus {
   readonly gathers: boolean;
   /** Why it does not get on; absent while it does. */
   readonly failing?: string;
+  readonly optional: boolean;
 }
 
 interface Running extends Projection {
@@ -95,10 +98,10 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   /** Where each follower stands against the newest event. */
   async status(): Promise<FollowerStatus[]> {
     const head = await this.store.head();
-    return [...this.running.values()].map(({ name, position, gatherMs, failing }) => {
+    return [...this.running.values()].map(({ name, position, gatherMs, failing, optional = false }) => {
       const reached = position < 0n ? 0n : position;
       const lag = head > reached ? head - reached : 0n;
-      return { name, position: reached, lag, gathers: gatherMs !== undefined, failing };
+      return { name, position: reached, lag, gathers: gatherMs !== undefined, failing, optional };
     });
   }
 

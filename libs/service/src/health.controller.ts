@@ -14,12 +14,15 @@ export class HealthController {
     return { status: 'live' };
   }
 
-  /** 200 when events can be appended and every follower is near the end of the log; else 503 with the reasons. */
+  /**
+   * 200 when events can be appended and every follower is near the end of the log, with what is degraded nevertheless;
+   * else 503 with the reasons.
+   */
   @Get('ready')
   @Access('public', { load: 'vital' })
-  async ready(): Promise<{ status: string }> {
-    const reasons = await this.readiness.reasons();
-    if (reasons.length === 0) return { status: 'ready' };
+  async ready(): Promise<{ status: string; degraded?: readonly string[] }> {
+    const { reasons, degraded } = await this.readiness.health();
+    if (reasons.length === 0) return { status: 'ready', ...(degraded.length > 0 && { degraded }) };
     throw new HttpProblem(503, reasons.join(' '), { headers: { 'retry-after': '1' }, members: { reasons } });
   }
 }

@@ -1,4 +1,4 @@
-import { eventingMigrations, Followers, PostgresEventStore } from '@fairlead/eventing';
+import { Degradation, eventingMigrations, Followers, ParkedSubjects, PostgresEventStore } from '@fairlead/eventing';
 import { transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Pool } from 'pg';
@@ -8,13 +8,15 @@ describe('Readiness', () => {
   let database: TestDatabase;
   let store: PostgresEventStore;
   let followers: Followers;
+  let degradation: Degradation;
   let readiness: Readiness;
 
   beforeEach(async () => {
     database = await testDatabase(eventingMigrations);
     store = new PostgresEventStore(database.pool);
     followers = new Followers(store, database.pool);
-    readiness = new Readiness(database.pool, followers);
+    degradation = new Degradation();
+    readiness = new Readiness(database.pool, followers, new ParkedSubjects(database.pool), degradation);
   });
   afterEach(async () => {
     await followers.onApplicationShutdown();
@@ -41,7 +43,8 @@ describe('Readiness', () => {
       `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
     );
     const readOnly = new Pool({ connectionString: database.url });
-    expect(await new Readiness(readOnly, followers).reasons()).toEqual([
+    const parked = new ParkedSubjects(readOnly);
+    expect(await new Readiness(readOnly, followers, parked, degradation).reasons()).toEqual([
       expect.stringMatching(/^Events cannot be appended: .*read-only/),
     ]);
     await readOnly.end();
@@ -55,6 +58,29 @@ describe('Readiness', () => {
     await followers.passed(position, ['whole']);
     while (!(await followers.status()).some(({ failing }) => failing)) await followers.passed(position, ['broken'], 10);
     expect(await readiness.reasons()).toEqual(['broken is 1 behind the newest event: no such column.']);
+  });
+
+  it('counts what is late or given up, but could be served without, as degraded', async () => {
+    followers.register({ name: 'relay', optional: true, handle: () => Promise.reject(new Error('no broker')) });
+    followers.onApplicationBootstrap();
+    await store.append('thing-1', 0, [{ type: 'Happened', data: {} }], {});
+    while (!(await followers.status()).some(({ failing }) => failing)) await followers.passed(1n, ['relay'], 10);
+    degradation.report('Kafka consumer', 'no broker');
+    const parked = new ParkedSubjects(database.pool);
+    const [event] = await store.read('thing-1');
+    await parked.park('mailer', event!, 'no such address', 60_000);
+    await parked.park('printer', event!, 'no paper', 0);
+    const [, printer] = (await parked.list(2)).sort((a, b) => a.consumer.localeCompare(b.consumer));
+    await parked.failed(printer!.id, 'Happened', 1, 10, 'no paper', null);
+    expect(await readiness.health()).toEqual({
+      reasons: [],
+      degraded: [
+        'Kafka consumer: no broker',
+        'relay is 1 behind the newest event: no broker.',
+        'mailer tries 1 subject again.',
+        'printer gave up on 1 subject: see /v1/parked-subjects.',
+      ],
+    });
   });
 
   it('names a database that is gone', async () => {

@@ -1,4 +1,4 @@
-import { Followers } from '@fairlead/eventing';
+import { Degradation, Followers, ParkedSubjects } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 
@@ -10,38 +10,60 @@ const NEAR_GATHERING = 50_000n;
 const FRESH_MS = 250;
 const PATIENCE_MS = 3000;
 
-/** Empty when the service can do its work; else one sentence per reason why not. */
+/** One sentence per reason. */
 export type Reasons = readonly string[];
 
-/** Tells whether events can be appended and whether every follower keeps up. */
+export interface Health {
+  /** Why the service cannot do its work; empty when it can. */
+  readonly reasons: Reasons;
+  /** What is late or needs an operator although requests can be served. */
+  readonly degraded: Reasons;
+}
+
+/** Tells whether events can be appended, whether every follower keeps up, and what consumers gave up on. */
 @Injectable()
 export class Readiness {
-  private answer: Promise<Reasons> | undefined;
+  private answer: Promise<Health> | undefined;
 
   constructor(
     private readonly pool: Pool,
     private readonly followers: Followers,
+    private readonly parked: ParkedSubjects,
+    private readonly degradation: Degradation,
   ) {}
 
-  /** The reasons not to send requests here, at most a quarter of a second old. Answers within about three seconds. */
-  reasons(): Promise<Reasons> {
+  /** The reasons not to send requests here. */
+  async reasons(): Promise<Reasons> {
+    return (await this.health()).reasons;
+  }
+
+  /** At most a quarter of a second old. Answers within about three seconds. */
+  health(): Promise<Health> {
     this.answer ??= this.check().finally(() => setTimeout(() => (this.answer = undefined), FRESH_MS).unref());
     return this.answer;
   }
 
-  private async check(): Promise<Reasons> {
+  private async check(): Promise<Health> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
     });
     const appends = Promise.race([this.tryAppend(), late]);
-    const lagging = Promise.race([this.lagging(), late]);
-    const [append, lag] = await Promise.allSettled([appends, lagging]);
+    const following = Promise.race([this.following(), late]);
+    const waiting = Promise.race([this.waiting(), late]);
+    const [append, lag, subjects] = await Promise.allSettled([appends, following, waiting]);
     clearTimeout(timer);
-    return [
-      ...(append.status === 'rejected' ? [`Events cannot be appended: ${messageOf(append.reason)}.`] : []),
-      ...(lag.status === 'fulfilled' ? lag.value : [`The followers are not known: ${messageOf(lag.reason)}.`]),
-    ];
+    return {
+      reasons: [
+        ...(append.status === 'rejected' ? [`Events cannot be appended: ${messageOf(append.reason)}.`] : []),
+        ...(lag.status === 'fulfilled' ? lag.value.needed : [`The followers are not known: ${messageOf(lag.reason)}.`]),
+      ],
+      degraded: [
+        ...this.degradation.reasons(),
+        ...(lag.status === 'fulfilled' ? lag.value.optional : []),
+        ...(subjects.status === 'fulfilled' ? subjects.value : []),
+      ],
+    };
   }
 
   /** Appends an event through the very function every append uses, waits at most 2 s for its lock, and rolls back. */
@@ -60,16 +82,27 @@ export class Readiness {
     }
   }
 
-  private async lagging(): Promise<Reasons> {
-    const statuses = await this.followers.status();
-    return statuses
+  private async following(): Promise<{ needed: Reasons; optional: Reasons }> {
+    const behind = (await this.followers.status())
       .filter(({ lag, gathers, failing }) => {
         return lag > (gathers ? NEAR_GATHERING : NEAR) || (failing !== undefined && lag > 0n);
       })
-      .map(
-        ({ name, lag, failing }) =>
-          `${name} is ${lag} behind the newest event${failing === undefined ? '' : `: ${failing}`}.`,
-      );
+      .map(({ name, lag, failing, optional }) => {
+        const why = failing === undefined ? '' : `: ${failing}`;
+        return { optional, sentence: `${name} is ${lag} behind the newest event${why}.` };
+      });
+    const sentences = (wanted: boolean) =>
+      behind.flatMap(({ optional, sentence }) => (optional === wanted ? sentence : []));
+    return { needed: sentences(false), optional: sentences(true) };
+  }
+
+  private async waiting(): Promise<Reasons> {
+    return (await this.parked.counts()).flatMap(({ consumer, parked, retrying }) => [
+      ...(parked > 0
+        ? [`${consumer} gave up on ${parked} subject${parked > 1 ? 's' : ''}: see /v1/parked-subjects.`]
+        : []),
+      ...(retrying > 0 ? [`${consumer} tries ${retrying} subject${retrying > 1 ? 's' : ''} again.`] : []),
+    ]);
   }
 }
 

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { readSettings, SettingsProblem } from './settings';
 
 describe('The settings', () => {
@@ -120,6 +122,47 @@ describe('The settings', () => {
     ]);
     for (const line of lines) expect(line).toMatch(/^\S+ must [^\n]+\.$/);
     expect(lines.join()).not.toContain('secret');
+  });
+
+  it('name a Kafka cluster, and what its connections need', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'fairlead-settings-'));
+    const authority = join(folder, 'ca.pem');
+    writeFileSync(authority, 'PEM');
+    const { kafka } = readSettings({
+      KAFKA_BROKERS: 'kafka-1:9092, [::1]:9093',
+      KAFKA_PREFIX: 'staging.',
+      KAFKA_TLS: 'true',
+      KAFKA_CA_FILE: authority,
+      KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
+      KAFKA_USERNAME: 'fairlead',
+      KAFKA_PASSWORD: 'secret',
+    });
+    expect(kafka).toEqual({
+      brokers: ['kafka-1:9092', '[::1]:9093'],
+      prefix: 'staging.',
+      tls: { ca: 'PEM' },
+      sasl: { mechanism: 'scram-sha-512', username: 'fairlead', password: 'secret' },
+    });
+    expect(readSettings({ KAFKA_BROKERS: 'kafka:9092' }).kafka).toEqual({ brokers: ['kafka:9092'], prefix: '' });
+    expect(readSettings({}).kafka).toBeUndefined();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('say what is wrong with those of a Kafka cluster', () => {
+    const mistakes = () =>
+      readSettings({
+        KAFKA_BROKERS: 'kafka',
+        KAFKA_PREFIX: 'my topics',
+        KAFKA_CA_FILE: '/no/such/file',
+        KAFKA_SASL_MECHANISM: 'plain',
+        KAFKA_PASSWORD: 'secret',
+      });
+    expect(problemOf(mistakes).lines).toEqual([
+      'KAFKA_BROKERS must be addresses like kafka-1:9092,kafka-2:9092, not "kafka".',
+      'KAFKA_PREFIX must be letters, digits, dots, hyphens and underscores, not "my topics".',
+      'KAFKA_CA_FILE names a file that cannot be read (ENOENT).',
+      'KAFKA_SASL_MECHANISM, KAFKA_USERNAME and KAFKA_PASSWORD need one another.',
+    ]);
   });
 
   it.each(['with space in the middle', 'with-ümlaut-in-the-middle'])(

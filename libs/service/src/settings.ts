@@ -1,8 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
-import { type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
+import { type KafkaSettings, type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
 import { type AllowedHost, type EdgeSettings, parseOutboundAllow, readEdgeSettings } from '@fairlead/http';
 import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
+import { kafkaSettings } from './kafka.settings';
+import { Mistake, oneOf, type Read } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -36,6 +38,8 @@ export interface Settings {
   readonly unusedAfter?: number;
   /** Milliseconds for which the log of webhook deliveries is kept. */
   readonly webhookRetention: number;
+  /** Sends events to this Kafka and lets consumers get theirs from it. */
+  readonly kafka?: KafkaSettings;
   /** Where clients may push images to. */
   readonly registry?: { readonly url: string; readonly token: string };
 }
@@ -85,7 +89,7 @@ export class SettingsProblem extends Error {
  */
 export function readSettings(env: Environment): Settings {
   const mistakes: string[] = [];
-  const read = <T>(name: string, fallback: T, parse: (text: string) => T | Mistake): T => {
+  const read: Read = <T>(name: string, fallback: T, parse: (text: string) => T | Mistake): T => {
     const text = env[name]?.trim();
     if (!text) return fallback;
     const value = parse(text);
@@ -127,6 +131,7 @@ export function readSettings(env: Environment): Settings {
     outboundAllow: read('OUTBOUND_ALLOW', [], orMistake(parseOutboundAllow)),
     unusedAfter: read('UNUSED_AFTER', undefined, seconds),
     webhookRetention: DAY * read('WEBHOOK_LOG_DAYS', 30, whole(1, 3650)),
+    kafka: kafkaSettings(read, mistakes),
     registry: registry(
       read('REGISTRY_URL', undefined, (text) => text),
       read('REGISTRY_TOKEN', undefined, (text) => text),
@@ -135,11 +140,6 @@ export function readSettings(env: Environment): Settings {
   };
   if (mistakes.length > 0) throw new SettingsProblem(mistakes);
   return settings;
-}
-
-/** What is wrong with a value, as the rest of a sentence that begins with the variable's name. */
-class Mistake {
-  constructor(readonly text: string) {}
 }
 
 /** For parsers that throw the rest of such a sentence. */
@@ -164,13 +164,6 @@ function whole(least: number, most: number): (text: string) => number | Mistake 
 function seconds(text: string): number | Mistake {
   const value = whole(1, MOST_SECONDS)(text);
   return value instanceof Mistake ? value : value * 1000;
-}
-
-function oneOf<T extends string>(values: readonly T[]): (text: string) => T | Mistake {
-  return (text) => {
-    const value = values.find((known) => known === text.toLowerCase());
-    return value ?? new Mistake(`must be ${values.join(', ')} or unset, not ${JSON.stringify(text)}`);
-  };
 }
 
 function host(text: string): string | Mistake {

@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { publications } from '@fairlead/contracts';
 import {
+  connectConsumers,
   eventingMigrations,
   type EventingParts,
-  EventStoreTransport,
   Followers,
+  KafkaCluster,
   masterKeyFile,
   measureEventing,
   PostgresEventStore,
@@ -82,13 +84,12 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
   });
   started.push(() => close(app));
   measureEventing(registry, app.get(Followers), parts.pool);
-  app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), program.name) });
-  await app.startAllMicroservices();
+  await connectConsumers(app, program.name);
   await program.prepare?.(app);
   return listen(app, settings);
 }
 
-/** The log, the database and the vault, with every table there. */
+/** The log, the database and the vault, with every table there, and Kafka where there is one. */
 async function open(
   { migrations, embedded }: Program,
   settings: Settings,
@@ -104,7 +105,8 @@ async function open(
   const store = new PostgresEventStore(pool(db));
   started.push(() => store.close());
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
-  return { store, db, pool: pool(db), vault: new Vault(pool(db), masterKeys) };
+  const kafka = settings.kafka && { cluster: new KafkaCluster(settings.kafka), publications };
+  return { store, db, pool: pool(db), vault: new Vault(pool(db), masterKeys), kafka };
 }
 
 async function startPostgres({ dataDir }: Settings, logger: Logger, started: Undo[]): Promise<string> {

@@ -20,6 +20,7 @@ const TABLES = {
 /** Forgets every read model and how far all followers had come, so that every event is delivered again. */
 export async function forgetReadModels(db: Client): Promise<void> {
   await db.query(`truncate ${Object.keys(TABLES).join(', ')}, checkpoints`);
+  await db.query(`delete from inbox where consumer like 'standalone.%'`);
 }
 
 /** All rows of all read models, as text. */
@@ -62,7 +63,7 @@ export async function unsettled(db: Client): Promise<string[]> {
     ), wanting as (
       select *, case category
         when 'deployment' then types && '{DeploymentProvisioned,DeploymentDeleted}'
-          and exists (select from inbox where subject = stream)
+          and exists (select from inbox where subject = stream and consumer not like 'standalone.%')
         when 'experiment' then 'SessionCreated' = any(types) or 'RunsPersisted' = any(types)
           and exists (select from persisted_experiments p where p.session_id::text = streams.id)
         else true end as answered,

@@ -1,7 +1,7 @@
 import {
+  connectConsumers,
   eventingMigrations,
   EventingModule,
-  EventStoreTransport,
   Followers,
   parseMasterKeys,
   PostgresEventStore,
@@ -81,8 +81,7 @@ export class TestService {
         return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
       },
     });
-    app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), 'deployments') });
-    await app.startAllMicroservices();
+    await connectConsumers(app, 'deployments');
     return new TestService(app, store, database, log);
   }
 

@@ -1,6 +1,12 @@
 import { EventStoreTables1763600000000 } from './1763600000000-event-store';
 import { VaultTables1763600000100 } from './1763600000100-vault';
 import { LogHashes1763700000200 } from './1763700000200-log-hashes';
+import { ParkedSubjects1763800000000 } from './1763800000000-parked-subjects';
 
 /** Tables of the event store, followers, consumers and the vault. */
-export const eventingMigrations = [EventStoreTables1763600000000, VaultTables1763600000100, LogHashes1763700000200];
+export const eventingMigrations = [
+  EventStoreTables1763600000000,
+  VaultTables1763600000100,
+  LogHashes1763700000200,
+  ParkedSubjects1763800000000,
+];

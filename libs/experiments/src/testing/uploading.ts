@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
+  connectConsumers,
+  eventingMigrations,
   EventingModule,
   EventStore,
-  EventStoreTransport,
-  eventingMigrations,
   Followers,
   parseMasterKeys,
+  ParkedSubjects,
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
@@ -68,8 +70,7 @@ export async function startUploading(limits: Partial<ExperimentLimits> = {}): Pr
     },
   });
   const followers = app.get(Followers);
-  app.connectMicroservice({ strategy: new EventStoreTransport(followers, 'test') });
-  await app.startAllMicroservices();
+  await connectConsumers(app, 'test');
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
 
@@ -91,6 +92,8 @@ export async function startUploading(limits: Partial<ExperimentLimits> = {}): Pr
       for (let position = -1n; position !== (await store.head());) {
         position = await store.head();
         if (!(await followers.passed(position, undefined, 20_000))) throw new Error(await lag(followers));
+        // What a consumer was not ready for is tried again.
+        while ((await app.get(ParkedSubjects).list(1)).length > 0) await delay(5);
       }
     },
     async stop() {

@@ -1,8 +1,7 @@
 import {
+  connectConsumers,
   eventingMigrations,
   EventingModule,
-  EventStoreTransport,
-  Followers,
   parseMasterKeys,
   PostgresEventStore,
   Vault,
@@ -85,8 +84,7 @@ export class TestService {
         return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
       },
     });
-    app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), 'integrations') });
-    await app.startAllMicroservices();
+    await connectConsumers(app, 'integrations');
     return new TestService(app, store, database, log);
   }
 

@@ -1,10 +1,9 @@
 import { CommitResolver, type RevisionCreatedMessage, SourceArchives } from '@fairlead/contracts';
 import {
+  connectConsumers,
   eventingMigrations,
   EventingModule,
   EventStore,
-  EventStoreTransport,
-  Followers,
   handle,
   load,
   parseMasterKeys,
@@ -79,8 +78,7 @@ export class TestRollouts {
         scopes: new Set(['read'] as const),
       }),
     });
-    this.app.connectMicroservice({ strategy: new EventStoreTransport(this.app.get(Followers), 'rollouts') });
-    await this.app.startAllMicroservices();
+    await connectConsumers(this.app, 'rollouts');
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,6 @@ import {
   type DomainEvent,
   eventingMigrations,
   EventingModule,
-  EventStoreTransport,
   Followers,
   parseMasterKeys,
   PostgresEventStore,
@@ -95,8 +94,7 @@ export class TestService {
         return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
       },
     });
-    app.connectMicroservice({ strategy: new EventStoreTransport(app.get(Followers), 'webhooks') });
-    await app.startAllMicroservices();
+    await connectConsumers(app, 'webhooks');
     this.apps.push(app);
     return app;
   }
