@@ -108,9 +108,12 @@ it('declares a scope on every route', () => {
   ).toEqual([
     '/api/v1/info',
     '/api/v1/info/health',
+    '/docs',
+    '/docs/:file',
     '/health/live',
     '/health/ready',
     '/metrics',
+    '/openapi.json',
     '/v1/audit/keys',
     '/v1/integrations/:integration_id/webhook',
     '/v2/auth/callback/:provider_id',

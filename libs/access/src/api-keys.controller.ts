@@ -4,9 +4,11 @@ import { EventStore, Followers, handle, streamName, Vault } from '@fairlead/even
 import {
   Access,
   type Actor,
-  bool,
+  Area,
   body,
+  bool,
   datetime,
+  Describe,
   list,
   literal,
   metadataOf,
@@ -14,10 +16,12 @@ import {
   optional,
   path,
   refine,
+  shape,
   str,
   uuid,
 } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
+import { apiKey, newApiKey } from './access.answers.schema';
 import { Authenticator, NO_TENANT, PEPPER } from './access.authenticator';
 import { type ApiKey, apiKeyModel, createKey, type KeyFacts, type Manager, revokeKey } from './api-key';
 import { apiKeysProjection, ApiKeyView } from './api-key.view';
@@ -40,6 +44,7 @@ const newKey = refine(
 const byId = object({ id: uuid() });
 
 /** Creates, lists and revokes API keys. */
+@Area('Keys and workspaces')
 @Controller('/api/v1/api-key')
 export class ApiKeysController {
   constructor(
@@ -53,6 +58,13 @@ export class ApiKeysController {
   @Post()
   @HttpCode(200)
   @Access('admin')
+  @Describe({
+    summary: 'Create an API key',
+    description: 'Without `scopes`, the key may read and write.',
+    body: newKey,
+    answers: { 200: newApiKey },
+    takes: ['x-reason'],
+  })
   async create(@Req() request: FastifyRequest) {
     const draft = body(newKey, request);
     const manager = await this.managerOf(request.actor);
@@ -75,12 +87,14 @@ export class ApiKeysController {
 
   @Get()
   @Access('admin')
+  @Describe({ summary: 'List the API keys of the workspace', answers: { 200: shape.list(apiKey) } })
   async list(@Req() request: FastifyRequest) {
     return (await this.view.list(await this.managerOf(request.actor))).map(answer);
   }
 
   @Get('current')
   @Access('read')
+  @Describe({ summary: 'Get the API key of this request', answers: { 200: apiKey } })
   async current(@Req() request: FastifyRequest) {
     const { tenantId, organizationId } = request.actor;
     const acting = { tenant_id: tenantId === NO_TENANT ? null : tenantId, organization_id: organizationId };
@@ -89,6 +103,7 @@ export class ApiKeysController {
 
   @Delete(':id')
   @Access('admin')
+  @Describe({ summary: 'Revoke an API key', path: byId, answers: { 200: apiKey }, takes: ['x-reason'] })
   async revoke(@Req() request: FastifyRequest) {
     const { id } = path(byId, request);
     const decide = revokeKey(id, await this.managerOf(request.actor));

@@ -11,8 +11,24 @@ import {
   reserve,
   streamName,
 } from '@fairlead/eventing';
-import { Access, bool, body, Forbidden, metadataOf, object, optional, query, refine, str, uuid } from '@fairlead/http';
+import {
+  Access,
+  Area,
+  body,
+  bool,
+  Describe,
+  Forbidden,
+  metadataOf,
+  object,
+  optional,
+  query,
+  refine,
+  shape,
+  str,
+  uuid,
+} from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
+import { workspace } from './access.answers.schema';
 import { Authenticator, NO_TENANT } from './access.authenticator';
 import { createTenant, type Tenant, TenantExists, type TenantFacts, tenantModel } from './tenant';
 import { tenantsProjection, TenantView } from './tenant.view';
@@ -25,6 +41,7 @@ const newTenant = object({
 const filters = object({ include_deleted: optional(bool()), skip_create: optional(bool()) });
 
 /** The tenants a key may use, under both names clients have for them. */
+@Area('Keys and workspaces')
 @Controller('/api/v1')
 export class TenantsController {
   constructor(
@@ -36,12 +53,22 @@ export class TenantsController {
 
   @Get('workspaces')
   @Access('read')
+  @Describe({
+    summary: 'List the workspaces that the key opens',
+    query: filters,
+    answers: { 200: shape.list(workspace) },
+  })
   async workspaces(@Req() request: FastifyRequest) {
     return this.list(request);
   }
 
   @Get('tenants')
   @Access('read')
+  @Describe({
+    summary: 'List the workspaces that the key opens, under their other name',
+    query: filters,
+    answers: { 200: shape.list(workspace) },
+  })
   async tenants(@Req() request: FastifyRequest) {
     return this.list(request);
   }
@@ -49,6 +76,13 @@ export class TenantsController {
   @Post('workspaces')
   @HttpCode(200)
   @Access('admin')
+  @Describe({
+    summary: 'Create a workspace',
+    description: 'Needs a key of the organisation.',
+    body: newTenant,
+    answers: { 200: workspace, 409: 'The id or the handle is in use.' },
+    takes: ['x-reason'],
+  })
   async create(@Req() request: FastifyRequest) {
     const draft = body(newTenant, request);
     const key = await this.authenticator.keyOf(request.actor);

@@ -1,10 +1,12 @@
 import { LogSigner } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   BadRequest,
   canonicalUuid,
   csv,
   datetime,
+  Describe,
   Forbidden,
   int,
   literal,
@@ -17,6 +19,7 @@ import {
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { apiActivity } from './activity';
+import { auditLog, keySet } from './audit.answers.schema';
 import { AuditQueries, type Entry, type Place } from './audit.queries';
 
 const MOST_OPERATIONS = 100;
@@ -35,6 +38,7 @@ const auditQuery = object({
 });
 
 /** Who did what in a workspace, and who tried to. */
+@Area('Audit')
 @Controller()
 export class AuditController {
   constructor(
@@ -45,6 +49,13 @@ export class AuditController {
   /** Newest first. `cursor` is that of the page before; null at the end. */
   @Get('/api/v1/audit-logs')
   @Access('admin')
+  @Describe({
+    summary: 'List who did what',
+    description:
+      'The newest first, refused attempts included, as OCSF API Activity. Pages follow `cursor`; it is null on the last one.',
+    query: auditQuery,
+    answers: { 200: auditLog },
+  })
   async list(@Req() request: FastifyRequest) {
     const { limit, cursor, workspace_id, start_time, end_time, ...filter } = query(auditQuery, request);
     const { tenantId, organizationId, operator: ofNobody } = request.actor;
@@ -61,6 +72,7 @@ export class AuditController {
   /** The public keys that exported histories and the seals of the log are signed with (RFC 7517). */
   @Get('/v1/audit/keys')
   @Access('public')
+  @Describe({ summary: 'Get the public keys that the log is signed with', answers: { 200: keySet } })
   async keys() {
     return { keys: await this.signer.publicKeys() };
   }

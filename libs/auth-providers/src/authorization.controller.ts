@@ -1,11 +1,12 @@
 import { EventStore, streamName } from '@fairlead/eventing';
-import { Access, body, metadataOf, path, query, validateRequest } from '@fairlead/http';
+import { Access, Area, body, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/http';
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Asked, AuthorizationFlow } from './authorization.flow';
 import { AuthorizationStore } from './authorization.store';
 import { AuthorizationWaits } from './authorization.waits';
 import { AuthorizationRefused, ProviderFailed, ProviderNotFound, TokenNotFound } from './errors';
+import { authentication, finished, waited } from './oauth.answers.schema';
 import { OAuthQueries } from './oauth.queries';
 import { page } from './page';
 import type { Provider } from './provider';
@@ -16,9 +17,11 @@ import { TokenRefresher } from './token.refresher';
 import { authenticateRequest, callbackQuery, finalizeRequest, waitPath, waitQuery } from './token.schema';
 
 const LONGEST_WAIT_SECONDS = 300;
+const html = { 'text/html': shape.text };
 type Wanted = ReturnType<typeof wantedOf>;
 
 /** People give a tenant's agents access to their accounts at a provider; agents get the tokens. */
+@Area('OAuth tokens')
 @Controller('v2/auth')
 export class AuthorizationController {
   constructor(
@@ -34,6 +37,12 @@ export class AuthorizationController {
   /** A token when there is one, else the URL where a person can give it. */
   @Post('authenticate')
   @Access('write')
+  @Describe({
+    summary: 'Get a token, or where a person can give it',
+    body: authenticateRequest,
+    answers: { 200: authentication, 404: 'There is no such provider or token.' },
+    takes: ['x-reason'],
+  })
   @HttpCode(200)
   async authenticate(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     reply.header('cache-control', 'no-store');
@@ -53,6 +62,13 @@ export class AuthorizationController {
   /** Waits until an authorisation has ended, `timeout` seconds at most. */
   @Get('wait/:auth_id')
   @Access('write', { load: 'wait' })
+  @Describe({
+    summary: 'Wait for the end of a sign-in',
+    path: waitPath,
+    query: waitQuery,
+    answers: { 200: waited },
+    takes: ['x-reason'],
+  })
   async wait(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     reply.header('cache-control', 'no-store');
     const { path, query } = validateRequest(request, { path: waitPath, query: waitQuery });
@@ -68,6 +84,17 @@ export class AuthorizationController {
   /** Where providers send browsers back to. Who comes here has no key: the state tells what it is about. */
   @Get('callback/:provider_id')
   @Access('public')
+  @Describe({
+    summary: 'Come back from a provider',
+    description: 'Where providers send browsers; the state stands for a key. A page with `Accept: text/html`.',
+    path: providerPath,
+    query: callbackQuery,
+    answers: {
+      200: { content: { 'application/json': finished, ...html } },
+      400: { content: html },
+      502: { content: html },
+    },
+  })
   async callback(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { provider_id } = path(providerPath, request);
     const returned = query(callbackQuery, request);
@@ -92,6 +119,13 @@ export class AuthorizationController {
   /** Finishes an authorisation for a client that took the browser's return itself. */
   @Post('callback/:provider_id')
   @Access('write')
+  @Describe({
+    summary: 'Finish a sign-in with a code',
+    path: providerPath,
+    body: finalizeRequest,
+    answers: { 200: finished },
+    takes: ['x-reason'],
+  })
   @HttpCode(200)
   async finalize(@Req() request: FastifyRequest) {
     const { path, body } = validateRequest(request, { path: providerPath, body: finalizeRequest });

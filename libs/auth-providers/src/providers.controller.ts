@@ -1,15 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { Access, checkTarget, etag, Idempotency, metadataOf, path, validateRequest } from '@fairlead/http';
+import {
+  Access,
+  Area,
+  checkTarget,
+  Describe,
+  etag,
+  Idempotency,
+  metadataOf,
+  path,
+  shape,
+  validateRequest,
+} from '@fairlead/http';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthProvidersOptions } from './auth-providers.options';
 import { AuthorizationFlow } from './authorization.flow';
 import { McpDiscovery } from './mcp.discovery';
+import { provider as answered } from './oauth.answers.schema';
 import { OAuthQueries } from './oauth.queries';
 import { type Provider, providerRecord } from './provider';
 import { ProviderCommands } from './provider.commands';
 import { mcpRequest, providerPath, providerRequest, providerUpdate } from './provider.schema';
 
+@Area('OAuth providers')
 @Controller('v2/auth/providers')
 export class ProvidersController {
   constructor(
@@ -23,12 +36,20 @@ export class ProvidersController {
 
   @Get()
   @Access('read')
+  @Describe({ summary: 'List OAuth providers', answers: { 200: shape.list(answered) } })
   async list(@Req() request: FastifyRequest) {
     return (await this.queries.providers(request.actor.tenantId)).map(providerRecord);
   }
 
   @Post()
   @Access('write')
+  @Describe({
+    summary: 'Add an OAuth provider',
+    body: providerRequest,
+    answers: { 200: answered, 409: 'The `provider_id` is taken.' },
+    takes: ['Idempotency-Key', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(200)
   async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { body } = validateRequest(request, { body: providerRequest });
@@ -50,6 +71,14 @@ export class ProvidersController {
   /** Adds a provider for an MCP server by asking the server and registering a client. */
   @Post('mcp-discover')
   @Access('write', { load: 'wait' })
+  @Describe({
+    summary: 'Add an OAuth provider for an MCP server',
+    description: 'Asks the server for its metadata (RFC 9728, RFC 8414) and registers a client (RFC 7591).',
+    body: mcpRequest,
+    answers: { 200: answered, 409: 'The `provider_id` is taken.' },
+    takes: ['Idempotency-Key', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(200)
   async discover(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { body } = validateRequest(request, { body: mcpRequest });
@@ -75,6 +104,13 @@ export class ProvidersController {
 
   @Get(':provider_id')
   @Access('read')
+  @Describe({
+    summary: 'Get an OAuth provider',
+    description: 'By its `provider_id` or its `id`; never its secret.',
+    path: providerPath,
+    answers: { 200: answered },
+    gives: ['ETag'],
+  })
   async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { provider_id } = path(providerPath, request);
     const { provider, version } = await this.commands.find(request.actor.tenantId, provider_id);
@@ -83,6 +119,14 @@ export class ProvidersController {
 
   @Patch(':provider_id')
   @Access('write')
+  @Describe({
+    summary: 'Change an OAuth provider',
+    path: providerPath,
+    body: providerUpdate,
+    answers: { 200: answered },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   async change(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body } = validateRequest(request, { path: providerPath, body: providerUpdate });
     return this.idempotency.run(request, reply, async () => {
@@ -96,6 +140,12 @@ export class ProvidersController {
   /** Removes the provider with every token that came from it. */
   @Delete(':provider_id')
   @Access('write')
+  @Describe({
+    summary: 'Remove an OAuth provider and its tokens',
+    path: providerPath,
+    answers: { 200: shape.empty },
+    takes: ['If-Match', 'x-reason'],
+  })
   @HttpCode(200)
   async remove(@Req() request: FastifyRequest) {
     const { provider_id } = path(providerPath, request);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
-import { Access, canonicalUuid, metadataOf, query, validateRequest } from '@fairlead/http';
+import { Access, Area, canonicalUuid, Describe, metadataOf, query, shape, validateRequest } from '@fairlead/http';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ConnectionNotFound, TokenNotFound } from './errors';
+import { connection, connections, removedTokens, tokenRecord, tokenStatus } from './oauth.answers.schema';
 import { connectionRecord, OAuthQueries, type TokenFilter } from './oauth.queries';
 import { OAUTH_VIEW } from './oauth.view';
 import { ProviderCommands } from './provider.commands';
@@ -29,6 +30,7 @@ import {
 } from './token.schema';
 
 /** The tokens of a tenant and the agents that use them. No answer here holds a token itself. */
+@Area('OAuth tokens')
 @Controller('v2/auth')
 export class TokensController {
   constructor(
@@ -40,6 +42,12 @@ export class TokensController {
 
   @Get('tokens')
   @Access('read')
+  @Describe({
+    summary: 'List tokens',
+    description: 'Never the tokens themselves.',
+    query: tokensQuery,
+    answers: { 200: shape.list(tokenRecord), 404: 'There is no such provider.' },
+  })
   async list(@Req() request: FastifyRequest) {
     const { provider_id, user_id } = query(tokensQuery, request);
     return (await this.tokens(request, provider_id, user_id)).map(tokenSummary);
@@ -47,6 +55,11 @@ export class TokensController {
 
   @Get('tokens/exists')
   @Access('read')
+  @Describe({
+    summary: 'Ask whether there is a token of a provider',
+    query: providerTokensQuery,
+    answers: { 200: tokenStatus, 404: 'There is no such provider.' },
+  })
   async exists(@Req() request: FastifyRequest) {
     const { provider_id, user_id } = query(providerTokensQuery, request);
     return { has_token: (await this.tokens(request, provider_id, user_id)).length > 0 };
@@ -55,6 +68,12 @@ export class TokensController {
   /** Removes the tokens of a provider; of one user alone when `user_id` is given. */
   @Delete('tokens')
   @Access('write')
+  @Describe({
+    summary: 'Remove the tokens of a provider',
+    query: providerTokensQuery,
+    answers: { 200: removedTokens, 404: 'There is no such provider.' },
+    takes: ['x-reason'],
+  })
   @HttpCode(200)
   async removeAll(@Req() request: FastifyRequest) {
     const { provider_id, user_id } = query(providerTokensQuery, request);
@@ -65,6 +84,13 @@ export class TokensController {
 
   @Patch('tokens/:token_id/metadata')
   @Access('write')
+  @Describe({
+    summary: 'Label a token, or make it the default',
+    path: tokenPath,
+    body: tokenUpdate,
+    answers: { 200: tokenRecord },
+    takes: ['x-reason'],
+  })
   async describe(@Req() request: FastifyRequest) {
     const { path, body } = validateRequest(request, { path: tokenPath, body: tokenUpdate });
     const { id } = await this.owned(request, path.token_id);
@@ -74,6 +100,7 @@ export class TokensController {
 
   @Delete('tokens/:token_id')
   @Access('write')
+  @Describe({ summary: 'Remove a token', path: tokenPath, answers: { 204: null }, takes: ['x-reason'] })
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { path } = validateRequest(request, { path: tokenPath });
@@ -83,6 +110,7 @@ export class TokensController {
 
   @Get('agents/:agent_id/connections')
   @Access('read')
+  @Describe({ summary: 'List the tokens that an agent uses', path: agentPath, answers: { 200: connections } })
   async connections(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: agentPath });
     const found = await this.queries.connections(request.actor.tenantId, path.agent_id);
@@ -92,6 +120,13 @@ export class TokensController {
   /** Connects an agent with a token; connecting it again answers the connection that there is. */
   @Post('agents/:agent_id/connections')
   @Access('write')
+  @Describe({
+    summary: 'Let an agent use a token',
+    path: agentPath,
+    body: connectionRequest,
+    answers: { 201: connection },
+    takes: ['x-reason'],
+  })
   @HttpCode(201)
   async connect(@Req() request: FastifyRequest) {
     const { path, body } = validateRequest(request, { path: agentPath, body: connectionRequest });
@@ -104,6 +139,12 @@ export class TokensController {
 
   @Delete('agents/:agent_id/connections/:connection_id')
   @Access('write')
+  @Describe({
+    summary: 'Let an agent use a token no more',
+    path: connectionPath,
+    answers: { 204: null },
+    takes: ['x-reason'],
+  })
   @HttpCode(204)
   async disconnect(@Req() request: FastifyRequest): Promise<void> {
     const { agent_id, connection_id } = validateRequest(request, { path: connectionPath }).path;

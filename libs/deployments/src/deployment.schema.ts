@@ -9,20 +9,23 @@ export const LONGEST_NAME = 255;
 const MOST_IDS = 100;
 const MOST_TAGS = 1000;
 
+export const deploymentTypes = ['dev_free', 'dev', 'prod', 'serverless'] as const;
+export const listenerConfig = object(both({ cluster_namespace: text }), 'ListenerConfig');
+
 const sourceConfig = object(
   both({
     integration_id: optional(uuid()),
     repo_url: text,
-    deployment_type: optional(literal(['dev_free', 'dev', 'prod', 'serverless'])),
+    deployment_type: optional(literal(deploymentTypes)),
     build_on_push: optional(bool()),
     custom_url: text,
     resource_spec: optional(resourceSpec),
     listener_id: optional(uuid()),
-    listener_config: optional(object(both({ cluster_namespace: text }), 'ListenerConfig')),
+    listener_config: optional(listenerConfig),
     install_command: text,
     build_command: text,
   }),
-  'SourceConfig',
+  'SourceConfigRequest',
 );
 
 const sourceRevisionConfig = object(
@@ -32,7 +35,7 @@ const sourceRevisionConfig = object(
     image_uri: text,
     source_tarball_path: text,
   }),
-  'SourceRevisionConfig',
+  'SourceRevisionConfigRequest',
 );
 
 const secrets = list(object({ name: str(), value: secret(str()) }, 'Secret'));

@@ -2,8 +2,10 @@ import { EventStore, fold, load, newId, type Recorded, streamName } from '@fairl
 import {
   Access,
   allows,
+  Area,
   BadRequest,
   checkUrl,
+  Describe,
   etag,
   Idempotency,
   linkNext,
@@ -17,6 +19,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { create, patch } from './change';
 import { deploymentModel, owned, requestDeletion, tag } from './deployment';
 import { DeploymentAnswers } from './deployment.answers';
+import { bulkDeletion, deployment, deployments, tags } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent, Secret } from './deployment-events';
 import { DeploymentQueries } from './deployment.queries';
@@ -35,6 +38,7 @@ import { DeploymentsOptions } from './deployments.options';
 import { DeploymentNotFound } from './errors';
 import { SecretSafe } from './secret.safe';
 
+@Area('Deployments')
 @Controller('v2/deployments')
 export class DeploymentsController {
   /** Dashboards ask for the same page over and over. */
@@ -53,6 +57,13 @@ export class DeploymentsController {
   /** Secrets are always masked in lists. */
   @Get()
   @Access('read')
+  @Describe({
+    summary: 'List deployments',
+    description: 'The newest first; an exact match of `name_contains` goes before all others.',
+    query: listQuery,
+    answers: { 200: deployments },
+    gives: ['Link'],
+  })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { limit, offset, ...filter } = query(listQuery, request);
     const { dialect } = request;
@@ -71,6 +82,15 @@ export class DeploymentsController {
 
   @Post()
   @Access('write')
+  @Describe({
+    summary: 'Create a deployment',
+    description: 'An artefact that can be used makes the first revision at once. A name that is taken is answered 400.',
+    query: dryRunQuery,
+    body: createRequest,
+    answers: { 201: deployment },
+    takes: ['Idempotency-Key', 'x-reason'],
+    gives: ['ETag', 'x-dry-run'],
+  })
   @HttpCode(201)
   async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { query, body: sent } = validateRequest(request, { query: dryRunQuery, body: createRequest });
@@ -96,6 +116,18 @@ export class DeploymentsController {
   /** Deletes those that exist: 200 when all do, 207 when some do. */
   @Delete()
   @Access('write')
+  @Describe({
+    summary: 'Delete several deployments',
+    description: '207 when some of them do not exist.',
+    query: bulkDeleteQuery,
+    answers: {
+      200: bulkDeletion,
+      207: bulkDeletion,
+      404: 'None of them exists.',
+      409: 'One is being deleted already.',
+    },
+    takes: ['If-Match', 'x-reason'],
+  })
   async removeMany(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { deployment_ids, delete_tracing_project } = query(bulkDeleteQuery, request);
     const attempts = [...new Set(deployment_ids)].map(async (deployment_id) => {
@@ -117,6 +149,14 @@ export class DeploymentsController {
 
   @Get(':deployment_id')
   @Access('read')
+  @Describe({
+    summary: 'Get a deployment, as it is or as it was',
+    path: deploymentPath,
+    query: replayQuery,
+    answers: { 200: deployment },
+    takes: ['x-reason'],
+    gives: ['ETag'],
+  })
   async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, query } = validateRequest(request, { path: deploymentPath, query: replayQuery });
     const id = path.deployment_id;
@@ -135,6 +175,17 @@ export class DeploymentsController {
 
   @Patch(':deployment_id')
   @Access('write')
+  @Describe({
+    summary: 'Change a deployment',
+    description:
+      'Another `source_revision_config`, `secrets` or `secret_references` makes a revision. Equal values change nothing.',
+    path: deploymentPath,
+    query: dryRunQuery,
+    body: patchRequest,
+    answers: { 200: deployment, 409: 'It is being deleted.' },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag', 'x-dry-run'],
+  })
   async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const parts = { path: deploymentPath, query: dryRunQuery, body: patchRequest };
     const { path, query, body: sent } = validateRequest(request, parts);
@@ -161,6 +212,13 @@ export class DeploymentsController {
 
   @Delete(':deployment_id')
   @Access('write')
+  @Describe({
+    summary: 'Delete a deployment',
+    path: deploymentPath,
+    query: deleteQuery,
+    answers: { 204: null },
+    takes: ['If-Match', 'x-reason'],
+  })
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { path, query } = validateRequest(request, { path: deploymentPath, query: deleteQuery });
@@ -170,6 +228,14 @@ export class DeploymentsController {
   /** Replaces the tag values that lists can be filtered by. */
   @Put(':deployment_id/tags')
   @Access('write')
+  @Describe({
+    summary: 'Replace the tags of a deployment',
+    path: deploymentPath,
+    body: tagsRequest,
+    answers: { 200: tags },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   async tag(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body: sent } = validateRequest(request, { path: deploymentPath, body: tagsRequest });
     const { state, version } = await this.commands.change(request, path.deployment_id, tag(sent.tag_value_ids));

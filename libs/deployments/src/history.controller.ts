@@ -1,13 +1,15 @@
 import { EventStore, type Recorded, streamName } from '@fairlead/eventing';
-import { Access, linkNext, validateRequest } from '@fairlead/http';
+import { Access, Area, Describe, linkNext, shape, validateRequest } from '@fairlead/http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { history } from './audit';
 import type { DeploymentEvent, SecretsRead } from './deployment-events';
+import * as answers from './deployment.answers.schema';
 import { deploymentPath, historyQuery } from './deployment.schema';
 import { DeploymentNotFound } from './errors';
 import { HistoryExport } from './history.export';
 
+@Area('Deployments')
 @Controller('v2/deployments/:deployment_id/history')
 export class HistoryController {
   constructor(
@@ -21,6 +23,14 @@ export class HistoryController {
    */
   @Get()
   @Access('read')
+  @Describe({
+    summary: 'List what happened to a deployment',
+    description: 'The oldest first, also after its removal.',
+    path: deploymentPath,
+    query: historyQuery,
+    answers: { 200: answers.history },
+    gives: ['Link'],
+  })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, query } = validateRequest(request, { path: deploymentPath, query: historyQuery });
     const id = path.deployment_id;
@@ -37,6 +47,13 @@ export class HistoryController {
   /** The events themselves as JSON lines, with a signed last line: to be kept, and verified without this service. */
   @Get('export')
   @Access('read')
+  @Describe({
+    summary: 'Export the events of a deployment',
+    description: 'As JSON lines, the last one signed: to be kept, and verified without this service.',
+    path: deploymentPath,
+    answers: { 200: { content: { 'application/jsonl': shape.text } } },
+    gives: ['Content-Disposition'],
+  })
   async export(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path } = validateRequest(request, { path: deploymentPath });
     const id = path.deployment_id;

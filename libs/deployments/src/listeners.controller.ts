@@ -12,6 +12,8 @@ import {
 } from '@fairlead/eventing';
 import {
   Access,
+  Area,
+  Describe,
   etag,
   Idempotency,
   ifMatch,
@@ -41,6 +43,7 @@ import {
   ownListener,
   patchListener,
 } from './listener';
+import { listener, listeners } from './listener.answers.schema';
 import { ListenersView } from './listener.view';
 import { both } from './spelling.schema';
 
@@ -65,6 +68,7 @@ const patchRequest = object(
 const listenerPath = object({ listener_id: uuid() });
 const listQuery = object(paging);
 
+@Area('Listeners')
 @Controller('v2/listeners')
 export class ListenersController {
   constructor(
@@ -76,6 +80,7 @@ export class ListenersController {
 
   @Get()
   @Access('read')
+  @Describe({ summary: 'List listeners', query: listQuery, answers: { 200: listeners }, gives: ['Link'] })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { query } = validateRequest(request, { query: listQuery });
     const { items, more } = await this.view.list(request.actor.tenantId, query);
@@ -86,6 +91,13 @@ export class ListenersController {
 
   @Post()
   @Access('write')
+  @Describe({
+    summary: 'Create a listener',
+    body: createRequest,
+    answers: { 201: listener, 409: 'The workspace has one for this compute.' },
+    takes: ['Idempotency-Key', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(201)
   async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { body } = validateRequest(request, { body: createRequest });
@@ -102,6 +114,7 @@ export class ListenersController {
 
   @Get(':listener_id')
   @Access('read')
+  @Describe({ summary: 'Get a listener', path: listenerPath, answers: { 200: listener }, gives: ['ETag'] })
   async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path } = validateRequest(request, { path: listenerPath });
     const { state, version } = await load(this.store, listenerModel, streamName('listener', path.listener_id));
@@ -112,6 +125,14 @@ export class ListenersController {
 
   @Patch(':listener_id')
   @Access('write')
+  @Describe({
+    summary: 'Change a listener',
+    path: listenerPath,
+    body: patchRequest,
+    answers: { 200: listener },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body } = validateRequest(request, { path: listenerPath, body: patchRequest });
     return this.idempotency.run(request, reply, async () =>
@@ -121,6 +142,12 @@ export class ListenersController {
 
   @Delete(':listener_id')
   @Access('write')
+  @Describe({
+    summary: 'Delete a listener',
+    path: listenerPath,
+    answers: { 204: null },
+    takes: ['If-Match', 'x-reason'],
+  })
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { path } = validateRequest(request, { path: listenerPath });

@@ -1,11 +1,13 @@
 import { EventStore, load, streamName } from '@fairlead/eventing';
-import { Access, BadRequest, validateRequest } from '@fairlead/http';
+import { Access, Area, BadRequest, Describe, validateRequest } from '@fairlead/http';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { deploymentModel, owned } from './deployment';
+import { pushToken } from './deployment.answers.schema';
 import { deploymentPath } from './deployment.schema';
 import { DeploymentsOptions } from './deployments.options';
 
+@Area('Sources')
 @Controller('v2/deployments/:deployment_id/push-token')
 export class PushTokenController {
   constructor(
@@ -16,6 +18,7 @@ export class PushTokenController {
   /** What a client needs to push an image: the operator's registry and its token. */
   @Post()
   @Access('write')
+  @Describe({ summary: 'Get a token to push an image with', path: deploymentPath, answers: { 200: pushToken } })
   @HttpCode(200)
   async issue(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: deploymentPath });

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EventStore, fold, load, type Recorded, streamName } from '@fairlead/eventing';
-import { Access, etag, Idempotency, linkNext, validateRequest } from '@fairlead/http';
+import { Access, Area, Describe, etag, Idempotency, linkNext, validateRequest } from '@fairlead/http';
 import { Controller, Get, HttpCode, type OnModuleDestroy, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { difference } from './audit';
 import { deploymentModel, owned } from './deployment';
 import { DeploymentAnswers } from './deployment.answers';
+import { deployment, revision, revisionDiff, revisions } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent } from './deployment-events';
 import { DeploymentQueries } from './deployment.queries';
@@ -19,6 +20,7 @@ import { hasEnded } from './revision-status';
 /** How often a waiting request looks whether its revision has ended. */
 const LOOK_MS = 250;
 
+@Area('Revisions')
 @Controller('v2/deployments/:deployment_id/revisions')
 export class RevisionsController implements OnModuleDestroy {
   private readonly stopping = new AbortController();
@@ -39,6 +41,14 @@ export class RevisionsController implements OnModuleDestroy {
 
   @Get()
   @Access('read')
+  @Describe({
+    summary: 'List the revisions of a deployment',
+    description: 'The newest first.',
+    path: deploymentPath,
+    query: revisionsQuery,
+    answers: { 200: revisions },
+    gives: ['Link'],
+  })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, query } = validateRequest(request, { path: deploymentPath, query: revisionsQuery });
     await this.checkOwned(request, path.deployment_id);
@@ -50,6 +60,7 @@ export class RevisionsController implements OnModuleDestroy {
 
   @Get(':revision_id')
   @Access('read')
+  @Describe({ summary: 'Get a revision', path: revisionPath, answers: { 200: revision } })
   async find(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: revisionPath });
     return this.answers.revision(request, await this.stored(request, path.deployment_id, path.revision_id));
@@ -58,6 +69,12 @@ export class RevisionsController implements OnModuleDestroy {
   /** Answers when the revision has ended, or after `timeout` seconds with the status it then has. */
   @Get(':revision_id/wait')
   @Access('read', { load: 'wait' })
+  @Describe({
+    summary: 'Wait until a revision has ended',
+    path: revisionPath,
+    query: waitQuery,
+    answers: { 200: revision },
+  })
   async wait(@Req() request: FastifyRequest) {
     const { path, query } = validateRequest(request, { path: revisionPath, query: waitQuery });
     const deadline = Date.now() + query.timeout * 1000;
@@ -75,6 +92,14 @@ export class RevisionsController implements OnModuleDestroy {
   /** A new revision from an earlier one's whole snapshot. */
   @Post(':revision_id/redeploy')
   @Access('write')
+  @Describe({
+    summary: 'Roll back to a revision',
+    description: 'Makes a new revision from the whole of an earlier one, and answers the deployment.',
+    path: revisionPath,
+    answers: { 200: deployment },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(200)
   async redeploy(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path } = validateRequest(request, { path: revisionPath });
@@ -89,6 +114,13 @@ export class RevisionsController implements OnModuleDestroy {
 
   @Post(':revision_id/interrupt')
   @Access('write')
+  @Describe({
+    summary: 'Interrupt a revision',
+    path: revisionPath,
+    answers: { 200: revision, 409: 'It has ended.' },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(200)
   async interrupt(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path } = validateRequest(request, { path: revisionPath });
@@ -104,6 +136,7 @@ export class RevisionsController implements OnModuleDestroy {
   /** What differs between two revisions, by member; secrets as digests. */
   @Get(':revision_id/diff/:other_id')
   @Access('read')
+  @Describe({ summary: 'Compare two revisions', path: diffPath, answers: { 200: revisionDiff } })
   async diff(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: diffPath });
     const revisions = await this.folded(request, path.deployment_id);

@@ -1,10 +1,13 @@
 import { EventStore, load, streamName } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   BadRequest,
+  Describe,
   int,
   object,
   PayloadTooLarge,
+  shape,
   str,
   Unavailable,
   uuid,
@@ -14,6 +17,7 @@ import { Controller, HttpCode, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { v7 as newId } from 'uuid';
 import { deploymentModel, issueUploadPath } from './deployment';
+import { uploadUrl } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
 import { deploymentPath } from './deployment.schema';
 import { DeploymentsOptions } from './deployments.options';
@@ -34,6 +38,7 @@ const uploadPath = object({ deployment_id: uuid(), upload_id: uuid() });
 const signedQuery = object({ expires: int(), signature: str() });
 
 /** Gives out URLs for source archives and takes the archives in. */
+@Area('Sources')
 @Controller('v2/deployments/:deployment_id')
 export class UploadsController {
   private receiving = 0;
@@ -49,6 +54,12 @@ export class UploadsController {
   /** `object_path` is what `source_tarball_path` takes once the archive is uploaded. */
   @Post('upload-url')
   @Access('write')
+  @Describe({
+    summary: 'Get a URL to upload a source archive to',
+    path: deploymentPath,
+    answers: { 200: uploadUrl },
+    takes: ['If-Match', 'x-reason'],
+  })
   @HttpCode(200)
   async issue(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: deploymentPath });
@@ -62,6 +73,18 @@ export class UploadsController {
   /** The body is a gzip tarball. No key: the signature in the URL stands for one. */
   @Put('uploads/:upload_id')
   @Access('public', { stream: true, load: 'upload' })
+  @Describe({
+    summary: 'Upload a source archive',
+    description: 'The URL comes from `upload-url`; its signature stands for a key. At most 200 MiB.',
+    path: uploadPath,
+    query: signedQuery,
+    body: { content: { 'application/gzip': {} } },
+    answers: {
+      200: shape.empty,
+      403: 'The signature is not valid, or no longer.',
+      409: 'An archive was uploaded there before.',
+    },
+  })
   @HttpCode(200)
   async receive(@Req() request: FastifyRequest): Promise<Record<string, never>> {
     try {

@@ -1,10 +1,13 @@
 import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   BadRequest,
+  body,
   bool,
   Conflict,
   datetime,
+  Describe,
   instant,
   int,
   list,
@@ -16,9 +19,9 @@ import {
   optional,
   path,
   rawDict,
+  shape,
   str,
   uuid,
-  validate,
   validateRequest,
 } from '@fairlead/http';
 import { Controller, Delete, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
@@ -33,7 +36,9 @@ import {
 } from './comparative-experiment';
 import { comparativeMembers, listComparativeExperiments } from './comparative-experiments.queries';
 import { comparativeExperimentsView } from './comparative-experiments.view';
+import { comparativeExperiment, listedComparativeExperiment } from './compare.answers.schema';
 import { sessionsOn } from './comparison-view.queries';
+import { removed } from './datasets.answers.schema';
 import { hasDataset } from './datasets.queries';
 import { readOpaqueBody } from './opaque.body';
 import { array, object as json } from './platform-json';
@@ -67,6 +72,7 @@ const datasetPath = idPath('dataset_id');
 const comparisonPath = idPath('comparative_experiment_id');
 
 /** Named comparisons of experiments, which feedback on runs side by side refers to. */
+@Area('Comparisons')
 @Controller('api/v1/datasets')
 export class ComparativeExperimentsController {
   constructor(
@@ -78,6 +84,12 @@ export class ComparativeExperimentsController {
   @Get(':dataset_id/comparative')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'List the named comparisons on a dataset',
+    path: datasetPath,
+    query: listQuery,
+    answers: { 200: shape.list(listedComparativeExperiment) },
+  })
   async list(@Req() request: FastifyRequest): Promise<string> {
     const { path, query } = validateRequest(request, { path: datasetPath, query: listQuery });
     const { tenantId } = request.actor;
@@ -89,10 +101,16 @@ export class ComparativeExperimentsController {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Name a comparison',
+    body: createBody,
+    answers: { 200: comparativeExperiment, 404: 'There is no such dataset or session.', 409: 'The id is taken.' },
+    takes: ['x-reason'],
+  })
   async create(@Req() request: FastifyRequest): Promise<string> {
     const { tenantId } = request.actor;
     const sent = await readOpaqueBody(request);
-    const given = validate(createBody, request.body, 'body');
+    const given = body(createBody, request);
     const datasetId = given.reference_dataset_id ?? (await this.datasetOf(tenantId, given.experiment_ids[0]!));
     await this.mustHave(tenantId, datasetId);
     const ids = [...new Set(given.experiment_ids)];
@@ -125,6 +143,12 @@ export class ComparativeExperimentsController {
 
   @Delete('comparative/:comparative_experiment_id')
   @Access('write')
+  @Describe({
+    summary: 'Delete a named comparison',
+    path: comparisonPath,
+    answers: { 200: removed },
+    takes: ['x-reason'],
+  })
   async delete(@Req() request: FastifyRequest) {
     const { comparative_experiment_id: id } = path(comparisonPath, request);
     const stream = streamName('comparativeExperiment', id);

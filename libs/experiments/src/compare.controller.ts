@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import {
   Access,
+  Area,
   body,
   bool,
   csv,
+  Describe,
   type Infer,
   int,
   list,
@@ -14,6 +16,7 @@ import {
   path,
   query,
   record,
+  shape,
   str,
   Unavailable,
   uuid,
@@ -21,6 +24,7 @@ import {
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
+import * as answers from './compare.answers.schema';
 import { csvLines, jsonLines } from './compare.export';
 import { comparisonJson, pageJson, PREVIEW_CHARACTERS, summaryJson } from './compare.json';
 import { readRows } from './compare.rows';
@@ -69,6 +73,7 @@ const PATIENCE_MS = 20_000;
 const LOOK_MS = 100;
 
 /** Comparisons of experiments on the same dataset. */
+@Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/compare')
 export class CompareController {
   constructor(
@@ -78,6 +83,14 @@ export class CompareController {
 
   @Get()
   @Access('read')
+  @Describe({
+    summary: 'Compare experiments',
+    description:
+      'Per key: mean, difference, 95 % interval, paired test, counts of rows; then a page of rows, the worst regression first. `format=summary` is less than 4 KB.',
+    path: datasetPath,
+    query: compareQuery,
+    answers: { 200: shape.either(answers.comparison, answers.comparisonSummary) },
+  })
   async compare(@Req() request: FastifyRequest) {
     const { dataset_id: id } = path(datasetPath, request);
     const asked = query(compareQuery, request);
@@ -90,6 +103,14 @@ export class CompareController {
 
   @Get('export')
   @Access('read')
+  @Describe({
+    summary: 'Export a comparison',
+    description: 'Every row with whole texts, streamed.',
+    path: datasetPath,
+    query: exportQuery,
+    answers: { 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } },
+    gives: ['Content-Disposition'],
+  })
   async export(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
     const { dataset_id: id } = path(datasetPath, request);
     const asked = query(exportQuery, request);
@@ -105,6 +126,13 @@ export class CompareController {
   @Post('gate')
   @HttpCode(200)
   @Access('read')
+  @Describe({
+    summary: 'Pass or fail experiments',
+    description: '200 either way; waits until fresh uploads are stored.',
+    path: datasetPath,
+    body: gateBody,
+    answers: { 200: answers.verdictOfGate },
+  })
   async gate(@Req() request: FastifyRequest) {
     const { dataset_id: id } = path(datasetPath, request);
     const limits = body(gateBody, request);

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import {
   Access,
+  Area,
   bool,
+  Describe,
   type Infer,
   int,
   list,
@@ -10,6 +12,7 @@ import {
   object,
   optional,
   record,
+  shape,
   str,
   uuid,
   validateRequest,
@@ -25,6 +28,7 @@ import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view
 import { hasDataset } from './datasets.queries';
 import { batches, pieces } from './pieces';
 import { idPath, JSON_TEXT } from './reading.http';
+import { exampleWithRuns, feedbackDelta } from './runs.answers.schema';
 
 const filters = optional(record(list(str())), {});
 const viewBody = object(
@@ -63,6 +67,7 @@ const datasetPath = idPath('dataset_id');
 const FEEDBACK = /^feedback\./;
 
 /** Examples of a dataset with their runs in some sessions, side by side. */
+@Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/runs')
 export class ComparisonViewController {
   constructor(
@@ -74,6 +79,13 @@ export class ComparisonViewController {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Get examples with their runs side by side',
+    path: datasetPath,
+    query: viewQuery,
+    body: viewBody,
+    answers: { 200: { content: { 'application/json': shape.list(exampleWithRuns), 'text/csv': shape.text } } },
+  })
   async view(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
     const { path, query, body } = validateRequest(request, { path: datasetPath, query: viewQuery, body: viewBody });
     const filter = await this.filterOf(request, path.dataset_id, body.session_ids, body.filters, body.example_ids);
@@ -103,6 +115,13 @@ export class ComparisonViewController {
   @Post('delta')
   @HttpCode(200)
   @Access('read')
+  @Describe({
+    summary: 'List the examples that got better and worse on a key',
+    description: 'The largest changes first.',
+    path: datasetPath,
+    body: deltaBody,
+    answers: { 200: feedbackDelta },
+  })
   async delta(@Req() request: FastifyRequest) {
     const { path, body } = validateRequest(request, { path: datasetPath, body: deltaBody });
     const { datasetId, exampleIds } = await this.filtered(request, path.dataset_id, body);

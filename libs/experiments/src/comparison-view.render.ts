@@ -19,7 +19,7 @@ export interface Shown {
 const PREVIEW_BYTES = 1024;
 
 /** Members of RunSchemaComparisonView that other views of a run do not have, or have otherwise. */
-const LEFT_OUT = [
+export const LEFT_OUT: readonly string[] = [
   'child_run_ids',
   'direct_child_run_ids',
   'parent_run_ids',

@@ -1,8 +1,10 @@
 import { EventStore, Followers } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   bool,
   datetime,
+  Describe,
   int,
   literal,
   metadataOf,
@@ -10,12 +12,14 @@ import {
   optional,
   path,
   query,
+  shape,
   str,
   uuid,
 } from '@fairlead/http';
 import { Controller, Delete, Get, Header, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
+import { dataset, datasetVersion, removed } from './datasets.answers.schema';
 import { findDataset, findVersion, hasDataset, listDatasets, listSplits, listVersions } from './datasets.queries';
 import { array } from './platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject, versionTime } from './reading.http';
@@ -54,6 +58,7 @@ const versionsQuery = object({
 const versionQuery = object({ as_of: optional(datetime()), tag: optional(str()) });
 const splitsQuery = object({ as_of: optional(str(), 'latest') });
 
+@Area('Datasets')
 @Controller('api/v1/datasets')
 export class DatasetsController {
   constructor(
@@ -65,6 +70,7 @@ export class DatasetsController {
   @Get()
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({ summary: 'List datasets', query: listQuery, answers: { 200: shape.list(dataset) } })
   async list(@Req() request: FastifyRequest): Promise<string> {
     const asked = query(listQuery, request);
     const metadata = searchedObject('metadata', asked.metadata);
@@ -74,6 +80,7 @@ export class DatasetsController {
   @Get(':dataset_id')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({ summary: 'Get a dataset', path: datasetPath, answers: { 200: dataset } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { dataset_id: id } = path(datasetPath, request);
     return found(await findDataset(this.pool, request.actor.tenantId, id), 'Dataset ID', id);
@@ -81,6 +88,12 @@ export class DatasetsController {
 
   @Delete(':dataset_id')
   @Access('write')
+  @Describe({
+    summary: 'Delete a dataset with its experiments',
+    path: datasetPath,
+    answers: { 200: removed },
+    takes: ['x-reason'],
+  })
   async delete(@Req() request: FastifyRequest) {
     const { dataset_id: id } = path(datasetPath, request);
     await deleteDataset(this, request.actor.tenantId, id, metadataOf(request));
@@ -90,6 +103,13 @@ export class DatasetsController {
   @Get(':dataset_id/versions')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'List the versions of a dataset',
+    description: 'The newest first; of one example alone when `example` names it.',
+    path: datasetPath,
+    query: versionsQuery,
+    answers: { 200: shape.list(datasetVersion) },
+  })
   async versions(@Req() request: FastifyRequest): Promise<string> {
     const { dataset_id: id } = path(datasetPath, request);
     const asked = query(versionsQuery, request);
@@ -100,6 +120,12 @@ export class DatasetsController {
   @Get(':dataset_id/version')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Get the version of a dataset at a time',
+    path: datasetPath,
+    query: versionQuery,
+    answers: { 200: datasetVersion },
+  })
   async version(@Req() request: FastifyRequest): Promise<string> {
     const { dataset_id: id } = path(datasetPath, request);
     const { as_of: asOf, tag = 'latest' } = query(versionQuery, request);
@@ -111,6 +137,12 @@ export class DatasetsController {
   @Get(':dataset_id/splits')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'List the splits of a dataset',
+    path: datasetPath,
+    query: splitsQuery,
+    answers: { 200: shape.list(shape.text) },
+  })
   async splits(@Req() request: FastifyRequest): Promise<string> {
     const { dataset_id: id } = path(datasetPath, request);
     const { as_of: asOf } = query(splitsQuery, request);

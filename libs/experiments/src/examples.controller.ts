@@ -1,8 +1,25 @@
-import { Access, bool, type Infer, int, literal, num, object, optional, path, query, str, uuid } from '@fairlead/http';
+import {
+  Access,
+  Area,
+  bool,
+  Describe,
+  type Infer,
+  int,
+  literal,
+  num,
+  object,
+  optional,
+  path,
+  query,
+  shape,
+  str,
+  uuid,
+} from '@fairlead/http';
 import { Controller, Get, Header, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
+import { example } from './datasets.answers.schema';
 import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
 import { found, idPath, JSON_TEXT, oneOrMany, searchedObject, sent, versionTime } from './reading.http';
 
@@ -41,6 +58,7 @@ const listQuery = object({
 const examplePath = idPath('example_id');
 const oneQuery = object({ as_of: optional(str(), 'latest'), dataset: optional(uuid()) });
 
+@Area('Datasets')
 @Controller('api/v1/examples')
 export class ExamplesController {
   constructor(private readonly pool: Pool) {}
@@ -48,6 +66,11 @@ export class ExamplesController {
   @Get()
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'List examples',
+    query: listQuery,
+    answers: { 200: shape.list(example), 404: 'There is no such version.' },
+  })
   async list(@Req() request: FastifyRequest): Promise<string | Readable> {
     const asked = query(listQuery, request);
     return sent(await listExamples(this.pool, request.actor.tenantId, filterOf(asked), asked));
@@ -56,6 +79,11 @@ export class ExamplesController {
   @Get('count')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Count examples',
+    query: countQuery,
+    answers: { 200: shape.integer, 404: 'There is no such version.' },
+  })
   async count(@Req() request: FastifyRequest): Promise<string> {
     const asked = query(countQuery, request);
     return String(await countExamples(this.pool, request.actor.tenantId, filterOf(asked)));
@@ -64,6 +92,7 @@ export class ExamplesController {
   @Get(':example_id')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({ summary: 'Get an example', path: examplePath, query: oneQuery, answers: { 200: example } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { example_id: id } = path(examplePath, request);
     const asked = query(oneQuery, request);

@@ -1,11 +1,13 @@
 import { EventStore, Followers, streamName } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   BadRequest,
-  bool,
   body,
+  bool,
   Conflict,
   datetime,
+  Describe,
   type Infer,
   instant,
   int,
@@ -17,6 +19,7 @@ import {
   optional,
   query,
   rawDict,
+  shape,
   str,
   union,
   uuid,
@@ -28,6 +31,7 @@ import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import type { FeedbackAdded } from './experiment';
 import { experimentsView } from './experiments.view';
+import { feedback as answered } from './feedback.answers.schema';
 import {
   feedbackJson,
   findFeedback,
@@ -60,6 +64,7 @@ const listQuery = object({
   comparative_experiment_id: optional(uuid()),
 });
 const feedbackPath = idPath('feedback_id');
+const oneQuery = object({ include_user_names: optional(bool()) });
 const anyText = () => str({ anyText: true });
 const config = object(
   {
@@ -97,6 +102,7 @@ const createBody = object(
   'FeedbackCreateSchema',
 );
 
+@Area('Feedback')
 @Controller('api/v1/feedback')
 export class FeedbackController {
   constructor(
@@ -108,6 +114,12 @@ export class FeedbackController {
   @Get()
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'List feedback',
+    description: 'The newest first.',
+    query: listQuery,
+    answers: { 200: shape.list(answered) },
+  })
   async list(@Req() request: FastifyRequest): Promise<string> {
     const asked = query(listQuery, request);
     const feedback = await listFeedback(this.pool, request.actor.tenantId, {
@@ -124,10 +136,11 @@ export class FeedbackController {
   @Get(':feedback_id')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({ summary: 'Get feedback', path: feedbackPath, query: oneQuery, answers: { 200: answered } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { path: asked } = validateRequest(request, {
       path: feedbackPath,
-      query: object({ include_user_names: optional(bool()) }),
+      query: oneQuery,
     });
     return found(
       await findFeedback(this.pool, request.actor.tenantId, asked.feedback_id),
@@ -141,6 +154,13 @@ export class FeedbackController {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Give feedback on a run or a session',
+    description: 'The same id again answers what is stored under it.',
+    body: createBody,
+    answers: { 200: answered, 404: 'There is no such run or session.', 409: 'The id is taken.' },
+    takes: ['x-reason'],
+  })
   async add(@Req() request: FastifyRequest): Promise<string> {
     const { tenantId } = request.actor;
     const sent = await readOpaqueBody(request);

@@ -1,17 +1,20 @@
-import { Access, VERSION } from '@fairlead/http';
+import { Access, Area, Describe, VERSION } from '@fairlead/http';
 import { Controller, Get } from '@nestjs/common';
+import * as answers from './info.answers.schema';
 import { ExperimentLimits } from './limits';
 
 /** The version of the platform API that clients compare features with: they ask for at least 0.16.14. */
 const PLATFORM_VERSION = '0.16.14';
 
 /** What SDKs ask before they send anything; needs no key. */
+@Area('Service')
 @Controller('api/v1/info')
 export class InfoController {
   constructor(private readonly limits: ExperimentLimits) {}
 
   @Get()
   @Access('public')
+  @Describe({ summary: 'Get versions and limits', answers: { 200: answers.info } })
   info() {
     return {
       version: PLATFORM_VERSION,
@@ -42,6 +45,7 @@ export class InfoController {
   /** There is no separate analytics disk here: the member that clients read says that none of it is in use. */
   @Get('health')
   @Access('public', { load: 'vital' })
+  @Describe({ summary: 'Get the health that SDKs ask for', answers: { 200: answers.diskHealth } })
   health() {
     return { clickhouse_disk_free_pct: 100 };
   }

@@ -49,26 +49,28 @@ const members = {
   tags: optional(list(anyText())),
   events: optional(list(union(rawDict(), anyText()))),
 };
-const changed = object(members, 'RunUpdate');
-const whole = object({ id: uuid(), ...members }, 'Run');
+/** Body of PATCH /runs/{run_id}. */
+export const runChange = object(members, 'RunUpdate');
+/** Body of POST /runs. */
+export const runBody = object({ id: uuid(), ...members }, 'RunCreate');
+/** Body of POST /runs/batch. */
+export const batchBody = object({ post: optional(list(runBody), []), patch: optional(list(runBody), []) }, 'RunBatch');
 
 /** One run from the text of a JSON object; `id` when the path names it. @throws Unprocessable */
 export function readRun(json: Buffer, id?: string, loc: readonly (string | number)[] = ['body']): SentRun {
   const value = parseJson(json, MOST_DEPTH);
-  const given = id === undefined ? validate(whole, value, [...loc]) : { id, ...validate(changed, value, [...loc]) };
+  const given = id === undefined ? validate(runBody, value, [...loc]) : { id, ...validate(runChange, value, [...loc]) };
   return sentRun(given, memberSlices(json));
 }
 
 /** The runs of `{"post": […], "patch": […]}`, the created ones first. @throws Unprocessable */
 export function readBatch(json: Buffer): SentRun[] {
-  const value = parseJson(json, MOST_DEPTH);
-  validate(object({ post: optional(list(rawDict())), patch: optional(list(rawDict())) }, 'RunBatch'), value, 'body');
+  const given = validate(batchBody, parseJson(json, MOST_DEPTH), 'body');
   const slices = memberSlices(json);
-  return ['post', 'patch'].flatMap((name) =>
-    elementSlices(present(slices.get(name)) ?? Buffer.from('[]')).map((run, index) =>
-      readRun(run, undefined, ['body', name, index]),
-    ),
-  );
+  return (['post', 'patch'] as const).flatMap((name) => {
+    const runs = elementSlices(present(slices.get(name)) ?? Buffer.from('[]'));
+    return given[name].map((run, index) => sentRun(run, memberSlices(runs[index]!)));
+  });
 }
 
 /**
@@ -109,7 +111,7 @@ function joined(parts: ReadonlyMap<string, Buffer>): Buffer {
   return Buffer.from(`{${[...parts].map(([name, json]) => `${JSON.stringify(name)}:${json.toString()}`).join(',')}}`);
 }
 
-function sentRun(given: Infer<typeof whole>, slices: ReadonlyMap<string, Buffer>): SentRun {
+function sentRun(given: Infer<typeof runBody>, slices: ReadonlyMap<string, Buffer>): SentRun {
   const { session_id: sessionId, session_name: sessionName } = given;
   const opaque = OPAQUE.flatMap((name) => {
     const slice = present(slices.get(name));

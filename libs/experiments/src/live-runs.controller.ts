@@ -1,9 +1,9 @@
 import { EventStore, Followers } from '@fairlead/eventing';
-import { Access, metadataOf, NotFound, path } from '@fairlead/http';
+import { Access, Area, Describe, metadataOf, NotFound, path, shape } from '@fairlead/http';
 import { Controller, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { readBatch, readMultipart, readRun, type SentRun } from './live-runs.body';
+import { batchBody, readBatch, readMultipart, readRun, runBody, runChange, type SentRun } from './live-runs.body';
 import { hasRun, receiveRuns } from './live-runs.commands';
 import { readBytes } from './opaque.body';
 import { idPath } from './reading.http';
@@ -13,6 +13,7 @@ const MOST_BYTES = 24 * 1024 * 1024;
 const runPath = idPath('run_id');
 
 /** Takes runs in while they happen, one by one or in batches. */
+@Area('Runs')
 @Controller('api/v1/runs')
 export class LiveRunsController {
   constructor(
@@ -24,6 +25,13 @@ export class LiveRunsController {
   @Post()
   @HttpCode(202)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Send a run',
+    description: 'It goes into the session that it names, which is made when it is not there.',
+    body: runBody,
+    answers: { 202: shape.empty, 404: 'There is no such session.', 409: 'The id is taken.' },
+    takes: ['x-reason'],
+  })
   async create(@Req() request: FastifyRequest) {
     return this.receive(request, [readRun(await readBytes(request, MOST_BYTES))]);
   }
@@ -31,6 +39,12 @@ export class LiveRunsController {
   @Post('batch')
   @HttpCode(202)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Send many runs',
+    body: batchBody,
+    answers: { 202: shape.empty, 404: 'There is no such session.', 409: 'An id is taken.' },
+    takes: ['x-reason'],
+  })
   async batch(@Req() request: FastifyRequest) {
     return this.receive(request, readBatch(await readBytes(request, MOST_BYTES)));
   }
@@ -38,6 +52,14 @@ export class LiveRunsController {
   @Post('multipart')
   @HttpCode(202)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Send many runs in parts',
+    description:
+      'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members. Attachments and feedback are left out.',
+    body: { content: { 'multipart/form-data': shape.free } },
+    answers: { 202: shape.empty, 404: 'There is no such session.', 409: 'An id is taken.' },
+    takes: ['x-reason'],
+  })
   async multipart(@Req() request: FastifyRequest) {
     const body = await readBytes(request, MOST_BYTES);
     return this.receive(request, await readMultipart(body, request.headers['content-type'] ?? ''));
@@ -46,6 +68,13 @@ export class LiveRunsController {
   @Patch(':run_id')
   @HttpCode(202)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Change a run',
+    path: runPath,
+    body: runChange,
+    answers: { 202: shape.empty },
+    takes: ['x-reason'],
+  })
   async update(@Req() request: FastifyRequest) {
     const body = await readBytes(request, MOST_BYTES);
     const { run_id: id } = path(runPath, request);

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream';
 import {
   Access,
+  Area,
   BadRequest,
   bool,
   datetime,
+  Describe,
   type Infer,
   int,
   list,
@@ -28,6 +30,7 @@ import { text } from './platform-json';
 import { idPath, iso, JSON_TEXT, oneOrMany } from './reading.http';
 import { decodeCursor } from './run-cursor';
 import { RUN_TYPES, type RunRow } from './run-json';
+import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
 import { findRunPage, readRuns } from './runs.queries';
 import { READ_FOR, runV2Json, V2_SELECTS, type V2Select } from './runs-v2.json';
 
@@ -80,6 +83,7 @@ const runPath = idPath('run_id');
 const datasetPath = idPath('dataset_id');
 
 /** Run queries of the second version: upper-case selections, items with a cursor. */
+@Area('Runs')
 @Controller('v2')
 export class RunsV2Controller {
   constructor(private readonly pool: Pool) {}
@@ -89,6 +93,12 @@ export class RunsV2Controller {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Query runs (second version)',
+    description: 'Members are those of `selects`. Pages follow `next_cursor`.',
+    body: queryBody,
+    answers: { 200: runsPageV2, 404: 'There is no such session.' },
+  })
   async query(@Req() request: FastifyRequest): Promise<Readable> {
     const { body } = validateRequest(request, { body: queryBody });
     const { tenantId } = request.actor;
@@ -123,6 +133,7 @@ export class RunsV2Controller {
   @Get('runs/:run_id')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({ summary: 'Get a run (second version)', path: runPath, query: oneQuery, answers: { 200: runV2 } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { path, query } = validateRequest(request, { path: runPath, query: oneQuery });
     await this.mustHaveSessions(request.actor.tenantId, [query.project_id]);
@@ -138,6 +149,12 @@ export class RunsV2Controller {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Get the runs of experiments side by side (second version)',
+    path: datasetPath,
+    body: experimentBody,
+    answers: { 200: experimentRuns },
+  })
   async experiments(@Req() request: FastifyRequest): Promise<Readable> {
     const { path, body } = validateRequest(request, { path: datasetPath, body: experimentBody });
     const { tenantId } = request.actor;

@@ -1,11 +1,13 @@
 import {
   Access,
   anyJson,
+  Area,
   BadRequest,
   body,
   bool,
   datetime,
   type Infer,
+  Describe,
   int,
   list,
   literal,
@@ -25,6 +27,7 @@ import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from './reading.http';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT, RUN_TYPES } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';
+import { run, runsPage } from './runs.answers.schema';
 import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries';
 
 const MOST_RUNS = 100;
@@ -79,6 +82,7 @@ const runQuery = object({
   include_messages: optional(bool(), false),
 });
 
+@Area('Runs')
 @Controller('api/v1/runs')
 export class RunsController {
   constructor(private readonly pool: Pool) {}
@@ -87,6 +91,12 @@ export class RunsController {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Query runs',
+    description: 'Pages follow `cursors.next`; it is null on the last one.',
+    body: runsBody,
+    answers: { 200: runsPage },
+  })
   async query(@Req() request: FastifyRequest): Promise<string | Readable> {
     const asked = body(runsBody, request);
     if (asked.limit > MOST_RUNS) throw new BadRequest(`Limit exceeds maximum allowed value of ${MOST_RUNS}`);
@@ -114,6 +124,7 @@ export class RunsController {
   @Get(':run_id')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({ summary: 'Get a run', path: runPath, query: runQuery, answers: { 200: run } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { run_id: id } = path(runPath, request);
     const { session_id: session } = query(runQuery, request);

@@ -1,8 +1,10 @@
 import { EventStore, Followers } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   bool,
   datetime,
+  Describe,
   type Infer,
   instant,
   int,
@@ -13,6 +15,7 @@ import {
   path,
   query,
   rawDict,
+  shape,
   str,
   uuid,
   validateRequest,
@@ -21,11 +24,13 @@ import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
+import { removed } from './datasets.answers.schema';
 import { hasDataset } from './datasets.queries';
 import { type OpaqueBody, readOpaqueBody } from './opaque.body';
 import { array } from './platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject } from './reading.http';
 import type { SessionChanges } from './session-patch';
+import { plainSession, session } from './sessions.answers.schema';
 import { createSession, deleteSession, patchSession, sessionNamed } from './sessions.commands';
 import { createdSession, findPlainSession, findSession, listSessions } from './sessions.queries';
 
@@ -83,6 +88,7 @@ const createBody = object(
 );
 const patchBody = object(changeable, 'TracerSessionUpdate');
 
+@Area('Experiments')
 @Controller('api/v1/sessions')
 export class SessionsController {
   constructor(
@@ -94,6 +100,11 @@ export class SessionsController {
   @Get()
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'List sessions: experiments and tracing projects',
+    query: listQuery,
+    answers: { 200: shape.list(session) },
+  })
   async list(@Req() request: FastifyRequest): Promise<string> {
     const asked = query(listQuery, request);
     const metadata = searchedObject('metadata', asked.metadata);
@@ -103,6 +114,12 @@ export class SessionsController {
   @Get(':session_id')
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Get a session with its statistics',
+    path: sessionPath,
+    query: oneQuery,
+    answers: { 200: session },
+  })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { path: asked } = validateRequest(request, { path: sessionPath, query: oneQuery });
     return found(
@@ -116,6 +133,14 @@ export class SessionsController {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Create a session',
+    description: 'With `upsert`, one that has this name is changed instead.',
+    query: createQuery,
+    body: createBody,
+    answers: { 200: plainSession, 404: 'There is no such dataset.', 409: 'There is a session of this name.' },
+    takes: ['x-reason'],
+  })
   async create(@Req() request: FastifyRequest): Promise<string> {
     const { tenantId } = request.actor;
     const sent = await readOpaqueBody(request);
@@ -144,6 +169,13 @@ export class SessionsController {
   @Patch(':session_id')
   @Header(...JSON_TEXT)
   @Access('write', { stream: true })
+  @Describe({
+    summary: 'Change a session',
+    path: sessionPath,
+    body: patchBody,
+    answers: { 200: plainSession, 409: 'There is a session of this name.' },
+    takes: ['x-reason'],
+  })
   async patch(@Req() request: FastifyRequest): Promise<string> {
     const sent = await readOpaqueBody(request);
     const { path: asked, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });
@@ -155,6 +187,12 @@ export class SessionsController {
 
   @Delete(':session_id')
   @Access('write')
+  @Describe({
+    summary: 'Delete a session with its runs',
+    path: sessionPath,
+    answers: { 200: removed },
+    takes: ['x-reason'],
+  })
   async delete(@Req() request: FastifyRequest) {
     const { session_id: id } = path(sessionPath, request);
     await deleteSession(this, request.actor.tenantId, id, metadataOf(request));

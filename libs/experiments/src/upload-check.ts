@@ -1,17 +1,7 @@
-import {
-  check,
-  INVALID,
-  list,
-  object,
-  optional,
-  ParseContext,
-  type Problem,
-  Problems,
-  type Schema,
-} from '@fairlead/http';
+import { check, INVALID, ParseContext, type Problem, Problems, type Schema } from '@fairlead/http';
 import { JsonScanner, JsonSyntaxError, type JsonVisitor, parseJson } from './json-scanner';
 import { type ExperimentLimits, LimitExceeded, type LimitName } from './limits';
-import { feedbackSchema, type Header, headerMembers, headerSchema, rowSchema } from './upload-schema';
+import { feedbackSchema, type Header, headerMembers, headerSchema, rowSchema, uploadSchema } from './upload-schema';
 import { RowTimes } from './row-times';
 
 /** What is known of a valid upload without its rows. */
@@ -32,7 +22,6 @@ export type Verdict =
 
 const ROWS = 'results';
 const SCORES = 'summary_experiment_scores';
-const bodySchema = object({ ...headerMembers, [SCORES]: optional(list(feedbackSchema)), [ROWS]: list(rowSchema) });
 
 /**
  * Checks the body of an upload that arrives in blocks: JSON, schema, and that every row lies in the experiment's
@@ -123,7 +112,7 @@ export class UploadCheck implements JsonVisitor {
 
   private problems(): Problems {
     const problems = new Problems();
-    const header = check(bodySchema, this.foreign ?? this.header, ['body'], problems);
+    const header = check(uploadSchema, this.foreign ?? this.header, ['body'], problems);
     for (const found of [this.repeated, this.scores.problems, this.rows.problems]) merge(problems, found);
     if (header) this.checkTogether(header, problems);
     return problems;

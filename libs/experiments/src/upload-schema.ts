@@ -37,7 +37,7 @@ const feedbackConfig = object(
       list(object({ value: num(), label: optional(str({ min: 1, anyText: true })) }, 'FeedbackCategory')),
     ),
   },
-  'FeedbackConfig',
+  'UploadedFeedbackConfig',
 );
 
 /** A number, or true and false for 1 and 0. */
@@ -50,7 +50,9 @@ export const feedbackSchema = object(
     score: optional(scoreSchema),
     value: optional(union(num(), int(), bool(), anyText(), rawDict())),
     comment: optional(anyText()),
-    feedback_source: optional(object({ type: literal(SOURCES), metadata: optional(rawDict()) }, 'FeedbackSource')),
+    feedback_source: optional(
+      object({ type: literal(SOURCES), metadata: optional(rawDict()) }, 'UploadedFeedbackSource'),
+    ),
     feedback_config: optional(feedbackConfig),
     created_at: optional(datetime()),
     modified_at: optional(datetime()),
@@ -88,7 +90,13 @@ export const headerMembers = {
   dataset_description: optional(str()),
   experiment_metadata: optional(rawDict()),
 };
-export const headerSchema = object(headerMembers, 'ExperimentResultsUpload');
+export const headerSchema = object(headerMembers);
+
+/** The whole body of an upload. */
+export const uploadSchema = object(
+  { ...headerMembers, summary_experiment_scores: optional(list(feedbackSchema)), results: list(rowSchema) },
+  'ExperimentResultsUpload',
+);
 
 export type Feedback = Infer<typeof feedbackSchema>;
 export type Row = Infer<typeof rowSchema>;

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Access, Idempotency, metadataOf, RequestTimeout } from '@fairlead/http';
+import { Access, Area, Describe, Idempotency, metadataOf, RequestTimeout } from '@fairlead/http';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ExperimentLimits, LimitExceeded } from './limits';
+import { uploaded } from './sessions.answers.schema';
 import { uploadAnswer } from './upload-answer';
+import { uploadSchema } from './upload-schema';
 import { paced } from './upload.blocks';
 import { decompressed } from './upload.decompress';
 import { Gate } from './upload.gate';
@@ -15,6 +17,7 @@ const PATIENCE_MS = 3000;
 /** How long the rest of a refused body is read before it is answered. */
 const DRAIN_MS = 10_000;
 
+@Area('Experiments')
 @Controller('api/v1/datasets')
 export class UploadController {
   private readonly gate: Gate;
@@ -33,6 +36,14 @@ export class UploadController {
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
   @Access('write', { stream: true, load: 'upload' })
+  @Describe({
+    summary: 'Upload an experiment',
+    description:
+      'Its rows, runs and feedback become a dataset that is managed elsewhere and an experiment. The body is read as it comes; everything is checked before anything is written. The same body again within 24 hours gets the first answer.',
+    body: uploadSchema,
+    answers: { 200: uploaded, 409: 'The name or the id is taken.' },
+    takes: ['Content-Encoding', 'Idempotency-Key', 'x-reason'],
+  })
   upload(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     return this.gate.run(async () => {
       try {

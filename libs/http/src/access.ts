@@ -1,4 +1,6 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyContextConfig } from 'fastify';
+import type { Described } from './describe';
 
 /** What a key may do. `admin` includes `write`, which includes `read`; `secrets:read` stands alone. */
 export type Scope = 'read' | 'write' | 'admin' | 'secrets:read';
@@ -37,9 +39,21 @@ export interface RouteAccess extends RouteOptions {
   readonly scope: Scope | 'public';
 }
 
+const configs = new WeakMap<object, FastifyContextConfig>();
+
+/** Adds to what the decorators of a handler have said about its route so far. */
+export function configureRoute(more: FastifyContextConfig): MethodDecorator {
+  return (target, name, descriptor) => {
+    const handler = descriptor.value as object;
+    const config = { ...configs.get(handler), ...more };
+    configs.set(handler, config);
+    return RouteConfig(config)(target, name, descriptor);
+  };
+}
+
 /** The scope that a key needs for this route; every route has one, or the server does not start. */
 export function Access(scope: Scope | 'public', { stream = false, load }: RouteOptions = {}): MethodDecorator {
-  return RouteConfig({ scope, stream, ...(load && { load }) });
+  return configureRoute({ scope, stream, ...(load && { load }) });
 }
 
 /** True when the actor's scopes cover `scope`. */
@@ -62,5 +76,6 @@ declare module 'fastify' {
     scope?: Scope | 'public';
     stream?: boolean;
     load?: Load;
+    description?: Described;
   }
 }

@@ -1,6 +1,12 @@
 export * from './schema';
 export * from './errors';
-export * from './access';
+export { Access, allows } from './access';
+export type { Actor, Claimant, Dialect, RouteAccess, Scope } from './access';
+export { Area, areaOf, Describe } from './describe';
+export type { AnswerHeader, Content, Described, Description, RequestHeader } from './describe';
+export * as shape from './reference/shapes';
+export { openApi } from './reference/openapi';
+export { ReferenceController } from './reference/reference.controller';
 export * from './request';
 export * from './metadata';
 export * from './etag';

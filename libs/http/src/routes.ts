@@ -1,12 +1,17 @@
 import type { INestApplication } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import type { RouteAccess } from './access';
+import type { Described } from './describe';
 
 /** One route of a server, as its controller declared it. */
 export interface Route extends RouteAccess {
   readonly method: string;
   readonly path: string;
+  readonly description?: Described;
 }
+
+/** A route with a description. */
+export type DescribedRoute = Route & { readonly description: Described };
 
 /** All routes of an instance; finds what is allowed at a path. */
 export class RouteTable {
@@ -19,8 +24,15 @@ export class RouteTable {
       for (const one of [method].flat()) {
         const scope = config?.scope;
         if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Access(…).`);
-        const { stream = false, load } = config!;
-        this.routes.push({ method: one, path: url, scope, stream, ...(load && { load }) });
+        const { stream = false, load, description } = config!;
+        this.routes.push({
+          method: one,
+          path: url,
+          scope,
+          stream,
+          ...(load && { load }),
+          ...(description && { description }),
+        });
         this.patterns.set(url, toPattern(url));
       }
     });
@@ -48,11 +60,12 @@ function toPattern(url: string): RegExp {
 const tables = new WeakMap<object, RouteTable>();
 
 /** Remembers the table of an application for `routes`. */
-export function keepTable(app: INestApplication, table: RouteTable): void {
-  tables.set(app, table);
+export function keepTable(instance: FastifyInstance, table: RouteTable): void {
+  tables.set(instance, table);
 }
 
 /** Every route of an application made by `createServer`, without the HEAD routes that come with GET. */
-export function routes(app: INestApplication): Route[] {
-  return (tables.get(app)?.routes ?? []).filter((route) => route.method !== 'HEAD');
+export function routes(app: Pick<INestApplication, 'getHttpAdapter'>): Route[] {
+  const table = tables.get(app.getHttpAdapter().getInstance() as FastifyInstance);
+  return (table?.routes ?? []).filter((route) => route.method !== 'HEAD');
 }

@@ -112,7 +112,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   });
   app.useGlobalFilters(new ProblemFilter(logger));
   await app.init();
-  keepTable(app, table);
+  keepTable(instance, table);
   return app;
 }
 

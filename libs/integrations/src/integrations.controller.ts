@@ -1,7 +1,10 @@
 import { EventStore, Followers, handle, type Handled, load, streamName } from '@fairlead/eventing';
 import {
   Access,
+  Area,
+  body,
   checkTarget,
+  Describe,
   etag,
   Idempotency,
   ifMatch,
@@ -10,7 +13,6 @@ import {
   path as pathOf,
   query,
   validateRequest,
-  body,
 } from '@fairlead/http';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -27,12 +29,14 @@ import {
   remove,
 } from './integration';
 import type { IntegrationEvent } from './integration';
+import { integration, integrations } from './integrations.answers.schema';
 import { IntegrationsOptions } from './integrations.options';
 import { addRequest, changeRequest, credentialsOf, integrationPath, integrationsQuery } from './integrations.schema';
 import { IntegrationsView } from './integrations.view';
 import { publicHost } from './provider';
 import { integrationRecord } from './record';
 
+@Area('Integrations')
 @Controller('v1/integrations')
 export class IntegrationsController {
   constructor(
@@ -46,6 +50,7 @@ export class IntegrationsController {
 
   @Get()
   @Access('read')
+  @Describe({ summary: 'List integrations', query: integrationsQuery, answers: { 200: integrations }, gives: ['Link'] })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const page = query(integrationsQuery, request);
     const { items, more } = await this.view.list(request.actor.tenantId, page);
@@ -56,6 +61,13 @@ export class IntegrationsController {
 
   @Post()
   @Access('write')
+  @Describe({
+    summary: 'Add an integration with a code host',
+    body: addRequest,
+    answers: { 201: integration },
+    takes: ['Idempotency-Key', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(201)
   async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { name, provider, base_url = publicHost(provider), ...sent } = body(addRequest, request);
@@ -78,6 +90,13 @@ export class IntegrationsController {
 
   @Get(':integration_id')
   @Access('read')
+  @Describe({
+    summary: 'Get an integration',
+    description: 'Never its credentials.',
+    path: integrationPath,
+    answers: { 200: integration },
+    gives: ['ETag'],
+  })
   async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { integration_id: id } = pathOf(integrationPath, request);
     const { state, version } = await load(this.store, integrationModel, streamName('integration', id));
@@ -88,6 +107,15 @@ export class IntegrationsController {
 
   @Patch(':integration_id')
   @Access('write')
+  @Describe({
+    summary: 'Change an integration',
+    description: 'Another `base_url` needs the credentials again.',
+    path: integrationPath,
+    body: changeRequest,
+    answers: { 200: integration },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   async change(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body: sent } = validateRequest(request, { path: integrationPath, body: changeRequest });
     const id = path.integration_id;
@@ -109,6 +137,12 @@ export class IntegrationsController {
 
   @Delete(':integration_id')
   @Access('write')
+  @Describe({
+    summary: 'Remove an integration',
+    path: integrationPath,
+    answers: { 204: null },
+    takes: ['If-Match', 'x-reason'],
+  })
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { integration_id: id } = pathOf(integrationPath, request);

@@ -1,14 +1,16 @@
 import { EventStore, load, streamName } from '@fairlead/eventing';
-import { Access, path } from '@fairlead/http';
+import { Access, Area, Describe, path, shape } from '@fairlead/http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { integrationModel, owned } from './integration';
+import { installation, repository } from './integrations.answers.schema';
 import { integrationPath } from './integrations.schema';
 import { IntegrationsView } from './integrations.view';
 import { installRecord, repositoryRecord } from './record';
 import { Repositories } from './repositories.service';
 
 /** The listings that deployments are made from; the managed ones are the same here, where every integration is ours. */
+@Area('Integrations')
 @Controller('v1/integrations')
 export class RepositoriesController {
   constructor(
@@ -20,6 +22,7 @@ export class RepositoriesController {
   /** Every integration of the tenant, not paged. */
   @Get(['codehost/install', 'managed/codehost/install'])
   @Access('read')
+  @Describe({ summary: 'List integrations to choose from', answers: { 200: shape.list(installation) } })
   async install(@Req() request: FastifyRequest) {
     const { items } = await this.view.list(request.actor.tenantId);
     return items.map(installRecord);
@@ -28,6 +31,13 @@ export class RepositoriesController {
   /** Every repository that the integration can see, not paged. A list that is not of now carries `Warning: 110`. */
   @Get(['codehost/:integration_id/repos', 'managed/codehost/:integration_id/repos'])
   @Access('read', { load: 'wait' })
+  @Describe({
+    summary: 'List the repositories of an integration',
+    description: 'All of them, not paged.',
+    path: integrationPath,
+    answers: { 200: shape.list(repository) },
+    gives: ['Age', 'Warning'],
+  })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { integration_id: id } = path(integrationPath, request);
     const { state, version } = await load(this.store, integrationModel, streamName('integration', id));

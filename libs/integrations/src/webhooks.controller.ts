@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { EventStore, load, Shredded, streamName, VersionConflict } from '@fairlead/eventing';
-import { Access, metadataOf, path, PayloadTooLarge, RequestTimeout } from '@fairlead/http';
+import { Access, Area, Describe, metadataOf, path, PayloadTooLarge, RequestTimeout, shape } from '@fairlead/http';
 import type { PushReceivedMessage } from '@fairlead/contracts';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -9,11 +9,13 @@ import { CredentialsSafe } from './credentials.safe';
 import { checkProof, type Delivery, deliveryId, pushes } from './delivery';
 import { DeliveryRefused, IntegrationNotFound } from './errors';
 import { integrationModel } from './integration';
+import { delivered } from './integrations.answers.schema';
 import { integrationPath } from './integrations.schema';
 
 /** GitHub's own limit for a delivery. */
 const LARGEST = 25 * 1024 * 1024;
 
+@Area('Integrations')
 @Controller('v1/integrations')
 export class WebhooksController {
   constructor(
@@ -24,6 +26,14 @@ export class WebhooksController {
   /** A delivery of the code host, proved by the webhook secret. Repeated ones are answered alike and do nothing more. */
   @Post(':integration_id/webhook')
   @Access('public', { stream: true })
+  @Describe({
+    summary: 'Take in a push webhook of the code host',
+    description:
+      'The delivery is proved by the `webhook_secret` of the integration, in the way of its code host. A repeated one does nothing more.',
+    path: integrationPath,
+    body: { content: { 'application/json': shape.free } },
+    answers: { 202: delivered, 401: 'The delivery is not signed with the secret.' },
+  })
   @HttpCode(202)
   async receive(@Req() request: FastifyRequest): Promise<{ pushes: number }> {
     const { integration_id: id } = path(integrationPath, request);

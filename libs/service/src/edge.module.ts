@@ -1,6 +1,7 @@
 import { AccessModule } from '@fairlead/access';
 import { AuditModule } from '@fairlead/audit';
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
+import { ReferenceController } from '@fairlead/http';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health.module';
 import { services } from './services';
@@ -19,6 +20,7 @@ export class EdgeModule {
         ...Object.values(services).map((service) => service.module(settings)),
         HealthModule,
       ],
+      controllers: [ReferenceController],
     };
   }
 }

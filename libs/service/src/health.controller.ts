@@ -1,8 +1,11 @@
-import { Access, HttpProblem } from '@fairlead/http';
+import { Access, Area, Describe, HttpProblem, shape } from '@fairlead/http';
 import { Controller, Get } from '@nestjs/common';
 import { Readiness } from './readiness';
 
+const status = shape.object('Status', { status: shape.text });
+
 /** What load balancers and process supervisors ask; needs no key. */
+@Area('Service')
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
@@ -10,6 +13,7 @@ export class HealthController {
   /** 200 as long as the process answers at all. */
   @Get('live')
   @Access('public', { load: 'vital' })
+  @Describe({ summary: 'Ask whether the process answers', answers: { 200: status } })
   live(): { status: string } {
     return { status: 'live' };
   }
@@ -20,6 +24,11 @@ export class HealthController {
    */
   @Get('ready')
   @Access('public', { load: 'vital' })
+  @Describe({
+    summary: 'Ask whether the service is ready',
+    description: '503 with the reasons when it is not.',
+    answers: { 200: status },
+  })
   async ready(): Promise<{ status: string; degraded?: readonly string[] }> {
     const { reasons, degraded } = await this.readiness.health();
     if (reasons.length === 0) return { status: 'ready', ...(degraded.length > 0 && { degraded }) };

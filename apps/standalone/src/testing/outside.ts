@@ -7,10 +7,13 @@ export interface Outside {
   stop(): void;
 }
 
-/** Starts it: it gives the token to whoever asks for one. */
+/** Starts it: a code host with one repository, an authorisation server, and the token for whoever asks for anything else. */
 export async function startOutside(token: string): Promise<Outside> {
-  const server = createServer((_, response) => {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ access_token: token }));
+  const server = createServer((request, response) => {
+    const path = request.url!.split('?', 1)[0]!;
+    const url = `http://${request.headers.host}`;
+    const { status = 200, body } = PAGES[path]?.(url) ?? { body: { access_token: token } };
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -21,3 +24,33 @@ export async function startOutside(token: string): Promise<Outside> {
     },
   };
 }
+
+type Page = (url: string) => { readonly status?: number; readonly body: unknown };
+
+const PAGES: Readonly<Record<string, Page>> = {
+  '/api/v4/projects': (url) => ({
+    body: [
+      {
+        id: 7,
+        path: 'agent',
+        namespace: { full_path: 'team' },
+        web_url: `${url}/team/agent`,
+        default_branch: 'main',
+      },
+    ],
+  }),
+  '/.well-known/oauth-authorization-server': (url) => ({
+    body: {
+      issuer: url,
+      authorization_endpoint: `${url}/authorize`,
+      token_endpoint: `${url}/token`,
+      registration_endpoint: `${url}/register`,
+      response_types_supported: ['code'],
+      token_endpoint_auth_methods_supported: ['client_secret_post'],
+    },
+  }),
+  '/register': () => ({
+    status: 201,
+    body: { client_id: 'registered', client_secret: 'a-secret', client_secret_expires_at: 0 },
+  }),
+};

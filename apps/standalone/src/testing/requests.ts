@@ -6,7 +6,6 @@ import { nearlyGood } from './good-bodies';
 import { hostileJson, mostly } from './hostile';
 import { headers } from './odd-headers';
 import { type JsonSchema, type Taste, textsOf } from './schema-texts';
-import { routeSchemas } from './schemas';
 import { encodings, uploadSchema } from './upload-bodies';
 
 /** Things that exist, by the path parameter that takes their id. */
@@ -26,7 +25,7 @@ const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND M-SEARCH 
 /** Requests to a route, most of them bad in some way. */
 export function requestsTo(route: Route, target: Target): fc.Arbitrary<Message> {
   const name = `${route.method} ${route.path}`;
-  const { query, body } = name === UPLOAD ? { body: uploadSchema } : (routeSchemas.get(name) ?? {});
+  const { query, body } = name === UPLOAD ? { body: uploadSchema } : schemasOf(route);
   const method = mostly(route.method, fc.constantFrom(...METHODS), 30);
   const tastes = fc.constantFrom(0, 8, 15, 25);
   const oddPaths = mostly(false, fc.constant(true), 5);
@@ -61,6 +60,13 @@ export function requestsTo(route: Route, target: Target): fc.Arbitrary<Message> 
         return fc.oneof({ weight: 3, arbitrary: fc.constant(message(bytes, typed)) }, encoded);
       });
     });
+}
+
+/** The schemas that a route checks its requests with, as it describes them. */
+function schemasOf({ description }: Route) {
+  const { query, body } = description ?? {};
+  const json = body && 'parse' in body ? body.json : undefined;
+  return { query: query?.json as JsonSchema | undefined, body: json as JsonSchema | undefined };
 }
 
 function logins({ logins: [first = [], ...others] }: Target): fc.Arbitrary<readonly (readonly [string, string])[]> {

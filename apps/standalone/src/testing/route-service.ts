@@ -7,7 +7,8 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings, type Standalone, startStandalone } from '..';
 import { type Outside, startOutside } from './outside';
 
-const OPERATOR = 'routes-spec-operator-key';
+/** The key of the operator, who makes tenants. */
+export const OPERATOR = 'routes-spec-operator-key';
 
 export interface Answer {
   readonly status: number;

@@ -18,7 +18,7 @@ export interface Detail {
   readonly body?: object;
 }
 
-const newDeployment = (name: string) => ({
+export const newDeployment = (name: string) => ({
   name,
   source: 'external_container',
   source_config: { resource_spec: { cpu: 1 } },
@@ -26,7 +26,7 @@ const newDeployment = (name: string) => ({
   secrets: [{ name: 'TOKEN', value: `${name}-secret` }],
 });
 
-const upload = (name: string) => ({
+export const upload = (name: string) => ({
   experiment_name: name,
   dataset_name: name,
   experiment_start_time: '2026-01-01T00:00:00Z',
@@ -46,11 +46,15 @@ const upload = (name: string) => ({
   ],
 });
 
-const newIntegration = (name: string, base_url?: string) => ({
+/** Signs the deliveries of the integrations here. */
+export const WEBHOOK_SECRET = 'a-secret-for-webhooks';
+
+const newIntegration = (name: string, outside: string) => ({
   name,
   provider: 'gitlab',
-  base_url,
+  base_url: outside,
   credentials: { token: 'a-token' },
+  webhook_secret: WEBHOOK_SECRET,
 });
 const newWebhook = (description: string, outside: string) => ({
   url: `${outside}/hook`,
@@ -59,7 +63,7 @@ const newWebhook = (description: string, outside: string) => ({
 });
 const newListener = (compute_id: string) => ({ compute_type: 'k8s', compute_id, compute_config: {} });
 
-const provider = (provider_id: string, outside: string) => ({
+export const newProvider = (provider_id: string, outside: string) => ({
   provider_id,
   name: provider_id,
   client_id: provider_id,
@@ -109,7 +113,8 @@ export async function fillTenant(service: RouteService, key: string, mark: strin
       comparative_experiment_id: comparative.id,
       id: apiKey!.id,
       ...ids,
-      integration_id: (await ask<{ id: string }>('POST', '/v1/integrations', newIntegration(mark))).id,
+      integration_id: (await ask<{ id: string }>('POST', '/v1/integrations', newIntegration(mark, service.outside.url)))
+        .id,
       listener_id: (await ask<{ id: string }>('POST', '/v2/listeners', newListener(mark))).id,
       ...(await fillWebhooks(service, key, mark)),
     },
@@ -136,7 +141,7 @@ async function fillAuthProviders(service: RouteService, key: string, mark: strin
     'POST',
     '/v2/auth/providers',
     key,
-    provider(mark, service.outside.url),
+    newProvider(mark, service.outside.url),
   );
   const begin = (user_id: string) =>
     service.ask<Begun>('POST', '/v2/auth/authenticate', key, { provider: id, scopes: [], user_id, agent_id: mark });
@@ -198,16 +203,17 @@ export function details(
     'GET /v2/runs/:run_id': { search: `?project_id=${session_id}` },
     'POST /v2/datasets/:dataset_id/experiment-runs': { body: { experiment_ids: [session_id] } },
     'POST /api/v1/workspaces': { body: { display_name: name } },
-    'POST /v1/integrations': { body: newIntegration(name) },
+    'POST /v1/integrations': { body: newIntegration(name, outside.url) },
     'PATCH /v1/integrations/:integration_id': { body: { name: 'taken over' } },
     'POST /v1/webhooks': { body: newWebhook(name, outside.url) },
     'PATCH /v1/webhooks/:webhook_id': { body: { description: 'taken over' } },
     'POST /v2/listeners': { body: newListener(name) },
     'PATCH /v2/listeners/:listener_id': { body: { version: 'taken over' } },
-    'POST /v2/auth/providers': { body: provider(name, outside.url) },
+    'POST /v2/auth/providers': { body: newProvider(name, outside.url) },
     'PATCH /v2/auth/providers/:provider_id': { body: { name: 'taken over' } },
     'POST /v2/auth/authenticate': { body: { provider: provider_id, scopes: [], token_id } },
     'POST /v2/auth/callback/:provider_id': { body: { code: 'code', state: pendingState } },
+    'GET /v2/deployments/:deployment_id/revisions/:revision_id/wait': { search: '?timeout=0' },
     'GET /v2/auth/wait/:auth_id': { search: '?timeout=0' },
     'GET /v2/auth/tokens/exists': { search: `?provider_id=${provider_id}` },
     'DELETE /v2/auth/tokens': { search: `?provider_id=${provider_id}` },

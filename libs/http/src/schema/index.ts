@@ -1,6 +1,6 @@
 export { clip, Problems, REDACTED } from './problem';
 export type { Loc, Problem } from './problem';
-export { check, INVALID, ParseContext, refine, secret } from './schema';
+export { check, INVALID, note, ParseContext, refine, secret } from './schema';
 export type { Infer, Invalid, JsonSchema, Schema } from './schema';
 export { literal, str } from './text';
 export type { TextRules } from './text';

@@ -71,6 +71,11 @@ export function secret<T>(schema: Schema<T>): Schema<T> {
   };
 }
 
+/** The same schema with a sentence about it for the OpenAPI document. */
+export function note<S extends { readonly json: JsonSchema }>(schema: S, description: string): S {
+  return { ...schema, json: { ...schema.json, description } };
+}
+
 /** A further rule on a parsed value: `rule` answers a sentence when it is broken, which is told as pydantic's value_error. */
 export function refine<T>(schema: Schema<T>, rule: (value: T) => string | undefined): Schema<T> {
   return {

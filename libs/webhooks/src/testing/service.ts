@@ -1,8 +1,8 @@
 import {
+  connectConsumers,
   type DomainEvent,
   eventingMigrations,
   EventingModule,
-  Followers,
   parseMasterKeys,
   PostgresEventStore,
   Vault,

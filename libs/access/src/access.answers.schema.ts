@@ -1,0 +1,35 @@
+import { shape } from '@fairlead/http';
+import { SCOPES } from './scopes';
+
+const { boolean, list, noted, nothing, nullable, object, oneOf, text, time, uuid } = shape;
+
+const keyMembers = {
+  id: uuid,
+  short_key: noted(text, 'Enough of the key to recognise it by.'),
+  description: text,
+  scopes: list(oneOf(...SCOPES)),
+  read_only: boolean,
+  organization: noted(boolean, 'The key opens every workspace of its organisation.'),
+  tenant_id: nullable(uuid),
+  organization_id: uuid,
+  created_at: time,
+  expires_at: nullable(time),
+};
+
+export const apiKey = object('ApiKey', keyMembers);
+export const newApiKey = object('NewApiKey', { ...keyMembers, key: noted(text, 'Shown only this once.') });
+
+export const workspace = object('Workspace', {
+  id: uuid,
+  organization_id: uuid,
+  created_at: time,
+  display_name: text,
+  is_personal: boolean,
+  is_deleted: boolean,
+  tenant_handle: nullable(text),
+  data_plane_url: nothing,
+  read_only: boolean,
+  role_id: nothing,
+  role_name: nothing,
+  permissions: list(oneOf(...SCOPES)),
+});

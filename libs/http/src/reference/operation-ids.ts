@@ -1,0 +1,28 @@
+import type { DescribedRoute } from '../routes';
+
+/**
+ * A unique name for each route, after its controller and handler: `deploymentsList`. Of a handler with several paths, the
+ * further ones are told apart by the segments that the first does not have: `repositoriesListManaged`.
+ */
+export function operationIds(routes: readonly DescribedRoute[]): Map<DescribedRoute, string> {
+  const first = new Map<string, string>();
+  return new Map(
+    routes.map((route) => {
+      const { controller, handler } = route.description;
+      const area = (controller as { name: string }).name.replace(/Controller$/, '');
+      const name = area.charAt(0).toLowerCase() + area.slice(1) + capital(handler);
+      const known = first.get(name);
+      if (known === undefined) {
+        first.set(name, route.path);
+        return [route, name];
+      }
+      const segments = known.split('/');
+      const further = route.path.split('/').filter((segment) => !segments.includes(segment));
+      return [route, name + further.map(capital).join('')];
+    }),
+  );
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
