@@ -1,4 +1,4 @@
-import { bool, int, list, object, optional, secret, str, uuid } from '@fairlead/http';
+import { bool, int, list, note, object, optional, secret, str, uuid } from '@fairlead/http';
 
 const MOST_SCOPES = 100;
 const label = str({ max: 255 });
@@ -36,7 +36,7 @@ export const callbackQuery = object({
 });
 
 export const waitPath = object({ auth_id: str() });
-export const waitQuery = object({ timeout: optional(int({ ge: 0 }), 30) });
+export const waitQuery = object({ timeout: optional(note(int({ ge: 0 }), 'Seconds to wait, 300 at most.'), 30) });
 
 export const tokensQuery = object({ provider_id: optional(str()), user_id: optional(subject) });
 export const providerTokensQuery = object({ provider_id: str(), user_id: optional(subject) });

@@ -1,4 +1,18 @@
-import { bool, csv, datetime, int, list, literal, object, optional, paging, secret, str, uuid } from '@fairlead/http';
+import {
+  bool,
+  csv,
+  datetime,
+  int,
+  list,
+  literal,
+  note,
+  object,
+  optional,
+  paging,
+  secret,
+  str,
+  uuid,
+} from '@fairlead/http';
 import { SOURCES } from './deployment-events';
 import { resourceSpec } from './resource-spec.schema';
 import { both, source } from './spelling.schema';
@@ -76,23 +90,34 @@ export const diffPath = object({ deployment_id: uuid(), revision_id: uuid(), oth
 
 export const listQuery = object({
   ...paging,
-  name_contains: text,
+  name_contains: optional(note(str(), 'A part of the name, in any case.')),
   status: text,
   remote_reconciled: optional(bool()),
-  tag_value_ids: optional(csv(uuid())),
+  tag_value_ids: optional(note(csv(uuid()), 'Has one of these tags; separated by commas, or repeated.')),
   image_version: text,
   deployment_type: optional(literal(['dev_free', 'dev', 'prod'])),
-  deployment_ids: optional(csv(uuid())),
+  deployment_ids: optional(note(csv(uuid()), 'Is one of these; separated by commas, or repeated.')),
 });
 
 /** The point of the past to answer with: a time, or a version of the deployment. */
-export const replayQuery = object({ at: optional(datetime()), version: optional(int({ ge: 1 })) });
-export const dryRunQuery = object({ dry_run: optional(bool(), false) });
-export const deleteQuery = object({ delete_tracing_project: optional(bool(), false) });
+export const replayQuery = object({
+  at: optional(note(datetime(), 'As it was at this time.')),
+  version: optional(note(int({ ge: 1 }), 'As it was at this version.')),
+});
+export const dryRunQuery = object({
+  dry_run: optional(note(bool(), 'Answer what the write would answer, and write nothing.'), false),
+});
+const deleteTracingProject = optional(note(bool(), 'Delete its tracing project as well.'), false);
+export const deleteQuery = object({ delete_tracing_project: deleteTracingProject });
 export const bulkDeleteQuery = object({
   deployment_ids: csv(uuid(), { max: MOST_IDS }),
-  delete_tracing_project: optional(bool(), false),
+  delete_tracing_project: deleteTracingProject,
 });
 export const revisionsQuery = object({ ...paging, status: optional(csv(str())) });
-export const historyQuery = object({ ...paging, after: optional(int({ ge: 0 })) });
-export const waitQuery = object({ timeout: optional(int({ ge: 0, le: 300 }), 30) });
+export const historyQuery = object({
+  ...paging,
+  after: optional(note(int({ ge: 0 }), 'Leave out what made this version, and all before.')),
+});
+export const waitQuery = object({
+  timeout: optional(note(int({ ge: 0, le: 300 }), 'Most seconds to wait.'), 30),
+});

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { int, optional } from './schema';
+import { int, note, optional } from './schema';
 
 /** Members of a query for paged lists: `limit` 1 to 100, 20 when absent; `offset` from 0. */
 export const paging = {
-  limit: optional(int({ ge: 1, le: 100 }), 20),
-  offset: optional(int({ ge: 0 }), 0),
+  limit: optional(note(int({ ge: 1, le: 100 }), 'Most items of the page.'), 20),
+  offset: optional(note(int({ ge: 0 }), 'Items to leave out: the `offset` of the page before.'), 0),
 };
 
 /** Adds `Link: <…>; rel="next"`: this request's address with another offset. Call it only when there is a next page. */

@@ -1,7 +1,7 @@
 import type { DescribedRoute } from '../routes';
 
 /**
- * A unique name for each route, after its controller and handler: `deploymentsList`. Of a handler with several paths, the
+ * A unique name for each route, after its controller and handler: `deploymentsList`, or `info` when both say the same. Of a handler with several paths, the
  * further ones are told apart by the segments that the first does not have: `repositoriesListManaged`.
  */
 export function operationIds(routes: readonly DescribedRoute[]): Map<DescribedRoute, string> {
@@ -10,7 +10,8 @@ export function operationIds(routes: readonly DescribedRoute[]): Map<DescribedRo
     routes.map((route) => {
       const { controller, handler } = route.description;
       const area = (controller as { name: string }).name.replace(/Controller$/, '');
-      const name = area.charAt(0).toLowerCase() + area.slice(1) + capital(handler);
+      const thing = area.charAt(0).toLowerCase() + area.slice(1);
+      const name = thing.toLowerCase().endsWith(handler.toLowerCase()) ? thing : thing + capital(handler);
       const known = first.get(name);
       if (known === undefined) {
         first.set(name, route.path);

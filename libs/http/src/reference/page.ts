@@ -17,8 +17,12 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Starts the reference. No part of the document is sent to a validator elsewhere. */
-export const SCRIPT = `SwaggerUIBundle({
+/** Starts the reference, as dark as the reader's system. No part of the document is sent to a validator elsewhere. */
+export const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+follow();
+dark.addEventListener('change', follow);
+SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
@@ -31,5 +35,14 @@ export const SCRIPT = `SwaggerUIBundle({
 });
 `;
 
+/** Errors are all alike: of each there is a line, and their shape among the schemas. */
 export const STYLE = `body { margin: 0; }
+.swagger-ui .wrapper { max-width: 1100px; }
+.swagger-ui .info { margin: 32px 0 16px; }
+.swagger-ui .scheme-container { box-shadow: none; margin: 0; padding: 0 0 16px; background: none; }
+.swagger-ui .opblock-tag { font-size: 20px; padding: 6px 16px; }
+.swagger-ui .opblock .opblock-summary-path { max-width: 60%; }
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui .responses-table:not(.live-responses-table) .response[data-code^='4'] .response-col_description > :not(:first-child),
+.swagger-ui .responses-table:not(.live-responses-table) .response[data-code^='5'] .response-col_description > :not(:first-child) { display: none; }
 `;
