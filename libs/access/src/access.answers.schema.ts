@@ -1,7 +1,7 @@
 import { shape } from '@fairlead/http';
 import { SCOPES } from './scopes';
 
-const { boolean, list, noted, nothing, nullable, object, oneOf, text, time, uuid } = shape;
+const { boolean, integer, list, noted, nothing, nullable, object, oneOf, text, time, uuid } = shape;
 
 const keyMembers = {
   id: uuid,
@@ -32,4 +32,24 @@ export const workspace = object('Workspace', {
   role_id: nothing,
   role_name: nothing,
   permissions: list(oneOf(...SCOPES)),
+});
+
+export const parkedSubject = object('ParkedSubject', {
+  id: uuid,
+  consumer: text,
+  subject: noted(text, 'The stream that waits.'),
+  tenant_id: nullable(uuid),
+  status: noted(oneOf('retrying', 'parked'), '`parked` when only a retry that somebody asks for goes on.'),
+  event_type: text,
+  version: noted(integer, 'The event that fails; it and those up to `last_version` wait.'),
+  last_version: integer,
+  attempts: integer,
+  reason: text,
+  created_at: time,
+  failed_at: time,
+  retry_at: nullable(time),
+});
+export const parkedSubjectsPage = object('ParkedSubjectsPage', {
+  resources: list(parkedSubject),
+  after: nullable(uuid),
 });

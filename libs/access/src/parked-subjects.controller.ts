@@ -1,7 +1,8 @@
 import { type ParkedSubject, ParkedSubjects } from '@fairlead/eventing';
-import { Access, Forbidden, int, NotFound, object, optional, path, query, uuid } from '@fairlead/http';
+import { Access, Area, Describe, Forbidden, int, NotFound, object, optional, path, query, uuid } from '@fairlead/http';
 import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { parkedSubject, parkedSubjectsPage } from './access.answers.schema';
 import { OPERATOR_KEY_ID } from './api-key';
 
 const page = object({ limit: optional(int({ ge: 1, le: 1000 }), 100), after: optional(uuid()) });
@@ -11,12 +12,20 @@ const named = object({ parked_subject_id: uuid() });
  * What consumers gave up on, for the operator of the installation: reasons tell of its inside, and the subjects are those
  * of every tenant.
  */
+@Area('Operation')
 @Controller('/v1/parked-subjects')
 export class ParkedSubjectsController {
   constructor(private readonly parked: ParkedSubjects) {}
 
   @Get()
   @Access('admin')
+  @Describe({
+    summary: 'List what consumers gave up on',
+    description:
+      'With the key of the operator only. `after` of the answer asks for the next page; it is null on the last one.',
+    query: page,
+    answers: { 200: parkedSubjectsPage },
+  })
   async list(@Req() request: FastifyRequest): Promise<{ resources: ParkedSubject[]; after: string | null }> {
     onlyOperator(request);
     const { limit, after } = query(page, request);
@@ -26,6 +35,7 @@ export class ParkedSubjectsController {
 
   @Get(':parked_subject_id')
   @Access('admin')
+  @Describe({ summary: 'Get a parked subject', path: named, answers: { 200: parkedSubject } })
   async show(@Req() request: FastifyRequest): Promise<ParkedSubject> {
     return this.found(request, (id) => this.parked.find(id));
   }
@@ -34,6 +44,7 @@ export class ParkedSubjectsController {
   @Post(':parked_subject_id/retry')
   @HttpCode(202)
   @Access('admin')
+  @Describe({ summary: 'Try a parked subject again', path: named, answers: { 202: parkedSubject } })
   async retry(@Req() request: FastifyRequest): Promise<ParkedSubject> {
     return this.found(request, (id) => this.parked.retry(id));
   }

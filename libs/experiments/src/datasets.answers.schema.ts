@@ -47,3 +47,8 @@ export const exampleMembers = {
   'attachment_urls?': nothing,
 };
 export const example = object('Example', exampleMembers);
+
+export const scoreDirections = object('DatasetScoreDirections', {
+  lower_is_better: list(text),
+  higher_is_better: list(text),
+});

@@ -141,3 +141,14 @@ export const experimentRuns = items(
 export const feedbackDelta = object('FeedbackDeltas', {
   feedback_deltas: map(object('FeedbackDelta', { improved_examples: list(uuid), regressed_examples: list(uuid) })),
 });
+
+/** Members that a selection leaves out are absent; those about tokens and costs are always null. */
+export const runStats = object('RunStats', {
+  'run_count?': integer,
+  'latency_p50?': nullable(number),
+  'latency_p99?': nullable(number),
+  'latency_avg?': nullable(number),
+  'last_run_start_time?': nullable(time),
+  'feedback_stats?': feedbackStatistics,
+  'error_rate?': nullable(number),
+});

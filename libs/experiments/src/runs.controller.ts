@@ -27,7 +27,7 @@ import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from './reading.http';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT, RUN_TYPES } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';
-import { run, runsPage } from './runs.answers.schema';
+import { run, runsPage, runStats } from './runs.answers.schema';
 import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries';
 
 const MOST_RUNS = 100;
@@ -115,6 +115,12 @@ export class RunsController {
   @HttpCode(200)
   @Header(...JSON_TEXT)
   @Access('read')
+  @Describe({
+    summary: 'Get statistics of runs',
+    description: 'Over all runs that the same query would find.',
+    body: statsBody,
+    answers: { 200: runStats, 400: 'The query cannot be answered.' },
+  })
   async stats(@Req() request: FastifyRequest): Promise<string> {
     const asked = body(statsBody, request);
     if (asked.group_by || asked.groups) throw new BadRequest('Statistics by group (group_by) are not supported.');

@@ -1,7 +1,9 @@
 import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   BadRequest,
+  Describe,
   list,
   metadataOf,
   NotFound,
@@ -13,6 +15,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Get, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { scoreDirections } from './datasets.answers.schema';
 import { datasetModel, type DatasetState, type ScoreDirections, setScoreDirections } from './dataset';
 import { experimentsView } from './experiments.view';
 import { idPath } from './reading.http';
@@ -25,6 +28,7 @@ const directionsBody = object({ lower_is_better: keys, higher_is_better: keys },
 const datasetPath = idPath('dataset_id');
 
 /** What counts as better for the scores of a dataset, where the configurations of their keys say otherwise or nothing. */
+@Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/score-directions')
 export class ScoreDirectionsController {
   constructor(
@@ -34,6 +38,11 @@ export class ScoreDirectionsController {
 
   @Get()
   @Access('read')
+  @Describe({
+    summary: 'Get which scores are better when lower or higher',
+    path: datasetPath,
+    answers: { 200: scoreDirections },
+  })
   async find(@Req() request: FastifyRequest): Promise<ScoreDirections> {
     const { dataset_id: id } = pathOf(datasetPath, request);
     const { state } = await load(this.store, datasetModel, streamName('dataset', id));
@@ -43,6 +52,14 @@ export class ScoreDirectionsController {
   /** Replaces both lists. */
   @Put()
   @Access('write')
+  @Describe({
+    summary: 'Say which scores are better when lower or higher',
+    description: 'Replaces both lists.',
+    path: datasetPath,
+    body: directionsBody,
+    answers: { 200: scoreDirections, 400: 'Both lists name a key.' },
+    takes: ['x-reason'],
+  })
   async set(@Req() request: FastifyRequest): Promise<ScoreDirections> {
     const { path, body } = validateRequest(request, { path: datasetPath, body: directionsBody });
     const { dataset_id: id } = path;

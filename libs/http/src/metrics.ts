@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'ipaddr.js';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, register, Registry } from 'prom-client';
 import type { Admission } from './admission';
+import { Area, type Described } from './describe';
 import { Forbidden, Unauthorized } from './errors';
 import { VERSION } from './version';
 import { answeredStatus, type Departure } from './visit';
@@ -28,6 +29,18 @@ const turnedAway = new Counter({
   labelNames: ['reason'],
 });
 
+/** Stands for the route in the reference. */
+@Area('Operation')
+class Metrics {}
+
+const DESCRIPTION: Described = {
+  summary: 'Get metrics for Prometheus',
+  description: 'For this machine, or with `METRICS_TOKEN` as a bearer token.',
+  answers: { 200: { content: { 'text/plain': {} } }, 401: 'The token is wrong.', 403: 'Not from this machine.' },
+  controller: Metrics,
+  handler: 'metrics',
+};
+
 /** Serves `GET /metrics` in Prometheus' text format. The answer is to be told of every request. */
 export function serveMetrics(instance: FastifyInstance, admission: Admission, options: MetricsOptions): Departure {
   const { registry, token } = options;
@@ -39,12 +52,16 @@ export function serveMetrics(instance: FastifyInstance, admission: Admission, op
     labelNames: ['version', 'node'],
     registers: [registry],
   }).set({ version: VERSION, node: process.version }, 1);
-  instance.get('/metrics', { config: { scope: 'public', load: 'vital' } }, async (request, reply) => {
-    allow(request, token);
-    const all = Registry.merge([register, registry]);
-    void reply.header('content-type', all.contentType);
-    return all.metrics();
-  });
+  instance.get(
+    '/metrics',
+    { config: { scope: 'public', load: 'vital', description: DESCRIPTION } },
+    async (request, reply) => {
+      allow(request, token);
+      const all = Registry.merge([register, registry]);
+      void reply.header('content-type', all.contentType);
+      return all.metrics();
+    },
+  );
   return observe;
 }
 

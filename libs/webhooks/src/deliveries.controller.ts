@@ -1,13 +1,15 @@
 import { EventStore, load, streamName } from '@fairlead/eventing';
-import { Access, Idempotency, path as pathOf, validateRequest } from '@fairlead/http';
+import { Access, Area, Describe, Idempotency, path as pathOf, validateRequest } from '@fairlead/http';
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DeliveryQueries } from './delivery.queries';
 import { DeliveryTable } from './delivery.table';
 import { owned, webhookModel } from './webhook';
+import { deliveriesPage, delivery } from './webhooks.answers.schema';
 import { deliveriesQuery, deliveryPath, webhookPath } from './webhooks.schema';
 
 /** The log of what was sent to a webhook, and sending again. */
+@Area('Webhooks')
 @Controller('v1/webhooks/:webhook_id')
 export class DeliveriesController {
   constructor(
@@ -19,6 +21,12 @@ export class DeliveriesController {
 
   @Post('test')
   @Access('write')
+  @Describe({
+    summary: 'Send a test event to a webhook',
+    path: webhookPath,
+    answers: { 202: delivery },
+    takes: ['Idempotency-Key'],
+  })
   @HttpCode(202)
   async test(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { webhook_id: id } = pathOf(webhookPath, request);
@@ -30,6 +38,13 @@ export class DeliveriesController {
 
   @Get('deliveries')
   @Access('read')
+  @Describe({
+    summary: 'List what was sent to a webhook',
+    description: 'The newest first. Pages follow `next_cursor`; it is null on the last one.',
+    path: webhookPath,
+    query: deliveriesQuery,
+    answers: { 200: deliveriesPage },
+  })
   async list(@Req() request: FastifyRequest) {
     const { path, query } = validateRequest(request, { path: webhookPath, query: deliveriesQuery });
     await this.checkOwned(request, path.webhook_id);
@@ -38,6 +53,7 @@ export class DeliveriesController {
 
   @Get('deliveries/:delivery_id')
   @Access('read')
+  @Describe({ summary: 'Get a delivery with its attempts', path: deliveryPath, answers: { 200: delivery } })
   async find(@Req() request: FastifyRequest) {
     const { webhook_id, delivery_id } = pathOf(deliveryPath, request);
     await this.checkOwned(request, webhook_id);
@@ -46,6 +62,12 @@ export class DeliveriesController {
 
   @Post('deliveries/:delivery_id/redeliver')
   @Access('write')
+  @Describe({
+    summary: 'Send a delivery again',
+    path: deliveryPath,
+    answers: { 202: delivery },
+    takes: ['Idempotency-Key'],
+  })
   @HttpCode(202)
   async redeliver(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { webhook_id, delivery_id } = pathOf(deliveryPath, request);

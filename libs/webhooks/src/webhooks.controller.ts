@@ -1,8 +1,10 @@
 import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
 import {
   Access,
+  Area,
   body,
   checkTarget,
+  Describe,
   etag,
   Idempotency,
   ifMatch,
@@ -20,10 +22,12 @@ import { webhookRecord, type WithSecret } from './record';
 import { TargetTable } from './target.table';
 import { add, owned, patch, remove, rotateSecret, type Webhook, type WebhookEvent, webhookModel } from './webhook';
 import { WebhookSecrets } from './webhook.secrets';
+import { webhook as webhookShape, webhooksPage, webhookWithSecret } from './webhooks.answers.schema';
 import { WebhooksOptions } from './webhooks.options';
 import { addRequest, patchRequest, webhookPath, webhooksQuery } from './webhooks.schema';
 import { WebhooksView } from './webhooks.view';
 
+@Area('Webhooks')
 @Controller('v1/webhooks')
 export class WebhooksController {
   constructor(
@@ -38,6 +42,12 @@ export class WebhooksController {
 
   @Get()
   @Access('read')
+  @Describe({
+    summary: 'List webhooks',
+    query: webhooksQuery,
+    answers: { 200: webhooksPage },
+    gives: ['Link'],
+  })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const page = query(webhooksQuery, request);
     const { items, more } = await this.view.list(request.actor.tenantId, page);
@@ -48,6 +58,14 @@ export class WebhooksController {
 
   @Post()
   @Access('write')
+  @Describe({
+    summary: 'Add a webhook',
+    description: 'The answer tells the secret that deliveries are signed with after Standard Webhooks.',
+    body: addRequest,
+    answers: { 201: webhookWithSecret, 400: 'The target cannot be called.', 409: 'There are as many as there may be.' },
+    takes: ['Idempotency-Key', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(201)
   async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<WithSecret> {
     const { event_types, ...sent } = body(addRequest, request);
@@ -68,6 +86,7 @@ export class WebhooksController {
 
   @Get(':webhook_id')
   @Access('read')
+  @Describe({ summary: 'Get a webhook', path: webhookPath, answers: { 200: webhookShape }, gives: ['ETag'] })
   async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { webhook_id: id } = pathOf(webhookPath, request);
     const { state, version } = await load(this.store, webhookModel, streamName('webhook', id));
@@ -78,6 +97,14 @@ export class WebhooksController {
 
   @Patch(':webhook_id')
   @Access('write')
+  @Describe({
+    summary: 'Change a webhook',
+    path: webhookPath,
+    body: patchRequest,
+    answers: { 200: webhookShape, 400: 'The target cannot be called.' },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body: sent } = validateRequest(request, { path: webhookPath, body: patchRequest });
     if (sent.url !== undefined) await checkTarget(sent.url, this.options.outbound);
@@ -89,6 +116,12 @@ export class WebhooksController {
 
   @Delete(':webhook_id')
   @Access('write')
+  @Describe({
+    summary: 'Remove a webhook',
+    path: webhookPath,
+    answers: { 204: null },
+    takes: ['If-Match', 'x-reason'],
+  })
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { webhook_id: id } = pathOf(webhookPath, request);
@@ -98,6 +131,14 @@ export class WebhooksController {
 
   @Post(':webhook_id/rotate-secret')
   @Access('write')
+  @Describe({
+    summary: 'Give a webhook a new secret',
+    description: 'For a day deliveries are signed with both.',
+    path: webhookPath,
+    answers: { 200: webhookWithSecret },
+    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
   @HttpCode(200)
   async rotate(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<WithSecret> {
     const { webhook_id: id } = pathOf(webhookPath, request);

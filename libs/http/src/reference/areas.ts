@@ -13,7 +13,9 @@ export const AREAS = {
   Runs: 'Runs of experiments and projects: queries, and taking them in while they happen.',
   Feedback: 'Scores and comments on runs and experiments.',
   Comparisons: 'Differences between experiments on the same rows, gates, exports.',
+  Webhooks: 'Events sent to addresses of yours: subscriptions, the log, sending again.',
   Audit: 'Who did what, and who was refused.',
   'Keys and workspaces': 'API keys and the workspaces that they open.',
+  Operation: 'For the operator of the installation.',
   Service: 'What the service says of itself; no key needed.',
 } as const;
