@@ -14,7 +14,7 @@ interface StatsRow {
 }
 
 /** Members about what runs do not have here: tokens, costs, parts that come one by one. */
-const UNKNOWN = [
+export const UNKNOWN_STATS = [
   ...['first_token_p50', 'first_token_p99', 'total_tokens', 'prompt_tokens', 'completion_tokens', 'median_tokens'],
   ...['completion_tokens_p50', 'prompt_tokens_p50', 'tokens_p99', 'completion_tokens_p99', 'prompt_tokens_p99'],
   ...['run_facets', 'streaming_rate', 'total_cost', 'prompt_cost', 'completion_cost', 'cost_p50', 'cost_p99'],
@@ -25,7 +25,7 @@ const UNKNOWN = [
 const GROUPS = ['all_run_stats', 'all_token_stats', 'thread_feedback_stats', 'session_feedback_stats'] as const;
 export const STATS_SELECT = [
   ...['run_count', 'latency_p50', 'latency_p99', 'latency_avg', 'last_run_start_time', 'feedback_stats', 'error_rate'],
-  ...UNKNOWN,
+  ...UNKNOWN_STATS,
   ...GROUPS,
 ];
 
@@ -60,7 +60,7 @@ export async function runStatistics(
     last_run_start_time: text(row.last_run),
     feedback_stats: raw(await selectedFeedbackStatistics(pool, `select r.id ${matching}`, parameters.values)),
     error_rate: number(row.error_rate),
-    ...Object.fromEntries(UNKNOWN.map((member) => [member, 'null'])),
+    ...Object.fromEntries(UNKNOWN_STATS.map((member) => [member, 'null'])),
   };
   const shown = new Set(select);
   return object(shown.size === 0 || GROUPS.some((group) => shown.has(group)) ? members : pick(members, shown));

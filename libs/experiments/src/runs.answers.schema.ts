@@ -2,6 +2,7 @@ import { type JsonSchema, shape } from '@fairlead/http';
 import { exampleMembers } from './datasets.answers.schema';
 import { feedback, feedbackStatistics } from './feedback.answers.schema';
 import { ALWAYS_SHOWN, RUN_TYPES } from './run-json';
+import { UNKNOWN_STATS } from './run-stats.queries';
 import { LEFT_OUT } from './comparison-view.render';
 
 const { any, boolean, either, free, integer, list, map, nothing, nullable, number, object, oneOf, text, time, uuid } =
@@ -151,4 +152,5 @@ export const runStats = object('RunStats', {
   'last_run_start_time?': nullable(time),
   'feedback_stats?': feedbackStatistics,
   'error_rate?': nullable(number),
+  ...Object.fromEntries(UNKNOWN_STATS.map((member) => [`${member}?`, nothing])),
 });

@@ -3,6 +3,10 @@ import { Controller, Get } from '@nestjs/common';
 import { Readiness } from './readiness';
 
 const status = shape.object('Status', { status: shape.text });
+const readiness = shape.object('Readiness', {
+  status: shape.text,
+  'degraded?': shape.noted(shape.list(shape.text), 'What does not work although the service does.'),
+});
 
 /** What load balancers and process supervisors ask; needs no key. */
 @Area('Service')
@@ -27,7 +31,7 @@ export class HealthController {
   @Describe({
     summary: 'Ask whether the service is ready',
     description: '503 with the reasons when it is not.',
-    answers: { 200: status },
+    answers: { 200: readiness },
   })
   async ready(): Promise<{ status: string; degraded?: readonly string[] }> {
     const { reasons, degraded } = await this.readiness.health();

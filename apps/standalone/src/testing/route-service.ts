@@ -51,6 +51,16 @@ export class RouteService {
     return new RouteService(standalone, directory, database, outside, routes(app));
   }
 
+  /** A subject that a consumer gave up on, of no tenant. */
+  async parkedSubject(): Promise<string> {
+    const { rows } = await this.database.pool.query<{ id: string }>(
+      `insert into parked_subjects (consumer, subject, event_type, version, last_version, attempts, reason)
+       values ('gone.Sent', $1, 'Sent', 1, 1, 10, 'no such street') returning id`,
+      [`parcel-${crypto.randomUUID()}`],
+    );
+    return rows[0]!.id;
+  }
+
   get url(): string {
     return this.standalone.url;
   }

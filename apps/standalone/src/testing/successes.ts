@@ -111,7 +111,11 @@ async function specials(
     after: 'a'.repeat(40),
     project: { web_url: `${service.outside.url}/team/agent` },
   };
+  const parked = [{ key: OPERATOR, ids: { parked_subject_id: await service.parkedSubject() } }];
   return {
+    'GET /v1/parked-subjects': parked,
+    'GET /v1/parked-subjects/:parked_subject_id': parked,
+    'POST /v1/parked-subjects/:parked_subject_id/retry': parked,
     'POST /api/v1/workspaces': [{ key: OPERATOR }],
     'GET /api/v1/workspaces': [{}, { key: OPERATOR }],
     'GET /api/v1/api-key/current': [{}, { key: OPERATOR }],
