@@ -1,6 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { Followers } from '@fairlead/eventing';
-import { BadRequest, Conflict, Forbidden, mapError, NotFound } from '@fairlead/http';
+import { AppendTooLarge, Followers } from '@fairlead/eventing';
+import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound } from '@fairlead/http';
 import { Authenticator } from './access.authenticator';
 import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';
 import { ApiKeysController } from './api-keys.controller';
@@ -10,6 +10,7 @@ import { TenantExists } from './tenant';
 import { TenantsController } from './tenants.controller';
 import { tenantsProjection, TenantView } from './tenant.view';
 
+mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
 mapError(TenantExists, ({ message }) => new Conflict(message));
 mapError(GrantNotHeld, () => new Forbidden());
 mapError(UselessKey, ({ message }) => new BadRequest(message));

@@ -1,10 +1,11 @@
-import { Followers, Vault, VersionMismatch } from '@fairlead/eventing';
+import { AppendTooLarge, Followers, Vault, VersionMismatch } from '@fairlead/eventing';
 import {
   BadGateway,
   BadRequest,
   Conflict,
   GatewayTimeout,
   Idempotency,
+  HttpProblem,
   mapError,
   NotFound,
   PreconditionFailed,
@@ -43,6 +44,7 @@ mapError(AuthorizationRefused, ({ message }) => new BadRequest(message));
 mapError(ProviderFailed, ({ message, fault }) =>
   fault === 'slow' ? new GatewayTimeout(message) : new BadGateway(message),
 );
+mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /** OAuth providers, sign-ins through them, and the tokens that come of it. Needs the providers of EventingModule. */

@@ -1,4 +1,5 @@
 import {
+  checkAppend,
   EventStore,
   fold,
   Followers,
@@ -74,18 +75,19 @@ export class DeploymentCommands {
 
   /**
    * Creates a deployment under a name that no other of the tenant has.
-   * @throws InvalidDeployment when the name is taken or a rule is broken.
+   * @throws InvalidDeployment when the name is taken or a rule is broken, AppendTooLarge
    */
   async create(request: FastifyRequest, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Changed> {
     const metadata = metadataOf(request);
     const { tenantId } = request.actor;
     const stream = streamName('deployment', ids.deploymentId);
+    const decide = create(wanted, tenantId, ids, hosting);
+    // What will be refused takes no name.
+    checkAppend(stream, decide(null), metadata);
     await reserve(this.store, nameOf(tenantId, wanted.name), stream, metadata).catch((error: unknown) => {
       throw error instanceof NameTaken ? taken(wanted.name) : error;
     });
-    return this.shown(
-      await handle(this.store, deploymentModel, stream, create(wanted, tenantId, ids, hosting), metadata),
-    );
+    return this.shown(await handle(this.store, deploymentModel, stream, decide, metadata));
   }
 
   /** What `create` would answer; nothing is written. */

@@ -1,5 +1,14 @@
-import { Followers, VersionMismatch, Vault } from '@fairlead/eventing';
-import { BadRequest, Conflict, Forbidden, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
+import { AppendTooLarge, Followers, VersionMismatch, Vault } from '@fairlead/eventing';
+import {
+  BadRequest,
+  Conflict,
+  Forbidden,
+  HttpProblem,
+  Idempotency,
+  mapError,
+  NotFound,
+  PreconditionFailed,
+} from '@fairlead/http';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentAnswers } from './deployment.answers';
@@ -46,6 +55,7 @@ mapError(ListenerNotFound, ({ message }) => new NotFound(message));
 mapError(ListenerTaken, ({ message }) => new Conflict(message));
 mapError(SourceTaken, ({ message }) => new Conflict(message));
 mapError(UploadRefused, ({ message }) => new Forbidden(message));
+mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**

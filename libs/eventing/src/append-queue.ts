@@ -65,7 +65,6 @@ export class AppendQueue {
     events: readonly NewEvent[],
     metadata: Metadata,
   ): Promise<Appended> {
-    if (events.length === 0) return Promise.reject(new Error('An append needs at least one event.'));
     return new Promise((resolve, reject) => {
       const expected = expectedVersion === 'any' ? -1 : expectedVersion;
       const identified = events.map((event) => ({ ...event, id: event.id ?? newId() }));

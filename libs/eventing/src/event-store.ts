@@ -31,10 +31,13 @@ export function matches({ stream, type }: { stream: string; type: string }, { ca
 
 /** One append-only log of all streams. Also the injection token of the adapter in use. */
 export abstract class EventStore {
+  /** About how many positions lie between two events: 1 where positions count events, more where they count bytes. */
+  readonly stride: bigint = 1n;
+
   /**
    * Appends events to the end of a stream, all or none, durable when the promise resolves.
    * `expectedVersion` is the number of events the caller has seen (0 for a new stream), or 'any'.
-   * @throws VersionConflict when the stream holds another number of events.
+   * @throws VersionConflict when the stream holds another number of events, AppendTooLarge
    */
   abstract append(
     stream: string,
@@ -51,6 +54,11 @@ export abstract class EventStore {
 
   /** Position of the newest event, 0 when there is none. */
   abstract head(): Promise<bigint>;
+
+  /** Resolves when events can be appended, as far as that can be told without appending one; rejects when not. */
+  async ready(): Promise<void> {
+    await this.head();
+  }
 }
 
 /** The stream holds another number of events than the caller expected. */

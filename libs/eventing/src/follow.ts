@@ -14,7 +14,7 @@ export interface FollowOptions extends Filter {
 }
 
 /** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
-const IDLE_STEP = 10_000n;
+const IDLE_EVENTS = 10_000n;
 
 /**
  * Follows the log under a checkpoint of this name until `signal` aborts: every event once, in order.
@@ -35,7 +35,7 @@ export async function follow(
   let position = await checkpoint(pool, name);
   options.passed?.(position);
   for await (const batch of store.subscribe(position, signal, options)) {
-    if (batch.events.length === 0 && batch.position - position < IDLE_STEP) {
+    if (batch.events.length === 0 && batch.position - position < IDLE_EVENTS * store.stride) {
       options.passed?.(batch.position);
       continue;
     }

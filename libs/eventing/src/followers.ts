@@ -23,7 +23,7 @@ export interface Projection {
 export interface FollowerStatus {
   readonly name: string;
   readonly position: bigint;
-  /** Positions between the newest event and this follower. */
+  /** Events between the newest one and this follower: counted where positions count events, else estimated. */
   readonly lag: bigint;
   /** Takes events at intervals, so that some lag is usual. */
   readonly gathers: boolean;
@@ -100,7 +100,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     const head = await this.store.head();
     return [...this.running.values()].map(({ name, position, gatherMs, failing, optional = false }) => {
       const reached = position < 0n ? 0n : position;
-      const lag = head > reached ? head - reached : 0n;
+      const lag = head > reached ? (head - reached - 1n) / this.store.stride + 1n : 0n;
       return { name, position: reached, lag, gathers: gatherMs !== undefined, failing, optional };
     });
   }

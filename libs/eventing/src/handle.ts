@@ -90,8 +90,9 @@ export async function handle<State, E extends DomainEvent>(
       const recorded = events.map((event, index) => {
         const behind = events.length - 1 - index;
         const version = appended.version - behind;
-        const position = appended.position - BigInt(behind);
-        return { ...event, stream, version, position, time: appended.time, metadata: linked };
+        // Of the events before the last one only that they stand before it is known.
+        const { position, time } = appended;
+        return { ...event, stream, version, position, time, metadata: linked };
       }) as Recorded<E>[];
       const after = fold(model, recorded, state);
       const { version, position } = appended;

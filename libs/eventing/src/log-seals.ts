@@ -35,11 +35,24 @@ export function sealText({ day, position, count, hash }: Omit<LogSeal, keyof Sig
   return JSON.stringify(['fairlead log', day, position, count, hash]);
 }
 
-/** The hash of the log after further events: SHA-256 over the hash before and everything an event holds, base64url. */
+/**
+ * The hash of the log after further events: SHA-256 over the hash before, the event's place (counted, so that it stays
+ * when the log moves to another store) and everything it holds, base64url.
+ */
 export function hashLog(events: readonly Recorded[], from: LogHash): LogHash {
   return events.reduce((before, event) => {
     const { id, stream, version, position, type, data, metadata, time } = storedShape(event);
-    const text = JSON.stringify([before.hash, String(position), stream, version, id, type, data, metadata, time]);
+    const text = JSON.stringify([
+      before.hash,
+      String(before.count + 1),
+      stream,
+      version,
+      id,
+      type,
+      data,
+      metadata,
+      time,
+    ]);
     const hash = createHash('sha256').update(withoutSealed(text)).digest('base64url');
     return { position: String(position), count: before.count + 1, hash };
   }, from);

@@ -1,3 +1,4 @@
+import { checkAppend } from './append-limit';
 import type { Metadata, Recorded } from './event';
 import {
   type Appended,
@@ -17,17 +18,18 @@ export class MemoryEventStore extends EventStore {
   private readonly streams = new Map<string, Recorded[]>();
   private readonly wakeups = new Wakeups();
 
-  override append(
+  override async append(
     stream: string,
     expectedVersion: number | 'any',
     events: readonly NewEvent[],
     metadata: Metadata,
   ): Promise<Appended> {
+    checkAppend(stream, events, metadata);
     const existing = this.streams.get(stream) ?? [];
     const repeated = existing.findLast((event) => events.some((next) => next.id === event.id));
-    if (repeated) return Promise.resolve(repeated);
+    if (repeated) return repeated;
     if (expectedVersion !== 'any' && expectedVersion !== existing.length) {
-      return Promise.reject(new VersionConflict(stream, expectedVersion, existing.length));
+      throw new VersionConflict(stream, expectedVersion, existing.length);
     }
     const time = new Date().toISOString();
     const recorded = events.map((event, index) => ({
@@ -42,7 +44,7 @@ export class MemoryEventStore extends EventStore {
     this.log.push(...recorded);
     this.streams.set(stream, [...existing, ...recorded]);
     this.wakeups.wake();
-    return Promise.resolve(recorded.at(-1)!);
+    return recorded.at(-1)!;
   }
 
   override read(stream: string, after = 0): Promise<Recorded[]> {

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { checkAppend } from './append-limit';
 import { AppendQueue, TIME } from './append-queue';
 import { categoryOf, type Metadata, type Recorded } from './event';
 import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from './event-store';
@@ -65,12 +66,13 @@ export class PostgresEventStore extends EventStore {
     await this.listener.close();
   }
 
-  override append(
+  override async append(
     stream: string,
     expectedVersion: number | 'any',
     events: readonly NewEvent[],
     metadata: Metadata,
   ): Promise<Appended> {
+    checkAppend(stream, events, metadata);
     const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
     return traceStep('append', attributes, () => this.appends.append(stream, expectedVersion, events, metadata));
   }
@@ -111,6 +113,22 @@ export class PostgresEventStore extends EventStore {
   override async head(): Promise<bigint> {
     const { rows } = await this.pool.query<{ head: string | null }>('select max("position") as head from events');
     return BigInt(rows[0]?.head ?? 0);
+  }
+
+  /** Appends an event through the very function every append uses, waits at most 2 s for its lock, and rolls back. */
+  override async ready(): Promise<void> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query(`begin; set local lock_timeout = '2s'`);
+      await client.query(
+        `select append_events(array['readiness-check'], array[-1], array['{}'], array[1], array[1],
+                              array[gen_random_uuid()], array['Checked'], array['{}'])`,
+      );
+    } finally {
+      await client.query('rollback').catch((error: Error) => (broken = error));
+      client.release(broken);
+    }
   }
 
   private async notified(head?: string): Promise<void> {

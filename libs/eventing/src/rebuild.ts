@@ -172,7 +172,7 @@ export class Rebuild {
       for (const projection of this.projections) {
         const { position = 0n } = this.reached.get(projection.name) ?? {};
         const head = await this.store.head();
-        if (head - position > NEAR || position === 0n) await this.catchUp(projection, head);
+        if (head - position > NEAR * this.store.stride || position === 0n) await this.catchUp(projection, head);
       }
       try {
         await transaction(this.live, (tx) => this.whileLocked(tx, work));

@@ -69,9 +69,12 @@ export interface RunStatistics {
   readonly latency_p99: number | null;
   readonly error_rate: number | null;
   readonly last_run_start_time: string | null;
-  /** JSON text of `{key: {n, avg, stdev, min, max, values}}`, over the runs and about the whole session. */
-  readonly feedback_stats: string;
-  readonly session_feedback_stats: string;
+  /**
+   * JSON text of `{key: {n, avg, stdev, min, max, values}}`, over the runs and about the whole session. Absent when they
+   * are too large for an event: then they are computed from the rows.
+   */
+  readonly feedback_stats?: string;
+  readonly session_feedback_stats?: string;
   /** Current examples of the dataset afterwards. */
   readonly example_count: number;
 }

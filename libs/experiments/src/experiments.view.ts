@@ -163,12 +163,13 @@ async function applyRunsPersisted(event: Recorded<RunsPersisted>, tx: PoolClient
       data.latency_p99,
       data.error_rate,
       data.last_run_start_time,
-      data.feedback_stats,
-      data.session_feedback_stats,
+      data.feedback_stats ?? '{}',
+      data.session_feedback_stats ?? '{}',
       event.version,
     ],
   );
   if (!rows[0]) return;
+  if (data.feedback_stats === undefined) await refreshFeedbackStats(tx, id);
   await tx.query('update datasets set example_count = $2 where id = $1', [rows[0].dataset, data.example_count]);
 }
 

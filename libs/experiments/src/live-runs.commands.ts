@@ -1,9 +1,10 @@
 import { type Metadata } from '@fairlead/eventing';
 import { Conflict, NotFound } from '@fairlead/http';
 import { v4 as newId } from 'uuid';
-import type { RunChange, RunsReceived } from './experiment';
+import type { RunChange } from './experiment';
 import { experimentsView } from './experiments.view';
 import type { SentRun } from './live-runs.body';
+import { splitRuns } from './live-runs.split';
 import { createSession, type Parts, sessionNamed } from './sessions.commands';
 import { sessionStream } from './session-names';
 
@@ -19,7 +20,7 @@ interface Place {
 /**
  * Records runs on the streams of their sessions; a session that is named and not there is made. Changes of known runs
  * stay in the session that the run is in. Resolves when they can be read.
- * @throws NotFound for a session that the tenant does not have, Conflict for the id of another tenant's run
+ * @throws NotFound for a session that the tenant does not have, Conflict for the id of another tenant's run, AppendTooLarge
  */
 export async function receiveRuns(
   parts: Parts,
@@ -35,10 +36,14 @@ export async function receiveRuns(
     places.set(run.change.id, session);
     bySession.set(session, [...(bySession.get(session) ?? []), run.change]);
   }
+  // Nothing is recorded when something is too large to be.
+  const appends = [...bySession].flatMap(([session, runs]) => {
+    const stream = sessionStream(session);
+    return splitRuns(stream, runs, metadata).map((event) => ({ stream, event }));
+  });
   let last = 0n;
-  for (const [session, runs] of bySession) {
-    const event: RunsReceived = { type: 'RunsReceived', data: { runs } };
-    const { position } = await parts.store.append(sessionStream(session), 'any', [event], metadata);
+  for (const { stream, event } of appends) {
+    const { position } = await parts.store.append(stream, 'any', [event], metadata);
     if (position > last) last = position;
   }
   await parts.followers.passed(last, [experimentsView.name]);

@@ -1,4 +1,4 @@
-import { EventStore, handle, idOf, load, type Projection, type Recorded } from '@fairlead/eventing';
+import { EventStore, handle, idOf, load, MAX_APPEND_BYTES, type Projection, type Recorded } from '@fairlead/eventing';
 import { transaction } from '@fairlead/postgres';
 import { Injectable, Logger } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
@@ -14,6 +14,8 @@ import { datasetStream } from './upload.target';
 
 /** Bytes of rows that are stored at once. */
 const BATCH_BYTES = 1024 * 1024;
+/** Within an event they are JSON in JSON, which can double their size. */
+const MOST_STATISTICS_BYTES = MAX_APPEND_BYTES / 3;
 /** What has been checked is not limited again. */
 const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 
@@ -145,5 +147,6 @@ async function computeStatistics(client: PoolClient, session: string, dataset: s
     [session, dataset],
   );
   const feedback = await sessionFeedbackStatistics(client, session);
-  return { ...rows[0]!, feedback_stats: feedback.runs, session_feedback_stats: feedback.session };
+  const fits = Buffer.byteLength(feedback.runs) + Buffer.byteLength(feedback.session) < MOST_STATISTICS_BYTES;
+  return { ...rows[0]!, ...(fits && { feedback_stats: feedback.runs, session_feedback_stats: feedback.session }) };
 }

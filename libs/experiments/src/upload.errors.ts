@@ -1,4 +1,13 @@
-import { BadRequest, Conflict, mapError, PayloadTooLarge, Unavailable, Unprocessable } from '@fairlead/http';
+import { AppendTooLarge } from '@fairlead/eventing';
+import {
+  BadRequest,
+  Conflict,
+  HttpProblem,
+  mapError,
+  PayloadTooLarge,
+  Unavailable,
+  Unprocessable,
+} from '@fairlead/http';
 import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset';
 import { LimitExceeded } from './limits';
 import { PayloadGone } from './payload.store';
@@ -6,6 +15,7 @@ import { SessionExists } from './session-names';
 
 /** Says how refused uploads are answered. */
 export function mapUploadErrors(): void {
+  mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
   mapError(SessionExists, ({ message }) => new Conflict(message));
   mapError(DatasetIdTaken, ({ message }) => new Conflict(message));
   mapError(DatasetMismatch, ({ message }) => new BadRequest(message));

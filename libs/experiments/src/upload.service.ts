@@ -1,4 +1,13 @@
-import { EventStore, Followers, handle, load, type Metadata, type Recorded, release } from '@fairlead/eventing';
+import {
+  checkAppend,
+  EventStore,
+  Followers,
+  handle,
+  load,
+  type Metadata,
+  type Recorded,
+  release,
+} from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { DatasetState, Target } from './dataset';
 import { experimentModel, type ExperimentUploaded, upload } from './experiment';
@@ -29,13 +38,14 @@ export class Uploads {
 
   /**
    * Makes an experiment of a received body, or answers the first outcome when the same body came within 24 hours.
-   * @throws SessionExists, DatasetIdTaken, DatasetMismatch, NotExternallyManaged; then nothing is visible.
+   * @throws SessionExists, AppendTooLarge, DatasetIdTaken, DatasetMismatch, NotExternallyManaged; then nothing is visible.
    */
   async record(received: Received, tenant: string, metadata: Metadata): Promise<Outcome> {
     const id = await this.identify(tenant, received.sha256);
     const before = await this.earlier(id);
     if (before) return { event: before, replayed: true };
     const { header } = received.upload;
+    checkAppend(sessionStream(id), [{ type: 'ExperimentUploaded', data: received.upload }], metadata);
     const target = await findTarget(this.store, tenant, header, id);
     await checkSessionName(this.store, tenant, header.experiment_name, id);
     try {

@@ -1,4 +1,4 @@
-import { Followers, Vault, VersionMismatch } from '@fairlead/eventing';
+import { AppendTooLarge, Followers, Vault, VersionMismatch } from '@fairlead/eventing';
 import {
   BadGateway,
   BadRequest,
@@ -29,6 +29,7 @@ mapError(CodeHostFailed, ({ message, retryAfter }) => {
   if (retryAfter === undefined) return new BadGateway(message);
   return new HttpProblem(502, message, { headers: { 'retry-after': String(retryAfter) } });
 });
+mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**

@@ -16,7 +16,7 @@ describe('Readiness', () => {
     store = new PostgresEventStore(database.pool);
     followers = new Followers(store, database.pool);
     degradation = new Degradation();
-    readiness = new Readiness(database.pool, followers, new ParkedSubjects(database.pool), degradation);
+    readiness = new Readiness(store, followers, new ParkedSubjects(database.pool), degradation);
   });
   afterEach(async () => {
     await followers.onApplicationShutdown();
@@ -44,7 +44,8 @@ describe('Readiness', () => {
     );
     const readOnly = new Pool({ connectionString: database.url });
     const parked = new ParkedSubjects(readOnly);
-    expect(await new Readiness(readOnly, followers, parked, degradation).reasons()).toEqual([
+    const unwritable = new PostgresEventStore(readOnly);
+    expect(await new Readiness(unwritable, followers, parked, degradation).reasons()).toEqual([
       expect.stringMatching(/^Events cannot be appended: .*read-only/),
     ]);
     await readOnly.end();

@@ -1,8 +1,7 @@
-import { Degradation, Followers, ParkedSubjects } from '@fairlead/eventing';
+import { Degradation, EventStore, Followers, ParkedSubjects } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { Pool } from 'pg';
 
-/** Positions a follower may be behind the newest event and still count as near it. */
+/** Events a follower may be behind the newest event and still count as near it. */
 const NEAR = 1000n;
 /** The same for one that lets events gather before it takes them. */
 const NEAR_GATHERING = 50_000n;
@@ -26,7 +25,7 @@ export class Readiness {
   private answer: Promise<Health> | undefined;
 
   constructor(
-    private readonly pool: Pool,
+    private readonly store: EventStore,
     private readonly followers: Followers,
     private readonly parked: ParkedSubjects,
     private readonly degradation: Degradation,
@@ -48,7 +47,7 @@ export class Readiness {
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
     });
-    const appends = Promise.race([this.tryAppend(), late]);
+    const appends = Promise.race([this.store.ready(), late]);
     const following = Promise.race([this.following(), late]);
     const waiting = Promise.race([this.waiting(), late]);
     const [append, lag, subjects] = await Promise.allSettled([appends, following, waiting]);
@@ -64,22 +63,6 @@ export class Readiness {
         ...(subjects.status === 'fulfilled' ? subjects.value : []),
       ],
     };
-  }
-
-  /** Appends an event through the very function every append uses, waits at most 2 s for its lock, and rolls back. */
-  private async tryAppend(): Promise<void> {
-    const client = await this.pool.connect();
-    let broken: Error | undefined;
-    try {
-      await client.query(`begin; set local lock_timeout = '2s'`);
-      await client.query(
-        `select append_events(array['readiness-check'], array[-1], array['{}'], array[1], array[1],
-                              array[gen_random_uuid()], array['Checked'], array['{}'])`,
-      );
-    } finally {
-      await client.query('rollback').catch((error: Error) => (broken = error));
-      client.release(broken);
-    }
   }
 
   private async following(): Promise<{ needed: Reasons; optional: Reasons }> {

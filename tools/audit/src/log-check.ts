@@ -41,6 +41,9 @@ export async function checkLog(
   let reached: LogHash = NOTHING;
   let sealedUntil = NOTHING.position;
   const isDense = store instanceof PostgresEventStore;
+  // Positions change when a log moves to another store.
+  const isAt = (seal: LogSeal, { position, count }: LogHash) =>
+    isDense ? seal.position === position : seal.count === count;
   let before = 0n;
   const ending = new AbortController();
   if (until > 0n) {
@@ -53,7 +56,7 @@ export async function checkLog(
         before = event.position;
         checkOf(chains, event.stream).add(event);
         reached = hashLog([event], reached);
-        while (waiting[0]?.position === reached.position) {
+        while (waiting[0] && isAt(waiting[0], reached)) {
           const seal = waiting.shift()!;
           findings.push(...(await checkSeal(seal, reached, sealedUntil, signer)));
           sealedUntil = seal.position;

@@ -1,0 +1,35 @@
+import type { Metadata } from './event';
+import type { NewEvent } from './event-store';
+
+/**
+ * Bytes that the events of one append may take together. EventStoreDB takes 1 MiB; the rest is left for what a store
+ * adds to the metadata. One limit for every store, so that a log can move to any other.
+ */
+export const MAX_APPEND_BYTES = 1_000_000;
+
+/** The events are too large to be appended together; what is large belongs into a payload. */
+export class AppendTooLarge extends Error {
+  constructor(
+    readonly stream: string,
+    readonly bytes: number,
+  ) {
+    super(`The change takes ${bytes} bytes; at most ${MAX_APPEND_BYTES} can be recorded at once.`);
+    this.name = 'AppendTooLarge';
+  }
+}
+
+/** Refuses an append of nothing and one over the limit. @throws AppendTooLarge */
+export function checkAppend(stream: string, events: readonly NewEvent[], metadata: Metadata): void {
+  if (events.length === 0) throw new Error('An append needs at least one event.');
+  const bytes = events.reduce((sum, event) => sum + appendedBytes(event, metadata), 0);
+  if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+}
+
+/** What an event counts towards the limit: its data, its metadata and, as on EventStoreDB's disk, twice its type. */
+export function appendedBytes({ type, data }: NewEvent, metadata: Metadata): number {
+  return 2 * type.length + jsonBytes(data) + jsonBytes(metadata);
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

@@ -1,0 +1,41 @@
+import { appendedBytes, AppendTooLarge, MAX_APPEND_BYTES } from '@fairlead/eventing';
+import { splitRuns } from './live-runs.split';
+
+const metadata = { tenant: 't', actor: 'k' };
+const split = (runs: Parameters<typeof splitRuns>[1]) => splitRuns('experiment-1', runs, metadata);
+const text = (bytes: number) => JSON.stringify('x'.repeat(bytes));
+
+describe('Runs that were sent', () => {
+  it('are one event while they fit into one', () => {
+    const runs = [
+      { id: 'a', name: 'one', inputs: text(1000) },
+      { id: 'b', outputs: text(1000) },
+    ];
+    expect(split(runs)).toEqual([{ type: 'RunsReceived', data: { runs } }]);
+  });
+
+  it('are as many events as they need, in order, each of which can be appended', () => {
+    const runs = Array.from({ length: 50 }, (_, n) => ({ id: `run-${n}`, inputs: text(60_000 + n) }));
+    const events = split(runs);
+    expect(events).toHaveLength(4);
+    expect(events.flatMap(({ data }) => data.runs)).toEqual(runs);
+    for (const event of events) expect(appendedBytes(event, metadata)).toBeLessThanOrEqual(MAX_APPEND_BYTES);
+  });
+
+  it('are told member by member when one is too large by itself', () => {
+    const run = { id: 'a', name: 'one', inputs: text(600_000), outputs: text(600_000), error: 'late' };
+    const events = split([run, { id: 'b' }]);
+    expect(events.map(({ data }) => data.runs.map((change) => Object.keys(change)))).toEqual([
+      [
+        ['id', 'name'],
+        ['id', 'inputs'],
+      ],
+      [['id', 'outputs'], ['id', 'error'], ['id']],
+    ]);
+    expect(Object.assign({}, ...events.flatMap(({ data }) => data.runs).slice(0, 4))).toEqual(run);
+  });
+
+  it('cannot be told when one member is too large for an event', () => {
+    expect(() => split([{ id: 'a', inputs: text(MAX_APPEND_BYTES) }])).toThrow(AppendTooLarge);
+  });
+});
