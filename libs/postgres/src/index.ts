@@ -1,5 +1,5 @@
 export { copyIn, copyLine, type CopyValue } from './copy';
-export { openDatabase, pool, transaction, type DatabaseOptions, type MigrationClass } from './database';
+export { connect, openDatabase, pool, transaction, type DatabaseOptions, type MigrationClass } from './database';
 export { findEmbedded, startEmbedded, type EmbeddedOptions, type EmbeddedPostgres } from './embedded';
 export { opaqueStorage } from './opaque-storage';
 export { DatabaseProblem, isConnectionLost } from './problem';

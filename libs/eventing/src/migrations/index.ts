@@ -2,6 +2,7 @@ import { EventStoreTables1763600000000 } from './1763600000000-event-store';
 import { VaultTables1763600000100 } from './1763600000100-vault';
 import { LogHashes1763700000200 } from './1763700000200-log-hashes';
 import { ParkedSubjects1763800000000 } from './1763800000000-parked-subjects';
+import { LogMove1763700000450 } from './1763700000450-log-move';
 
 /** Tables of the event store, followers, consumers and the vault. */
 export const eventingMigrations = [
@@ -9,4 +10,5 @@ export const eventingMigrations = [
   VaultTables1763600000100,
   LogHashes1763700000200,
   ParkedSubjects1763800000000,
+  LogMove1763700000450,
 ];

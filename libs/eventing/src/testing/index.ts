@@ -1,2 +1,4 @@
+export * from './esdb-double';
+export * from './esdb-log';
 export * from './given';
 export * from './store-contract';

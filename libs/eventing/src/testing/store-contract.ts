@@ -1,4 +1,5 @@
 import { v7 as uuid } from 'uuid';
+import { AppendTooLarge } from '../append-limit';
 import type { Recorded } from '../event';
 import { type EventStore, VersionConflict } from '../event-store';
 
@@ -45,6 +46,13 @@ export function storeContract(name: string, make: () => EventStore | Promise<Eve
       await store.append(stream, 0, [noted('a'), noted('b'), noted('c')], {});
       expect((await store.read(stream, 2)).map(({ version }) => version)).toEqual([3]);
       expect(await store.read(stream, 3)).toEqual([]);
+    });
+
+    it('refuses an append that is larger than any store takes, and one of nothing', async () => {
+      const large = store.append(stream, 0, [noted('x'.repeat(600_000)), noted('y'.repeat(600_000))], {});
+      await expect(large).rejects.toBeInstanceOf(AppendTooLarge);
+      await expect(store.append(stream, 0, [], {})).rejects.toThrow('at least one event');
+      expect(await store.read(stream)).toEqual([]);
     });
 
     it('knows no events of a stream that does not exist', async () => {

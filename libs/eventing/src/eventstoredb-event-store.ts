@@ -1,0 +1,248 @@
+import {
+  type AppendToStreamOptions,
+  BACKWARDS,
+  END,
+  jsonEvent,
+  type JSONEventData,
+  NO_STREAM,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import type { Pool } from 'pg';
+import { newId } from './new-id';
+import { checkAppend } from './append-limit';
+import type { Metadata, Recorded } from './event';
+import {
+  type Appended,
+  type Batch,
+  EventStore,
+  type Filter,
+  matches,
+  type NewEvent,
+  VersionConflict,
+} from './event-store';
+import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
+import { isOurs, toEvent } from './eventstoredb-event';
+import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
+import { EventStoreDbTail } from './eventstoredb-tail';
+import { Listener } from './listener';
+
+/** Events one batch holds at most. */
+const BATCH_EVENTS = 1000;
+const POLL_MS = 1000;
+/** What an append's time limit grows by with each event. */
+const EVENT_MS = 10;
+
+export interface EventStoreDbOptions {
+  /** The database that subscribers write to: subscriptions end once it was away. */
+  readonly database?: Pool;
+  readonly limits?: TimeLimits;
+}
+
+/**
+ * The event store on EventStoreDB 23.10 or newer, at `esdb://…`. Positions are commit positions of `$all`, one for each
+ * event, and grow by bytes. Call `close` to end its connections.
+ */
+export class EventStoreDbStore extends EventStore {
+  override readonly stride = 500n;
+  private readonly connection: EventStoreDbConnection;
+  private readonly tail: EventStoreDbTail;
+  private readonly restarts: Listener | undefined;
+  /** How often the subscribers' database has been connected to. */
+  private connections = 0;
+  /** Appends at any version that are under way, by stream. */
+  private readonly turns = new Map<string, Promise<Appended>>();
+
+  private readonly database: Pool | undefined;
+
+  constructor(url: string, { database, limits }: EventStoreDbOptions = {}) {
+    super();
+    this.database = database;
+    this.connection = new EventStoreDbConnection(url, limits);
+    this.tail = new EventStoreDbTail(this.connection, () => this.head());
+    this.restarts = database && new Listener(database, 'restarts', () => (this.connections += 1));
+  }
+
+  /** Ends subscriptions and the connection. */
+  async close(): Promise<void> {
+    await Promise.all([this.tail.close(), this.restarts?.close()]);
+    this.connection.close();
+  }
+
+  /**
+   * As declared; an append that is repeated is recognised when it names the version that it named before. @throws
+   * EventStoreUnreachable when nobody answers: the events may have been appended all the same.
+   */
+  override async append(
+    stream: string,
+    expectedVersion: number | 'any',
+    events: readonly NewEvent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    checkAppend(stream, events, metadata);
+    const sent = events.map(({ id = newId(), type, data }) =>
+      jsonEvent({ id, type, data: data as JSONEventData['data'], metadata: { ...metadata } }),
+    );
+    if (expectedVersion !== 'any') return this.appendAt(stream, expectedVersion, sent);
+    const known = events.some(({ id }) => id !== undefined) ? await this.find(stream, sent) : undefined;
+    return known ?? this.inTurn(stream, (version) => this.appendAfter(stream, version, sent));
+  }
+
+  override async read(stream: string, after = 0): Promise<Recorded[]> {
+    return this.connection.call(async (client, signal, alive) => {
+      const events: Recorded[] = [];
+      try {
+        const all = client.readStream(stream, { fromRevision: BigInt(after), requiresLeader: true });
+        for await (const { event } of reading(all, signal)) {
+          alive();
+          if (event) events.push(toEvent(event));
+        }
+      } catch (error) {
+        if (!(error instanceof StreamNotFoundError)) throw error;
+      }
+      return events;
+    });
+  }
+
+  /**
+   * As declared; also rejects once the subscribers' database was away, because a crash may have taken back what they
+   * wrote without waiting for the disk.
+   */
+  override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
+    this.tail.open();
+    this.restarts?.open();
+    const connections = Math.max(this.connections, 1);
+    while (!signal.aborted) {
+      if (this.connections > connections) throw new Error('The connection to the database was lost.');
+      const { count } = this.tail;
+      const batch = this.tail.after(position, BATCH_EVENTS, filter);
+      if (batch && batch.position > position) {
+        position = batch.position;
+        yield batch;
+      } else if (batch || !this.tail.isOpen) {
+        await this.tail.wait(signal, POLL_MS, count);
+      } else {
+        for await (const older of this.catchUp(position, signal, filter)) {
+          position = older.position;
+          yield older;
+        }
+      }
+    }
+  }
+
+  override async head(): Promise<bigint> {
+    return (await this.newest())?.position ?? 0n;
+  }
+
+  /** The newest event, if there is one. */
+  async newest(): Promise<Recorded | undefined> {
+    return this.connection.call(async (client, signal, alive) => {
+      const all = client.readAll({ direction: BACKWARDS, fromPosition: END, requiresLeader: true });
+      for await (const { event } of reading(all, signal)) {
+        alive();
+        if (event && isOurs(event)) return toEvent(event);
+      }
+      return undefined;
+    });
+  }
+
+  /** Asks the leader, and the subscribers' database. */
+  override async ready(): Promise<void> {
+    await Promise.all([this.head(), this.database?.query('select 1')]);
+  }
+
+  /** What is older than the tail, filtered by the server, in order and without a gap to the tail. */
+  private async *catchUp(position: bigint, signal: AbortSignal, filter: Filter): AsyncGenerator<Batch> {
+    const subscription = await EventStoreDbSubscription.to(this.connection, position, filter);
+    try {
+      while (!signal.aborted && !this.tail.reaches(position)) {
+        const heard = await subscription.next(POLL_MS, signal);
+        if (heard.position > position) yield heard;
+        const quiet = heard.position === position;
+        position = heard.position;
+        if ((!heard.caughtUp && !quiet) || this.tail.reaches(position)) continue;
+        // The server does not say how far it has come when it passed over the last events.
+        const rest = await this.readOn(position, filter);
+        if (rest.position > position) yield rest;
+        return;
+      }
+    } finally {
+      subscription.close();
+    }
+  }
+
+  /** The next events after `position`, chosen here. */
+  private async readOn(position: bigint, filter: Filter): Promise<Batch> {
+    return this.connection.call(async (client, signal, alive) => {
+      const events: Recorded[] = [];
+      let reached = position;
+      const all = client.readAll({ fromPosition: from(position), maxCount: BATCH_EVENTS, requiresLeader: true });
+      for await (const { event } of reading(all, signal)) {
+        alive();
+        if (!event || event.position.commit <= position) continue;
+        reached = event.position.commit;
+        const next = isOurs(event) ? toEvent(event) : undefined;
+        if (next && matches(next, filter)) events.push(next);
+      }
+      return { events, position: reached };
+    });
+  }
+
+  private async appendAt(stream: string, version: number, sent: readonly JSONEventData[]): Promise<Appended> {
+    const more = sent.length * EVENT_MS;
+    const options: AppendToStreamOptions = {
+      expectedRevision: version === 0 ? NO_STREAM : BigInt(version - 1),
+      deadline: this.connection.limits.attempt + more,
+      requiresLeader: true,
+    };
+    try {
+      // The same ids at the same revision are appended once, however often they are sent.
+      const { nextExpectedRevision } = await this.connection.call(
+        (client) => client.appendToStream(stream, [...sent], options),
+        more,
+      );
+      return await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id);
+    } catch (error) {
+      if (!(error instanceof WrongExpectedVersionError)) throw error;
+      const { actualVersion } = error;
+      throw new VersionConflict(stream, version, typeof actualVersion === 'bigint' ? Number(actualVersion) + 1 : 0);
+    }
+  }
+
+  /** The time an event got, and its position, are not in the answer to an append. */
+  private async recorded(stream: string, revision: bigint, id: string): Promise<Appended> {
+    const event = (await this.read(stream, Number(revision)))[0];
+    if (event?.id !== id) throw new Error(`Stream ${stream} holds another event where ${id} was appended.`);
+    return event;
+  }
+
+  /** Appends behind whatever is there: at `version` first, then at the one that is found. */
+  private async appendAfter(stream: string, version: number, sent: readonly JSONEventData[]): Promise<Appended> {
+    for (;;) {
+      try {
+        return await this.appendAt(stream, version, sent);
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+        version = error.actual;
+      }
+    }
+  }
+
+  /** One append after the other, each told the version that the one before it left behind (0 when that is not known). */
+  private async inTurn(stream: string, append: (version: number) => Promise<Appended>): Promise<Appended> {
+    const before = this.turns.get(stream);
+    const turn = (async () => append((await before?.catch(() => undefined))?.version ?? 0))();
+    this.turns.set(stream, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.turns.get(stream) === turn) this.turns.delete(stream);
+    }
+  }
+
+  /** The newest of these events that the stream holds already. */
+  private async find(stream: string, sent: readonly JSONEventData[]): Promise<Appended | undefined> {
+    const ids = new Set(sent.map(({ id }) => id));
+    return (await this.read(stream)).findLast(({ id }) => ids.has(id));
+  }
+}

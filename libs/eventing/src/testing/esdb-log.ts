@@ -1,0 +1,138 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { v4 as uuid } from 'uuid';
+
+/** An event as it was sent. */
+export interface Proposed {
+  readonly id: string;
+  readonly type: string;
+  readonly contentType: string;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+}
+
+export interface LogRecord extends Proposed {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: number;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+}
+
+export type Expected = number | 'any' | 'no stream' | 'stream exists';
+
+/** What an append came to: its last record, or the revision that the stream has (-1 when there is none). */
+export type Judged = { readonly last: LogRecord } | { readonly current: number };
+
+/** Where the first record begins: a server's log holds records of its own before. */
+const FIRST_POSITION = 166;
+const RECORD_BYTES = 120;
+
+/**
+ * The log of the EventStoreDB double: streams, commit positions that grow by bytes, and appends judged as
+ * EventStoreDB judges them. With a file, what has been appended is there again after a restart.
+ */
+export class EsdbLog {
+  readonly records: LogRecord[] = [];
+  /** Called after each append. */
+  readonly listeners = new Set<() => void>();
+  private readonly streams = new Map<string, LogRecord[]>();
+  /** Appends at any version are recognised only while they are remembered. */
+  private remembered = new Map<string, LogRecord>();
+  private end = FIRST_POSITION;
+
+  constructor(private readonly file?: string) {
+    if (!file || !existsSync(file)) return;
+    // The last line may have been cut off.
+    for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
+      for (const record of JSON.parse(line, revive) as LogRecord[]) this.keep(record);
+    }
+  }
+
+  stream(name: string): readonly LogRecord[] {
+    return this.streams.get(name) ?? [];
+  }
+
+  /** Appends unless the stream is at another revision, or answers what an earlier append of the same ids came to. */
+  append(stream: string, expected: Expected, events: readonly Proposed[]): Judged {
+    const existing = this.stream(stream);
+    const current = existing.length - 1;
+    const repeated = this.repeated(existing, expected, events);
+    if (repeated) return { last: repeated };
+    const at = expected === 'no stream' ? -1 : expected;
+    if (typeof at === 'number' ? at !== current : at === 'stream exists' && current < 0) return { current };
+    return { last: this.write(stream, existing.length, events) };
+  }
+
+  /** A record of the server's own, as statistics and metadata are. */
+  appendSystemEvent(stream = '$stats-127.0.0.1:2113'): void {
+    const data = Buffer.from('{}');
+    const event = { id: uuid(), type: '$statsCollected', contentType: 'application/json', data, metadata: data };
+    this.write(stream, this.stream(stream).length, [event]);
+  }
+
+  /** What happens to memory when another node becomes leader. */
+  forget(): void {
+    this.remembered = new Map();
+  }
+
+  /** Place of the first record at or after a position. */
+  indexAt(position: number): number {
+    let [low, high] = [0, this.records.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.records[middle]!.position >= position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  private repeated(existing: readonly LogRecord[], expected: Expected, events: readonly Proposed[]) {
+    const first = expected === 'no stream' ? 0 : typeof expected === 'number' ? expected + 1 : undefined;
+    const known = events.map(({ id }, index) =>
+      first === undefined
+        ? this.remembered.get(id)
+        : existing[first + index]?.id === id
+          ? existing[first + index]
+          : undefined,
+    );
+    const stream = existing[0]?.stream;
+    return known.every((record) => record && record.stream === stream) ? known.at(-1) : undefined;
+  }
+
+  private write(stream: string, revision: number, events: readonly Proposed[]): LogRecord {
+    const created = Date.now();
+    let position = this.end;
+    const records = events.map((event, index) => {
+      const record = { ...event, stream, revision: revision + index, position, created };
+      position += sizeOf(record);
+      return record;
+    });
+    if (this.file) appendFileSync(this.file, `${JSON.stringify(records, preserve)}\n`, { flush: true });
+    for (const record of records) this.keep(record);
+    for (const listener of this.listeners) listener();
+    return records.at(-1)!;
+  }
+
+  private keep(record: LogRecord): void {
+    this.records.push(record);
+    this.streams.set(record.stream, this.streams.get(record.stream) ?? []);
+    this.streams.get(record.stream)!.push(record);
+    this.remembered.set(record.id, record);
+    this.end = record.position + sizeOf(record);
+  }
+}
+
+function sizeOf({ stream, type, data, metadata }: Omit<LogRecord, 'position'>): number {
+  return RECORD_BYTES + stream.length + type.length + data.length + metadata.length;
+}
+
+function preserve(this: unknown, key: string, value: unknown): unknown {
+  // A Buffer has turned itself into an object already.
+  const original = (this as Readonly<Record<string, unknown>>)[key];
+  return original instanceof Uint8Array ? { base64: Buffer.from(original).toString('base64') } : value;
+}
+
+function revive(_key: string, value: unknown): unknown {
+  const { base64 } = Object(value) as { base64?: unknown };
+  return typeof base64 === 'string' ? Buffer.from(base64, 'base64') : value;
+}
