@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
-import { type KafkaSettings, type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
+import { isEventStoreUrl, type KafkaSettings, type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
 import { type AllowedHost, type EdgeSettings, parseOutboundAllow, readEdgeSettings } from '@fairlead/http';
 import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
 import { kafkaSettings } from './kafka.settings';
@@ -18,6 +18,8 @@ export interface Settings {
   readonly apiKey?: string;
   /** Use this PostgreSQL instead of the embedded one. */
   readonly databaseUrl?: string;
+  /** The log is in this EventStoreDB; without it, in the database. */
+  readonly eventStoreUrl?: string;
   /** Wraps the data keys of secrets; generated when absent. */
   readonly masterKeys?: MasterKeys;
   readonly hosting: Hosting;
@@ -103,6 +105,7 @@ export function readSettings(env: Environment): Settings {
     dataDir: resolve(read('FAIRLEAD_DATA_DIR', '.fairlead', String)),
     apiKey: read('FAIRLEAD_API_KEY', undefined, secretWord(20)),
     databaseUrl: read('DATABASE_URL', undefined, databaseUrl),
+    eventStoreUrl: read('EVENTSTORE_URL', undefined, eventStoreUrl),
     masterKeys: read('FAIRLEAD_MASTER_KEY', undefined, masterKeys),
     hosting: read('HOSTING', 'any', oneOf(HOSTING)),
     dialect: read('WIRE_DIALECT', undefined, oneOf(['langsmith'])) ? 'wire' : 'specification',
@@ -188,6 +191,10 @@ function collector(text: string): string | Mistake {
 function databaseUrl(text: string): string | Mistake {
   const usable = URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
   return usable ? text : new Mistake('must be an address like postgres://user:password@host:5432/database');
+}
+
+function eventStoreUrl(text: string): string | Mistake {
+  return isEventStoreUrl(text) ? text : new Mistake('must be an address like esdb://user:password@host:2113?tls=true');
 }
 
 function masterKeys(text: string): MasterKeys | Mistake {

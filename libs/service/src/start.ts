@@ -10,7 +10,7 @@ import {
   KafkaCluster,
   masterKeyFile,
   measureEventing,
-  PostgresEventStore,
+  openEventStore,
   Vault,
 } from '@fairlead/eventing';
 import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/http';
@@ -102,7 +102,7 @@ async function open(
   const url = settings.databaseUrl ?? (await startPostgres(settings, logger, started));
   const db = await openDatabase({ url, migrations: [...eventingMigrations, ...httpMigrations, ...migrations] });
   started.push(() => db.destroy());
-  const store = new PostgresEventStore(pool(db));
+  const store = await openEventStore(pool(db), settings.eventStoreUrl);
   started.push(() => store.close());
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
   const kafka = settings.kafka && { cluster: new KafkaCluster(settings.kafka), publications };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EventStore, masterKeyFile, parseMasterKeys, PostgresEventStore, Vault } from '@fairlead/eventing';
+import { type EventStore, masterKeyFile, openEventStore, parseMasterKeys, Vault } from '@fairlead/eventing';
 import { findEmbedded, startEmbedded } from '@fairlead/postgres';
 import { Pool } from 'pg';
 
@@ -15,7 +15,8 @@ export interface Installation {
 
 /**
  * Opens the installation that the same settings would start: `DATABASE_URL`, or the embedded PostgreSQL in
- * `FAIRLEAD_DATA_DIR`, which is started for as long as this takes when it does not run. Nothing is migrated.
+ * `FAIRLEAD_DATA_DIR`, which is started for as long as this takes when it does not run; the log may be in the
+ * EventStoreDB of `EVENTSTORE_URL`. Nothing is migrated.
  * @throws Error when there is none, in one line.
  */
 export async function openInstallation(env: NodeJS.ProcessEnv): Promise<Installation> {
@@ -32,7 +33,7 @@ export async function openInstallation(env: NodeJS.ProcessEnv): Promise<Installa
   const url = running ?? own!.url;
   const pool = new Pool({ connectionString: url, max: 4, application_name: 'fairlead tools' });
   pool.on('error', () => undefined);
-  const store = new PostgresEventStore(pool);
+  const store = await openEventStore(pool, env.EVENTSTORE_URL || undefined);
   const masterKeys = env.FAIRLEAD_MASTER_KEY
     ? parseMasterKeys(env.FAIRLEAD_MASTER_KEY, 'FAIRLEAD_MASTER_KEY')
     : await masterKeyFile(keyFile);

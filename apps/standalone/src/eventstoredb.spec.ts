@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { Home, killed, until } from './testing/home';
+
+describe('The standalone service with its log in EventStoreDB (double)', () => {
+  let home: Home;
+  let double: EventStoreDbDouble;
+  beforeEach(async () => {
+    home = new Home();
+    double = await EventStoreDbDouble.start();
+  });
+  afterEach(async () => {
+    await home.end();
+    await double.stop();
+  });
+
+  const start = () => home.start({ EVENTSTORE_URL: double.url });
+  async function call(url: string, method: string, path: string, body?: unknown) {
+    const answer = await fetch(url + path, {
+      method,
+      headers: { 'x-api-key': home.key(), 'content-type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: text && JSON.parse(text) };
+  }
+  const deployment = (name: string, secrets: object[] = []) => ({
+    name,
+    source: 'external_container',
+    source_config: {},
+    source_revision_config: { image_uri: 'registry.example/agent:1' },
+    secrets,
+  });
+  const experiment = {
+    experiment_name: 'capitals',
+    dataset_name: 'capitals',
+    experiment_start_time: '2026-01-01T12:00:00Z',
+    experiment_end_time: '2026-01-01T12:05:00Z',
+    results: [
+      {
+        row_id: '0196b1f0-0000-7000-8000-000000000001',
+        inputs: { question: 'What is the capital of France?' },
+        actual_outputs: { answer: 'Paris' },
+        evaluation_scores: [{ key: 'correct', score: 1 }],
+        start_time: '2026-01-01T12:01:00Z',
+        end_time: '2026-01-01T12:01:02Z',
+      },
+    ],
+  };
+
+  it('creates, changes, uploads and reads back, and knows it all after a restart', async () => {
+    const first = await start();
+    const created = await call(first.url, 'POST', '/v2/deployments', deployment('agent'));
+    expect(created.status).toBe(201);
+    const { id } = created.body;
+    const image_uri = 'registry.example/agent:2';
+    const patched = await call(first.url, 'PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri } });
+    expect([patched.status, patched.body.source_revision_config.image_uri]).toEqual([200, image_uri]);
+    const listed = await call(first.url, 'GET', '/v2/deployments?name_contains=agent');
+    expect(listed.body.resources).toMatchObject([{ id, source_revision_config: { image_uri } }]);
+    expect((await call(first.url, 'POST', '/api/v1/datasets/upload-experiment', experiment)).status).toBe(200);
+    const sessions = () => call(first.url, 'GET', '/api/v1/sessions?name=capitals');
+    await until(async () => (await sessions()).body[0]?.run_count === 1);
+    await until(async () => (await call(first.url, 'GET', `/v2/deployments/${id}`)).body.active_revision_id);
+    const read = async (url: string) => [
+      await call(url, 'GET', `/v2/deployments/${id}`),
+      await call(url, 'GET', `/v2/deployments/${id}/history`),
+      await call(url, 'GET', `/v2/deployments/${id}?version=1`),
+      await call(url, 'GET', '/api/v1/sessions?name=capitals'),
+    ];
+    await until(async () => (await call(first.url, 'GET', '/health/ready')).status === 200);
+    const before = await read(first.url);
+    expect(before.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    first.process.kill('SIGTERM');
+    expect(await once(first.process, 'exit')).toEqual([0, null]);
+    const second = await start();
+    expect(await read(second.url)).toEqual(before);
+    expect((await call(second.url, 'POST', '/v2/deployments', deployment('agent'))).status).toBe(400);
+    expect((await call(second.url, 'POST', '/v2/deployments', deployment('other'))).status).toBe(201);
+    await killed(second.process);
+    const third = await start();
+    expect((await call(third.url, 'GET', '/v2/deployments')).body.resources).toHaveLength(2);
+  });
+
+  it('takes as many secrets as an event can hold and refuses more with 413, leaving nothing behind', async () => {
+    const { url } = await start();
+    const secrets = (count: number, bytes: number) =>
+      Array.from({ length: count }, (_, n) => ({ name: `SECRET_${n}`, value: 'x'.repeat(bytes) }));
+    expect((await call(url, 'POST', '/v2/deployments', deployment('large', secrets(30, 10_000)))).status).toBe(201);
+    expect((await call(url, 'POST', '/v2/deployments', deployment('small', secrets(1000, 20)))).status).toBe(201);
+    const refused = await call(url, 'POST', '/v2/deployments', deployment('huge', secrets(70, 10_000)));
+    expect(refused).toMatchObject({
+      status: 413,
+      body: { detail: expect.stringMatching(/at most 1000000 can be recorded at once/) },
+    });
+    expect((await call(url, 'POST', '/v2/deployments', deployment('huge'))).status).toBe(201);
+  });
+
+  it('answers 503 while the event store is away, and goes on by itself when it is back', async () => {
+    const { url } = await start();
+    const { log, address } = double;
+    await double.stop();
+    const refused = await call(url, 'POST', '/v2/deployments', deployment('agent'));
+    expect([refused.status, refused.retryAfter]).toEqual([503, '5']);
+    expect((await call(url, 'GET', '/health/ready')).status).toBe(503);
+    double = await EventStoreDbDouble.start({ port: address.port, log });
+    await until(async () => (await call(url, 'POST', '/v2/deployments', deployment('agent'))).status === 201);
+    await until(async () => (await call(url, 'GET', '/health/ready')).status === 200);
+    expect((await call(url, 'GET', '/v2/deployments')).body.resources).toHaveLength(1);
+  });
+
+  it('says in one line that there is no event store, and never where its password is', async () => {
+    const EVENTSTORE_URL = 'esdb://admin:secret@127.0.0.1:1?tls=false';
+    const { code, errors } = await home.run({ EVENTSTORE_URL });
+    expect([code, errors.length]).toEqual([1, 1]);
+    expect(errors[0]).toMatch(/^EventStoreDB at 127\.0\.0\.1:1 cannot be used \(.+\): check EVENTSTORE_URL\.$/);
+    expect(errors[0]).not.toContain('secret');
+  });
+
+  it('does not start beside a log that is still in the database', async () => {
+    const before = await home.start();
+    before.process.kill('SIGTERM');
+    await once(before.process, 'exit');
+    const { code, errors } = await home.run({ EVENTSTORE_URL: double.url });
+    expect([code, errors]).toEqual([
+      1,
+      ['The log is in the database: move it with `npm run migrate-store`, or unset EVENTSTORE_URL.'],
+    ]);
+  });
+});
