@@ -1,0 +1,54 @@
+import { EventStoreDbStore, eventingMigrations, placeOf, PostgresEventStore } from '@fairlead/eventing';
+import { connect, openDatabase, pool } from '@fairlead/postgres';
+import { compareOrder, compareStreams } from './compare';
+import { copy } from './copy';
+import { MoveProblem } from './problem';
+import { shown } from './progress';
+import { isMoved, switchOver } from './switch-over';
+
+/** The lock that every append to the old log takes: nothing is appended while the log is moved. */
+const APPEND_LOCK = 7_238_811_045;
+
+/**
+ * Moves the log of a database to EventStoreDB, compares both, and only then makes the new one the one that counts. Run
+ * again after whatever ended it, it goes on where it was. Answers the number of events.
+ * @throws MoveProblem, DatabaseProblem, EventStoreUnreachable
+ */
+export async function move(databaseUrl: string, eventStoreUrl: string): Promise<number> {
+  const lock = await connect(databaseUrl);
+  try {
+    const { rows } = await lock.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where application_name = 'fairlead' and datname = current_database()`,
+    );
+    if (rows[0]!.n > 0) throw new MoveProblem('Fairlead is running on this database: stop it first.');
+    await lock.query('select pg_advisory_lock($1)', [APPEND_LOCK]);
+    return await moveLocked(databaseUrl, eventStoreUrl);
+  } finally {
+    await lock.end();
+  }
+}
+
+async function moveLocked(databaseUrl: string, eventStoreUrl: string): Promise<number> {
+  const db = await openDatabase({ url: databaseUrl, migrations: eventingMigrations });
+  const database = pool(db);
+  const from = new PostgresEventStore(database);
+  const to = new EventStoreDbStore(eventStoreUrl);
+  try {
+    if (await isMoved(database)) throw new MoveProblem('The log of this database has been moved already.');
+    const events = Number(await from.head());
+    await shown('copy', events, (done) => {
+      let before = 0n;
+      return copy(database, from, to, (position) => {
+        done(Number(position - before));
+        before = position;
+      });
+    });
+    await shown('compare', events, (done) => compareStreams(database, from, to, done));
+    await shown('order', events, (done) => compareOrder(from, to, done));
+    await switchOver(database, to, placeOf(eventStoreUrl));
+    return events;
+  } finally {
+    await Promise.all([from.close(), to.close()]);
+    await db.destroy();
+  }
+}
