@@ -3,7 +3,16 @@ import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
 
 /** Which of our libraries each folder may import; a domain never imports another domain. */
-const DOMAINS = ['access', 'audit', 'deployments', 'experiments', 'integrations', 'auth-providers', 'rollouts', 'webhooks'];
+const DOMAINS = [
+  'access',
+  'audit',
+  'deployments',
+  'experiments',
+  'integrations',
+  'auth-providers',
+  'rollouts',
+  'webhooks',
+];
 const FOUNDATION = ['contracts', 'eventing', 'http', 'postgres'];
 const MAY_IMPORT = {
   contracts: [],

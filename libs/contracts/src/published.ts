@@ -28,7 +28,7 @@ const DEPLOYMENTS: Readonly<Record<string, Teller>> = {
     changed: changedMembers(data),
     ...(data.source_config && { source_config: publicConfig(data.source_config) }),
     ...(data.source_revision_config !== undefined && {
-      source_revision_config: publicRevision(data.source_revision_config as RevisionSourceMessage),
+      source_revision_config: publicRevision(data.source_revision_config),
     }),
   }),
   DeploymentProvisioned: (_: unknown, deployment_id) => ({ deployment_id, status: 'READY' }),
