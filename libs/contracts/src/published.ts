@@ -96,6 +96,8 @@ const INTERNAL = [
   'IntegrationRemoved',
   'PushReceived',
   'RolloutStatusReported',
+  'RunsReceived',
+  'WebhookRemoved',
 ] as const;
 
 const TELLERS: Readonly<Record<string, Teller>> = { ...DEPLOYMENTS, ...REVISIONS, ...EXPERIMENTS };

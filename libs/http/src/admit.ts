@@ -34,9 +34,15 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
   instance.decorateRequest('dialect', 'specification');
   instance.addHook('onRequest', (request, reply, done) => {
     request.visit = begin(request);
-    reply.raw.once('close', () => {
+    const { socket } = request.raw;
+    const end = () => {
+      reply.raw.off('close', end);
+      socket.off('close', end);
       for (const depart of departures) depart(request, reply, request.visit);
-    });
+    };
+    reply.raw.once('close', end);
+    // An answer that waits behind others on its connection is not told when that closes.
+    socket.setMaxListeners(0).once('close', end);
     const mayRead = greeting.give(request, reply);
     const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
     if (dialect !== undefined) request.dialect = dialect;
