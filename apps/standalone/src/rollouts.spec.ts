@@ -81,3 +81,10 @@ it('builds an uploaded archive with the operator’s command, and shows its log'
   expect(json.logs.map(({ message }: { message: string }) => message)).toEqual(['building [redacted]', 'the source']);
   expect(typeof json.next_offset).toBe('string');
 }, 30_000);
+
+it('ends a rollout at the time limit', async () => {
+  await start({ EXECUTOR: 'command', COMMAND_DEPLOY: 'sleep 600', ROLLOUT_TIME_LIMIT: '1' });
+  const { json: created } = await ask('POST', '/v2/deployments', container);
+  const { json: revision } = await wait(created.id, created.latest_revision_id);
+  expect(revision.status).toBe('DEPLOY_FAILED');
+}, 30_000);
