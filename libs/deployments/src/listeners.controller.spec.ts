@@ -36,6 +36,18 @@ describe('listeners', () => {
     expect((await send('GET', '/v2/listeners')).json.resources).toEqual([]);
   });
 
+  it('are listed newest first, page by page', async () => {
+    const made = [await send('POST', '/v2/listeners', { body: body('page-1') })];
+    made.unshift(await send('POST', '/v2/listeners', { body: body('page-2') }));
+    const first = await send('GET', '/v2/listeners?limit=1');
+    expect(first.json).toEqual({ resources: [made[0]!.json], offset: 1 });
+    expect(first.headers.link).toBe('</v2/listeners?limit=1&offset=1>; rel="next"');
+    const second = await send('GET', '/v2/listeners?limit=1&offset=1');
+    expect(second.json).toEqual({ resources: [made[1]!.json], offset: 2 });
+    expect(second.headers.link).toBeUndefined();
+    for (const { json } of made) await send('DELETE', `/v2/listeners/${json.id}`);
+  });
+
   it('are unique by compute within the tenant, until they are deleted', async () => {
     const first = await send('POST', '/v2/listeners', { body: body('cluster-2') });
     const again = await send('POST', '/v2/listeners', { body: body('cluster-2') });

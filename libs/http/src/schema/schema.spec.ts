@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import {
   anyJson,
+  bool,
   check,
   csv,
   datetime,
@@ -280,5 +281,14 @@ describe('A time', () => {
       micros: 1767323045123456,
     });
     expect(instant(new Date(0))).toEqual({ iso: '1970-01-01T00:00:00+00:00', micros: 0 });
+  });
+});
+
+describe('A boolean', () => {
+  const words = { true: ['true', '1', 'yes', 'on', 't', 'y'], false: ['false', '0', 'no', 'off', 'f', 'n'] };
+  it.each(Object.entries(words))('is %s in six words, in any case', (name, texts) => {
+    for (const text of texts.flatMap((word) => [word, word.toUpperCase()])) {
+      expect({ text, ...run(bool(), text) }).toEqual({ text, value: name === 'true' });
+    }
   });
 });
