@@ -21,9 +21,9 @@ export interface DeploymentDeletionRequestedMessage {
   readonly delete_tracing_project: boolean;
 }
 
-/** `DeploymentStatusReported`: the place where the deployment runs cannot be reached, or can be reached again. */
+/** `DeploymentStatusReported`: the deployment cannot be reached, or nobody uses it, or neither any more. */
 export interface DeploymentStatusReportedMessage {
-  readonly status: 'READY' | 'UNKNOWN';
+  readonly status: 'READY' | 'UNUSED' | 'UNKNOWN';
   readonly reason?: string;
 }
 

@@ -2,7 +2,7 @@
 export const EVENT_TYPES = {
   'deployment.created': 'A deployment has been created.',
   'deployment.patched': 'Members of a deployment have changed.',
-  'deployment.status_changed': 'A deployment can be used, cannot be reached, or is being deleted.',
+  'deployment.status_changed': 'A deployment can be used, is not used, cannot be reached, or is being deleted.',
   'deployment.deleted': 'A deployment is gone and its name free again.',
   'revision.created': 'A revision waits to be rolled out.',
   'revision.status_changed': 'A revision has got on, succeeded or failed.',
