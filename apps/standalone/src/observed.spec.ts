@@ -50,7 +50,7 @@ it('is traced from a request through its append into the consumers that react to
   // The tracing project that the consumer makes is part of the same story.
   await collector.span((span) => span.name === 'append' && span.parentSpanId === consumer.spanId);
   expect((await inTrace('follow deployments.view')).parentSpanId).toBe(request.spanId);
-  expect(collector.services).toEqual(new Set(['fairlead']));
+  expect(collector.services).toEqual(new Set(['fairlead-standalone']));
 });
 
 it('tells its metrics to whoever has the token', async () => {

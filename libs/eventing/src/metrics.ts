@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Followers, FollowerStatus } from './followers';
+import { ParkedSubjects } from './parked-subjects';
 
 /** Appends by what became of them. */
 export const appends = new Counter({
@@ -34,9 +35,10 @@ export const failures = new Counter({
 
 const PATIENCE_MS = 2000;
 
-/** Adds where the followers stand, and what the pool's connections do, to the metrics of a process. */
+/** Adds where followers and consumers stand, and what the pool's connections do, to the metrics of a process. */
 export function measureEventing(registry: Registry, followers: Followers, pool: Pool): void {
   measureFollowers(registry, followers);
+  measureParked(registry, new ParkedSubjects(pool));
   const registers = [registry];
   new Gauge({
     name: 'fairlead_database_connections',
@@ -67,10 +69,7 @@ export function measureEventing(registry: Registry, followers: Followers, pool: 
 
 /** Without an answer of the database it is not known where they stand: the gauges are absent then. */
 function measureFollowers(registry: Registry, followers: Followers): void {
-  const statuses = shared(() => {
-    const late = new Promise<FollowerStatus[]>((resolve) => setTimeout(resolve, PATIENCE_MS, []).unref());
-    return Promise.race([followers.status(), late]).catch(() => []);
-  });
+  const statuses = shared(() => inTime(followers.status()));
   const gauge = (name: string, help: string, value: (status: FollowerStatus) => number) =>
     new Gauge({
       name,
@@ -87,6 +86,28 @@ function measureFollowers(registry: Registry, followers: Followers): void {
     Number(position),
   );
   gauge('fairlead_follower_lag_events', 'Positions between the newest event and a follower', ({ lag }) => Number(lag));
+}
+
+function measureParked(registry: Registry, parked: ParkedSubjects): void {
+  new Gauge({
+    name: 'fairlead_parked_subjects',
+    help: 'Subjects at which a consumer has failed: retrying by itself, or parked until somebody asks for a retry',
+    labelNames: ['consumer', 'status'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { consumer, parked: given, retrying } of await inTime(parked.counts())) {
+        this.set({ consumer, status: 'parked' }, given);
+        this.set({ consumer, status: 'retrying' }, retrying);
+      }
+    },
+  });
+}
+
+/** Nothing when the database fails or takes too long: a scrape must not wait for it. */
+function inTime<T>(answer: Promise<readonly T[]>): Promise<readonly T[]> {
+  const late = new Promise<readonly T[]>((resolve) => setTimeout(resolve, PATIENCE_MS, []).unref());
+  return Promise.race([answer, late]).catch(() => []);
 }
 
 /** Those who ask while an answer is on its way share it. */

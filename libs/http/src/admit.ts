@@ -3,11 +3,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Actor, allows, type Dialect, type Scope } from './access';
 import type { Admission } from './admission';
 import { sendProblem } from './answer';
+import type { Departures } from './departures';
 import { Forbidden, type HttpProblem, MethodNotAllowed, NotFound } from './errors';
 import type { Greeting } from './greeting';
 import { traceRequest } from './request-tracing';
 import type { RouteTable } from './routes';
-import type { Departure, Visit } from './visit';
+import type { Visit } from './visit';
 
 /** Finds out who sends a request. @throws Unauthorized, or Forbidden */
 export type Authenticate = (request: FastifyRequest) => Promise<Actor>;
@@ -27,22 +28,14 @@ interface Gatekeepers {
  * Lets a request in: its id, its dialect, its actor; or no room for it, no such path, no such method, no valid key, no
  * scope. Its end is told to `departures`.
  */
-export function admit(instance: FastifyInstance, keepers: Gatekeepers, departures: readonly Departure[]): void {
+export function admit(instance: FastifyInstance, keepers: Gatekeepers, departures: Departures): void {
   const { greeting, admission } = keepers;
   instance.decorateRequest('actor');
   instance.decorateRequest('visit');
   instance.decorateRequest('dialect', 'specification');
   instance.addHook('onRequest', (request, reply, done) => {
     request.visit = begin(request);
-    const { socket } = request.raw;
-    const end = () => {
-      reply.raw.off('close', end);
-      socket.off('close', end);
-      for (const depart of departures) depart(request, reply, request.visit);
-    };
-    reply.raw.once('close', end);
-    // An answer that waits behind others on its connection is not told when that closes.
-    socket.setMaxListeners(0).once('close', end);
+    departures.watch(request, reply);
     const mayRead = greeting.give(request, reply);
     const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
     if (dialect !== undefined) request.dialect = dialect;

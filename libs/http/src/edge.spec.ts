@@ -121,6 +121,21 @@ describe('Requests at a time', () => {
     socket.destroy();
     while ((await server.ask('/v2/address')).status !== 200);
   });
+
+  it('count no more when their connection ends before their answer’s turn', async () => {
+    await start({ requests: { total: 3, perKey: 3 } });
+    const socket = open();
+    const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n`;
+    socket.write(request('/v2/held') + request('/v2/held') + request('/v2/address'));
+    await held.reached(2);
+    expect(await statuses(1, '/v2/address')).toEqual([503]);
+    socket.destroy();
+    while ((await server.ask('/v2/address')).status !== 200);
+    const waiting = [server.ask('/v2/held'), server.ask('/v2/held'), server.ask('/v2/held')];
+    await held.reached(5);
+    held.letGo();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
 });
 
 function open(): Socket {

@@ -8,6 +8,7 @@ import { Admission } from './admission';
 import { admit, type Authenticate } from './admit';
 import { answerTo, sendProblem } from './answer';
 import { answerClientError } from './client-error';
+import { Departures } from './departures';
 import { canonicalUrl } from './dialects';
 import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';
 import { loggedError } from './logged-error';
@@ -22,7 +23,6 @@ import { Greeting } from './greeting';
 import { keepTable, RouteTable } from './routes';
 import { endTrace } from './request-tracing';
 import { endSlowReaders } from './slow-readers';
-import type { Departure } from './visit';
 
 export interface ServerOptions {
   readonly logger: Logger;
@@ -92,13 +92,14 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const table = new RouteTable(instance);
   const admission = new Admission(edge);
   const { authenticate, traced = false } = options;
-  const departures: Departure[] = [(request) => admission.depart(request), readBodies(instance, limits)];
+  const departures = new Departures();
   admit(instance, { table, greeting, admission, authenticate, traced }, departures);
-  departures.push(logRequests(logger));
+  const { told } = departures;
+  told.push((request) => admission.depart(request), readBodies(instance, limits), logRequests(logger));
   const { refused } = options;
-  if (refused) departures.push((request, reply) => tellRefused(request, reply, refused));
-  if (options.metrics) departures.push(serveMetrics(instance, admission, options.metrics));
-  if (traced) departures.push(endTrace);
+  if (refused) told.push((request, reply) => tellRefused(request, reply, refused));
+  if (options.metrics) told.push(serveMetrics(instance, admission, options.metrics));
+  if (traced) told.push(endTrace);
   closeInTime(instance);
   instance.server.maxConnections = edge.connections;
   endSlowReaders(instance.server, limits.reading);

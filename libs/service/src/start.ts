@@ -68,7 +68,7 @@ export async function start(program: Program, settings: Settings): Promise<Runni
 async function listening(program: Program, settings: Settings, logger: Logger, started: Undo[]): Promise<string> {
   const { tracesTo } = settings;
   if (tracesTo !== undefined) {
-    const tracing = await startTracing({ endpoint: tracesTo, service: 'fairlead' });
+    const tracing = await startTracing({ endpoint: tracesTo, service: `fairlead-${program.name}` });
     started.push(() => tracing.stop());
   }
   const parts = await open(program, settings, logger, started);

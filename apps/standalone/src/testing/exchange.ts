@@ -135,8 +135,9 @@ export function faultOf({ status, headers, body }: Answer, bodiless = false): st
   if (status >= 500 && !overloaded) return `${status} ${body.slice(0, 300)}`;
   if (bodiless || (status < 400 && body === '')) return undefined;
   const type = headers.get('content-type') ?? '';
-  // Exports, metrics, and pages for a browser.
-  if (status < 400 && /^(?:text\/(?:csv|html|plain)|application\/jsonl)\b/.test(type)) return undefined;
+  // Exports, metrics, and pages for a browser, of what went wrong too.
+  if (status < 400 && /^(?:text\/(?:csv|plain)|application\/jsonl)\b/.test(type)) return undefined;
+  if (/^text\/html\b/.test(type)) return undefined;
   if (!/^application\/(?:problem\+)?json(?:; charset=utf-8)?$/.test(type)) return `${status} of type '${type}'`;
   let value: unknown;
   try {
