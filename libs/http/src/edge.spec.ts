@@ -163,6 +163,32 @@ describe('Connections', () => {
     expect((await answer).status).toBe(200);
   });
 
+  it('listen for their end once, however many requests they carry', async () => {
+    await start({});
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const socket = open();
+    const [peer] = (await once(server.app.getHttpServer(), 'connection')) as [Socket];
+    const request = 'GET /v2/held HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n';
+    const carry = async (count: number) => {
+      socket.write(request.repeat(count));
+      await held.reached(count);
+      const listeners = peer.listenerCount('close');
+      held.letGo();
+      for (let answers = 0; answers < count;) {
+        const [bytes] = (await once(socket, 'data')) as [Buffer];
+        answers += bytes.toString().match(/HTTP\/1\.1 200/g)?.length ?? 0;
+      }
+      return listeners;
+    };
+    const alone = await carry(1);
+    expect([await carry(30), await carry(30), await carry(1)]).toEqual([alone, alone, alone]);
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+    socket.destroy();
+  });
+
   it('beyond the most there may be are closed', async () => {
     await start({ connections: 2 });
     const sockets = [open(), open()];
