@@ -1,5 +1,6 @@
 import * as http from '@fairlead/http';
 import fc from 'fast-check';
+import { Contract, type OpenApi } from './testing/contract';
 import { converse, faultOf, type Message, parseAnswers } from './testing/exchange';
 import { type FuzzService, startFuzzService, until } from './testing/fuzz-service';
 import { deep } from './testing/hostile';
@@ -24,9 +25,13 @@ jest.mock('@fairlead/http', () => {
 jest.setTimeout(Math.max(120_000, RUNS * 30));
 
 let service: FuzzService;
+let contract: Contract;
+/** What an address or a head can be answered that names no route, or is none. */
+const OF_NO_ROUTE = [400, 404, 405, 408, 413, 414, 415, 431];
 
 beforeAll(async () => {
   service = await startFuzzService(jest.mocked(http.createServer));
+  contract = new Contract(http.openApi(service.table, '0') as unknown as OpenApi);
 });
 afterEach(() => service?.answersAsUsual());
 afterAll(() => service?.stop());
@@ -73,6 +78,10 @@ it('answers every bad request with an error of the one shape, on every route', a
       faultIn(requestsTo(route, service.target), { runs: share, part }, async (message) => {
         const { status } = await turn(() => service.check(message));
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (message.method !== route.method || OF_NO_ROUTE.includes(status) || contract.declares(route, status)) return;
+        throw new Error(
+          `${route.method} ${route.path} answered ${status}, which it does not describe: ${message.target}`,
+        );
       }),
     ),
   );

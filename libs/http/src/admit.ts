@@ -6,6 +6,7 @@ import { sendProblem } from './answer';
 import type { Departures } from './departures';
 import { Forbidden, type HttpProblem, MethodNotAllowed, NotFound } from './errors';
 import type { Greeting } from './greeting';
+import { linger } from './lingering';
 import { traceRequest } from './request-tracing';
 import type { RouteTable } from './routes';
 import type { Visit } from './visit';
@@ -36,6 +37,7 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
   instance.addHook('onRequest', (request, reply, done) => {
     request.visit = begin(request);
     departures.watch(request, reply);
+    linger(request.raw, reply.raw);
     const mayRead = greeting.give(request, reply);
     const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
     if (dialect !== undefined) request.dialect = dialect;

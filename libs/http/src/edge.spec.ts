@@ -154,6 +154,20 @@ describe('Connections', () => {
     socket.destroy();
   });
 
+  it.each(['content-length: 9000000\r\n\r\n', 'transfer-encoding: chunked\r\n\r\n895440\r\n'])(
+    'bring the whole answer to a client that still sends what nobody reads: %j',
+    async (framing) => {
+      await start({});
+      const head = `GET /v2/large HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\nconnection: close\r\n${framing}`;
+      const received = await server.sendRaw(
+        head,
+        ' '.repeat(9_000_000),
+        framing.startsWith('t') ? '\r\n0\r\n\r\n' : '',
+      );
+      expect(received.length).toBeGreaterThan(64 * 1024 * 1024);
+    },
+  );
+
   it('stay open for a handler that takes longer than that', async () => {
     await start({}, { limits: { reading: 20 } });
     const answer = server.ask('/v2/held');

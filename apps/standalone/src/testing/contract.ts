@@ -39,6 +39,12 @@ export class Contract {
     return this.document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]![method.toLowerCase()]!;
   }
 
+  /** True when the route tells of this status. */
+  declares(route: Route, status: number): boolean {
+    const { responses } = this.operation(route);
+    return String(status) in responses || (status >= 500 && '5XX' in responses);
+  }
+
   /** What is wrong with an answer of a route, undefined when nothing is. */
   async faultOf(route: Route, response: Response): Promise<string | undefined> {
     const name = `${route.method} ${route.path}`;

@@ -32,6 +32,6 @@ Members that are not described are ignored. \`null\` means absent. Times without
 
 ### Errors
 
-\`{"detail": …}\`: one sentence, or for 422 a list with the place of every problem. With \`Accept: application/problem+json\`, and always below \`/v2/runs\` and \`/v2/datasets\`, RFC 9457 instead. Every answer carries \`x-request-id\`.
+\`{"detail": …}\`: one sentence, or for 422 a list with the place of every problem. With \`Accept: application/problem+json\`, and always below \`/v2/runs\` and \`/v2/datasets\`, RFC 9457 instead. Every answer carries \`x-request-id\`, and where rates are limited \`RateLimit\` and \`RateLimit-Policy\`.
 `.trim(),
 } as const;
