@@ -32,6 +32,8 @@ interface RouteOptions {
   readonly stream?: boolean;
   /** `usual` unless it says otherwise. */
   readonly load?: Load;
+  /** Answered by a process behind a gateway to whoever asks, not only to the gateway. */
+  readonly direct?: boolean;
 }
 
 /** What a route declares about itself. */
@@ -52,8 +54,8 @@ export function configureRoute(more: FastifyContextConfig): MethodDecorator {
 }
 
 /** The scope that a key needs for this route; every route has one, or the server does not start. */
-export function Access(scope: Scope | 'public', { stream = false, load }: RouteOptions = {}): MethodDecorator {
-  return configureRoute({ scope, stream, ...(load && { load }) });
+export function Access(scope: Scope | 'public', { stream = false, ...more }: RouteOptions = {}): MethodDecorator {
+  return configureRoute({ scope, stream, ...more });
 }
 
 /** True when the actor's scopes cover `scope`. */
@@ -77,5 +79,8 @@ declare module 'fastify' {
     stream?: boolean;
     load?: Load;
     description?: Described;
+    direct?: boolean;
+    /** Another process answers. */
+    forward?: boolean;
   }
 }

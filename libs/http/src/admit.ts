@@ -11,8 +11,8 @@ import { traceRequest } from './request-tracing';
 import type { RouteTable } from './routes';
 import type { Visit } from './visit';
 
-/** Finds out who sends a request. @throws Unauthorized, or Forbidden */
-export type Authenticate = (request: FastifyRequest) => Promise<Actor>;
+/** Finds out who sends a request; undefined where a gateway says that nobody needs to. @throws Unauthorized, or Forbidden */
+export type Authenticate = (request: FastifyRequest) => Promise<Actor | undefined>;
 
 type Done = (error?: Error) => void;
 
@@ -23,6 +23,8 @@ interface Gatekeepers {
   readonly authenticate: Authenticate;
   /** Requests are traced. */
   readonly traced: boolean;
+  /** Public routes are for the gateway too, unless they are direct. */
+  readonly behindGateway: boolean;
 }
 
 /**
@@ -53,14 +55,14 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
 }
 
 function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, mayRead: boolean, keepers: Gatekeepers): void {
-  const { table, greeting, admission } = keepers;
-  const { scope } = request.routeOptions.config;
+  const { table, greeting, admission, behindGateway } = keepers;
+  const { scope, direct = false } = request.routeOptions.config;
   if (scope === undefined) {
     const allowed = table.allowedAt(request.url.split('?', 1)[0] ?? '/');
     if (allowed.length === 0) done(new NotFound());
     else if (request.method !== 'OPTIONS') done(new MethodNotAllowed(allowed));
     else greeting.options(request, reply, allowed, mayRead);
-  } else if (scope === 'public') {
+  } else if (scope === 'public' && (direct || !behindGateway)) {
     goOn(admission.anonymous(request), request, reply, done);
   } else {
     recognise(request, reply, done, scope, keepers);
@@ -80,7 +82,7 @@ function recognise(
   request: FastifyRequest,
   reply: FastifyReply,
   done: Done,
-  scope: Scope,
+  scope: Scope | 'public',
   { admission, authenticate }: Gatekeepers,
 ): void {
   const refusal = admission.mayTryKey(request);
@@ -90,8 +92,11 @@ function recognise(
   }
   authenticate(request).then(
     (actor) => {
-      request.actor = actor;
-      if (allows(actor, scope)) goOn(admission.recognised(request, reply), request, reply, done);
+      if (actor) request.actor = actor;
+      if (scope === 'public' || !actor) {
+        if (scope === 'public') goOn(admission.anonymous(request), request, reply, done);
+        else done(new Forbidden());
+      } else if (allows(actor, scope)) goOn(admission.recognised(request, reply), request, reply, done);
       else done(new Forbidden());
     },
     (error: Error) => {

@@ -34,13 +34,17 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Bodies are parsed after authentication. JSON becomes its value, another content type its text, no body undefined.
- * Routes that asked for the stream get `request.raw` unread. When there is no memory for a body: 503. The answer is to be
- * told when a request has ended.
+ * Routes that asked for the stream get `request.raw` unread, and so does the process that a request is forwarded to. When
+ * there is no memory for a body: 503. The answer is to be told when a request has ended.
  */
 export function readBodies(instance: FastifyInstance, limits: Limits): Departure {
   const memory = new Memory(Math.max(MEMORY, 4 * limits.body));
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (request, _payload, done) => {
+    if (request.routeOptions.config.forward === true) {
+      done(null, undefined);
+      return;
+    }
     if (request.routeOptions.config.stream === true) {
       guardIdle(request, limits.idle, () => request.raw.destroy(new RequestTimeout()));
       done(null, undefined);

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -27,6 +29,8 @@ import { endSlowReaders } from './slow-readers';
 export interface ServerOptions {
   readonly logger: Logger;
   readonly authenticate: Authenticate;
+  /** Requests come from a gateway, which `authenticate` makes sure of; also for public routes, unless they are direct. */
+  readonly behindGateway?: boolean;
   /** The names that answers use where the path does not decide. */
   readonly dialect?: Dialect;
   readonly limits?: Partial<ServerLimits>;
@@ -44,11 +48,22 @@ export interface ServerLimits extends Limits {
   readonly headers: number;
   /** Milliseconds after which a client that reads nothing of its answer is given up. */
   readonly reading: number;
+  /** Milliseconds, when the server stops, in which connections on which nothing comes are left for the client to close. */
+  readonly drain: number;
 }
 
-const DEFAULTS: ServerLimits = { body: 8 * 1024 * 1024, depth: 100, idle: 30_000, headers: 60_000, reading: 30_000 };
+const DEFAULTS: ServerLimits = {
+  body: 8 * 1024 * 1024,
+  depth: 100,
+  idle: 30_000,
+  headers: 60_000,
+  reading: 30_000,
+  drain: 0,
+};
 const GRACE = 10_000;
 const LONGEST_PATH_PART = 1024;
+/** A gateway adds to the headers of a request, of which Node takes 16 KiB. */
+const GATEWAY_HEADER_BYTES = 32 * 1024;
 type Module = Parameters<typeof NestFactory.create>[0];
 type Spelled = IncomingMessage & { dialect?: Dialect };
 
@@ -65,7 +80,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const adapter = new FastifyAdapter({
     logger: false,
     skipMiddie: true,
-    trustProxy: believed(edge.trustProxy),
+    trustProxy: options.behindGateway ?? believed(edge.trustProxy),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     keepAliveTimeout: 65_000,
@@ -73,6 +88,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
     http: {
       requireHostHeader: false,
       headersTimeout: limits.headers,
+      ...(options.behindGateway && { maxHeaderSize: GATEWAY_HEADER_BYTES }),
       connectionsCheckingInterval: Math.min(limits.headers, 5_000),
     },
     routerOptions: { maxParamLength: LONGEST_PATH_PART, ignoreTrailingSlash: true },
@@ -91,16 +107,16 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const instance: FastifyInstance = adapter.getInstance();
   const table = new RouteTable(instance);
   const admission = new Admission(edge);
-  const { authenticate, traced = false } = options;
+  const { authenticate, traced = false, behindGateway = false } = options;
   const departures = new Departures();
-  admit(instance, { table, greeting, admission, authenticate, traced }, departures);
+  admit(instance, { table, greeting, admission, authenticate, traced, behindGateway }, departures);
   const { told } = departures;
   told.push((request) => admission.depart(request), readBodies(instance, limits), logRequests(logger));
   const { refused } = options;
   if (refused) told.push((request, reply) => tellRefused(request, reply, refused));
   if (options.metrics) told.push(serveMetrics(instance, admission, options.metrics));
   if (traced) told.push(endTrace);
-  closeInTime(instance);
+  closeInTime(instance, limits.drain);
   instance.server.maxConnections = edge.connections;
   endSlowReaders(instance.server, limits.reading);
   // An expectation that nobody knows may be ignored; Node's own refusal of it would carry no request id.
@@ -123,12 +139,18 @@ function believed(proxies: EdgeSettings['trustProxy']) {
   return proxies ? [...proxies] : false;
 }
 
-/** Requests under way may finish while the server closes, but not for ever. */
-function closeInTime(instance: FastifyInstance): void {
-  instance.addHook('preClose', (done) => {
-    setTimeout(() => {
-      instance.server.closeAllConnections();
-    }, GRACE).unref();
-    done();
+/**
+ * Requests under way may finish while the server closes, but not for ever. Before connections on which nothing comes are
+ * closed here, clients have `drain` milliseconds to close them: what they send meanwhile is answered, and the answer says
+ * that the connection ends with it.
+ */
+function closeInTime(instance: FastifyInstance, drain: number): void {
+  const { server } = instance;
+  instance.addHook('preClose', async () => {
+    setTimeout(() => server.closeAllConnections(), GRACE).unref();
+    if (drain === 0) return;
+    // Not the method of an HTTP server, which would close those connections at once.
+    const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+    await Promise.race([closed, delay(drain, undefined, { ref: false })]);
   });
 }

@@ -1,23 +1,29 @@
 import { AccessModule } from '@fairlead/access';
 import { AuditModule } from '@fairlead/audit';
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
-import { ReferenceController } from '@fairlead/http';
+import { mount, ReferenceController, type Remote } from '@fairlead/http';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health.module';
-import { services } from './services';
+import { type ServiceName, services } from './services';
 import type { Settings } from './settings';
 
 /** Everything that clients reach. */
 @Module({})
 export class EdgeModule {
-  static with(parts: EventingParts, settings: Settings): DynamicModule {
+  /** Services run in this process, but for those that `elsewhere` knows. */
+  static with(
+    parts: EventingParts,
+    settings: Settings,
+    elsewhere: (service: ServiceName) => Remote | undefined,
+  ): DynamicModule {
+    const names = Object.keys(services) as ServiceName[];
     return {
       module: EdgeModule,
       imports: [
         EventingModule.with(parts),
         AccessModule,
         AuditModule,
-        ...Object.values(services).map((service) => service.module(settings)),
+        ...names.map((name) => mount(services[name].module(settings), elsewhere(name))),
         HealthModule,
       ],
       controllers: [ReferenceController],

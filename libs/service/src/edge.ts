@@ -1,31 +1,39 @@
 import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
 import { auditMigrations, RefusalBook } from '@fairlead/audit';
+import { SigningKeys } from '@fairlead/http';
 import { type AdminKey, adminKey } from './admin-key';
 import { EdgeModule } from './edge.module';
-import { services } from './services';
+import { type ServiceName, services } from './services';
 import type { Settings } from './settings';
-import { type Running, start } from './start';
+import { type Program, type Running, start } from './start';
 
 export interface Edge extends Running {
   readonly key: AdminKey;
 }
 
 /**
- * Starts every service in this process on an embedded PostgreSQL, or on the one in `databaseUrl`, and listens. When a
- * start fails, what had been started is stopped again.
+ * Starts what clients reach: keys, tenants, the audit log, and every service, in this process or in those at its URLs.
+ * When a start fails, what had been started is stopped again.
  * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
  */
-export async function startEdge(name: string, settings: Settings): Promise<Edge> {
+export async function startEdge(
+  program: Pick<Program, 'name' | 'embedded' | 'drain'>,
+  settings: Settings,
+): Promise<Edge> {
+  const { serviceUrls: urls } = settings;
+  const here = (Object.keys(services) as ServiceName[]).filter((name) => !urls[name]);
   let key: AdminKey | undefined;
   const running = await start(
     {
-      name,
-      migrations: [
-        ...accessMigrations,
-        ...auditMigrations,
-        ...Object.values(services).flatMap(({ migrations }) => migrations),
-      ],
-      module: (parts) => EdgeModule.with(parts, settings),
+      ...program,
+      migrations: [...accessMigrations, ...auditMigrations, ...here.flatMap((name) => services[name].migrations)],
+      module: (parts) => {
+        const keys = new SigningKeys(parts.pool);
+        return EdgeModule.with(parts, settings, (service) => {
+          const found = urls[service];
+          return found && { service, urls: found, keys };
+        });
+      },
       server: (app) => ({
         authenticate: (request) => app().get(Authenticator).authenticate(request),
         refused: (request) => app().get(RefusalBook).add(request),
@@ -34,7 +42,6 @@ export async function startEdge(name: string, settings: Settings): Promise<Edge>
         key = adminKey(settings);
         await registerAdminKey(app, key.text);
       },
-      embedded: true,
     },
     settings,
   );

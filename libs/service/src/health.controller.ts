@@ -16,7 +16,7 @@ export class HealthController {
 
   /** 200 as long as the process answers at all. */
   @Get('live')
-  @Access('public', { load: 'vital' })
+  @Access('public', { load: 'vital', direct: true })
   @Describe({ summary: 'Ask whether the process answers', answers: { 200: status } })
   live(): { status: string } {
     return { status: 'live' };
@@ -27,7 +27,7 @@ export class HealthController {
    * else 503 with the reasons.
    */
   @Get('ready')
-  @Access('public', { load: 'vital' })
+  @Access('public', { load: 'vital', direct: true })
   @Describe({
     summary: 'Ask whether the service is ready',
     description: '503 with the reasons when it is not.',

@@ -41,6 +41,7 @@ describe('The settings', () => {
         connections: 10_000,
         https: false,
       },
+      serviceUrls: {},
     });
   });
 

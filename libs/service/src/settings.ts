@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { isEventStoreUrl, type KafkaSettings, type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
 import { type AllowedHost, type EdgeSettings, parseOutboundAllow, readEdgeSettings } from '@fairlead/http';
 import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
 import { kafkaSettings } from './kafka.settings';
+import type { ServiceName } from './services';
 import { Mistake, oneOf, type Read } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,7 +46,11 @@ export interface Settings {
   readonly kafka?: KafkaSettings;
   /** Where clients may push images to. */
   readonly registry?: { readonly url: string; readonly token: string };
+  /** Where processes of services listen that do not run in this one. */
+  readonly serviceUrls: ServiceUrls;
 }
+
+export type ServiceUrls = Readonly<Partial<Record<ServiceName, readonly string[]>>>;
 
 export interface RolloutSettings {
   readonly executor: Executor;
@@ -86,15 +92,16 @@ export class SettingsProblem extends Error {
 }
 
 /**
- * Reads the settings from environment variables; an empty variable is one that is not set.
+ * Reads the settings from environment variables; an empty variable is one that is not set. Where one has `_FILE` after
+ * its name, the value is in the file that it names.
  * @throws SettingsProblem listing every mistake.
  */
 export function readSettings(env: Environment): Settings {
   const mistakes: string[] = [];
   const read: Read = <T>(name: string, fallback: T, parse: (text: string) => T | Mistake): T => {
-    const text = env[name]?.trim();
+    const text = env[name]?.trim() || inFile(env[`${name}_FILE`]);
     if (!text) return fallback;
-    const value = parse(text);
+    const value = text instanceof Mistake ? text : parse(text);
     if (!(value instanceof Mistake)) return value;
     mistakes.push(`${name} ${value.text}.`);
     return fallback;
@@ -140,6 +147,13 @@ export function readSettings(env: Environment): Settings {
       read('REGISTRY_TOKEN', undefined, (text) => text),
       mistakes,
     ),
+    serviceUrls: {
+      deployments: read('DEPLOYMENTS_URL', undefined, urls),
+      integrations: read('INTEGRATIONS_URL', undefined, urls),
+      'auth-providers': read('AUTH_PROVIDERS_URL', undefined, urls),
+      experiments: read('EXPERIMENTS_URL', undefined, urls),
+      rollouts: read('ROLLOUTS_URL', undefined, urls),
+    },
   };
   if (mistakes.length > 0) throw new SettingsProblem(mistakes);
   return settings;
@@ -154,6 +168,15 @@ function orMistake<T>(parse: (text: string) => T): (text: string) => T | Mistake
       return new Mistake((error as Error).message);
     }
   };
+}
+
+function inFile(path: string | undefined): string | Mistake | undefined {
+  if (!path) return undefined;
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    return new Mistake(`cannot be read from its file ${path} (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 function whole(least: number, most: number): (text: string) => number | Mistake {
@@ -224,6 +247,12 @@ function namespace(text: string): string | Mistake {
 function publicUrl(text: string): string | Mistake {
   const usable = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text;
   return usable ? text : new Mistake('must be an address like https://fairlead.example, without a path');
+}
+
+function urls(text: string): string[] | Mistake {
+  const list = text.split(',').map((url) => url.trim());
+  if (list.every((url) => publicUrl(url) === url)) return list;
+  return new Mistake('must be addresses like http://10.0.0.1:4600, without a path, separated by commas');
 }
 
 function registry(url: string | undefined, token: string | undefined, mistakes: string[]) {

@@ -30,12 +30,19 @@ export interface Program {
   readonly migrations: readonly MigrationClass[];
   readonly module: (parts: EventingParts) => DynamicModule;
   /** How its server treats requests; `app` is there when the first of them comes. */
-  readonly server: (app: () => NestFastifyApplication) => Pick<ServerOptions, 'authenticate' | 'refused'>;
+  readonly server: (
+    app: () => NestFastifyApplication,
+  ) => Pick<ServerOptions, 'authenticate' | 'behindGateway' | 'refused'>;
   /** Runs before it listens. */
   readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
   /** Brings a PostgreSQL of its own where `databaseUrl` names none. */
   readonly embedded?: boolean;
+  /** Milliseconds in which others may close the connections that they keep to it, when it stops. */
+  readonly drain?: number;
 }
+
+/** For programs that may be replaced while others send them requests; a gateway keeps a connection for less. */
+export const DRAIN_MS = 5000;
 
 /** A process that listens. */
 export interface Running {
@@ -80,9 +87,9 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
     edge: settings.edge,
     metrics: { registry, token: settings.metricsToken },
     traced: tracesTo !== undefined,
-    limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth },
+    limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth, drain: program.drain ?? 0 },
   });
-  started.push(() => close(app));
+  started.push(() => close(app, program.drain));
   measureEventing(registry, app.get(Followers), parts.pool);
   await connectConsumers(app, program.name);
   await program.prepare?.(app);
@@ -137,9 +144,15 @@ async function listen(app: NestFastifyApplication, { host, port }: Settings): Pr
   return `http://${shown}:${address.port}`;
 }
 
-/** Closes a connection as soon as its last request is answered: one kept alive would hold up the end for seconds. */
-async function close(app: NestFastifyApplication): Promise<void> {
-  const timer = setInterval(() => app.getHttpServer().closeIdleConnections(), 20);
+/**
+ * Closes a connection, once there was time for others to do it, as soon as its last request is answered: one kept alive
+ * would hold up the end for seconds.
+ */
+async function close(app: NestFastifyApplication, drain = 0): Promise<void> {
+  const until = Date.now() + drain;
+  const timer = setInterval(() => {
+    if (Date.now() >= until) app.getHttpServer().closeIdleConnections();
+  }, 20);
   await app.close();
   clearInterval(timer);
 }

@@ -1,4 +1,5 @@
 import { IdempotencyKeys1763600000050 } from './1763600000050-idempotency-keys';
+import { IdentityKeys1763900000000 } from './1763900000000-identity-keys';
 
-/** The table of idempotency keys. */
-export const httpMigrations = [IdempotencyKeys1763600000050];
+/** The tables of idempotency keys and of the gateways' public keys. */
+export const httpMigrations = [IdempotencyKeys1763600000050, IdentityKeys1763900000000];

@@ -1,0 +1,22 @@
+import {
+  DRAIN_MS,
+  type Edge,
+  type ServiceName,
+  services,
+  type Settings,
+  startEdge,
+  StartProblem,
+} from '@fairlead/service';
+
+/**
+ * Starts the public door to services that run in processes of their own, and listens.
+ * @throws StartProblem when it is not told where one of them is, and what `startEdge` throws.
+ */
+export async function startGateway(settings: Settings): Promise<Edge> {
+  const missing = (Object.keys(services) as ServiceName[]).filter((name) => !settings.serviceUrls[name]);
+  if (missing.length > 0) {
+    const names = missing.map((name) => `${name.toUpperCase().replace('-', '_')}_URL`);
+    throw new StartProblem(`The gateway must know where the services are: set ${names.join(', ')}.`);
+  }
+  return startEdge({ name: 'gateway', drain: DRAIN_MS }, settings);
+}

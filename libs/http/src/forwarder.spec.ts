@@ -1,0 +1,349 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, request as httpRequest, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer as createNetServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import {
+  checkIdentity,
+  declaredRoutes,
+  httpMigrations,
+  IDENTITY_HEADER,
+  IdentityKeys,
+  issueIdentity,
+  mount,
+  routes,
+  SigningKeys,
+} from '.';
+import { SampleModule } from './testing/sample.controller';
+import { type SampleServer, startSample } from './testing/sample-server';
+
+const SERVICE = 'sample';
+const CREATE = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
+const ACTOR = { keyId: 'k', tenantId: 't', organizationId: 'o', scopes: new Set(['admin'] as const) };
+
+let database: TestDatabase;
+let keys: SigningKeys;
+let known: IdentityKeys;
+let stops: (() => Promise<unknown>)[];
+
+beforeAll(async () => {
+  database = await testDatabase(httpMigrations);
+  keys = new SigningKeys(database.pool);
+  known = new IdentityKeys(database.pool);
+});
+afterAll(() => database.drop());
+beforeEach(() => (stops = []));
+afterEach(async () => {
+  for (const stop of stops.reverse()) await stop();
+});
+
+function kept(sample: SampleServer): SampleServer {
+  stops.push(() => sample.app.close());
+  return sample;
+}
+
+/** The service in a server of its own that listens to gateways alone. */
+async function service(drain = 0): Promise<SampleServer> {
+  const authenticate = (request: Parameters<typeof checkIdentity>[2]) => checkIdentity(known, SERVICE, request);
+  return kept(await startSample({ authenticate, behindGateway: true, limits: { drain } }));
+}
+
+async function gateway(...urls: string[]): Promise<SampleServer> {
+  return kept(await startSample({}, mount(SampleModule, { service: SERVICE, urls, keys })));
+}
+
+/** What listens on a port of its own; it ends with the test. */
+async function listening(server: Server | ReturnType<typeof createNetServer>): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stops.push(async () => {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** An address at which nobody listens. */
+async function nobody(): Promise<string> {
+  const server = createNetServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `http://127.0.0.1:${port}`;
+}
+
+describe('A forwarded request', () => {
+  const REQUESTS: readonly [string, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }, string?][] = [
+    ['/v2/deployments?limit=2&deployment_ids=', {}],
+    ['/api-host//v2/deployments', {}],
+    ['/v2/deployments?limit=x&offset=-1', {}],
+    ['/v2/deployments?limit=x', { headers: { accept: 'application/problem+json' } }],
+    ['/v2/deployments', { method: 'HEAD' }],
+    ['/v2/deployments', {}, 'stranger'],
+    ['/v2/deployments', { method: 'POST', body: '{}' }, 'reader'],
+    ['/v2/deployments', { method: 'PUT' }],
+    ['/v2/deployments', { method: 'OPTIONS' }],
+    ['/v2/nothing', {}],
+    ['/v2/deployments/%2e%2e', {}],
+    ['/v2/deployments/..%2f..%5c', {}],
+    ['/v2/deployments/%ff', {}],
+    [`/v2/deployments/${'x'.repeat(2000)}`, {}],
+    ['/v2/deployments/0196b1f0-0000-7000-8000-000000000001', {}],
+    ['/v2/deployments/0196b1f0-0000-7000-8000-000000000001', { method: 'DELETE' }],
+    [
+      '/v2/deployments/0196b1f0-0000-7000-8000-000000000001',
+      { method: 'PATCH', body: '{"revision_source":"github","secrets":[{"name":1,"value":"too long"}]}' },
+    ],
+    ['/v2/deployments', { method: 'POST', body: '' }],
+    ['/v2/deployments', { method: 'POST' }],
+    ['/v2/deployments', { method: 'POST', body: '{"a":' }],
+    ['/v2/deployments', { method: 'POST', body: '{}', headers: { 'content-encoding': 'gzip' } }],
+    ['/v2/deployments', { method: 'POST', body: `"${'x'.repeat(9 * 1024 * 1024)}"` }],
+    ['/datasets/stream', { method: 'POST', body: 'abc', headers: { 'content-type': 'text/plain' } }],
+    ['/info', {}, 'nobody'],
+    ['/v2/broken', {}],
+    ['/v2/broken?code=23505', {}],
+    ['/v2/broken?code=57P01', {}],
+  ];
+
+  it('is answered as if no one stood between', async () => {
+    const direct = kept(await startSample());
+    const forwarding = await gateway((await service()).url);
+    for (const [path, init, key] of REQUESTS) {
+      const headers = { 'x-request-id': 'one', 'content-type': 'application/json', ...init.headers };
+      const [here, there] = await Promise.all([
+        direct.ask(path, { ...init, headers }, key),
+        forwarding.ask(path, { ...init, headers }, key),
+      ]);
+      const seen = ({ status, headers, body }: typeof here) => {
+        return { status, headers: Object.fromEntries([...headers].filter(([name]) => name !== 'date')), body };
+      };
+      expect({ path, ...init, ...seen(there) }).toEqual({ path, ...init, ...seen(here) });
+    }
+  });
+
+  it('goes to every route that the module declares, and has their scopes', async () => {
+    const direct = kept(await startSample());
+    const forwarding = await gateway(await nobody());
+    const plain = (list: ReturnType<typeof routes>) =>
+      list.map(({ method, path, scope, stream }) => `${method} ${path} ${scope} ${stream}`).sort();
+    expect(plain(routes(forwarding.app))).toEqual(plain(routes(direct.app)));
+    expect(plain(declaredRoutes(SampleModule))).toEqual(plain(routes(direct.app)));
+  });
+
+  it('comes no faster than the service reads, however large', async () => {
+    const release = new AbortController();
+    let received = 0;
+    const url = await listening(
+      createHttpServer((request, response) => {
+        request.pause();
+        const read = () => request.on('data', (chunk: Buffer) => (received += chunk.length)).resume();
+        release.signal.addEventListener('abort', read);
+        request.on('end', () => response.end('{}'));
+      }),
+    );
+    const chunk = Buffer.alloc(1024 * 1024);
+    let sent = 0;
+    async function* body() {
+      for (; sent < 100; sent++) yield chunk;
+    }
+    const forwarding = await gateway(url);
+    const asked = fetch(`${forwarding.url}/datasets/stream`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'owner', 'content-type': 'application/octet-stream' },
+      body: body() as unknown as ReadableStream,
+      duplex: 'half',
+    });
+    for (let before = -1; before !== sent || sent === 0;) {
+      before = sent;
+      await delay(300);
+    }
+    expect(sent).toBeLessThan(50);
+    release.abort();
+    expect((await asked).status).toBe(200);
+    expect(received).toBe(100 * chunk.length);
+  });
+
+  it('ends at the service when the client goes away, while it sends and while it waits', async () => {
+    let [come, gone] = [0, 0];
+    const url = await listening(
+      createHttpServer((request, response) => {
+        come++;
+        response.once('close', () => gone++);
+        request.on('error', () => undefined).resume();
+      }),
+    );
+    const forwarding = await gateway(url);
+    const waiting = new AbortController();
+    const wait = () => forwarding.ask('/v2/deployments', { signal: waiting.signal }).catch(() => undefined);
+    const waits = [wait()];
+    const sending = httpRequest(`${forwarding.url}/datasets/stream`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'owner', 'content-type': 'text/plain', 'content-length': 1000 },
+    });
+    sending.on('error', () => undefined).write('abc');
+    while (come < 2) await delay(10);
+    sending.destroy();
+    while (gone < 1) await delay(10);
+    // The service did not fail: it is sent the next request as well.
+    waits.push(wait());
+    while (come < 3) await delay(10);
+    waiting.abort();
+    await Promise.all(waits);
+    while (gone < 3) await delay(10);
+  });
+});
+
+describe('A service that does not answer', () => {
+  const unavailable = { status: 503, body: { detail: expect.any(String) as string } };
+
+  it('is one of several: another is asked when no one listens, whatever the method', async () => {
+    const forwarding = await gateway(await nobody(), (await service()).url, await nobody());
+    for (let i = 0; i < 5; i++) {
+      expect(await forwarding.ask('/v2/deployments')).toMatchObject({ status: 200 });
+      expect(await forwarding.ask('/v2/deployments', CREATE)).toMatchObject({ status: 201 });
+    }
+  });
+
+  it('is 503 with Retry-After when no one listens at all', async () => {
+    const forwarding = await gateway(await nobody());
+    const answer = await forwarding.ask('/v2/deployments');
+    expect(answer).toMatchObject(unavailable);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(answer.headers.get('x-request-id')).toMatch(/./);
+  });
+
+  it('is asked again elsewhere what only reads, and never what writes', async () => {
+    let cut = 0;
+    const cutting = await listening(createNetServer((socket) => socket.once('data', () => socket.destroy(void cut++))));
+    const reading = await gateway(cutting, (await service()).url);
+    for (let i = 0; i < 3; i++) expect(await reading.ask('/v2/deployments')).toMatchObject({ status: 200 });
+    expect(cut).toBeGreaterThan(0);
+    cut = 0;
+    const writing = await gateway(cutting);
+    const answer = await writing.ask('/v2/deployments', CREATE);
+    expect(answer).toMatchObject(unavailable);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(cut).toBe(1);
+  });
+
+  it('is 502 when it speaks no HTTP', async () => {
+    const url = await listening(createNetServer((socket) => socket.once('data', () => socket.end('what?\r\n\r\n'))));
+    expect(await (await gateway(url)).ask('/v2/deployments')).toMatchObject({ status: 502 });
+  });
+
+  it('loses no request while it restarts: it finishes, and the others are asked meanwhile', async () => {
+    const [one, two] = [await service(500), await service(500)];
+    const forwarding = await gateway(one.url, two.url);
+    const statuses: number[] = [];
+    let stopping = true;
+    const client = async () => {
+      while (stopping) {
+        statuses.push((await forwarding.ask('/v2/deployments', CREATE)).status);
+      }
+    };
+    const clients = [client(), client(), client(), client()];
+    while (statuses.length < 50) await delay(5);
+    await one.app.close();
+    const { length } = statuses;
+    while (statuses.length < length + 50) await delay(5);
+    stopping = false;
+    await Promise.all(clients);
+    expect(new Set(statuses)).toEqual(new Set([201]));
+  });
+});
+
+describe('A service behind a gateway', () => {
+  const ask = (url: string, headers: Record<string, string> = {}) =>
+    fetch(`${url}/v2/deployments`, { headers: { 'x-request-id': 'one', ...headers } });
+
+  it('refuses whatever does not come from the gateway, on public routes too', async () => {
+    const { url } = await service();
+    expect((await ask(url)).status).toBe(401);
+    expect((await ask(url, { 'x-api-key': 'owner' })).status).toBe(401);
+    expect((await fetch(`${url}/info`)).status).toBe(401);
+    const token = await issueIdentity(keys, SERVICE, ACTOR, 'one');
+    expect((await ask(url, { [IDENTITY_HEADER]: token })).status).toBe(200);
+    expect((await fetch(`${url}/info`, { headers: { 'x-request-id': 'one', [IDENTITY_HEADER]: token } })).status).toBe(
+      200,
+    );
+  });
+
+  it('refuses the identity of another request or for another service, a changed one, and one nobody signed', async () => {
+    const { url } = await service();
+    const good = await issueIdentity(keys, SERVICE, ACTOR, 'one');
+    const [head, claims, signature] = good.split('.') as [string, string, string];
+    const forged = { ...(JSON.parse(Buffer.from(claims, 'base64url').toString()) as object), tid: 'other' };
+    const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
+    const bad = [
+      await issueIdentity(keys, 'another', ACTOR, 'one'),
+      await issueIdentity(keys, SERVICE, ACTOR, 'two'),
+      `${head}.${Buffer.from(JSON.stringify(forged)).toString('base64url')}.${signature}`,
+      `${unsigned}.${claims}.`,
+      'x',
+    ];
+    for (const token of bad) expect((await ask(url, { [IDENTITY_HEADER]: token })).status).toBe(401);
+    const nobodys = await issueIdentity(keys, SERVICE, undefined, 'one');
+    expect((await ask(url, { [IDENTITY_HEADER]: nobodys })).status).toBe(403);
+  });
+
+  it('refuses an identity that is too old', async () => {
+    const { url } = await service();
+    const token = await issueIdentity(keys, SERVICE, ACTOR, 'one');
+    jest.useFakeTimers({
+      now: Date.now() + 60_000,
+      doNotFake: ['setTimeout', 'setInterval', 'setImmediate', 'nextTick'],
+    });
+    try {
+      expect((await ask(url, { [IDENTITY_HEADER]: token })).status).toBe(401);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('believes every gateway process, and none whose key was withdrawn', async () => {
+    const fresh = new IdentityKeys(database.pool);
+    const [one, two] = [new SigningKeys(database.pool), new SigningKeys(database.pool)];
+    const request = (token: string) => ({ id: 'one', headers: { [IDENTITY_HEADER]: token } }) as never;
+    for (const signing of [one, two]) {
+      const actor = await checkIdentity(fresh, SERVICE, request(await issueIdentity(signing, SERVICE, ACTOR, 'one')));
+      expect(actor).toEqual(ACTOR);
+    }
+    await database.pool.query('delete from identity_keys where id = $1', [(await one.current()).id]);
+    const later = new IdentityKeys(database.pool);
+    await expect(
+      checkIdentity(later, SERVICE, request(await issueIdentity(one, SERVICE, ACTOR, 'one'))),
+    ).rejects.toThrow('Invalid token');
+  });
+
+  it('hears what the client asked for and where from', async () => {
+    const heard: Record<string, unknown>[] = [];
+    const url = await listening(
+      createHttpServer(({ headers, url: target }, response) => {
+        heard.push({ ...headers, target });
+        response.end('{}');
+      }),
+    );
+    const { url: base } = await gateway(url);
+    const socket = connect(Number(new URL(base).port), '127.0.0.1');
+    socket.write(
+      'GET /v2/deployments?name=%C3%A4&x=%2F HTTP/1.1\r\nHost: fairlead.example\r\nX-Api-Key: owner\r\nX-Other: kept\r\n' +
+        `${IDENTITY_HEADER}: forged\r\nX-Forwarded-Host: forged\r\nConnection: close, x-other-hop\r\nX-Other-Hop: 1\r\n\r\n`,
+    );
+    await once(socket.resume(), 'close');
+    expect(heard).toEqual([
+      expect.objectContaining({
+        target: '/v2/deployments?name=%C3%A4&x=%2F',
+        'x-forwarded-host': 'fairlead.example',
+        'x-forwarded-proto': 'http',
+        'x-forwarded-for': '127.0.0.1',
+        'x-other': 'kept',
+      }),
+    ]);
+    const [request] = heard;
+    expect(request).not.toHaveProperty('x-api-key');
+    expect(request).not.toHaveProperty('x-other-hop');
+    expect(request?.[IDENTITY_HEADER]).not.toBe('forged');
+  });
+});

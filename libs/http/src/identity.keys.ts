@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { type CryptoKey, errors, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import type { Pool } from 'pg';
+import { SharedReads } from './shared-reads';
+
+interface SigningKey {
+  readonly id: string;
+  readonly key: CryptoKey;
+  /** When another is made. */
+  readonly retires: number;
+}
+
+const HOUR = 3_600_000;
+/** A key signs for an hour and is known for a day: longer than what it signed is good, and than a database is away. */
+const KNOWN_HOURS = 24;
+/** How long a withdrawn key may still be believed. */
+const FRESH_MS = 60_000;
+
+/** The key that this gateway process signs with. Only its public half is ever stored; a new one is made every hour. */
+export class SigningKeys {
+  private signing: Promise<SigningKey> | undefined;
+  private next: Promise<void> | undefined;
+
+  constructor(private readonly pool: Pool) {}
+
+  /** The key to sign with now; every service can find it. */
+  async current(): Promise<SigningKey> {
+    this.signing ??= this.publish().catch((error: unknown) => {
+      this.signing = undefined;
+      throw error;
+    });
+    const signing = await this.signing;
+    // The former key serves until the next one can be found.
+    if (signing.retires < Date.now()) this.next ??= this.replace();
+    return signing;
+  }
+
+  private async replace(): Promise<void> {
+    try {
+      this.signing = Promise.resolve(await this.publish());
+    } catch {
+      // The former key is known for a day: the next request tries again.
+    } finally {
+      this.next = undefined;
+    }
+  }
+
+  private async publish(): Promise<SigningKey> {
+    const id = randomUUID();
+    const { publicKey, privateKey } = await generateKeyPair('EdDSA');
+    await this.pool.query(
+      `insert into identity_keys (id, public_key, expires_at) values ($1, $2, now() + $3 * interval '1 hour')`,
+      [id, JSON.stringify(await exportJWK(publicKey)), KNOWN_HOURS],
+    );
+    await this.pool.query('delete from identity_keys where expires_at < now()');
+    return { id, key: privateKey, retires: Date.now() + HOUR };
+  }
+}
+
+/** The public keys of all gateway processes, as a service knows them. */
+export class IdentityKeys {
+  private keys: ReadonlyMap<string, CryptoKey> = new Map();
+  private readAt = 0;
+  private readonly reads = new SharedReads();
+
+  constructor(private readonly pool: Pool) {}
+
+  /** The key of an id, one that was published just now included. @throws JWKSNoMatchingKey when there is none. */
+  async find(id: string): Promise<CryptoKey> {
+    const known = this.keys.get(id);
+    if (known) {
+      // Believed a while longer when the database cannot be asked.
+      if (this.readAt + FRESH_MS < Date.now()) this.read().catch(() => undefined);
+      return known;
+    }
+    await this.read();
+    const found = this.keys.get(id);
+    if (!found) throw new errors.JWKSNoMatchingKey();
+    return found;
+  }
+
+  private read(): Promise<void> {
+    return this.reads.run('', async () => {
+      this.readAt = Date.now();
+      const { rows } = await this.pool.query<{ id: string; public_key: string }>(
+        'select id, public_key from identity_keys where expires_at > now()',
+      );
+      const entries = rows.map(async ({ id, public_key }): Promise<[string, CryptoKey]> => {
+        return [id, this.keys.get(id) ?? ((await importJWK(JSON.parse(public_key) as JWK, 'EdDSA')) as CryptoKey)];
+      });
+      this.keys = new Map(await Promise.all(entries));
+    });
+  }
+}

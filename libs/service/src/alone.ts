@@ -1,0 +1,40 @@
+import { EventingModule, type EventingParts } from '@fairlead/eventing';
+import { checkIdentity, IdentityKeys } from '@fairlead/http';
+import type { DynamicModule } from '@nestjs/common';
+import { HealthModule } from './health.module';
+import { type ServiceName, services } from './services';
+import type { Service } from './service';
+import type { Settings } from './settings';
+import { DRAIN_MS, type Running, start } from './start';
+
+/**
+ * Starts one service in this process, behind a gateway, on the database that all services share.
+ * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
+ */
+export async function startAlone(name: ServiceName, settings: Settings): Promise<Running> {
+  const service: Service = services[name];
+  let keys: IdentityKeys;
+  return start(
+    {
+      name,
+      migrations: [...service.migrations, ...(service.alone?.migrations ?? [])],
+      module: (parts) => {
+        keys = new IdentityKeys(parts.pool);
+        return AloneModule.with(parts, service, settings);
+      },
+      server: () => ({ authenticate: (request) => checkIdentity(keys, name, request), behindGateway: true }),
+      drain: DRAIN_MS,
+    },
+    settings,
+  );
+}
+
+class AloneModule {
+  static with(parts: EventingParts, { module, alone }: Service, settings: Settings): DynamicModule {
+    const given = alone?.modules(settings) ?? [];
+    return {
+      module: AloneModule,
+      imports: [EventingModule.with(parts), ...given, module(settings), HealthModule],
+    };
+  }
+}
