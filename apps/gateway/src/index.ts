@@ -6,6 +6,7 @@ import {
   type Settings,
   startEdge,
   StartProblem,
+  urlVariable,
 } from '@fairlead/service';
 
 /**
@@ -15,7 +16,7 @@ import {
 export async function startGateway(settings: Settings): Promise<Edge> {
   const missing = (Object.keys(services) as ServiceName[]).filter((name) => !settings.serviceUrls[name]);
   if (missing.length > 0) {
-    const names = missing.map((name) => `${name.toUpperCase().replace('-', '_')}_URL`);
+    const names = missing.map(urlVariable);
     throw new StartProblem(`The gateway must know where the services are: set ${names.join(', ')}.`);
   }
   return startEdge({ name: 'gateway', drain: DRAIN_MS }, settings);

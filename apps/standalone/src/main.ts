@@ -1,6 +1,5 @@
 import 'reflect-metadata';
-import { run } from '@fairlead/service';
-import { banner } from './banner';
+import { banner, run } from '@fairlead/service';
 import { startStandalone } from './index';
 
 void run(startStandalone, ({ url, key }) => banner(url, key));

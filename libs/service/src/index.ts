@@ -1,9 +1,10 @@
 export { type AdminKey, adminKey } from './admin-key';
 export { startAlone } from './alone';
+export { banner } from './banner';
 export { type Edge, startEdge } from './edge';
 export { StartProblem } from './problem';
 export { run } from './run';
 export type { Service } from './service';
-export { type ServiceName, services } from './services';
+export { type ServiceName, services, urlVariable } from './services';
 export { readSettings, type Settings, SettingsProblem } from './settings';
-export { DRAIN_MS, type Running } from './start';
+export { DRAIN_MS, makeDataDirectory, type Running, shownUrl } from './start';

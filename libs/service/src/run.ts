@@ -16,9 +16,10 @@ export async function run<R extends Running>(
   // Work that nobody waits for may fail, as when the database goes away; whoever does wait is told.
   process.on('unhandledRejection', (reason) => console.error(reason));
   const starting = start(settings);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => stop(signal, starting));
-  }
+  // A process that another one has started leaves Ctrl-C to that one, and ends with it.
+  if (process.connected) process.on('SIGINT', () => undefined).once('disconnect', () => stop('No parent', starting));
+  else process.on('SIGINT', () => stop('SIGINT', starting));
+  process.on('SIGTERM', () => stop('SIGTERM', starting));
   try {
     const running = await starting;
     if (!stopping) console.log(greeting(running));
@@ -32,7 +33,7 @@ export async function run<R extends Running>(
 function stop(signal: string, starting: Promise<Running>): void {
   if (stopping) process.exit(1);
   stopping = true;
-  console.log(`${signal}: stopping; send it again to stop at once.`);
+  console.log(`${signal}: stopping${process.connected ? '.' : '; send it again to stop at once.'}`);
   starting
     .then((running) => running.stop())
     .then(() => process.exit(0))

@@ -17,3 +17,8 @@ export const services = {
 } satisfies Readonly<Record<string, Service>>;
 
 export type ServiceName = keyof typeof services;
+
+/** The setting that says where a service runs. */
+export function urlVariable(name: ServiceName): string {
+  return `${name.toUpperCase().replace('-', '_')}_URL`;
+}

@@ -122,7 +122,8 @@ async function startPostgres({ dataDir }: Settings, logger: Logger, started: Und
   return server.url;
 }
 
-function makeDataDirectory(directory: string): void {
+/** @throws StartProblem */
+export function makeDataDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -139,9 +140,13 @@ async function listen(app: NestFastifyApplication, { host, port }: Settings): Pr
   } catch (error) {
     throw listenProblem(error, host, port) ?? error;
   }
-  const address = app.getHttpServer().address() as AddressInfo;
+  return shownUrl(host, (app.getHttpServer().address() as AddressInfo).port);
+}
+
+/** Where this machine reaches what listens on a host and port. */
+export function shownUrl(host: string, port: number): string {
   const shown = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
-  return `http://${shown}:${address.port}`;
+  return `http://${shown}:${port}`;
 }
 
 /**

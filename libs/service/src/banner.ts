@@ -1,4 +1,4 @@
-import type { AdminKey } from '@fairlead/service';
+import type { AdminKey } from './admin-key';
 
 const FIRST_UPLOAD = {
   experiment_name: 'first-experiment',

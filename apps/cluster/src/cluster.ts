@@ -1,0 +1,148 @@
+import { fork } from 'node:child_process';
+import nodeCluster, { type Address, type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { basename, extname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ServiceName, services, urlVariable } from '@fairlead/service';
+import type { Log } from './log';
+import { freePort } from './ports';
+import { Replica } from './replica';
+
+export interface ClusterOptions {
+  /** What every process is given: its settings, the address of the database among them. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the gateways listen; 0 is a free port. */
+  readonly port: number;
+  /** Processes of each service, and gateways. */
+  readonly replicas: number;
+  readonly log: Log;
+}
+
+interface Placed {
+  readonly service: ServiceName;
+  readonly url: string;
+  readonly replica: Replica;
+}
+
+const NAMES = Object.keys(services) as ServiceName[];
+/** Room for the name of any process. */
+export const NAME_WIDTH = Math.max(...NAMES.map((name) => name.length)) + 2;
+const POLL_MS = 50;
+
+/**
+ * Every service as processes of its own on this machine, and gateways before them that share one port. A process that
+ * ends is started again; all end with this one.
+ */
+export class Cluster {
+  private placed: readonly Placed[] = [];
+  private gateways: Replica[] = [];
+  private port: number;
+  private rolling: Promise<void> = Promise.resolve();
+  private stopping = false;
+  private named = 0;
+
+  constructor(private readonly options: ClusterOptions) {
+    this.port = options.port;
+    nodeCluster.setupPrimary({ exec: entryOf('gateway'), silent: true });
+  }
+
+  /** Starts everything; resolves with the gateways' port when all of it is ready. */
+  async start(): Promise<number> {
+    const { replicas } = this.options;
+    const wanted = NAMES.flatMap((service) => Array.from({ length: replicas }, (_, index) => ({ service, index })));
+    this.placed = await Promise.all(wanted.map(({ service, index }) => this.place(service, index + 1)));
+    this.gateways = [this.gateway()];
+    await Promise.all([...this.placed, { replica: this.gateways[0]! }].map(({ replica }) => replica.start()));
+    // They listen where the first one found a free port.
+    const others = Array.from({ length: replicas - 1 }, () => this.gateway());
+    this.gateways.push(...others);
+    await Promise.all(others.map((gateway) => gateway.start()));
+    return this.port;
+  }
+
+  /**
+   * Replaces every process by a new one, one after the other; where there are two of each, no request is lost.
+   * @throws Error when a new one does not come up: the rest keeps running as it is.
+   */
+  roll(): Promise<void> {
+    const next = this.rolling.then(() => this.replaceAll());
+    this.rolling = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Stops the gateways, which finish what is under way, then the services. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    await Promise.all(this.gateways.map((gateway) => gateway.stop()));
+    await Promise.all(this.placed.map(({ replica }) => replica.stop()));
+  }
+
+  private async replaceAll(): Promise<void> {
+    for (const { replica } of this.placed) {
+      if (!this.stopping) await replica.restart();
+    }
+    // A gateway's successor listens on their port before it stops.
+    for (const [index, former] of this.gateways.entries()) {
+      if (this.stopping) return;
+      const successor = this.gateway();
+      this.gateways[index] = successor;
+      await successor.start();
+      await former.stop();
+    }
+  }
+
+  private async place(service: ServiceName, number: number): Promise<Placed> {
+    const port = String(await freePort());
+    const url = `http://127.0.0.1:${port}`;
+    const replica = new Replica({
+      ...this.heard(`${service}.${number}`),
+      launch: () => {
+        const env = { ...this.options.env, HOST: '127.0.0.1', PORT: port };
+        return fork(entryOf(service), { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+      },
+      ready: (gone) => untilReady(url, gone),
+    });
+    return { service, url, replica };
+  }
+
+  private gateway(): Replica {
+    let worker: Worker;
+    return new Replica({
+      ...this.heard(`gateway.${++this.named}`),
+      launch: () => {
+        worker = nodeCluster.fork({ ...this.options.env, ...this.addresses(), PORT: String(this.port) });
+        return worker.process;
+      },
+      ready: async (signal) => {
+        const [{ port }] = (await once(worker, 'listening', { signal })) as [Address];
+        this.port = port;
+      },
+    });
+  }
+
+  private addresses(): Record<string, string> {
+    const urls = (name: ServiceName) => this.placed.filter(({ service }) => service === name).map(({ url }) => url);
+    return Object.fromEntries(NAMES.map((name) => [urlVariable(name), urls(name).join(',')]));
+  }
+
+  private heard(name: string): { name: string; say: (line: string) => void } {
+    return { name, say: (line) => this.options.log.say(name, line) };
+  }
+}
+
+/** The main file of an application, built or not as this one is. */
+function entryOf(app: string): string {
+  return join(__dirname, '../..', app, basename(__dirname), `main${extname(__filename)}`);
+}
+
+async function untilReady(url: string, gone: AbortSignal): Promise<void> {
+  for (;;) {
+    gone.throwIfAborted();
+    const ready = await fetch(`${url}/health/ready`, { signal: gone }).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+    if (ready) return;
+    await delay(POLL_MS, undefined, { signal: gone });
+  }
+}
