@@ -93,10 +93,8 @@ function recognise(
   authenticate(request).then(
     (actor) => {
       if (actor) request.actor = actor;
-      if (scope === 'public' || !actor) {
-        if (scope === 'public') goOn(admission.anonymous(request), request, reply, done);
-        else done(new Forbidden());
-      } else if (allows(actor, scope)) goOn(admission.recognised(request, reply), request, reply, done);
+      if (scope === 'public') goOn(admission.anonymous(request), request, reply, done);
+      else if (actor && allows(actor, scope)) goOn(admission.recognised(request, reply), request, reply, done);
       else done(new Forbidden());
     },
     (error: Error) => {

@@ -153,6 +153,7 @@ export function readSettings(env: Environment): Settings {
       'auth-providers': read('AUTH_PROVIDERS_URL', undefined, urls),
       experiments: read('EXPERIMENTS_URL', undefined, urls),
       rollouts: read('ROLLOUTS_URL', undefined, urls),
+      webhooks: read('WEBHOOKS_URL', undefined, urls),
     },
   };
   if (mistakes.length > 0) throw new SettingsProblem(mistakes);
