@@ -11,7 +11,7 @@ import {
 import type { Pool } from 'pg';
 import { newId } from './new-id';
 import { checkAppend } from './append-limit';
-import type { Metadata, Recorded } from './event';
+import { categoryOf, type Metadata, type Recorded } from './event';
 import {
   type Appended,
   type Batch,
@@ -26,6 +26,7 @@ import { isOurs, toEvent } from './eventstoredb-event';
 import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
 import { EventStoreDbTail } from './eventstoredb-tail';
 import { Listener } from './listener';
+import { traceStep } from './tracing';
 
 /** Events one batch holds at most. */
 const BATCH_EVENTS = 1000;
@@ -83,6 +84,16 @@ export class EventStoreDbStore extends EventStore {
     const sent = events.map(({ id = newId(), type, data }) =>
       jsonEvent({ id, type, data: data as JSONEventData['data'], metadata: { ...metadata } }),
     );
+    const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
+    return traceStep('append', attributes, () => this.send(stream, expectedVersion, events, sent));
+  }
+
+  private async send(
+    stream: string,
+    expectedVersion: number | 'any',
+    events: readonly NewEvent[],
+    sent: readonly JSONEventData[],
+  ): Promise<Appended> {
     if (expectedVersion !== 'any') return this.appendAt(stream, expectedVersion, sent);
     const known = events.some(({ id }) => id !== undefined) ? await this.find(stream, sent) : undefined;
     return known ?? this.inTurn(stream, (version) => this.appendAfter(stream, version, sent));

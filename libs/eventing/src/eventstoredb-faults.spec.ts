@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { EventStoreDBClient, NO_STREAM, jsonEvent, MaxAppendSizeExceededError } from '@eventstore/db-client';
 import { v7 as uuid } from 'uuid';
 import { AppendTooLarge, EventStoreDbStore, EventStoreUnreachable, MAX_APPEND_BYTES, VersionConflict } from '.';
@@ -236,6 +240,22 @@ describe('Subscribing to EventStoreDB', () => {
     expect((await received).map(({ version }) => version)).toEqual([2]);
   });
 
+  it('leaves a connection that is dead without having been closed, for appends and for what it hears', async () => {
+    const double = await start();
+    const wire = await Wire.to(double.address.port);
+    try {
+      const store = storeOn(`esdb://127.0.0.1:${wire.port}?tls=false`);
+      const first = await store.append('note-1', 0, [noted('a')], {});
+      expect(await take(store, 0n, 1)).toHaveLength(1);
+      const received = take(store, first.position, 1);
+      wire.cut();
+      expect(await store.append('note-1', 1, [noted('b')], {})).toMatchObject({ version: 2 });
+      expect((await received).map(({ version }) => version)).toEqual([2]);
+    } finally {
+      wire.close();
+    }
+  });
+
   it('says why it hears nothing, once the server is gone', async () => {
     const double = await start();
     const store = storeOn(double.url, { attempt: 3000, total: 3000 });
@@ -312,6 +332,38 @@ describe('Subscribing to EventStoreDB', () => {
   });
 });
 
+/** Carries connections to a port of this machine; those that are cut stay open and carry nothing any more. */
+class Wire {
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
+
+  static async to(port: number): Promise<Wire> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const wire = new Wire(server, (server.address() as AddressInfo).port);
+    server.on('connection', (near) => {
+      const far = connect(port, '127.0.0.1');
+      wire.sockets.add(near).add(far);
+      near.on('error', () => undefined).pipe(far);
+      far.on('error', () => undefined).pipe(near);
+    });
+    return wire;
+  }
+
+  cut(): void {
+    for (const socket of this.sockets) socket.unpipe().pause();
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+  }
+}
+
 describe('The double', () => {
   it('is what the client expects of a server: batches of appends, revisions, reading backwards', async () => {
     const double = await start();
@@ -332,7 +384,8 @@ describe('The double', () => {
   });
 
   it('keeps its log in a file when it has one', async () => {
-    const file = `${process.env.TMPDIR ?? '/tmp'}/esdb-${uuid()}.jsonl`;
+    const folder = mkdtempSync(join(tmpdir(), 'esdb-'));
+    const file = join(folder, 'log.jsonl');
     const double = await start({ log: new EsdbLog(file) });
     const store = storeOn(double.url);
     await store.append('note-1', 0, [noted('a'), noted('ü')], { tenant: 't' });
@@ -341,5 +394,6 @@ describe('The double', () => {
     await start({ port: double.address.port, log: new EsdbLog(file) });
     expect(await store.read('note-1')).toEqual(before);
     expect(await store.append('note-1', 2, [noted('c')], {})).toMatchObject({ version: 3 });
+    rmSync(folder, { recursive: true });
   });
 });

@@ -92,12 +92,16 @@ it('moves the log: ids, order, versions, times and metadata stay, and followers 
   });
   await from.append('note-late', 0, [{ type: 'Noted', data: {} }], {});
   await database.pool.query(`insert into checkpoints values ('new', 0), ('middle', $1)`, [log[29]!.position]);
+  await database.pool.query('create table webhooks (since bigint)');
+  await database.pool.query('insert into webhooks values ($1), ($2)', [log[9]!.position, log[19]!.position]);
   const { code, output, errors } = await run();
   expect([code, errors.includes('copy'), errors.includes('compare')]).toEqual([0, true, true]);
   expect(output).toContain(`${log.length + 1} events were moved and compared.`);
   const after = await moved();
   expect(after.map(facts)).toEqual([...log.map(facts), facts((await from.read('note-late'))[0]!)]);
 
+  const { rows } = await database.pool.query('select since from webhooks order by since');
+  expect(rows.map(({ since }) => BigInt(since))).toEqual([after[9]!.position, after[19]!.position]);
   expect(await checkpoint(database.pool, 'new')).toBe(0n);
   expect(await checkpoint(database.pool, 'middle')).toBe(after[29]!.position);
   const store = await openEventStore(database.pool, double.url);
