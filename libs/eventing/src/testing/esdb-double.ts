@@ -143,6 +143,8 @@ export class EventStoreDbDouble {
     });
     await once(call, 'end');
     await this.taken('append');
+    // The call of a client that has died ends, too.
+    if (call.cancelled || events.length === 0) return;
     const refusal =
       this.refusal(call) ?? (this.tooLarge(events) ? messages.refusals.tooLarge(this.maxAppendSize) : null);
     if (refusal) return answer(refusal);
