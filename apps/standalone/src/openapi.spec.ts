@@ -1,6 +1,7 @@
 import * as http from '@fairlead/http';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Contract, type OpenApi } from './testing/contract';
+import { KnownApi } from './testing/known-api';
 import { uses, validated } from './testing/request-use';
 import { RouteService } from './testing/route-service';
 import { type Sent, Successes } from './testing/successes';
@@ -19,6 +20,53 @@ const CHECKED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/v1/datasets/upload-experiment': 'a worker checks the body as it comes, by the members of its schema',
   'GET /docs/:file': 'the library that is watched serves it',
 };
+
+const words = (...names: string[]) => names.join(' ').split(' ');
+/** Where the service is not as clients know another one. */
+const DIFFERENCES: readonly string[] = [
+  // The specification requires these, and has these sources; a command line sends this type.
+  ...words('APIFeedbackSource AppFeedbackSource AutoEvalFeedbackSource ModelFeedbackSource').map(
+    (name) => `${name}.type is required`,
+  ),
+  'ExperimentResultRow.row_id is required',
+  'ExperimentResultRow.row_id does not take null',
+  "Deployment (answered).source can be 'internal_template'",
+  "Revision (answered).source can be 'internal_template'",
+  "SourceConfig (answered).deployment_type can be 'serverless'",
+  // The specification has no such members in an upload and in the answer to it.
+  ...words('comparative_experiment_id feedback_group_id id').map(
+    (name) => `FeedbackCreateCoreSchema.${name} is not looked at`,
+  ),
+  ...words('baseline_experiment_id metadata transformations').map(
+    (name) => `Dataset (answered).${name} is not answered`,
+  ),
+  // Only these methods exist.
+  'OAuthProviderCreateRequest.code_challenge_method does not take string',
+  'OAuthProviderUpdateRequest.code_challenge_method does not take string',
+  // A vendor's own sign-in is not offered.
+  'AuthAuthenticateRequest.use_agent_builder_public_oauth is not looked at',
+  // A deployment is reconciled remotely with all its revisions, or not at all.
+  'GET /v2/deployments/{deployment_id}/revisions does not take ?remote_reconciled',
+  // What was sent comes back, whatever JSON it is; what nobody sends is absent.
+  ...words('RunSchema RunSchemaComparisonView V2RunResponse').flatMap((name) => [
+    `${name} (answered).events can be string`,
+    `${name} (answered).outputs can be array`,
+    `${name} (answered).outputs can be string`,
+  ]),
+  ...words('Volume.name VolumeMount.name VolumeMount.mountPath').map((name) =>
+    `${name} can be null`.replace('.', ' (answered).'),
+  ),
+  ...words(
+    'attachments completion_cost completion_cost_details completion_token_details first_token_time manifest',
+    'price_model_id prompt_cost prompt_cost_details prompt_token_details share_url thread_evaluation_time thread_id',
+    'total_cost',
+  ).map((name) => `V2RunResponse (answered).${name} is not answered`),
+  ...words('avg max min stdev').map((name) => `V2RunFeedbackStat (answered).${name} can be null`),
+  ...words('comments contains_thread_feedback errors sources').map(
+    (name) => `V2RunFeedbackStat (answered).${name} is not answered`,
+  ),
+  ...words('client_port x_forwarded_for').map((name) => `AuditLogEnrichments (answered).${name} is not answered`),
+];
 
 let service: RouteService;
 let successes: Successes;
@@ -159,4 +207,8 @@ it('describes the schemas and headers that the handlers really use', () => {
     const seen = takes.filter((header) => header === 'If-Match' || header === 'x-reason');
     expect({ name, notUsed: seen.filter((header) => !headers.includes(header)) }).toEqual({ name, notUsed: [] });
   }
+});
+
+it('keeps to what clients know of the wire', () => {
+  expect(new KnownApi(contract.document).differences()).toEqual(DIFFERENCES.toSorted());
 });
