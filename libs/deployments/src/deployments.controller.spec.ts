@@ -455,6 +455,37 @@ describe('DELETE', () => {
     expect(events.at(-2)!.data).toMatchObject({ delete_tracing_project: true });
   });
 
+  it('rule 9: is AWAITING_DELETE until it is removed; what would change it meanwhile is answered 409', async () => {
+    const { id, latest_revision_id: rid } = await service.ready(sample());
+    const append = service.store.append.bind(service.store);
+    const spy = jest.spyOn(service.store, 'append').mockImplementation((stream, version, events, metadata) => {
+      if (events[0]?.type === 'DeploymentDeleted') return Promise.reject(new Error('Not yet.'));
+      return append(stream, version, events, metadata);
+    });
+    try {
+      expect((await send('DELETE', at(id))).status).toBe(204);
+      expect((await send('GET', at(id))).json.status).toBe('AWAITING_DELETE');
+      const changes = [
+        send('PATCH', at(id), { body: { source_revision_config: { repo_ref: 'late' } } }),
+        send('PUT', at(id, '/tags'), { body: { tag_value_ids: [] } }),
+        send('POST', at(id, `/revisions/${rid}/redeploy`)),
+        send('POST', at(id, '/upload-url')),
+      ];
+      for (const { status, json, headers } of await Promise.all(changes)) {
+        expect([status, json.detail]).toEqual([409, `Deployment ID ${id} is being deleted.`]);
+        expect(headers['x-should-retry']).toBe('false');
+      }
+      expect((await send('DELETE', at(id))).status).toBe(204);
+    } finally {
+      spy.mockRestore();
+    }
+    const gone = await service.eventually(
+      () => send('GET', at(id)),
+      ({ status }) => status === 404,
+    );
+    expect(gone.status).toBe(404);
+  });
+
   it('of many answers 200, 207 when some are not there, 404 when none is', async () => {
     const [a, b] = [await service.ready(sample()), await service.ready(sample())];
     const some = await send('DELETE', `/v2/deployments?deployment_ids=${a.id}&deployment_ids=${uuidOf(404)}`);

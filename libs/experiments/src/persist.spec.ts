@@ -128,11 +128,23 @@ describe('a few seconds after an upload', () => {
       created: expect.stringContaining('00:00:00.123456'),
     });
     const [upload] = (await service.store.read(`experiment-${id}`)) as { time: string }[];
-    expect(plain).toMatchObject({ score: null, source_type: 'api', created_at: new Date(upload!.time) });
+    const asked = new Date(upload!.time);
+    expect(plain).toMatchObject({ score: null, source_type: 'api', created_at: asked, modified_at: asked });
+    expect(full).toMatchObject({ modified_at: asked });
     expect(
       await rows('select config from feedback_configs where tenant_id = $1 and key = $2', service.tenants.a, 'k'),
     ).toEqual([{ config: '{"type":"continuous","min":0,"max":20}' }]);
   });
+});
+
+it('keeps which of the four kinds of source a score has', async () => {
+  const types = ['app', 'api', 'model', 'auto_eval'];
+  const scores = types.map((type) => ({ key: type, score: 1, feedback_source: { type } }));
+  const { id } = await persisted(experiment({}, [row({ evaluation_scores: scores })]));
+  const found = await rows('select key, source_type from feedback where session_id = $1', id);
+  expect(new Map(found.map(({ key, source_type }) => [key, source_type]))).toEqual(
+    new Map(types.map((type) => [type, type])),
+  );
 });
 
 describe('an example', () => {
