@@ -61,4 +61,5 @@ export abstract class CommitResolver {
 export * from './connections';
 export * from './experiments';
 export * from './rollouts';
+export { factsOf } from './facts';
 export * from './published';

@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv from 'ajv';
-import { publications, type PublishedEvent } from './published';
+import type { LoggedEvent } from './facts';
+import { publications } from './published';
 import { asyncApi, problemsOf } from './testing';
 
 interface Fixture {
-  readonly event: PublishedEvent;
+  readonly event: LoggedEvent;
   readonly told: object;
 }
 
 const fixtures = JSON.parse(readFileSync(join(__dirname, 'fixtures/published.json'), 'utf8')) as Fixture[];
 const publicTypes = [...publications.topics].filter(([, topic]) => topic !== 'internal.v1').map(([type]) => type);
 
-const headersOf = ({ type, stream }: PublishedEvent) => ({
+const headersOf = ({ type, stream }: LoggedEvent) => ({
   ce_specversion: '1.0',
   ce_id: '019a0000-0000-7000-8000-000000000001',
   ce_source: '/fairlead',
