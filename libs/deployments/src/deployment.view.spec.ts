@@ -1,11 +1,12 @@
 import { eventingMigrations, type Recorded } from '@fairlead/eventing';
+import { OTHER_TENANT, TENANT } from '@fairlead/http/testing';
 import { transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import type { DeploymentEvent } from './deployment-events';
 import { DeploymentQueries, type DeploymentFilter } from './deployment.queries';
 import { DeploymentsView } from './deployment.view';
 import { deploymentsMigrations } from './migrations';
-import { codehost, creation, OTHER_TENANT, streamOf, TENANT, uuidOf } from './testing/samples';
+import { codehost, creation, streamOf, uuidOf } from './testing/samples';
 
 interface Document {
   id: string;

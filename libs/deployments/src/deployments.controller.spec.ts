@@ -1,8 +1,9 @@
 import { handle, nameStream, streamName } from '@fairlead/eventing';
+import { OTHER_TENANT, TENANT } from '@fairlead/http/testing';
 import { deploymentModel, owned } from './deployment';
 import { reportRevision } from './revision';
 import type { RevisionStatus } from './deployment-events';
-import { OTHER_TENANT, TENANT, uuidOf } from './testing/samples';
+import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
 
 let service: TestService;

@@ -1,5 +1,6 @@
 import { streamName } from '@fairlead/eventing';
-import { OTHER_TENANT, TENANT, uuidOf } from './testing/samples';
+import { OTHER_TENANT, TENANT } from '@fairlead/http/testing';
+import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
 
 const INTEGRATION = uuidOf(77);

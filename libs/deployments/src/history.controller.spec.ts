@@ -1,5 +1,6 @@
 import { streamName } from '@fairlead/eventing';
-import { TENANT, uuidOf } from './testing/samples';
+import { TENANT } from '@fairlead/http/testing';
+import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
 
 let service: TestService;

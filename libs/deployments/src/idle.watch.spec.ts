@@ -1,6 +1,7 @@
 import { Followers, streamName } from '@fairlead/eventing';
+import { OTHER_TENANT, TENANT } from '@fairlead/http/testing';
 import { IdleWatch } from './idle.watch';
-import { OTHER_TENANT, TENANT, uuidOf } from './testing/samples';
+import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
 
 let service: TestService;

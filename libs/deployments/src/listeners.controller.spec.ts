@@ -1,4 +1,5 @@
-import { TENANT, uuidOf } from './testing/samples';
+import { TENANT } from '@fairlead/http/testing';
+import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
 
 let service: TestService;

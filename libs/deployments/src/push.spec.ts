@@ -1,12 +1,13 @@
 import { fold } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
+import { TENANT } from '@fairlead/http/testing';
 import { history } from './audit';
 import { create, patch } from './change';
 import { deploymentModel, owned } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
 import { buildPush, resolveCommit } from './push';
 import { redeploy, revisionOf, revisionsModel } from './revision';
-import { codehost, streamOf, TENANT, uuidOf } from './testing/samples';
+import { codehost, streamOf, uuidOf } from './testing/samples';
 
 const SHA = 'a'.repeat(40);
 const NEWER = 'b'.repeat(40);

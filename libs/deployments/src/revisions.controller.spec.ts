@@ -1,8 +1,9 @@
 import { handle, streamName } from '@fairlead/eventing';
+import { TENANT } from '@fairlead/http/testing';
 import { deploymentModel, owned } from './deployment';
 import type { RevisionStatus } from './deployment-events';
 import { reportRevision } from './revision';
-import { TENANT, uuidOf } from './testing/samples';
+import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
 
 let service: TestService;

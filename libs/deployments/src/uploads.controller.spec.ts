@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
+import { TENANT } from '@fairlead/http/testing';
 import { SourceStore } from './source.store';
-import { TENANT, uuidOf } from './testing/samples';
+import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
 
 let service: TestService;

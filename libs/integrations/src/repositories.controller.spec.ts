@@ -1,9 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { CommitResolver } from '@fairlead/contracts';
+import { type Caller, TENANT } from '@fairlead/http/testing';
 import type { Provider } from './integration';
 import { CodeHostServer } from './testing/code-host.server';
 import { HEAD } from './testing/shapes';
-import { TENANT, TestService } from './testing/service';
+import { TestService } from './testing/service';
 
 const TOKENS = { github: 'ghp_good', gitlab: 'glpat-good', gitea: 'gitea-good', bitbucket: 'bb-good' } as const;
 const OWNERS = { github: 'octo-org', gitlab: 'team/sub', gitea: 'forge', bitbucket: 'team' } as const;
@@ -33,7 +34,8 @@ async function startHost(provider: Provider): Promise<CodeHostServer> {
 
 const integrate = (host: CodeHostServer, credentials: object = { token: TOKENS[host.provider] }) =>
   service.add({ provider: host.provider, base_url: host.origin, credentials });
-const listed = (id: string, as = 'reader') => service.send('GET', `/v1/integrations/codehost/${id}/repos`, { as });
+const listed = (id: string, as: Caller = 'reader') =>
+  service.send('GET', `/v1/integrations/codehost/${id}/repos`, { as });
 
 describe.each(PROVIDERS)('%s', (provider) => {
   it('lists repositories as records of exactly six members', async () => {

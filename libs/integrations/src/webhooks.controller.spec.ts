@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Recorded } from '@fairlead/eventing';
+import { TENANT } from '@fairlead/http/testing';
 import type { Provider } from './integration';
-import { TENANT, TestService } from './testing/service';
+import { TestService } from './testing/service';
 
 const SECRET = 'a secret of the host';
 const SHA = 'b'.repeat(40);

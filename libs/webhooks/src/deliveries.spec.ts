@@ -1,7 +1,8 @@
+import { OTHER_TENANT, TENANT } from '@fairlead/http/testing';
 import { Webhook } from 'standardwebhooks';
 import { DeliverySweeper } from './delivery.sweeper';
 import { type Received, Receiver } from './testing/receiver';
-import { activated, eventually, OTHER_TENANT, TENANT, TestService } from './testing/service';
+import { activated, eventually, TestService } from './testing/service';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -7,15 +7,8 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import {
-  type Actor,
-  createServer,
-  httpMigrations,
-  OutboundPolicy,
-  parseOutboundAllow,
-  type Scope,
-  Unauthorized,
-} from '@fairlead/http';
+import { createServer, httpMigrations, OutboundPolicy, parseOutboundAllow } from '@fairlead/http';
+import { authenticateCaller, type Sent } from '@fairlead/http/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -23,28 +16,6 @@ import { pino } from 'pino';
 import { AuthProvidersModule } from '../auth-providers.module';
 import { AuthProvidersOptions } from '../auth-providers.options';
 import { authProvidersMigrations } from '../migrations';
-
-export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
-export const OTHER_TENANT = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
-
-const actor = (keyId: string, tenantId: string, ...scopes: Scope[]): Actor => ({
-  keyId,
-  tenantId,
-  organizationId: tenantId,
-  scopes: new Set(scopes),
-});
-
-const ACTORS: Readonly<Record<string, Actor>> = {
-  writer: actor('writer', TENANT, 'write'),
-  reader: actor('reader', TENANT, 'read'),
-  stranger: actor('stranger', OTHER_TENANT, 'write'),
-};
-
-export interface Sent {
-  readonly as?: string;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
 
 export interface Answered {
   readonly status: number;
@@ -87,10 +58,7 @@ export class TestService {
     const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
     const app = await createServer(ServiceModule, {
       logger,
-      authenticate: (request) => {
-        const known = ACTORS[String(request.headers['x-api-key'])];
-        return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
-      },
+      authenticate: authenticateCaller,
     });
     await app.listen(0, '127.0.0.1');
     const { port } = app.getHttpServer().address() as AddressInfo;

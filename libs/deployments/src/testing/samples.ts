@@ -1,10 +1,8 @@
 import type { Recorded } from '@fairlead/eventing';
 import { recorded } from '@fairlead/eventing/testing';
+import { TENANT } from '@fairlead/http/testing';
 import { create, type NewDeployment } from '../change';
 import type { DeploymentEvent, Secret } from '../deployment-events';
-
-export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
-export const OTHER_TENANT = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
 
 /** A uuid that is recognisable by its number. */
 export const uuidOf = (n: number) => `01980000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;

@@ -7,7 +7,8 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { type Actor, createServer, httpMigrations, type Scope, Unauthorized } from '@fairlead/http';
+import { createServer, httpMigrations } from '@fairlead/http';
+import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/http/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -16,36 +17,6 @@ import { DeploymentsModule } from '../deployments.module';
 import { DeploymentsOptions } from '../deployments.options';
 import { deploymentsMigrations } from '../migrations';
 import type { Hosting } from '../source-rules';
-import { OTHER_TENANT, TENANT } from './samples';
-
-const actor = (keyId: string, tenantId: string, ...scopes: Scope[]): Actor => ({
-  keyId,
-  tenantId,
-  organizationId: tenantId,
-  scopes: new Set(scopes),
-});
-
-/** Keys that the service under test knows: of one tenant with different scopes, and of another tenant. */
-const ACTORS: Readonly<Record<string, Actor>> = {
-  writer: actor('writer', TENANT, 'write'),
-  reader: actor('reader', TENANT, 'read'),
-  auditor: actor('auditor', TENANT, 'write', 'secrets:read'),
-  stranger: actor('stranger', OTHER_TENANT, 'write', 'secrets:read'),
-};
-
-export interface Sent {
-  readonly as?: keyof typeof ACTORS;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-
-export interface Answered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly text: string;
-  // Answers are looked into by the tests, whatever their shape.
-  readonly json: ReturnType<typeof JSON.parse>;
-}
 
 /** The deployments service alone over HTTP, on a database of its own. */
 export class TestService {
@@ -76,10 +47,7 @@ export class TestService {
     const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) });
     const app = await createServer(ServiceModule, {
       logger,
-      authenticate: (request) => {
-        const known = ACTORS[String(request.headers['x-api-key'])];
-        return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
-      },
+      authenticate: authenticateCaller,
     });
     await connectConsumers(app, 'deployments');
     return new TestService(app, store, database, log);
@@ -91,17 +59,8 @@ export class TestService {
     await this.database.drop();
   }
 
-  async send(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE', url: string, sent: Sent = {}): Promise<Answered> {
-    const { as = 'writer', body, headers = {} } = sent;
-    const answer = await this.app.inject({
-      method,
-      url,
-      headers: { 'x-api-key': as, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { payload: JSON.stringify(body) }),
-    });
-    const text = answer.payload;
-    const isJson = /[/+]json(?:;|$)/.test(String(answer.headers['content-type']));
-    return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  send(method: Method, url: string, sent?: Sent): Promise<Answered> {
+    return send(this.app, method, url, sent);
   }
 
   /** Asks again until the answer is as expected; fails with the last answer after five seconds. */

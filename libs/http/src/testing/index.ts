@@ -1,1 +1,11 @@
+export {
+  type Answered,
+  authenticateCaller,
+  type Caller,
+  type Method,
+  OTHER_TENANT,
+  send,
+  type Sent,
+  TENANT,
+} from './callers';
 export { Collector, type SentSpan } from './collector';

@@ -6,15 +6,8 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import {
-  type Actor,
-  createServer,
-  httpMigrations,
-  OutboundPolicy,
-  parseOutboundAllow,
-  type Scope,
-  Unauthorized,
-} from '@fairlead/http';
+import { createServer, httpMigrations, OutboundPolicy, parseOutboundAllow } from '@fairlead/http';
+import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/http/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -22,36 +15,6 @@ import { pino } from 'pino';
 import { IntegrationsModule } from '../integrations.module';
 import { IntegrationsOptions } from '../integrations.options';
 import { integrationsMigrations } from '../migrations';
-
-export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
-export const OTHER_TENANT = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
-
-const actor = (keyId: string, tenantId: string, ...scopes: Scope[]): Actor => ({
-  keyId,
-  tenantId,
-  organizationId: tenantId,
-  scopes: new Set(scopes),
-});
-
-const ACTORS: Readonly<Record<string, Actor>> = {
-  writer: actor('writer', TENANT, 'write'),
-  reader: actor('reader', TENANT, 'read'),
-  stranger: actor('stranger', OTHER_TENANT, 'write'),
-};
-
-export interface Sent {
-  readonly as?: keyof typeof ACTORS;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-
-export interface Answered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly text: string;
-  // Answers are looked into by the tests, whatever their shape.
-  readonly json: ReturnType<typeof JSON.parse>;
-}
 
 /** Times that tests can wait for. */
 export const HASTY = { headers: 300, body: 300 };
@@ -79,10 +42,7 @@ export class TestService {
     const log: string[] = [];
     const app = await createServer(ServiceModule, {
       logger: pino({ level: 'trace' }, { write: (line: string) => void log.push(line) }),
-      authenticate: (request) => {
-        const known = ACTORS[String(request.headers['x-api-key'])];
-        return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
-      },
+      authenticate: authenticateCaller,
     });
     await connectConsumers(app, 'integrations');
     return new TestService(app, store, database, log);
@@ -94,17 +54,8 @@ export class TestService {
     await this.database.drop();
   }
 
-  async send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, sent: Sent = {}): Promise<Answered> {
-    const { as = 'writer', body, headers = {} } = sent;
-    const answer = await this.app.inject({
-      method,
-      url,
-      headers: { 'x-api-key': as, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = answer.payload;
-    const isJson = String(answer.headers['content-type']).includes('json');
-    return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  send(method: Method, url: string, sent?: Sent): Promise<Answered> {
+    return send(this.app, method, url, sent);
   }
 
   /** The id of a new integration. */

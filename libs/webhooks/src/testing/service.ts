@@ -7,15 +7,16 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
+import { createServer, httpMigrations, OutboundPolicy, parseOutboundAllow } from '@fairlead/http';
 import {
-  type Actor,
-  createServer,
-  httpMigrations,
-  OutboundPolicy,
-  parseOutboundAllow,
-  type Scope,
-  Unauthorized,
-} from '@fairlead/http';
+  type Answered,
+  authenticateCaller,
+  type Caller,
+  type Method,
+  send,
+  type Sent,
+  TENANT,
+} from '@fairlead/http/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -25,36 +26,6 @@ import { webhooksMigrations } from '../migrations';
 import { TargetTable } from '../target.table';
 import { WebhooksModule } from '../webhooks.module';
 import { WebhooksOptions } from '../webhooks.options';
-
-export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
-export const OTHER_TENANT = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
-
-const actor = (keyId: string, tenantId: string, ...scopes: Scope[]): Actor => ({
-  keyId,
-  tenantId,
-  organizationId: tenantId,
-  scopes: new Set(scopes),
-});
-
-const ACTORS: Readonly<Record<string, Actor>> = {
-  writer: actor('writer', TENANT, 'write'),
-  reader: actor('reader', TENANT, 'read'),
-  stranger: actor('stranger', OTHER_TENANT, 'write'),
-};
-
-export interface Sent {
-  readonly as?: keyof typeof ACTORS;
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-
-export interface Answered {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly text: string;
-  // Answers are looked into by the tests, whatever their shape.
-  readonly json: ReturnType<typeof JSON.parse>;
-}
 
 /** The webhooks service over HTTP, on a database of its own; it can be started several times. It may call 127.0.0.1. */
 export class TestService {
@@ -89,10 +60,7 @@ export class TestService {
     class ServiceModule {}
     const app = await createServer(ServiceModule, {
       logger: pino({ level: 'trace' }, { write: (line: string) => void this.log.push(line) }),
-      authenticate: (request) => {
-        const known = ACTORS[String(request.headers['x-api-key'])];
-        return known ? Promise.resolve(known) : Promise.reject(new Unauthorized());
-      },
+      authenticate: authenticateCaller,
     });
     await connectConsumers(app, 'webhooks');
     this.apps.push(app);
@@ -115,21 +83,12 @@ export class TestService {
     await this.database.drop();
   }
 
-  async send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, sent: Sent = {}): Promise<Answered> {
-    const { as = 'writer', body, headers = {} } = sent;
-    const answer = await this.app.inject({
-      method,
-      url: `/v1/webhooks${url}`,
-      headers: { 'x-api-key': as, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { payload: JSON.stringify(body) }),
-    });
-    const text = answer.payload;
-    const isJson = String(answer.headers['content-type']).includes('json');
-    return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  send(method: Method, url: string, sent?: Sent): Promise<Answered> {
+    return send(this.app, method, `/v1/webhooks${url}`, sent);
   }
 
   /** A new webhook for everything, with its secret. */
-  async add(url: string, body: object = {}, as = 'writer'): Promise<{ id: string; secret: string }> {
+  async add(url: string, body: object = {}, as: Caller = 'writer'): Promise<{ id: string; secret: string }> {
     const added = await this.send('POST', '', { as, body: { url, event_types: ['*'], ...body } });
     if (added.status !== 201) throw new Error(`${added.status}: ${added.text}`);
     return added.json;
