@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LogSeals, LogSigner, Rebuild } from '@fairlead/eventing';
+import { EventStoreDbDouble } from '@fairlead/eventing/testing';
+import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { chosen, type Installation, openInstallation, readModels } from '@fairlead/replay';
+import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
+import { checkLog } from './log-check';
+
+const KEY = 'audit-spec-operator-key';
+
+let folder: string;
+let database: TestDatabase;
+let double: EventStoreDbDouble;
+let standalone: Standalone;
+let installation: Installation;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-audit-'));
+  database = await testDatabase([]);
+  double = await EventStoreDbDouble.start();
+  const env = { DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder, EVENTSTORE_URL: double.url };
+  standalone = await startStandalone(readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent' }));
+  installation = await openInstallation(env);
+  for (const name of ['one', 'two', 'three']) await create(name);
+});
+afterAll(async () => {
+  await installation.close();
+  await standalone.stop();
+  await double.stop();
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function create(name: string): Promise<void> {
+  const answer = await fetch(`${standalone.url}/v2/deployments`, {
+    method: 'POST',
+    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name,
+      source: 'external_container',
+      source_config: {},
+      source_revision_config: { image_uri: 'registry.example.com/agent:1' },
+      secrets: [{ name: 'TOKEN', value: 'sealed' }],
+    }),
+  });
+  expect([answer.status, await answer.text()]).toEqual([201, expect.any(String)]);
+}
+
+async function rebuilt(name: string, then: 'compare' | 'swap') {
+  const { store, pool, url } = installation;
+  const [model] = chosen(readModels(installation), [name]);
+  const rebuild = new Rebuild(store, pool, url, model!);
+  try {
+    await rebuild.fill();
+    if (then === 'compare') return (await rebuild.compare()).differences;
+    await rebuild.swap();
+    return [];
+  } finally {
+    await rebuild.close();
+  }
+}
+const audited = () =>
+  checkLog(installation.store, new LogSigner(installation.store, installation.vault), () => undefined);
+
+it('finds nothing in what the service wrote, and what was changed in a table until it is made again', async () => {
+  for (const { name } of readModels(installation)) expect([name, await rebuilt(name, 'compare')]).toEqual([name, []]);
+  const { rowCount } = await database.pool.query(
+    `update deployment_documents set document = replace(document, '"two"', '"zwei"') where document like '%"two"%'`,
+  );
+  const found = await rebuilt('deployments', 'compare');
+  expect([found.length, found.every(({ kind }) => kind === 'different')]).toEqual([rowCount, true]);
+  await rebuilt('deployments', 'swap');
+  expect(await rebuilt('deployments', 'compare')).toEqual([]);
+  await create('four');
+  expect(await rebuilt('deployments', 'compare')).toEqual([]);
+}, 60_000);
+
+it('holds the log against its seals, and names an event that was changed', async () => {
+  const { store, pool, vault } = installation;
+  const head = await store.head();
+  for (let hashed = -1n; hashed < head;) {
+    const { rows } = await pool.query<{ position: string }>('select "position" from log_hashes');
+    hashed = BigInt(rows[0]?.position ?? -1);
+  }
+  await new LogSeals(store, pool, new LogSigner(store, vault)).sealNow();
+  expect(await audited()).toMatchObject({ findings: [], seals: 1 });
+  const { records } = double.log;
+  const index = records.findIndex(({ type }) => type === 'DeploymentCreated');
+  const written = records[index]!;
+  const changed = { ...written, data: Buffer.from(Buffer.from(written.data).toString().replace('agent:1', 'agent:2')) };
+  records[index] = changed;
+  const { findings } = await audited();
+  records[index] = written;
+  expect(findings.map(({ where }) => where).join('\n')).toContain(`${written.stream}, versions `);
+  expect((await audited()).findings).toEqual([]);
+}, 60_000);
