@@ -62,6 +62,18 @@ describe('the scanner', () => {
     );
   });
 
+  it('finds the end of long strings full of quotes and backslashes, however the body is cut', () => {
+    const unit = fc.constantFrom('a', 'b', '"', '\\', '\n', 'é', '{', ']');
+    const long = fc.array(fc.string({ unit, maxLength: 60 }), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(long, fc.array(fc.nat(), { maxLength: 40 }), (texts, cuts) => {
+        const body = { results: texts.map((text) => ({ [text]: 'x'.repeat(40) + text })), note: texts.join('\\') };
+        expect(scan(Buffer.from(JSON.stringify(body)), cuts).seen).toEqual(expected(body));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('accepts and refuses exactly what JSON.parse does', () => {
     const damage = fc.tuple(bodies, fc.nat(), fc.constantFrom('', ',', '}', ']', '"', ':', '1', '\\', '{', 'x'));
     fc.assert(

@@ -7,9 +7,12 @@ export const BLOCK_BYTES = 256 * 1024;
 /** A block may take this many times the idle limit to arrive. */
 const PATIENCE = 4;
 
+/** Buffers of a ring. */
+export const RING_BLOCKS = 6;
+
 /** The same bytes in blocks of {@link BLOCK_BYTES}, the last one shorter. A block belongs to who receives it. */
-export async function* inBlocks(source: Bytes): Bytes {
-  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+export async function* inBlocks(source: Bytes, next = (): Buffer => Buffer.allocUnsafeSlow(BLOCK_BYTES)): Bytes {
+  let block = next();
   let used = 0;
   for await (const chunk of source) {
     for (let start = 0; start < chunk.length;) {
@@ -18,11 +21,21 @@ export async function* inBlocks(source: Bytes): Bytes {
       used += copied;
       if (used < BLOCK_BYTES) continue;
       yield block;
-      block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      block = next();
       used = 0;
     }
   }
   if (used > 0) yield block.subarray(0, used);
+}
+
+/**
+ * The same in {@link RING_BLOCKS} buffers by turns, since fresh memory would cost more than the copying: a block stays as
+ * it is until so many further ones have been asked for. Other threads can read it.
+ */
+export function inRing(source: Bytes): Bytes {
+  const ring: Buffer[] = [];
+  let turn = 0;
+  return inBlocks(source, () => (ring[turn++ % RING_BLOCKS] ??= Buffer.from(new SharedArrayBuffer(BLOCK_BYTES))));
 }
 
 /**

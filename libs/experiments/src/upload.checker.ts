@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import type { ExperimentLimits } from './limits';
+import { RING_BLOCKS } from './upload.blocks';
 import { UploadCheck, type Verdict } from './upload-check';
 
 /** Checks the blocks of a body one after the other, on this thread or on another. */
 export interface UploadChecker {
-  /** Takes a block; answers false when further ones are not needed. */
+  /** Takes a block of a ring; answers false when further ones are not needed. */
   push(block: Buffer): Promise<boolean>;
   finish(): Promise<Verdict>;
   /** Frees what the checker holds; safe at any time. */
@@ -36,8 +37,8 @@ export class LocalChecker implements UploadChecker {
 type Request = { readonly block: Uint8Array } | { readonly finish: true };
 type Reply = { readonly more: boolean } | { readonly verdict: Verdict } | { readonly failure: Error };
 
-/** Blocks that may be on their way to the other thread. */
-const MOST_UNDER_WAY = 4;
+/** Blocks that may be on their way to the other thread: one more is being filled, and one waits to be pushed. */
+const MOST_UNDER_WAY = RING_BLOCKS - 2;
 
 /** Serves one upload at a port: checks the blocks that arrive there and answers each. */
 export function serveCheck(port: MessagePort, limits: ExperimentLimits): void {

@@ -3,7 +3,7 @@ import { Problems, Unprocessable } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits, LimitExceeded } from './limits';
 import { type PayloadDraft, PayloadStore } from './payload.store';
-import { BLOCK_BYTES, inBlocks } from './upload.blocks';
+import { BLOCK_BYTES, inRing, RING_BLOCKS } from './upload.blocks';
 import { LocalChecker, type UploadChecker } from './upload.checker';
 import type { CheckedUpload, Verdict } from './upload-check';
 import { UploadThread } from './upload.thread';
@@ -18,7 +18,7 @@ export interface Received {
 }
 
 /** Blocks held in memory before anything is written: a client that is slow from the start holds no connection. */
-const FIRST_BLOCKS = 4;
+const FIRST_BLOCKS = RING_BLOCKS - 2;
 
 /** Takes bodies in: checks, hashes and stores them in one pass. */
 @Injectable()
@@ -34,7 +34,7 @@ export class UploadReceiver {
    * @throws Unprocessable or LimitExceeded for a body that is not valid, and what the source throws.
    */
   async receive(body: AsyncIterable<Buffer>): Promise<Received> {
-    const blocks = inBlocks(body)[Symbol.asyncIterator]();
+    const blocks = inRing(body)[Symbol.asyncIterator]();
     const first = await take(blocks, FIRST_BLOCKS);
     const small = first.length === 1 && first[0]!.length < BLOCK_BYTES;
     const checker = small ? new LocalChecker(this.limits) : this.thread.checker();
