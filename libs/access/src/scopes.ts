@@ -10,7 +10,11 @@ const INCLUDED: Record<Scope, readonly Scope[]> = {
   'secrets:read': ['secrets:read'],
 };
 
+const known = new WeakMap<readonly Scope[], ReadonlySet<Scope>>();
+
 /** The given scopes with those they include: admin includes write, write includes read, `secrets:read` is included in none. */
 export function effectiveScopes(scopes: readonly Scope[]): ReadonlySet<Scope> {
-  return new Set(scopes.flatMap((scope) => INCLUDED[scope]));
+  let effective = known.get(scopes);
+  if (!effective) known.set(scopes, (effective = new Set(scopes.flatMap((scope) => INCLUDED[scope]))));
+  return effective;
 }

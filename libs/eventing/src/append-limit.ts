@@ -18,18 +18,27 @@ export class AppendTooLarge extends Error {
   }
 }
 
-/** Refuses an append of nothing and one over the limit. @throws AppendTooLarge */
-export function checkAppend(stream: string, events: readonly NewEvent[], metadata: Metadata): void {
+/** What an append writes as JSON: the data of each event, and the metadata of them all. */
+export interface AppendTexts {
+  readonly data: readonly string[];
+  readonly metadata: string;
+}
+
+/** The JSON of an append; refuses one of nothing and one over the limit. @throws AppendTooLarge */
+export function checkAppend(stream: string, events: readonly NewEvent[], metadata: Metadata): AppendTexts {
   if (events.length === 0) throw new Error('An append needs at least one event.');
-  const bytes = events.reduce((sum, event) => sum + appendedBytes(event, metadata), 0);
+  const texts = { data: events.map(({ data }) => JSON.stringify(data)), metadata: JSON.stringify(metadata) };
+  const shared = Buffer.byteLength(texts.metadata);
+  const bytes = events.reduce((sum, { type }, nth) => sum + counted(type, texts.data[nth]!, shared), 0);
   if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+  return texts;
 }
 
 /** What an event counts towards the limit: its data, its metadata and, as on EventStoreDB's disk, twice its type. */
 export function appendedBytes({ type, data }: NewEvent, metadata: Metadata): number {
-  return 2 * type.length + jsonBytes(data) + jsonBytes(metadata);
+  return counted(type, JSON.stringify(data), Buffer.byteLength(JSON.stringify(metadata)));
 }
 
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
+function counted(type: string, data: string, metadataBytes: number): number {
+  return 2 * type.length + Buffer.byteLength(data) + metadataBytes;
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { AppendTexts } from './append-limit';
 import type { Metadata, Recorded } from './event';
 import { type Appended, type NewEvent, VersionConflict } from './event-store';
 import { appendedEvents, appends as counted, commits } from './metrics';
@@ -10,6 +11,7 @@ interface Waiting {
   readonly expected: number;
   readonly events: readonly (NewEvent & { id: string })[];
   readonly metadata: Metadata;
+  readonly texts: AppendTexts;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
 }
@@ -64,11 +66,12 @@ export class AppendQueue {
     expectedVersion: number | 'any',
     events: readonly NewEvent[],
     metadata: Metadata,
+    texts: AppendTexts,
   ): Promise<Appended> {
     return new Promise((resolve, reject) => {
       const expected = expectedVersion === 'any' ? -1 : expectedVersion;
       const identified = events.map((event) => ({ ...event, id: event.id ?? newId() }));
-      this.queue.push({ stream, expected, events: identified, metadata, resolve, reject });
+      this.queue.push({ stream, expected, events: identified, metadata, texts, resolve, reject });
       if (!this.sending) void this.send();
     });
   }
@@ -134,7 +137,7 @@ export class AppendQueue {
     const values = [
       appends.map(({ stream }) => stream),
       appends.map(({ expected }) => expected),
-      appends.map(({ metadata }) => JSON.stringify(metadata)),
+      appends.map(({ texts }) => texts.metadata),
       events.map(({ append }) => append),
       events.map(({ nth }) => nth),
       events.map(({ event }) => event.id),
@@ -157,8 +160,8 @@ export class AppendQueue {
 }
 
 function toRows(appends: readonly Waiting[]): Sent[] {
-  return appends.flatMap(({ events }, index) =>
-    events.map((event, nth) => ({ append: index + 1, nth: nth + 1, event, data: JSON.stringify(event.data) })),
+  return appends.flatMap(({ events, texts }, index) =>
+    events.map((event, nth) => ({ append: index + 1, nth: nth + 1, event, data: texts.data[nth]! })),
   );
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Recorded } from './event';
 import { storedShape } from './upcasters';
 
@@ -11,7 +11,7 @@ export function chain(events: readonly Recorded[], from = ''): string {
   return events.reduce((before, event) => {
     const { id, stream, version, type, data, metadata, time } = storedShape(event);
     const text = JSON.stringify([before, stream, version, id, type, data, metadata, time]);
-    return createHash('sha256').update(withoutSealed(text)).digest('base64url');
+    return hash('sha256', withoutSealed(text), 'base64url');
   }, from);
 }
 
@@ -24,7 +24,7 @@ const SEALED = /"sealed":"(?!sha256:)([^"\\]*)"/g;
 export function withoutSealed(json: string): string {
   if (!json.includes('"sealed":"')) return json;
   return json.replace(SEALED, (_, sealed: string) => {
-    return `"sealed":"sha256:${createHash('sha256').update(sealed).digest('base64url')}"`;
+    return `"sealed":"sha256:${hash('sha256', sealed, 'base64url')}"`;
   });
 }
 

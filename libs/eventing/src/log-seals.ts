@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
 import { withoutSealed } from './chain';
 import type { DomainEvent, Recorded } from './event';
@@ -53,7 +53,7 @@ export function hashLog(events: readonly Recorded[], from: LogHash): LogHash {
       metadata,
       time,
     ]);
-    const hash = createHash('sha256').update(withoutSealed(text)).digest('base64url');
+    const hash = hashOf('sha256', withoutSealed(text), 'base64url');
     return { position: String(position), count: before.count + 1, hash };
   }, from);
 }

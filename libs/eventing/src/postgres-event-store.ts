@@ -72,9 +72,9 @@ export class PostgresEventStore extends EventStore {
     events: readonly NewEvent[],
     metadata: Metadata,
   ): Promise<Appended> {
-    checkAppend(stream, events, metadata);
+    const texts = checkAppend(stream, events, metadata);
     const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
-    return traceStep('append', attributes, () => this.appends.append(stream, expectedVersion, events, metadata));
+    return traceStep('append', attributes, () => this.appends.append(stream, expectedVersion, events, metadata, texts));
   }
 
   override async read(stream: string, after = 0): Promise<Recorded[]> {

@@ -28,15 +28,18 @@ export function metadataOf(request: FastifyRequest): RequestMetadata {
   const reason = reasonOf(request);
   const traceparent = single(request.headers.traceparent);
   const causationId = single(request.headers['idempotency-key']);
-  return {
-    ...(actor && { tenant: actor.tenantId, actor: actor.keyId }),
-    requestId: request.id,
-    request: `${request.method} ${request.url.split('?', 1)[0]}`,
-    address: request.ip,
-    ...(traceparent !== undefined && TRACEPARENT.test(traceparent) && { traceparent }),
-    ...(reason !== undefined && { reason }),
-    ...(causationId !== undefined && { causationId }),
-  };
+  const metadata: { -readonly [Member in keyof RequestMetadata]: RequestMetadata[Member] } = {};
+  if (actor) {
+    metadata.tenant = actor.tenantId;
+    metadata.actor = actor.keyId;
+  }
+  metadata.requestId = request.id;
+  metadata.request = `${request.method} ${request.url.split('?', 1)[0]}`;
+  metadata.address = request.ip;
+  if (traceparent !== undefined && TRACEPARENT.test(traceparent)) metadata.traceparent = traceparent;
+  if (reason !== undefined) metadata.reason = reason;
+  if (causationId !== undefined) metadata.causationId = causationId;
+  return metadata;
 }
 
 function reasonOf(request: FastifyRequest): string | undefined {
