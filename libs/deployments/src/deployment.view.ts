@@ -21,6 +21,7 @@ const FOLDS_KEPT = 5000;
 export class DeploymentsView implements Projection {
   readonly name = 'deployments.view';
   readonly categories = ['deployment'];
+  readonly pipelined = true;
   private readonly folds = new Map<string, Fold>();
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {

@@ -22,7 +22,7 @@ let started: Followers[];
 beforeAll(async () => {
   database = await testDatabase(eventingMigrations);
   store = new PostgresEventStore(database.pool);
-  await database.pool.query('create table seen (follower text, stream text, version int)');
+  await database.pool.query('create table seen (n serial, follower text, stream text, version int)');
 });
 beforeEach(() => (started = []));
 afterEach(() => Promise.all(started.map((followers) => followers.onApplicationShutdown())));
@@ -45,14 +45,14 @@ function writing(name: string, categories?: string[]): Projection {
     categories,
     async handle(events, tx) {
       for (const { stream, version } of events) {
-        await tx.query('insert into seen values ($1, $2, $3)', [name, stream, version]);
+        await tx.query('insert into seen (follower, stream, version) values ($1, $2, $3)', [name, stream, version]);
       }
     },
   };
 }
 async function seenBy(name: string, stream: string): Promise<number[]> {
   const { rows } = await database.pool.query<{ version: number }>(
-    'select version from seen where follower = $1 and stream = $2 order by ctid',
+    'select version from seen where follower = $1 and stream = $2 order by n',
     [name, stream],
   );
   return rows.map(({ version }) => version);
@@ -84,31 +84,44 @@ it('shares the log among replicas without doing anything twice', async () => {
   expect(await seenBy('shared', 'shared-1')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
 });
 
+it('shares the log among replicas that send their writes ahead', async () => {
+  const replicas = [1, 2, 3].map(() => start({ ...writing('ahead', ['ahead']), pipelined: true }));
+  for (let n = 0; n < 40; n++) await store.append('ahead-1', n, [noted], {});
+  const head = await store.head();
+  for (const replica of replicas) expect(await replica.passed(head, ['ahead'], 10_000)).toBe(true);
+  expect(await seenBy('ahead', 'ahead-1')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+});
+
 it('says that the log was not passed in time', async () => {
   const followers = start({ name: 'slow', handle: () => new Promise((resolve) => setTimeout(resolve, 300)) });
   const { position } = await store.append('slow-1', 0, [noted], {});
   expect(await followers.passed(position, ['slow'], 20)).toBe(false);
 });
 
-it('stops at an event whose handler fails, says so, undoes what it wrote and goes on by itself', async () => {
-  let broken = true;
-  const handler = writing('stumbling', ['stumbling']);
-  const followers = start({
-    ...handler,
-    async handle(events, tx) {
-      await handler.handle(events, tx);
-      if (broken) throw new Error('disk full');
-    },
-  });
-  const { position } = await store.append('stumbling-1', 0, [noted], {});
-  while (!(await followers.status())[0]!.failing) await followers.passed(position, ['stumbling'], 20);
-  expect(await followers.status()).toMatchObject([{ name: 'stumbling', failing: 'disk full' }]);
-  expect(await seenBy('stumbling', 'stumbling-1')).toEqual([]);
-  broken = false;
-  expect(await followers.passed(position, ['stumbling'], 10_000)).toBe(true);
-  expect(await seenBy('stumbling', 'stumbling-1')).toEqual([1]);
-  expect((await followers.status())[0]!.failing).toBeUndefined();
-});
+it.each([false, true])(
+  'undoes what a failing handler wrote, says so and goes on by itself (ahead: %s)',
+  async (pipelined) => {
+    let broken = true;
+    const stream = `stumbling-${Number(pipelined)}`;
+    const handler = writing(`${stream} view`, ['stumbling']);
+    const followers = start({
+      ...handler,
+      pipelined,
+      async handle(events, tx) {
+        await handler.handle(events, tx);
+        if (broken) throw new Error('disk full');
+      },
+    });
+    const { position } = await store.append(stream, 0, [noted], {});
+    while (!(await followers.status())[0]!.failing) await followers.passed(position, [`${stream} view`], 20);
+    expect(await followers.status()).toMatchObject([{ name: `${stream} view`, failing: 'disk full' }]);
+    expect(await seenBy(`${stream} view`, stream)).toEqual([]);
+    broken = false;
+    expect(await followers.passed(position, [`${stream} view`], 10_000)).toBe(true);
+    expect(await seenBy(`${stream} view`, stream)).toEqual([1]);
+    expect((await followers.status())[0]!.failing).toBeUndefined();
+  },
+);
 
 it('passes events of other categories, and moves its checkpoint over them in large steps', async () => {
   const followers = start(writing('picky', ['picked']));

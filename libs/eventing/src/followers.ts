@@ -18,6 +18,8 @@ export interface Projection {
   readonly handle: BatchHandler;
   /** Milliseconds between batches, for a follower that nobody waits for: fewer and larger ones cost less. */
   readonly gatherMs?: number;
+  /** As in {@link FollowOptions}: for a follower that requests wait for. */
+  readonly pipelined?: boolean;
 }
 
 export interface FollowerStatus {
@@ -149,8 +151,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 }
 
-function optionsOf({ categories, types, gatherMs }: Projection) {
-  return { categories, types, gatherMs };
+function optionsOf({ categories, types, gatherMs, pipelined }: Projection) {
+  return { categories, types, gatherMs, pipelined };
 }
 
 /** A follower's handler, measured, and traced when what it handles was. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { v7 as uuid } from 'uuid';
 import { testDatabase } from '@fairlead/postgres/testing';
-import { type Appended, eventingMigrations, follow, PostgresEventStore, VersionConflict } from '.';
+import { type Appended, type BatchHandler, eventingMigrations, follow, PostgresEventStore, VersionConflict } from '.';
 
 /** What one of the concurrent writers does, one after the other. */
 const write = fc.record({
@@ -117,7 +117,7 @@ async function appendAs(how: string, store: PostgresEventStore, stream: string, 
 async function followCrashing(name: string, store: PostgresEventStore, signal: AbortSignal, crash: () => boolean) {
   while (!signal.aborted) {
     try {
-      await follow(name, store, database.pool, signal, async (events, tx) => {
+      const write: BatchHandler = async (events, tx) => {
         for (const { stream, version, position, id } of events) {
           await tx.query('insert into seen (projection, stream, version, "position", id) values ($1, $2, $3, $4, $5)', [
             name,
@@ -128,7 +128,8 @@ async function followCrashing(name: string, store: PostgresEventStore, signal: A
           ]);
         }
         if (crash()) throw new Error('crash');
-      });
+      };
+      await follow(name, store, database.pool, signal, write, { pipelined: name.startsWith('two') });
     } catch (error) {
       if ((error as Error).message !== 'crash') throw error;
     }
