@@ -1,15 +1,12 @@
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { does } from './context';
 import { addCompare, compared, type CompareOptions, compareOptions } from './experiment-compare.command';
 import { addUpload } from './experiment-upload.command';
 import { showExperiment, showExperiments } from './experiments.show';
-import { Usage } from './failure';
 import { type ListOptions, listed, listOptions } from './lists';
 import { findDataset, findExperiment } from './lookups';
 import type { Session } from './records';
-import { transportFailure } from './transport';
+import { save } from './saved';
 
 export function addExperiments(all: Command): void {
   const group = all
@@ -61,27 +58,6 @@ function addExport(group: Command): void {
     const { dataset, query } = await compared(context, names as unknown as string[], options);
     const path = `/api/v1/datasets/${dataset}/compare/export`;
     const rows = await context.api.open({ method: 'GET', path, query: { ...query, format: options.format } });
-    const { url } = context.api.connection;
-    const { output } = options;
-    if (output === undefined) {
-      await pipeline(rows, process.stdout, { end: false }).catch((error: unknown) => {
-        throw transportFailure(error, url, 0);
-      });
-      return;
-    }
-    // The file appears when it is complete.
-    const beside = `${output}.part`;
-    try {
-      await pipeline(rows, createWriteStream(beside));
-      renameSync(beside, output);
-    } catch (error) {
-      rmSync(beside, { force: true });
-      const { syscall, code } = error as NodeJS.ErrnoException;
-      if (syscall === 'open' || syscall === 'rename' || syscall === 'write') {
-        throw new Usage(`${output} cannot be written (${code}).`);
-      }
-      throw transportFailure(error, url, 0);
-    }
-    if (!context.out.json) context.out.note(`Wrote ${output}.`);
+    await save(context, rows, options.output);
   });
 }

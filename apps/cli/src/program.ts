@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addAudit } from './audit.commands';
 import { addDatasets } from './datasets.commands';
 import { addDeployments } from './deployments.commands';
 import { addExperiments } from './experiments.commands';
@@ -45,6 +46,7 @@ export function program(): Command {
   addRevisions(all);
   addExperiments(all);
   addDatasets(all);
+  addAudit(all);
   addKeys(all);
   return all;
 }

@@ -82,3 +82,16 @@ export interface ApiKey {
   readonly created_at: string;
   readonly expires_at: string | null;
 }
+
+/** An entry of the audit log; `code` is null for what was done. */
+export interface Activity {
+  readonly time: number;
+  readonly count: number;
+  readonly api: { readonly operation: string };
+  readonly http_request: { readonly http_method: string; readonly url: { readonly path: string } };
+  readonly http_response: { readonly code: number | null };
+  readonly actor: { readonly user: { readonly credential_uid: string | null } };
+  readonly src_endpoint: { readonly ip: string | null };
+  readonly resources: readonly { readonly uid: string }[];
+  readonly unmapped: { readonly original_audit_log: { readonly enrichments: { readonly reason: string | null } } };
+}

@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
+import type { Activity } from './records';
+import { Cli, type Run } from './testing/cli';
+
+const KEY = 'cli-spec-operator-key';
+let service: Standalone;
+let database: TestDatabase;
+let cli: Cli;
+let id: string;
+let lines: string[];
+const fairlead = (args: string, options?: Run) => cli.run(args.split(' '), options);
+/** As somebody who has nothing but the files. */
+const verified = (file: string, keys = 'keys.json') =>
+  fairlead(`audit verify ${file} --keys ${keys}`, { env: { FAIRLEAD_URL: 'http://127.0.0.1:1', FAIRLEAD_KEY: '' } });
+
+beforeAll(async () => {
+  cli = new Cli({ FAIRLEAD_KEY: KEY });
+  database = await testDatabase([]);
+  service = await startStandalone(
+    readSettings({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: join(cli.folder, 'data'),
+      FAIRLEAD_API_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    }),
+  );
+  cli.env.FAIRLEAD_URL = service.url;
+  const deployment = {
+    name: 'audited',
+    source: 'external_container',
+    source_config: {},
+    source_revision_config: { image_uri: 'registry.example.com/agent:1' },
+    secrets: [{ name: 'TOKEN', value: 'a-secret-value' }],
+  };
+  const input = JSON.stringify(deployment);
+  ({ id } = await cli.json<{ id: string }>(['deployments', 'create', '-f', '-'], { input }));
+  for (const tag of [2, 3]) {
+    const set = `source_revision_config.image_uri=registry.example.com/agent:${tag}`;
+    await cli.json(['deployments', 'patch', 'audited', '--set', set, '--reason', `release ${tag}`]);
+  }
+  expect(await fairlead('audit export audited -o history.jsonl')).toMatchObject({
+    code: 0,
+    err: 'Wrote history.jsonl.\n',
+  });
+  cli.file('keys.json', (await fairlead('audit keys')).out);
+  lines = cli.read('history.jsonl').trimEnd().split('\n');
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  await database?.drop();
+  cli?.remove();
+});
+
+it('audit log tells who did what, and who tried to', async () => {
+  await fairlead('deployments list', { env: { FAIRLEAD_KEY: 'fl_unknown' } });
+  const log = (...args: string[]) => cli.json<Activity[]>(['audit', 'log', ...args]);
+  const operations = (entries: Activity[]) => entries.map(({ api }) => api.operation);
+  const wanted = ['update_deployment', 'update_deployment', 'create_deployment'];
+  let found: string[] = [];
+  while (found.length < wanted.length) {
+    found = operations(await log('--resource', id)).filter((operation) => operation.endsWith('_deployment'));
+  }
+  expect(found).toEqual(wanted);
+  expect(operations(await log('--operation', 'create_deployment', '--limit', '1'))).toEqual(['create_deployment']);
+  expect(await log('--since', '2999-01-01')).toEqual([]);
+  const all = await log('--all');
+  expect(all.length).toBeGreaterThanOrEqual(found.length);
+  const { out } = await fairlead(`audit log --resource ${id}`);
+  expect(out).toMatch(
+    new RegExp(`^TIME +OPERATION +RESOURCE +BY +REASON\n.*update_deployment +${id} .*release 3`, 's'),
+  );
+  let refused = '';
+  while (!refused.includes('401 GET')) refused = (await fairlead('audit log --refused')).out;
+  expect(refused).toMatch(/401 GET +\/v2\/deployments/);
+  expect((await fairlead('audit log --since yesterday')).code).toBe(1);
+});
+
+it('audit verify needs nothing but the history and the keys', async () => {
+  const { code, out, err } = await verified('history.jsonl');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(
+    new RegExp(`^deployment-${id}: ${lines.length - 1} events, as \\S+ signed them at \\d{4}-.*Z\n$`),
+  );
+  const asked = await cli.run(['audit', 'verify', '-', '--json'], { input: lines.join('\n') });
+  expect(JSON.parse(asked.out)).toMatchObject({ stream: `deployment-${id}`, events: lines.length - 1 });
+});
+
+const patched = () => lines.findIndex((line) => line.includes('"DeploymentPatched"'));
+it.each<[string, () => string[], RegExp]>([
+  [
+    'a changed event',
+    () => lines.map((line) => line.replace('agent:2', 'agent:9')),
+    /not those that were exported: the fault is before line \d+\./,
+  ],
+  ['a removed event', () => lines.toSpliced(patched(), 1), /^Error: Line \d+: version \d+ of deployment-/],
+  ['events in another order', () => [lines[1]!, lines[0]!, ...lines.slice(2)], /^Error: Line 1: version 1 of /],
+  ['a removed end', () => lines.toSpliced(-2, 1), /It holds \d+ events, and \d+ were exported/],
+  ['no signature', () => lines.slice(0, -1), /The last line, which holds the signature, is missing/],
+  [
+    'another head',
+    () => [...lines.slice(0, -1), lines.at(-1)!.replace(/"version":\d+/, '"version":1')],
+    /signature is wrong/,
+  ],
+  ['more behind it', () => [...lines, lines[0]!], /something follows after the signature/],
+  ['a line that is none', () => ['?', ...lines], /^Error: Line 1 is not a JSON object/],
+])('audit verify finds %s', async (_, changed, message) => {
+  cli.file('changed.jsonl', changed().join('\n'));
+  expect(await verified('changed.jsonl')).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });
+});
+
+it('audit verify says what it cannot use', async () => {
+  cli.file('others.json', '{"keys": []}');
+  cli.file('wrong.json', '[]');
+  expect(await verified('history.jsonl', 'others.json')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('not among the keys'),
+  });
+  expect(await verified('history.jsonl', 'wrong.json')).toMatchObject({
+    code: 2,
+    err: 'Error: wrong.json holds no keys.\n',
+  });
+  expect(await verified('missing.jsonl')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('cannot be read (ENOENT)'),
+  });
+  expect((await fairlead('audit export nobody')).code).toBe(5);
+});
