@@ -74,6 +74,27 @@ describe('the first answer to an upload', () => {
     });
   });
 
+  it('is what is read back, but for what is computed later', async () => {
+    const { json } = await service.upload(
+      experiment({
+        experiment_description: 'first try',
+        dataset_description: 'questions',
+        experiment_metadata: { a: 1 },
+      }),
+    );
+    const { experiment: made, dataset } = json;
+    await service.settled();
+    const instant = (value: unknown) => (/^\d{4}-.*T/.test(String(value)) ? Date.parse(String(value)) : value);
+    const given = (from: Record<string, unknown>) =>
+      Object.fromEntries(
+        Object.entries(from).flatMap(([name, value]) => (value === null ? [] : [[name, instant(value)]])),
+      );
+    expect(given((await service.get(`/api/v1/sessions/${made.id}`)).json)).toMatchObject(given(made));
+    const computed = { example_count: 1, session_count: 1, modified_at: expect.any(Number) };
+    const read = (await service.get(`/api/v1/datasets/${dataset.id}`)).json;
+    expect(given(read)).toMatchObject({ ...given(dataset), ...computed });
+  });
+
   it('is served at three paths', async () => {
     for (const path of ['/api/v1/datasets', '/api/datasets', '/datasets']) {
       const { status } = await service.send('POST', `${path}/upload-experiment`, [JSON.stringify(experiment())]);
