@@ -1,12 +1,15 @@
 import { Client, type Pool } from 'pg';
 
 const RECONNECT_MS = 500;
+/** A connection that nothing comes from may be dead: so often it is asked for an answer, and so long it has for it. */
+const PROOF_MS = { every: 3000, within: 8000 };
 
 /** One LISTEN connection of this process: calls `woken` with the payload of each notification, and
  * without one when notifications may have been missed; reconnects by itself when it breaks. */
 export class Listener {
   private client: Client | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private proving: NodeJS.Timeout | undefined;
   private opened = false;
   private closed = false;
 
@@ -26,16 +29,19 @@ export class Listener {
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.timer);
+    clearInterval(this.proving);
     const client = this.client;
     this.client = undefined;
     await client?.end().catch(() => undefined);
   }
 
   private async connect(): Promise<void> {
-    const client = new Client({ ...this.pool.options, keepAlive: true, statement_timeout: 0, query_timeout: 0 });
+    const limits = { statement_timeout: 0, query_timeout: PROOF_MS.within };
+    const client = new Client({ ...this.pool.options, keepAlive: true, ...limits });
     const lost = () => {
       if (this.client !== client) return;
       this.client = undefined;
+      clearInterval(this.proving);
       client.end().catch(() => undefined);
       if (!this.closed) this.timer = setTimeout(() => void this.connect(), RECONNECT_MS);
     };
@@ -49,6 +55,9 @@ export class Listener {
       await client.connect();
       await client.query(`listen ${this.channel}`);
       this.woken();
+      if (this.closed) return;
+      this.proving = setInterval(() => void client.query('select 1').catch(lost), PROOF_MS.every);
+      this.proving.unref();
     } catch {
       lost();
     }

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, type ClientConfig, type Pool, type PoolClient } from 'pg';
+import type { Client, Pool, PoolClient } from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
+import { CalmClient } from './calm-client';
 import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
+import { watchedClient } from './watched-client';
 
 export type MigrationClass = new () => MigrationInterface;
 
@@ -19,14 +21,6 @@ const MIGRATION_LOCK = 4_600_001;
 const CONNECT_MS = 10_000;
 const REFUSED_PATIENCE_MS = 5_000;
 const STARTING_PATIENCE_MS = 120_000;
-
-/** Reports a lost connection to the query that meets it. As an event that nobody hears it would end the process. */
-class CalmClient extends Client {
-  constructor(config?: ClientConfig) {
-    super(config);
-    this.on('error', () => undefined);
-  }
-}
 
 /**
  * Connects, and runs the pending migrations under an advisory lock, so that processes that start together run each
@@ -91,7 +85,7 @@ async function source(options: DatabaseOptions, poolSize: number, limits: Record
     applicationName: 'fairlead',
     installExtensions: false,
     logging: false,
-    extra: { Client: CalmClient, keepAlive: true, ...limits },
+    extra: { Client: watchedClient(), keepAlive: true, ...limits },
   });
   return db.initialize();
 }
