@@ -23,6 +23,8 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly logger = new Logger('KafkaRelay');
   private readonly stopping = new AbortController();
   private producer: Promise<Producer> | undefined;
+  /** Ends what is being sent. */
+  private silent: (reason: Error) => void = () => undefined;
 
   constructor(
     private readonly cluster: KafkaCluster,
@@ -64,11 +66,13 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private async send(events: readonly Recorded[]): Promise<void> {
+    const silence = new Promise<never>((_, reject) => (this.silent = reject));
+    silence.catch(() => undefined);
     try {
       const producer = await (this.producer ??= this.connect());
       for (const batch of this.batches(events)) {
         const topicMessages = [...batch].map(([topic, messages]) => ({ topic: this.cluster.name(topic), messages }));
-        await within(SEND_MS, producer.sendBatch({ acks: -1, topicMessages }));
+        await Promise.race([silence, within(SEND_MS, producer.sendBatch({ acks: -1, topicMessages }))]);
       }
       this.degradation.report(PART);
     } catch (error) {
@@ -106,6 +110,10 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
       createPartitioner: Partitioners.DefaultPartitioner,
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 4 },
+    });
+    // Its connection may be dead, and the library would go on asking there.
+    producer.on(producer.events.REQUEST_TIMEOUT, ({ payload }) => {
+      this.silent(new Error(`no answer from ${payload.broker} in time`));
     });
     await producer.connect();
     return producer;

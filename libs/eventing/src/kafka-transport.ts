@@ -10,7 +10,8 @@ import { callHandlers } from './event-store-transport';
 import { KafkaReceiver } from './kafka-receiver';
 import type { KafkaLink } from './transports';
 
-const SESSION_MS = 8000;
+/** The least that brokers allow: so long nobody has the partitions of a member that was killed. */
+const SESSION_MS = 6000;
 const HEARTBEAT_MS = 1000;
 /** After so long a partition that was added is noticed. */
 const METADATA_MS = 15_000;
@@ -98,11 +99,13 @@ export class KafkaTransport extends Server implements CustomTransportStrategy {
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 4, restartOnFailure: () => Promise.resolve(false) },
     });
-    const { CRASH, GROUP_JOIN, REBALANCING } = consumer.events;
+    const { CRASH, GROUP_JOIN, REBALANCING, REQUEST_TIMEOUT } = consumer.events;
     let stop = (): void => undefined;
     const ended = new Promise<void>((resolve, reject) => {
       stop = resolve;
       consumer.on(CRASH, ({ payload }) => reject(payload.error));
+      // Its connection may be dead, and the library would go on asking there.
+      consumer.on(REQUEST_TIMEOUT, ({ payload }) => reject(new Error(`no answer from ${payload.broker} in time`)));
     });
     ended.catch(() => undefined);
     consumer.on(GROUP_JOIN, () => void this.degradation.report(this.part));
@@ -145,5 +148,5 @@ export class KafkaTransport extends Server implements CustomTransportStrategy {
 
 /** The library may wait for ever for a broker that is gone. */
 async function disconnect(consumer: Consumer): Promise<void> {
-  await Promise.race([consumer.disconnect().catch(() => undefined), delay(5000, undefined, { ref: false })]);
+  await Promise.race([consumer.disconnect().catch(() => undefined), delay(2000, undefined, { ref: false })]);
 }

@@ -27,12 +27,14 @@ export class Broker {
     private readonly directory: string,
     private readonly id: number,
     private readonly cluster: readonly BrokerPorts[],
+    /** The port that clients are told. */
+    private readonly advertised: number,
     private readonly log: (line: string) => void,
   ) {}
 
   /** Host and port for clients. */
   get address(): string {
-    return `127.0.0.1:${this.cluster[this.id - 1]!.broker}`;
+    return `127.0.0.1:${this.advertised}`;
   }
 
   get isRunning(): boolean {
@@ -104,7 +106,7 @@ export class Broker {
       'node.id': this.id,
       'controller.quorum.voters': this.cluster.map((node, n) => `${n + 1}@127.0.0.1:${node.controller}`).join(','),
       listeners: `PLAINTEXT://127.0.0.1:${broker},CONTROLLER://127.0.0.1:${controller}`,
-      'advertised.listeners': `PLAINTEXT://127.0.0.1:${broker}`,
+      'advertised.listeners': `PLAINTEXT://${this.address}`,
       'controller.listener.names': 'CONTROLLER',
       'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
       'log.dirs': join(this.directory, 'data'),

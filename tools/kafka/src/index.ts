@@ -15,6 +15,8 @@ export interface KafkaOptions {
   readonly directory: string;
   /** 1 when absent; 3 keep every topic three times. */
   readonly brokers?: 1 | 3;
+  /** Answers the port that clients are told in the place of a broker's own: of what stands before it. */
+  readonly advertise?: (port: number) => Promise<number>;
   /** Hears what the brokers say, one line at a time. */
   readonly log?: (line: string) => void;
 }
@@ -48,7 +50,12 @@ export async function startKafka(options: KafkaOptions): Promise<RunningKafka> {
   mkdirSync(directory, { recursive: true });
   const { cluster, ports } = await identity(directory, options.brokers ?? 1);
   const log = options.log ?? (() => undefined);
-  const brokers = ports.map((_, n) => new Broker(folder, join(directory, `broker-${n + 1}`), n + 1, ports, log));
+  const { advertise = async (port: number) => port } = options;
+  const brokers: Broker[] = [];
+  for (const [n, { broker }] of ports.entries()) {
+    const data = join(directory, `broker-${n + 1}`);
+    brokers.push(new Broker(folder, data, n + 1, ports, await advertise(broker), log));
+  }
   const stop = async () => void (await Promise.all(brokers.map((broker) => broker.stop())));
   try {
     await Promise.all(brokers.map((broker) => broker.start(cluster)));
@@ -96,9 +103,16 @@ async function identity(directory: string, count: number): Promise<Identity> {
   }
   const free = await freePorts(2 * count);
   const ports = Array.from({ length: count }, (_, n) => ({ broker: free[2 * n]!, controller: free[2 * n + 1]! }));
-  const made = { cluster: randomBytes(16).toString('base64url'), ports };
+  const made = { cluster: clusterId(), ports };
   writeFileSync(file, JSON.stringify(made));
   return made;
+}
+
+/** Begins with a letter: a hyphen would begin an option. */
+function clusterId(): string {
+  const bytes = randomBytes(16);
+  bytes[0]! &= 0x7f;
+  return bytes.toString('base64url');
 }
 
 /** Ports that nobody listens on, all different. */
