@@ -1,5 +1,5 @@
 import { Catch, type INestApplication, type RpcExceptionFilter } from '@nestjs/common';
-import type { CustomTransportStrategy } from '@nestjs/microservices';
+import type { CustomTransportStrategy, NestMicroservice } from '@nestjs/microservices';
 import { type Observable, throwError } from 'rxjs';
 import type { Consumers } from './consumers';
 import type { Degradation } from './degradation';
@@ -44,7 +44,10 @@ export class UnchangedErrors implements RpcExceptionFilter {
 
 /** Lets the consumers of an application, as replicas of this group, hear of events from the moment it has started. */
 export async function connectConsumers(app: INestApplication, group: string): Promise<void> {
-  const microservice = app.connectMicroservice({ strategy: app.get(Transports).of(group) });
+  const strategy = app.get(Transports).of(group);
+  // Once it is initialised it takes no filter; the modules are those of the application, and have begun.
+  const microservice = app.connectMicroservice({ strategy }, { deferInitialization: true }) as NestMicroservice;
+  microservice.setIsInitHookCalled(true);
   microservice.useGlobalFilters(new UnchangedErrors());
   await app.startAllMicroservices();
 }
