@@ -6,6 +6,7 @@ module.exports = {
   moduleNameMapper: {
     '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
     '^@fairlead/(contracts|eventing|http|integrations|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
+    '^@fairlead/standalone/testing$': '<rootDir>/apps/standalone/src/testing/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',
     '^@fairlead/kafka$': '<rootDir>/tools/kafka/src/index.ts',
     '^@fairlead/kafka/testing$': '<rootDir>/tools/kafka/src/testing/index.ts',

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { Courier } from './testing/courier';
 import { type DeploymentLife, imageOf } from './testing/deployment-life';
 import { hasEnded, Home, killed, type Service, until } from './testing/home';
-import { Ledger } from './testing/ledger';
+import { type Entry, Ledger } from './testing/ledger';
 import { Random } from './testing/random';
 import { differences, forgetReadModels, readModels, unsettled } from './testing/read-models';
 import { Traffic } from './testing/traffic';
@@ -70,10 +70,13 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
   async function logFaults(): Promise<string[]> {
     const ledger = new Ledger(traffic);
     const db = await connect(home.databaseUrl());
-    const faults = await ledger.faults(db);
+    const { rows } = await db.query<Entry & { position: string }>(
+      'select id, "position", stream, version, type, data from events order by "position"',
+    );
     await db.end();
     clients.splice(clients.indexOf(db), 1);
-    return faults;
+    const gaps = rows.filter(({ position }, index) => position !== String(index + 1));
+    return [...gaps.map(({ position }) => `a hole before position ${position}`), ...ledger.faults(rows)];
   }
 
   async function get(path: string) {

@@ -21,6 +21,8 @@ export interface Target {
 
 /** No request takes longer than this, whatever is killed meanwhile. */
 const LONGEST_MS = 20_000;
+/** A connection that was taken before its process was killed may break so much later. */
+const AFTERMATH_MS = 1000;
 
 /**
  * Sends requests to a service that may be killed at any time, each one again until it is answered. Answers that no
@@ -30,15 +32,28 @@ export class Courier {
   /** Where the service is; undefined while it is down. */
   target: Target | undefined;
   readonly faults: string[] = [];
-  /** When the newest request that has succeeded was sent, by the clock. */
-  lastSuccess = 0;
+  /** When the newest request that has succeeded was sent, by the clock; by the first part of its path. */
+  readonly successes = new Map<string, number>();
+  /** Milliseconds that the slowest answer took; may be set back. */
+  slowest = 0;
   readonly counts = { succeeded: 0, unanswered: 0, unavailable: 0, running: 0 };
-  private kills = 0;
+  private lastKill = 0;
   private readonly givenUp = new AbortController();
 
-  /** To be called right before the service is killed: requests under way may stay without an answer. */
+  constructor(private readonly longestMs = LONGEST_MS) {}
+
+  get lastSuccess(): number {
+    return Math.max(0, ...this.successes.values());
+  }
+
+  /** To be called right before what answers requests is killed: those under way may stay without an answer. */
+  expectBreak(): void {
+    this.lastKill = Date.now();
+  }
+
+  /** The same, of a service that cannot be reached then until `target` is set again. */
   expectKill(): void {
-    this.kills += 1;
+    this.expectBreak();
     this.target = undefined;
   }
 
@@ -53,18 +68,20 @@ export class Courier {
    */
   async deliver(request: Request, waiting: (waits: boolean) => void = () => undefined): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
-      const { target, kills } = this;
+      const { target } = this;
       this.givenUp.signal.throwIfAborted();
       if (!target) {
         await delay(10);
         continue;
       }
       const sent = Date.now();
-      const answer = await this.attempt(target, request, kills);
+      const answer = await this.attempt(target, request, sent);
+      if (answer) this.slowest = Math.max(this.slowest, Date.now() - sent);
       if (answer && answer.status < 500 && !isRunning(answer)) {
         if (answer.status < 300) {
           this.counts.succeeded += 1;
-          this.lastSuccess = Math.max(this.lastSuccess, sent);
+          const area = request.path.split('/', 2)[1]!;
+          this.successes.set(area, Math.max(this.successes.get(area) ?? 0, sent));
         }
         return answer;
       }
@@ -80,14 +97,14 @@ export class Courier {
     }
   }
 
-  private async attempt(target: Target, request: Request, kills: number): Promise<Answer | undefined> {
+  private async attempt(target: Target, request: Request, sent: number): Promise<Answer | undefined> {
     const { method, path, body, headers } = request;
     try {
       const response = await fetch(target.url + path, {
         method,
         body,
         headers: { 'x-api-key': target.key, ...(body && { 'content-type': 'application/json' }), ...headers },
-        signal: AbortSignal.timeout(LONGEST_MS),
+        signal: AbortSignal.timeout(this.longestMs),
       });
       const text = await response.text();
       const answer = { status: response.status, headers: response.headers, json: text && JSON.parse(text) };
@@ -95,8 +112,11 @@ export class Courier {
       return answer;
     } catch (error) {
       this.counts.unanswered += 1;
-      if (kills === this.kills)
-        this.note(request, `has no answer, though the service was not killed: ${String(error)}`);
+      if (sent > this.lastKill + AFTERMATH_MS) {
+        const { message, cause } = error as Error;
+        const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
+        this.note(request, `has no answer after ${Date.now() - sent} ms, though the service was not killed: ${reason}`);
+      }
       return undefined;
     }
   }
@@ -109,7 +129,7 @@ export class Courier {
   }
 
   private note({ method, path }: Request, what: string): void {
-    this.faults.push(`${method} ${path} ${what}`);
+    this.faults.push(`${new Date().toISOString()} ${method} ${path} ${what}`);
   }
 }
 

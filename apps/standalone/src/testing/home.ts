@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../../../..');
-const ARGUMENTS = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(__dirname, '../main.ts')];
+const TYPESCRIPT = join(ROOT, 'tools/test/typescript.cjs');
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -32,10 +32,17 @@ export class Home {
   readonly path = mkdtempSync(join(tmpdir(), 'fairlead-standalone-'));
   private readonly processes: ChildProcess[] = [];
 
+  /** `app` is a folder of `apps` that starts like the service. */
+  constructor(
+    private readonly app: 'standalone' | 'cluster' = 'standalone',
+    private readonly args: readonly string[] = [],
+  ) {}
+
   /** Starts the service from the sources, on a free port unless `env` says otherwise. */
   launch(env: Environment = {}): Launched {
     const { PATH } = process.env;
-    const child = spawn(process.execPath, ARGUMENTS, {
+    const main = join(ROOT, 'apps', this.app, 'src/main.ts');
+    const child = spawn(process.execPath, ['-r', TYPESCRIPT, main, ...this.args], {
       env: { PATH, PORT: '0', FAIRLEAD_DATA_DIR: this.data(), LOG_LEVEL: 'error', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -4,10 +4,14 @@ import { DeploymentLife } from './deployment-life';
 import { ExperimentUpload } from './experiment-upload';
 import { Random } from './random';
 
-/** Clients at a time; those who only wait for the service to finish an earlier attempt do not count. */
-const CLIENTS = 7;
+export interface TrafficOptions {
+  /** At a time; those who only wait for the service to finish an earlier attempt do not count. */
+  readonly clients: number;
+  readonly longestPauseMs: number;
+}
+
+const USUAL: TrafficOptions = { clients: 7, longestPauseMs: 60 };
 const NAMES = 40;
-const LONGEST_PAUSE_MS = 60;
 
 /** Many clients at once that create, change and delete deployments and upload experiments. */
 export class Traffic {
@@ -26,10 +30,11 @@ export class Traffic {
   constructor(
     private readonly courier: Courier,
     private readonly random: Random,
+    private readonly options = USUAL,
   ) {}
 
   start(): void {
-    while (this.clients < CLIENTS && !this.stopping) this.begin();
+    while (this.clients < this.options.clients && !this.stopping) this.begin();
   }
 
   /** Begins nothing new, and resolves when everything that was sent has been answered. */
@@ -56,7 +61,7 @@ export class Traffic {
     const upload = new ExperimentUpload(number, random);
     this.uploads.push(upload);
     await upload.send(this.deliver);
-    await delay(random.below(LONGEST_PAUSE_MS));
+    await delay(random.below(this.options.longestPauseMs));
   }
 
   private async live(number: number, random: Random): Promise<void> {
@@ -69,7 +74,7 @@ export class Traffic {
     await life.live(
       this.deliver,
       () => this.stopping,
-      () => delay(random.below(LONGEST_PAUSE_MS)),
+      () => delay(random.below(this.options.longestPauseMs)),
     );
     if (life.refused && !this.contended.has(life)) {
       this.faults.push(`client ${number} was refused the name ${name}, which nobody else had`);

@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { jars } from '@fairlead/kafka';
+import { newDeployment } from '@fairlead/standalone/testing';
+import { Canaries } from './canaries';
+import type { InstallationOptions } from './installation';
+import { Needles } from './needles';
+import type { Proxy } from './proxy';
+import { report } from './report';
+import { settings } from './settings';
+import { traces } from './traces';
+import { Trial } from './trial';
+
+const { seed, rounds, recoveryMs, slowMs, cutMs, full } = settings;
+const kafka = jars() !== undefined;
+const IN_ONE: [string, InstallationOptions, number] = ['in one process', { eventStoreDb: true, kafka }, rounds.inOne];
+const APART: [string, InstallationOptions, number] = [
+  'in processes of their own',
+  { replicas: 1, eventStoreDb: true, kafka },
+  rounds.apart,
+];
+
+const failings: [what: string, ms: number, fail: (proxy: Proxy) => void, index: number][] = [
+  [`slow by ${slowMs / 1000} s`, settings.slowForMs, (proxy) => proxy.slow(slowMs), 0],
+  ['cut off', cutMs, (proxy) => proxy.cut(), 1],
+  ['silent', cutMs, (proxy) => proxy.silence(), 2],
+];
+
+describe.each(full ? [IN_ONE, APART] : [IN_ONE])(
+  `Services %s (FAIRLEAD_FAULTS_SEED=${seed})`,
+  (where, options, times) => {
+    let trial: Trial;
+    beforeAll(async () => (trial = await Trial.start(options)), 180_000);
+    afterAll(() => trial?.stop(), 60_000);
+
+    async function expectRecovery(what: string): Promise<void> {
+      const { writesMs, effectsMs } = await trial.recovered();
+      report(`${where}, ${what}`, { 'writes go on after': `${writesMs} ms`, 'consumers after': `${effectsMs} ms` });
+      expect({ what, faults: await trial.faults() }).toEqual({ what, faults: [] });
+      const inTime = writesMs < recoveryMs && effectsMs < recoveryMs;
+      expect({ what, inTime, writesMs, effectsMs }).toMatchObject({ inTime: true });
+    }
+
+    it(`lose and double nothing when one thing after the other is killed, ${times} times in all`, async () => {
+      const { parts } = trial.installation;
+      for (let round = 1; round <= times; round++) {
+        const victim = parts[round % parts.length]!;
+        await trial.loaded();
+        await delay(trial.random.below(500));
+        const killedAt = Date.now();
+        await victim.kill();
+        await expectRecovery(`round ${round}: ${victim.name} was killed and is back after ${Date.now() - killedAt} ms`);
+      }
+    }, 1_800_000);
+
+    it.each(failings)(
+      'answer in time while a server is %s, and go on by themselves then',
+      async (what, ms, fail, index) => {
+        const { courier, parts } = trial.installation;
+        const servers = parts.filter(({ proxy }) => proxy);
+        for (const { name, proxy } of full ? servers : [servers[index % servers.length]!]) {
+          await trial.loaded();
+          const { succeeded, unavailable } = courier.counts;
+          courier.slowest = 0;
+          fail(proxy!);
+          await delay(ms);
+          report(`${where}, ${name} is ${what} for ${ms / 1000} s`, {
+            succeeded: `${courier.counts.succeeded - succeeded}`,
+            'answered 503': `${courier.counts.unavailable - unavailable}`,
+            'slowest answer': `${courier.slowest} ms`,
+          });
+          proxy!.mend();
+          await expectRecovery(`${name} was ${what} for ${ms / 1000} s`);
+        }
+      },
+      600_000,
+    );
+
+    it('have done everything once in the end, and show what a replay shows', async () => {
+      await trial.traffic.stop();
+      await trial.settled();
+      expect(await trial.faults()).toEqual([]);
+      expect(await trial.audit()).toBe(0);
+      const { counts } = trial.installation.courier;
+      const events = (await trial.installation.log.read()).length;
+      report(`${where}, in all`, { ...counts, events, 'lost, doubled or different': 0 });
+    }, 180_000);
+
+    it('write none of a hundred secrets down, and would be seen to', async () => {
+      const { installation, random } = trial;
+      const canaries = new Canaries(installation.courier, random);
+      await canaries.release();
+      expect(canaries.secrets).toHaveLength(100);
+      const planted = canaries.text();
+      const body = {
+        ...newDeployment(`planted ${planted}`),
+        source_revision_config: { image_uri: 'registry.example/a:1' },
+      };
+      await installation.courier.deliver({ method: 'POST', path: '/v2/deployments', body: JSON.stringify(body) });
+      await installation.courier.deliver({ method: 'GET', path: `/v2/deployments/${planted}` });
+      await trial.settled();
+      const needles = new Needles([...canaries.secrets, planted]);
+      const found: Record<string, Set<string>> = {};
+      let bytesRead = 0;
+      for await (const { place, bytes } of traces(installation)) {
+        found[place] = new Set([...(found[place] ?? []), ...needles.in(bytes)]);
+        bytesRead += bytes.length;
+      }
+      const places = [
+        'the database',
+        'the files of the database',
+        'the file of the event store',
+        'the log',
+        'the output',
+      ];
+      if (kafka) places.push('the files of Kafka');
+      expect(found).toEqual(Object.fromEntries(places.map((place) => [place, new Set([planted])])));
+      report(`${where}, ${canaries.secrets.length} secrets`, {
+        'searched MB': Math.round(bytesRead / 2 ** 20),
+        found: 0,
+      });
+    }, 180_000);
+  },
+);

@@ -1,0 +1,19 @@
+/** How much is done: a short form with every test run, and the full one with `npm run test:faults`. */
+const FULL = process.env.FAIRLEAD_FAULTS === 'full';
+
+export const settings = {
+  full: FULL,
+  /** Gives the same load, and the same faults at the same points of it, as far as machines are alike. */
+  seed: Number(process.env.FAIRLEAD_FAULTS_SEED ?? 20_260_101),
+  /** Times that something is killed: with every service in one process, and with each in its own. */
+  rounds: { inOne: FULL ? 30 : 5, apart: 70 },
+  /** The short form also runs where everything is slow. */
+  recoveryMs: FULL ? 10_000 : 60_000,
+  slowMs: 5000,
+  /** How long it stays slow. */
+  slowForMs: FULL ? 30_000 : 6000,
+  cutMs: FULL ? 30_000 : 3000,
+  closedLoopMs: FULL ? 10_000 : 2000,
+  overloadMs: FULL ? 60_000 : 5000,
+  overloadP99Ms: FULL ? 1000 : 5000,
+};
