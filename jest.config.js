@@ -5,7 +5,8 @@ module.exports = {
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
     '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
-    '^@fairlead/(contracts|eventing|http|integrations|postgres)/testing$': '<rootDir>/libs/$1/src/testing/index.ts',
+    '^@fairlead/(contracts|eventing|http|integrations|postgres|service)/testing$':
+      '<rootDir>/libs/$1/src/testing/index.ts',
     '^@fairlead/standalone/testing$': '<rootDir>/apps/standalone/src/testing/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',
     '^@fairlead/kafka$': '<rootDir>/tools/kafka/src/index.ts',
@@ -34,6 +35,7 @@ module.exports = {
   globalSetup: '<rootDir>/libs/postgres/src/testing/global-setup.ts',
   globalTeardown: '<rootDir>/libs/postgres/src/testing/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
-  testTimeout: 30_000,
+  // Processes take longer to start than parts of one.
+  testTimeout: process.env.FAIRLEAD_TEST_SHAPE === 'cluster' ? 120_000 : 30_000,
   maxWorkers: 2,
 };

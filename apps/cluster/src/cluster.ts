@@ -27,7 +27,12 @@ interface Placed {
 const NAMES = Object.keys(services) as ServiceName[];
 /** Room for the name of any process. */
 export const NAME_WIDTH = Math.max(...NAMES.map((name) => name.length)) + 2;
-const POLL_MS = 50;
+const POLL_MS = 250;
+
+/** How many processes there are with so many of each. */
+export function processesOf(replicas: number): number {
+  return (NAMES.length + 1) * replicas;
+}
 
 /**
  * Every service as processes of its own on this machine, and gateways before them that share one port. A process that

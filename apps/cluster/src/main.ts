@@ -4,15 +4,17 @@ import { parseArgs } from 'node:util';
 import { masterKeyFile } from '@fairlead/eventing';
 import { startEmbedded } from '@fairlead/postgres';
 import { adminKey, banner, type Edge, makeDataDirectory, run, type Settings, shownUrl } from '@fairlead/service';
-import { Cluster, NAME_WIDTH } from './cluster';
+import { Cluster, NAME_WIDTH, processesOf } from './cluster';
+import { startKafka } from './kafka';
 import { Log } from './log';
 
-const USAGE = `npm run cluster -- [--replicas <1 to 9>]
-  Every service as a process of its own, or as many as asked for. Ctrl-C stops them; SIGHUP replaces one after the other.`;
-/** Connections to the database that a process needs at most. */
-const CONNECTIONS = 25;
+const USAGE = `npm run cluster -- [--replicas <1 to 9>] [--no-kafka]
+  Every service as a process of its own, or as many as asked for, on an embedded PostgreSQL, and with a Kafka broker where
+  Java is there; DATABASE_URL and KAFKA_BROKERS name others. Ctrl-C stops them; SIGHUP replaces one after the other.`;
+/** Connections to the database that a process makes besides those that its requests share. */
+const MORE_CONNECTIONS = 5;
 
-const replicas = readReplicas();
+const { replicas, kafka: wantsKafka } = readArguments();
 const log = new Log((line) => console.log(line), process.stdout.isTTY, NAME_WIDTH);
 void run(
   startCluster,
@@ -24,15 +26,21 @@ async function startCluster(settings: Settings): Promise<Edge> {
   const key = adminKey(settings);
   if (!settings.masterKeys) await masterKeyFile(join(settings.dataDir, 'master.key'));
   const database = settings.databaseUrl ? undefined : await startPostgres(settings);
+  const kafka = settings.kafka || !wantsKafka ? undefined : await startKafka(join(settings.dataDir, 'kafka'), log);
   const cluster = new Cluster({
-    env: { ...process.env, FAIRLEAD_DATA_DIR: settings.dataDir, DATABASE_URL: settings.databaseUrl ?? database?.url },
+    env: {
+      ...process.env,
+      FAIRLEAD_DATA_DIR: settings.dataDir,
+      DATABASE_URL: settings.databaseUrl ?? database?.url,
+      ...(kafka && { KAFKA_BROKERS: kafka.addresses }),
+    },
     port: settings.port,
     replicas,
     log,
   });
   const stop = async () => {
     await cluster.stop();
-    await database?.stop();
+    await Promise.all([kafka?.stop(), database?.stop()]);
   };
   try {
     const url = shownUrl(settings.host, await cluster.start());
@@ -44,11 +52,11 @@ async function startCluster(settings: Settings): Promise<Edge> {
   }
 }
 
-function startPostgres({ dataDir }: Settings) {
+function startPostgres({ dataDir, databaseConnections }: Settings) {
   return startEmbedded({
     dataDir: join(dataDir, 'postgres'),
     log: (line) => log.say('postgres', line),
-    settings: { max_connections: String(CONNECTIONS * 6 * replicas) },
+    settings: { max_connections: String((databaseConnections + MORE_CONNECTIONS) * processesOf(replicas)) },
   });
 }
 
@@ -61,10 +69,11 @@ async function roll(cluster: Cluster): Promise<void> {
   );
 }
 
-function readReplicas(): number {
+function readArguments(): { readonly replicas: number; readonly kafka: boolean } {
   try {
-    const { values } = parseArgs({ options: { replicas: { type: 'string', default: '1' } } });
-    if (/^[1-9]$/.test(values.replicas)) return Number(values.replicas);
+    const options = { replicas: { type: 'string', default: '1' }, kafka: { type: 'boolean', default: true } } as const;
+    const { values } = parseArgs({ options, allowNegative: true });
+    if (/^[1-9]$/.test(values.replicas)) return { replicas: Number(values.replicas), kafka: values.kafka };
   } catch (error) {
     console.error((error as Error).message);
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CodeHostServer } from '@fairlead/integrations/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { readSettings, type Standalone, startStandalone } from '.';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 
 /** From a repository to a deployment and back: what scripts against the incumbent's control plane do, step by step. */
 
@@ -13,33 +13,31 @@ const SETTLED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', '
 
 let directory: string;
 let database: TestDatabase;
-let standalone: Standalone;
+let whole: Whole;
 let host: CodeHostServer;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'fairlead-control-plane-'));
   database = await testDatabase([]);
   host = await CodeHostServer.start('github');
-  standalone = await startStandalone(
-    readSettings({
-      PORT: '0',
-      DATABASE_URL: database.url,
-      FAIRLEAD_DATA_DIR: directory,
-      FAIRLEAD_API_KEY: KEY,
-      LOG_LEVEL: 'silent',
-      OUTBOUND_ALLOW: '127.0.0.1',
-    }),
-  );
+  whole = await startWhole({
+    PORT: '0',
+    DATABASE_URL: database.url,
+    FAIRLEAD_DATA_DIR: directory,
+    FAIRLEAD_API_KEY: KEY,
+    LOG_LEVEL: 'silent',
+    OUTBOUND_ALLOW: '127.0.0.1',
+  });
 }, 120_000);
 afterAll(async () => {
-  await standalone?.stop();
+  await whole?.stop();
   await host?.stop();
   await database?.drop();
   rmSync(directory, { recursive: true, force: true });
 });
 
 async function ask(method: string, path: string, body?: object) {
-  const response = await fetch(standalone.url + path, {
+  const response = await fetch(whole.url + path, {
     method,
     headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),

@@ -3,35 +3,35 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
-import { readSettings, type Standalone, startStandalone } from '.';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 
 const ROOT = resolve(__dirname, '../../..');
-const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
+/** Of many processes, which take long to start, the README's are shown to be enough. */
+const others = process.env.FAIRLEAD_TEST_SHAPE === 'cluster' ? [] : readdirSync(join(ROOT, 'docs'));
+const pages = ['README.md', ...others.map((name) => `docs/${name}`)].filter(
   (page) => page.endsWith('.md') && commandsOf(page) !== '',
 );
 
 let database: TestDatabase;
-let standalone: Standalone;
+let whole: Whole;
 let folder: string;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-docs-'));
   database = await testDatabase([]);
-  standalone = await startStandalone(
-    readSettings({
-      PORT: '0',
-      DATABASE_URL: database.url,
-      FAIRLEAD_DATA_DIR: join(folder, '.fairlead'),
-      LOG_LEVEL: 'silent',
-      OUTBOUND_ALLOW: '127.0.0.1',
-    }),
-  );
+  whole = await startWhole({
+    PORT: '0',
+    DATABASE_URL: database.url,
+    FAIRLEAD_DATA_DIR: join(folder, '.fairlead'),
+    LOG_LEVEL: 'silent',
+    OUTBOUND_ALLOW: '127.0.0.1',
+  });
   symlinkSync(join(ROOT, 'docs'), join(folder, 'docs'));
   mkdirSync(join(folder, 'home'));
   putOnPath('fairlead', `node -r ${ROOT}/tools/test/typescript.cjs ${ROOT}/apps/cli/src/main.ts`);
 });
 afterEach(async () => {
-  await standalone.stop();
+  await whole.stop();
   await database.drop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -39,7 +39,7 @@ afterEach(async () => {
 it.each(pages)(
   'every command of %s works on a fresh server',
   async (page) => {
-    const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', standalone.url);
+    const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', whole.url);
     const { code, said } = await bash(script);
     expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
   },

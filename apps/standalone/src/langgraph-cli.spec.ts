@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { readSettings, type Standalone, startStandalone } from '.';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 import { installedProgram, run, type Said } from './testing/langgraph-cli';
 
 /** The deploy client of the incumbent, unmodified: it is given the address of the service and a key. */
@@ -18,7 +18,7 @@ const reason = program === undefined ? ' (skipped: the package registry cannot b
 let home: string;
 let project: string;
 let database: TestDatabase;
-let standalone: Standalone;
+let whole: Whole;
 
 /** What the operator's build does: shows the archive's files and fails when it holds one named `broken.txt`. */
 const BUILD = `#!/bin/sh
@@ -49,7 +49,7 @@ function script(name: string, text: string): string {
 type Environment = Readonly<Record<string, string>>;
 
 /** Runs the client in the project's folder; `env` may hold another key. */
-function client(args: readonly string[], env: Environment = {}, url = standalone.url): Promise<Said> {
+function client(args: readonly string[], env: Environment = {}, url = whole.url): Promise<Said> {
   const own = {
     LANGSMITH_API_KEY: KEY,
     LANGGRAPH_CLI_NO_ANALYTICS: '1',
@@ -63,7 +63,7 @@ function client(args: readonly string[], env: Environment = {}, url = standalone
 const deploy = (name: string, ...more: string[]) => client(['--remote', '--no-input', '--name', name, ...more]);
 
 async function ask<T>(method: string, path: string, body?: object, headers: Environment = {}): Promise<T> {
-  const response = await fetch(standalone.url + path, {
+  const response = await fetch(whole.url + path, {
     method,
     headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }), ...headers },
     ...(body && { body: JSON.stringify(body) }),
@@ -102,24 +102,22 @@ describeClient(`The deploy client${reason}`, () => {
     const config = { graphs: { agent: './src/agent.ts:graph' }, env: { GREETING: 'sesame', PORT: '80' } };
     writeFileSync(join(project, 'langgraph.json'), JSON.stringify(config));
     database = await testDatabase([]);
-    standalone = await startStandalone(
-      readSettings({
-        PORT: '0',
-        DATABASE_URL: database.url,
-        FAIRLEAD_DATA_DIR: join(home, 'data'),
-        FAIRLEAD_API_KEY: KEY,
-        LOG_LEVEL: 'silent',
-        EXECUTOR: 'command',
-        COMMAND_BUILD: `${script('build.sh', BUILD)} {source_tarball}`,
-        COMMAND_DEPLOY: script('deploy.sh', DEPLOY),
-        REGISTRY_URL: 'registry.example/agents',
-        REGISTRY_TOKEN: 'push-token',
-      }),
-    );
+    whole = await startWhole({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: join(home, 'data'),
+      FAIRLEAD_API_KEY: KEY,
+      LOG_LEVEL: 'silent',
+      EXECUTOR: 'command',
+      COMMAND_BUILD: `${script('build.sh', BUILD)} {source_tarball}`,
+      COMMAND_DEPLOY: script('deploy.sh', DEPLOY),
+      REGISTRY_URL: 'registry.example/agents',
+      REGISTRY_TOKEN: 'push-token',
+    });
     script('docker', DOCKER);
   }, 120_000);
   afterAll(async () => {
-    await standalone?.stop();
+    await whole?.stop();
     await database?.drop();
     rmSync(home, { recursive: true, force: true });
   });
@@ -200,7 +198,7 @@ describeClient(`The deploy client${reason}`, () => {
   }, 120_000);
 
   it('works below /api-host as well', async () => {
-    const said = await client(['list'], {}, `${standalone.url}/api-host`);
+    const said = await client(['list'], {}, `${whole.url}/api-host`);
     expect(said).toMatchObject({ code: 0, errors: '' });
   }, 60_000);
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testDatabase } from '@fairlead/postgres/testing';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 import { Client } from 'langsmith';
 import { evaluate } from 'langsmith/evaluation';
-import { readSettings, type Standalone, startStandalone } from '.';
 
 /** The SDK of the incumbent, unmodified: it is given the address of the service and a key. */
 
@@ -27,7 +27,7 @@ interface Uploaded {
 
 let directory: string;
 let database: Awaited<ReturnType<typeof testDatabase>>;
-let standalone: Standalone;
+let whole: Whole;
 let dataset: string;
 let first: string;
 let second: string;
@@ -35,7 +35,7 @@ let second: string;
 const rowId = (row: number) => `00000000-0000-4000-8000-${String(row).padStart(12, '0')}`;
 
 async function send<T>(method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(standalone.url + path, {
+  const response = await fetch(whole.url + path, {
     method,
     headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
@@ -90,7 +90,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const clientAt = (path: string) =>
-  new Client({ apiUrl: standalone.url + path, apiKey: KEY, autoBatchTracing: true, callerOptions: { maxRetries: 0 } });
+  new Client({ apiUrl: whole.url + path, apiKey: KEY, autoBatchTracing: true, callerOptions: { maxRetries: 0 } });
 
 beforeAll(async () => {
   jest.spyOn(process, 'emitWarning').mockReturnValue(undefined);
@@ -98,15 +98,13 @@ beforeAll(async () => {
   jest.spyOn(console, 'log').mockReturnValue(undefined);
   directory = mkdtempSync(join(tmpdir(), 'fairlead-langsmith-'));
   database = await testDatabase([]);
-  standalone = await startStandalone(
-    readSettings({
-      PORT: '0',
-      DATABASE_URL: database.url,
-      FAIRLEAD_DATA_DIR: directory,
-      FAIRLEAD_API_KEY: KEY,
-      LOG_LEVEL: 'silent',
-    }),
-  );
+  whole = await startWhole({
+    PORT: '0',
+    DATABASE_URL: database.url,
+    FAIRLEAD_DATA_DIR: directory,
+    FAIRLEAD_API_KEY: KEY,
+    LOG_LEVEL: 'silent',
+  });
   const uploaded = await upload('model-a', () => ({ correct: 1, closeness: 0.9 }));
   dataset = uploaded.dataset.id;
   first = uploaded.experiment.id;
@@ -114,7 +112,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await standalone?.stop();
+  await whole?.stop();
   await database?.drop();
   rmSync(directory, { recursive: true, force: true });
   jest.restoreAllMocks();
@@ -297,7 +295,7 @@ describe('The LangSmith client that finds everything in its environment', () => 
   });
 
   it.each(['', '/', '/api', '/api/v1', '/api/v1/'])('works with the endpoint at "%s"', async (path) => {
-    process.env.LANGSMITH_ENDPOINT = standalone.url + path;
+    process.env.LANGSMITH_ENDPOINT = whole.url + path;
     process.env.LANGSMITH_API_KEY = KEY;
     const client = new Client();
     expect(await client.readProject({ projectName: 'model-a' })).toMatchObject({ id: first });
@@ -308,7 +306,7 @@ describe('The LangSmith client that finds everything in its environment', () => 
   it('names its workspace for a key of the organisation', async () => {
     const { key } = await send<{ key: string }>('POST', '/api/v1/api-key', { organization: true });
     const [workspace] = await send<{ id: string }[]>('GET', '/api/v1/workspaces');
-    process.env.LANGSMITH_ENDPOINT = standalone.url;
+    process.env.LANGSMITH_ENDPOINT = whole.url;
     process.env.LANGSMITH_API_KEY = key;
     await expect(new Client().readProject({ projectId: first })).rejects.toThrow('requires workspace specification');
     process.env.LANGSMITH_WORKSPACE_ID = workspace!.id;

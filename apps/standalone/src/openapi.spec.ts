@@ -185,7 +185,10 @@ it('describes what each route answers', async () => {
   );
 }, 240_000);
 
-it('describes the schemas and headers that the handlers really use', () => {
+// What is used is seen in this process only.
+const itHere = process.env.FAIRLEAD_TEST_SHAPE === 'cluster' ? it.skip : it;
+
+itHere('describes the schemas and headers that the handlers really use', () => {
   for (const route of service.table) {
     const name = nameOf(route);
     const { path, query, body, takes = [] } = route.description!;

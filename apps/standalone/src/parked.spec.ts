@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { readSettings, type Standalone, startStandalone } from '.';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 
 const TOOL = resolve(__dirname, '../../../tools/parked/parked.mjs');
 const KEY = 'parked-spec-operator-key';
@@ -11,21 +11,19 @@ const KEY = 'parked-spec-operator-key';
 describe('npm run parked', () => {
   let directory: string;
   let database: TestDatabase;
-  let standalone: Standalone;
+  let whole: Whole;
   let id: string;
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'fairlead-parked-'));
     database = await testDatabase([]);
-    standalone = await startStandalone(
-      readSettings({
-        PORT: '0',
-        DATABASE_URL: database.url,
-        FAIRLEAD_DATA_DIR: directory,
-        FAIRLEAD_API_KEY: KEY,
-        LOG_LEVEL: 'silent',
-      }),
-    );
+    whole = await startWhole({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      FAIRLEAD_DATA_DIR: directory,
+      FAIRLEAD_API_KEY: KEY,
+      LOG_LEVEL: 'silent',
+    });
     const { rows } = await database.pool.query<{ id: string }>(
       `insert into parked_subjects (consumer, subject, event_type, version, last_version, attempts, reason)
        values ('gone.Sent', 'parcel-1', 'Sent', 2, 5, 10, 'no such street') returning id`,
@@ -33,14 +31,14 @@ describe('npm run parked', () => {
     id = rows[0]!.id;
   });
   afterAll(async () => {
-    await standalone.stop();
+    await whole.stop();
     await database.drop();
     rmSync(directory, { recursive: true, force: true });
   });
 
   function run(args: string[], env: Record<string, string> = { FAIRLEAD_KEY: KEY }) {
     return new Promise<{ code: number; output: string; errors: string }>((settle) => {
-      const options = { env: { PATH: process.env.PATH, FAIRLEAD_URL: standalone.url, ...env } };
+      const options = { env: { PATH: process.env.PATH, FAIRLEAD_URL: whole.url, ...env } };
       execFile(process.execPath, [TOOL, ...args], options, (error, output, errors) => {
         settle({ code: error ? Number(error.code) : 0, output, errors });
       });
@@ -75,7 +73,7 @@ describe('npm run parked', () => {
 
   it('is in what the service says of its health', async () => {
     await database.pool.query('update parked_subjects set retry_at = null');
-    const answer = await fetch(`${standalone.url}/health/ready`);
+    const answer = await fetch(`${whole.url}/health/ready`);
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status: 200,
       body: { status: 'ready', degraded: ['gone.Sent gave up on 1 subject: see /v1/parked-subjects.'] },

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { readSettings, type Standalone, startStandalone } from '.';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 
 const KEY = 'rollouts-spec-operator-key';
 
 let directory: string;
 let database: TestDatabase;
-let standalone: Standalone;
+let whole: Whole;
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
   const own = { PORT: '0', DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: directory, FAIRLEAD_API_KEY: KEY };
-  standalone = await startStandalone(readSettings({ ...own, LOG_LEVEL: 'silent', ...settings }));
+  whole = await startWhole({ ...own, LOG_LEVEL: 'silent', ...settings });
 }
 
 beforeEach(async () => {
@@ -21,13 +21,13 @@ beforeEach(async () => {
   database = await testDatabase([]);
 });
 afterEach(async () => {
-  await standalone.stop();
+  await whole.stop();
   await database.drop();
   rmSync(directory, { recursive: true, force: true });
 });
 
 async function ask(method: string, path: string, body?: object) {
-  const response = await fetch(standalone.url + path, {
+  const response = await fetch(whole.url + path, {
     method,
     headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
@@ -55,7 +55,7 @@ it('deploys without being told how, and removes what is deleted', async () => {
   expect((await ask('DELETE', `/v2/deployments/${created.id}`)).status).toBe(204);
   for (let status = 200; status !== 404;) ({ status } = await ask('GET', `/v2/deployments/${created.id}`));
   expect((await ask('POST', '/v2/deployments', container)).status).toBe(201);
-}, 30_000);
+});
 
 it('builds an uploaded archive with the operator’s command, and shows its log', async () => {
   const build = join(directory, 'build.sh');
@@ -80,11 +80,11 @@ it('builds an uploaded archive with the operator’s command, and shows its log'
   const { json } = await ask('POST', logs, { order: 'asc', limit: 50 });
   expect(json.logs.map(({ message }: { message: string }) => message)).toEqual(['building [redacted]', 'the source']);
   expect(typeof json.next_offset).toBe('string');
-}, 30_000);
+});
 
 it('ends a rollout at the time limit', async () => {
   await start({ EXECUTOR: 'command', COMMAND_DEPLOY: 'sleep 600', ROLLOUT_TIME_LIMIT: '1' });
   const { json: created } = await ask('POST', '/v2/deployments', container);
   const { json: revision } = await wait(created.id, created.latest_revision_id);
   expect(revision.status).toBe('DEPLOY_FAILED');
-}, 30_000);
+});

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 import { Webhook } from 'standardwebhooks';
-import { readSettings, type Standalone, startStandalone } from '.';
 import { newDeployment, newUpload } from './testing/good-bodies';
 import { askUntil } from './testing/route-service';
 
@@ -13,23 +13,21 @@ const KEY = 'webhooks-spec-operator-key';
 
 let directory: string;
 let database: TestDatabase;
-let standalone: Standalone;
+let whole: Whole;
 let receiver: Server;
 let messages: { headers: IncomingHttpHeaders; text: string }[];
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'fairlead-webhooks-'));
   database = await testDatabase([]);
-  standalone = await startStandalone(
-    readSettings({
-      PORT: '0',
-      DATABASE_URL: database.url,
-      FAIRLEAD_DATA_DIR: directory,
-      FAIRLEAD_API_KEY: KEY,
-      LOG_LEVEL: 'silent',
-      OUTBOUND_ALLOW: '127.0.0.1',
-    }),
-  );
+  whole = await startWhole({
+    PORT: '0',
+    DATABASE_URL: database.url,
+    FAIRLEAD_DATA_DIR: directory,
+    FAIRLEAD_API_KEY: KEY,
+    LOG_LEVEL: 'silent',
+    OUTBOUND_ALLOW: '127.0.0.1',
+  });
   messages = [];
   receiver = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -43,7 +41,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await standalone?.stop();
+  await whole?.stop();
   receiver?.closeAllConnections();
   receiver?.close();
   await database?.drop();
@@ -51,7 +49,7 @@ afterAll(async () => {
 });
 
 async function ask(method: string, path: string, body?: object) {
-  const response = await fetch(standalone.url + path, {
+  const response = await fetch(whole.url + path, {
     method,
     headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),

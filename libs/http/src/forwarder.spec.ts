@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, request as httpRequest, type Server } from 'node:http';
-import { type AddressInfo, connect, createServer as createNetServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createNetServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import {
@@ -193,6 +193,28 @@ describe('A forwarded request', () => {
     await Promise.all(waits);
     while (gone < 3) await delay(10);
   });
+});
+
+it('A request whose client has gone before it is forwarded goes nowhere', async () => {
+  let come = 0;
+  const url = await listening(createHttpServer((_, response) => response.end(`${++come}`)));
+  const waiting: (() => void)[] = [];
+  const late = { current: () => new Promise((found) => waiting.push(() => found(keys.current()))) };
+  const remote = { service: SERVICE, urls: [url], keys: late as unknown as SigningKeys };
+  const forwarding = kept(await startSample({}, mount(SampleModule, remote)));
+  const connected = once(forwarding.app.getHttpServer(), 'connection') as Promise<[Socket]>;
+  const asking = httpRequest(`${forwarding.url}/v2/deployments`, { headers: { 'x-api-key': 'owner' } });
+  asking.on('error', () => undefined).end();
+  const [socket] = await connected;
+  while (waiting.length < 1) await delay(5);
+  asking.destroy();
+  while (!socket.destroyed) await delay(5);
+  waiting[0]!();
+  const next = forwarding.ask('/v2/deployments');
+  while (waiting.length < 2) await delay(5);
+  waiting[1]!();
+  expect(await next).toMatchObject({ status: 200 });
+  expect(come).toBe(1);
 });
 
 describe('A service that does not answer', () => {

@@ -84,8 +84,9 @@ export class Forwarder {
 
   private async forward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { service, keys } = this.remote;
+    const gone = untilGone(reply);
     const identity = await issueIdentity(keys, service, request.actor, request.id);
-    const trip = { target: request.originalUrl, raw: request.raw, gone: untilGone(reply), patience: patience(request) };
+    const trip = { target: request.originalUrl, raw: request.raw, gone, patience: patience(request) };
     return reply.from('/', {
       getUpstream: () => 'http://service',
       rewriteRequestHeaders: (_, headers) => ({ ...headersFor(request, identity, headers), [TRIP]: trip }),
@@ -108,6 +109,8 @@ export class Forwarder {
         const limits = { headersTimeout: patience, bodyTimeout: patience };
         const answer = await this.agent.request({ origin: url, path, method, headers, body, signal, ...limits });
         this.replicas.answered(url);
+        // Nobody else listens until the answer is sent on; when the client goes before that, the error would end the process.
+        answer.body.on('error', () => undefined);
         // An answer may come before the request is complete: what is left of it is of no use then.
         body?.once('close', () => raw.resume());
         return answer;

@@ -54,7 +54,7 @@ export function serveMetrics(instance: FastifyInstance, admission: Admission, op
   }).set({ version: VERSION, node: process.version }, 1);
   instance.get(
     '/metrics',
-    { config: { scope: 'public', load: 'vital', description: DESCRIPTION } },
+    { config: { scope: 'public', load: 'vital', direct: true, description: DESCRIPTION } },
     async (request, reply) => {
       allow(request, token);
       const all = Registry.merge([register, registry]);

@@ -106,7 +106,8 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   });
   const instance: FastifyInstance = adapter.getInstance();
   const table = new RouteTable(instance);
-  const admission = new Admission(edge);
+  // The gateway has counted what comes from it.
+  const admission = new Admission(options.behindGateway ? { ...edge, rates: {} } : edge);
   const { authenticate, traced = false, behindGateway = false } = options;
   const departures = new Departures();
   admit(instance, { table, greeting, admission, authenticate, traced, behindGateway }, departures);

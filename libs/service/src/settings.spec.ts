@@ -11,6 +11,7 @@ describe('The settings', () => {
       dataDir: resolve('.fairlead'),
       apiKey: undefined,
       databaseUrl: undefined,
+      databaseConnections: 20,
       eventStoreUrl: undefined,
       masterKeys: undefined,
       hosting: 'any',

@@ -20,6 +20,8 @@ export interface Settings {
   readonly apiKey?: string;
   /** Use this PostgreSQL instead of the embedded one. */
   readonly databaseUrl?: string;
+  /** Most connections to the database that requests and followers of one process share. */
+  readonly databaseConnections: number;
   /** The log is in this EventStoreDB; without it, in the database. */
   readonly eventStoreUrl?: string;
   /** Wraps the data keys of secrets; generated when absent. */
@@ -112,6 +114,7 @@ export function readSettings(env: Environment): Settings {
     dataDir: resolve(read('FAIRLEAD_DATA_DIR', '.fairlead', String)),
     apiKey: read('FAIRLEAD_API_KEY', undefined, secretWord(20)),
     databaseUrl: read('DATABASE_URL', undefined, databaseUrl),
+    databaseConnections: read('DATABASE_CONNECTIONS', 20, whole(5, 1000)),
     eventStoreUrl: read('EVENTSTORE_URL', undefined, eventStoreUrl),
     masterKeys: read('FAIRLEAD_MASTER_KEY', undefined, masterKeys),
     hosting: read('HOSTING', 'any', oneOf(HOSTING)),

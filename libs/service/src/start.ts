@@ -107,7 +107,11 @@ async function open(
   if (!settings.databaseUrl && !embedded)
     throw new StartProblem('DATABASE_URL must name the database of all services.');
   const url = settings.databaseUrl ?? (await startPostgres(settings, logger, started));
-  const db = await openDatabase({ url, migrations: [...eventingMigrations, ...httpMigrations, ...migrations] });
+  const db = await openDatabase({
+    url,
+    migrations: [...eventingMigrations, ...httpMigrations, ...migrations],
+    poolSize: settings.databaseConnections,
+  });
   started.push(() => db.destroy());
   const store = await openEventStore(pool(db), settings.eventStoreUrl);
   started.push(() => store.close());

@@ -36,7 +36,7 @@ export class Installation {
   /** `random` chooses which of several processes is killed. */
   static async start(options: InstallationOptions, random: Random): Promise<Installation> {
     const { replicas, eventStoreDb, kafka } = options;
-    const home = replicas ? new Home('cluster', ['--replicas', String(replicas)]) : new Home();
+    const home = replicas ? new Home('cluster', ['--no-kafka', '--replicas', String(replicas)]) : new Home();
     const installation = new Installation(home);
     try {
       const env: Record<string, string> = { LOG_LEVEL: 'debug' };

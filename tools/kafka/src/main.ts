@@ -19,14 +19,16 @@ async function main(): Promise<void> {
   const kafka = await startKafka({ directory: options.data, brokers, log: (line) => console.log(line) });
   console.log(`\nKafka is ready:\n\n  KAFKA_BROKERS=${kafka.addresses}\n`);
   let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (stopping) process.exit(1);
-      stopping = true;
-      console.log(`${signal}: stopping; send it again to stop at once.`);
-      void kafka.stop().then(() => process.exit(0));
-    });
-  }
+  const stop = (why: string) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    console.log(`${why}: stopping; send it again to stop at once.`);
+    void kafka.stop().then(() => process.exit(0));
+  };
+  // A process that another one has started leaves Ctrl-C to that one, and ends with it.
+  if (process.connected) process.on('SIGINT', () => undefined).once('disconnect', () => stop('No parent'));
+  else process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
 }
 
 function readArguments() {

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EventStore, Followers } from '@fairlead/eventing';
 import { type createServer, type Route, routes } from '@fairlead/http';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { readSettings, startStandalone } from '..';
 import { type Answer, exchange, faultOf, type Message } from './exchange';
 import { newDeployment, newUpload, newWebhook } from './good-bodies';
 import type { Ids, Target } from './requests';
@@ -44,15 +43,15 @@ export async function startFuzzService(created: jest.MockedFunction<typeof creat
     FAIRLEAD_API_KEY: OPERATOR,
     LOG_LEVEL: process.env.FUZZ_LOG ?? 'silent',
   };
-  const standalone = await startStandalone(readSettings(environment));
+  const whole = await startWhole(environment);
   const stop = async () => {
-    await standalone.stop();
+    await whole.stop();
     await database.drop();
     rmSync(directory, { recursive: true, force: true });
   };
   try {
     const app = (await created.mock.results[0]!.value) as NestFastifyApplication;
-    return { ...(await prepare(app, Number(new URL(standalone.url).port), database)), stop };
+    return { ...(await prepare(app, whole, database)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -61,9 +60,10 @@ export async function startFuzzService(created: jest.MockedFunction<typeof creat
 
 async function prepare(
   app: NestFastifyApplication,
-  port: number,
+  whole: Whole,
   database: TestDatabase,
 ): Promise<Omit<FuzzService, 'stop'>> {
+  const port = Number(new URL(whole.url).port);
   const check = async (message: Message): Promise<Answer> => {
     try {
       const answer = await exchange(port, message);
@@ -84,11 +84,8 @@ async function prepare(
       return answer.body;
     };
   const settled = async () => {
-    const followers = app.get(Followers);
-    const names = (await followers.status()).map(({ name }) => name);
-    if (!(await followers.passed(await app.get(EventStore).head(), names, 20_000))) {
-      throw new Error('The followers do not get to the end of the log.');
-    }
+    const urls = [whole.url, ...whole.processes.map(({ url }) => url)];
+    for (const url of urls) await until(async () => ((await isBehind(url)) ? undefined : true));
   };
 
   const operator = askAs([['x-api-key', OPERATOR]]);
@@ -169,6 +166,14 @@ async function fill(ask: Ask, name: string): Promise<Ids> {
     webhook_id: webhook.id,
     delivery_id: delivery.id,
   };
+}
+
+/** Whether a follower of a process has not come to the end of the log. */
+async function isBehind(url: string): Promise<boolean> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const lags = [...metrics.matchAll(/^fairlead_follower_lag_events\{.*\} (.*)$/gm)].map(([, lag]) => Number(lag));
+  if (lags.length === 0) throw new Error(`No follower is in the metrics of ${url}.`);
+  return lags.some((lag) => lag > 0);
 }
 
 /** Asks until there is an answer: read models follow uploads within seconds. */

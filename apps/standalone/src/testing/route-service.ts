@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type createServer as create, type Route, routes } from '@fairlead/http';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { startWhole, type Whole } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { readSettings, type Standalone, startStandalone } from '..';
 import { type Outside, startOutside } from './outside';
 
 /** The key of the operator, who makes tenants. */
@@ -20,7 +20,7 @@ export type Headers = Readonly<Record<string, string>>;
 /** The whole service, with clients of as many tenants as a test wants, and what it calls in the world outside. */
 export class RouteService {
   private constructor(
-    private readonly standalone: Standalone,
+    private readonly whole: Whole,
     private readonly directory: string,
     private readonly database: TestDatabase,
     readonly outside: Outside,
@@ -33,11 +33,12 @@ export class RouteService {
     created: jest.MockedFunction<typeof create>,
     token: string,
     environment: Readonly<Record<string, string>> = {},
+    startUp: (env: Readonly<Record<string, string>>) => Promise<Whole> = startWhole,
   ): Promise<RouteService> {
     const directory = mkdtempSync(join(tmpdir(), 'fairlead-routes-'));
     const database = await testDatabase([]);
     const outside = await startOutside(token);
-    const settings = readSettings({
+    const whole = await startUp({
       PORT: '0',
       DATABASE_URL: database.url,
       FAIRLEAD_DATA_DIR: directory,
@@ -46,9 +47,8 @@ export class RouteService {
       OUTBOUND_ALLOW: '127.0.0.1',
       ...environment,
     });
-    const standalone = await startStandalone(settings);
-    const app = (await created.mock.results[0]!.value) as NestFastifyApplication;
-    return new RouteService(standalone, directory, database, outside, routes(app));
+    const app = (await created.mock.results.at(-1)!.value) as NestFastifyApplication;
+    return new RouteService(whole, directory, database, outside, routes(app));
   }
 
   /** A subject that a consumer gave up on, of no tenant. */
@@ -62,7 +62,7 @@ export class RouteService {
   }
 
   get url(): string {
-    return this.standalone.url;
+    return this.whole.url;
   }
 
   /** Sends a request with a JSON body. */
@@ -95,7 +95,7 @@ export class RouteService {
   }
 
   async stop(): Promise<void> {
-    await this.standalone.stop();
+    await this.whole.stop();
     this.outside.stop();
     await this.database.drop();
     rmSync(this.directory, { recursive: true, force: true });

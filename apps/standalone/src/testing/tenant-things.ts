@@ -1,3 +1,4 @@
+import { newId } from '@fairlead/eventing';
 import { askUntil, type RouteService } from './route-service';
 
 const MISSING = '019a0000-0000-7000-8000-000000000000';
@@ -34,7 +35,8 @@ export const upload = (name: string) => ({
   summary_experiment_scores: [{ key: 'overall', score: 1, comment: name }],
   results: [
     {
-      row_id: crypto.randomUUID(),
+      // In the order in which they are made, as rows are listed.
+      row_id: newId(),
       inputs: { question: name },
       expected_outputs: { answer: name },
       actual_outputs: { answer: name },

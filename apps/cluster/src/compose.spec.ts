@@ -1,0 +1,156 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSettings, type ServiceName, services, urlVariable } from '@fairlead/service';
+import { parse } from 'yaml';
+
+/** docker-compose.yml, held against what it is to be. Where there is a Docker client, it reads the file as well. */
+
+const ROOT = join(__dirname, '../../..');
+const NAMES = Object.keys(services) as ServiceName[];
+const STORES = ['postgres', ...[1, 2, 3].flatMap((n) => [`eventstore-${n}`, `kafka-${n}`])];
+const SECRETS: Readonly<Record<string, string>> = {
+  POSTGRES_PASSWORD: 'password',
+  FAIRLEAD_MASTER_KEY: 'ab'.repeat(32),
+  FAIRLEAD_API_KEY: 'a-key-of-the-operator',
+  METRICS_TOKEN: 'a-token-for-metrics',
+};
+
+interface Service {
+  readonly image?: string;
+  readonly build?: { readonly context: string; readonly dockerfile: string; readonly args: { readonly APP: string } };
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly restart?: string;
+  readonly networks?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly environment: Readonly<Record<string, string | number>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly deploy?: {
+    readonly replicas?: number;
+    readonly resources?: { readonly limits?: { readonly cpus: string; readonly memory: string } };
+  };
+}
+
+const file = join(ROOT, 'docker-compose.yml');
+const compose = parse(readFileSync(file, 'utf8'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly volumes: Readonly<Record<string, object>>;
+};
+
+/** With what .env gives. */
+function environmentOf(name: string): Record<string, string> {
+  const filled = (text: string | number) =>
+    String(text).replaceAll(/\$\{(\w+)(?::[-?]([^}]*))?\}/g, (_, variable: string, rest = '') => {
+      return SECRETS[variable] ?? (String(rest).startsWith('set ') ? `<${variable}>` : String(rest));
+    });
+  const entries = Object.entries(compose.services[name]!.environment);
+  return Object.fromEntries(entries.map(([variable, value]) => [variable, filled(value)]));
+}
+
+it('holds every service, the gateway and the stores, and nothing else', () => {
+  expect(Object.keys(compose.services).sort()).toEqual(['gateway', ...NAMES, ...STORES].sort());
+});
+
+it.each(['gateway', ...NAMES, ...STORES])('%s is confined, watched and started again', (name) => {
+  const { user, read_only, cap_drop, security_opt, restart, healthcheck, deploy } = compose.services[name]!;
+  expect({ read_only, cap_drop, security_opt, restart }).toEqual({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    restart: 'unless-stopped',
+  });
+  expect(user).toMatch(/^(postgres|[1-9]\d*:[1-9]\d*)$/);
+  expect(healthcheck?.test.length).toBeGreaterThan(1);
+  expect(deploy?.resources?.limits).toEqual({
+    cpus: expect.stringMatching(/^\d$/),
+    memory: expect.stringMatching(/^\d+[MG]$/),
+    pids: expect.any(Number),
+  });
+});
+
+describe.each(['gateway', ...NAMES])('The service %s', (name) => {
+  const { build, deploy, depends_on = {} } = compose.services[name]!;
+
+  it('runs twice, from the one Dockerfile, once the stores are healthy', () => {
+    expect(build).toEqual({ context: '.', dockerfile: 'docker/Dockerfile', args: { APP: name } });
+    expect(existsSync(join(ROOT, 'apps', name, 'src/main.ts'))).toBe(true);
+    expect(deploy?.replicas).toBe(2);
+    expect(Object.keys(depends_on)).toEqual(expect.arrayContaining(STORES));
+    for (const { condition } of Object.values(depends_on)) expect(condition).toBe('service_healthy');
+  });
+
+  it('has settings that are understood', () => {
+    const environment = environmentOf(name);
+    const settings = readSettings(environment);
+    expect(settings).toMatchObject({
+      databaseUrl: 'postgres://fairlead:password@postgres:5432/fairlead',
+      eventStoreUrl: 'esdb://eventstore-1:2113,eventstore-2:2113,eventstore-3:2113?tls=false',
+      kafka: { brokers: ['kafka-1:9092', 'kafka-2:9092', 'kafka-3:9092'] },
+      masterKeys: expect.anything(),
+      metricsToken: SECRETS.METRICS_TOKEN,
+    });
+  });
+});
+
+it('tells the gateway where every service is, and is reached at the gateway alone', () => {
+  for (const name of NAMES) expect(environmentOf('gateway')[urlVariable(name)]).toBe(`http://${name}:4600`);
+  const open = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
+  expect(open.map(([name, { ports }]) => [name, ports])).toEqual([['gateway', ['127.0.0.1:4600-4601:4600']]]);
+  expect(compose.networks.inside).toEqual({ internal: true });
+  for (const name of STORES) expect(compose.services[name]!.networks).toEqual(['inside']);
+});
+
+it('has a connection to the database for all that want one', () => {
+  const processes = 2 * (NAMES.length + 1);
+  const { databaseConnections } = readSettings(environmentOf('gateway'));
+  const most = /max_connections=(\d+)/.exec(readFileSync(file, 'utf8'))?.[1];
+  expect(Number(most)).toBeGreaterThanOrEqual(processes * (databaseConnections + 5));
+});
+
+it('keeps what the stores hold in volumes of their own', () => {
+  const used = STORES.map((name) => compose.services[name]!.volumes?.[0]?.split(':')[0]);
+  expect(used).toEqual(STORES);
+  expect(Object.keys(compose.volumes).sort()).toEqual([...STORES].sort());
+});
+
+it('makes three nodes of EventStoreDB and three brokers one cluster each', () => {
+  for (const n of [1, 2, 3]) {
+    const others = [1, 2, 3].filter((other) => other !== n);
+    expect(environmentOf(`eventstore-${n}`)).toMatchObject({
+      EVENTSTORE_CLUSTER_SIZE: '3',
+      EVENTSTORE_NODE_HOST_ADVERTISE_AS: `eventstore-${n}`,
+      EVENTSTORE_REPLICATION_HOST_ADVERTISE_AS: `eventstore-${n}`,
+      EVENTSTORE_GOSSIP_SEED: others.map((other) => `eventstore-${other}:2113`).join(','),
+    });
+    expect(environmentOf(`kafka-${n}`)).toMatchObject({
+      CLUSTER_ID: environmentOf('kafka-1').CLUSTER_ID,
+      KAFKA_NODE_ID: String(n),
+      KAFKA_ADVERTISED_LISTENERS: `PLAINTEXT://kafka-${n}:9092`,
+      KAFKA_MIN_INSYNC_REPLICAS: '2',
+    });
+  }
+});
+
+it.each(readdirSync(join(ROOT, 'docker')).filter((name) => name.endsWith('.yml')))('docker/%s is YAML', (name) => {
+  expect(parse(readFileSync(join(ROOT, 'docker', name), 'utf8'))).toHaveProperty('services');
+});
+
+const itWithDocker = hasDocker() ? it : it.skip;
+itWithDocker('is what the Docker client takes for a compose file', () => {
+  execFileSync('docker', ['compose', '-f', file, 'config', '--quiet'], { env: { ...process.env, ...SECRETS } });
+});
+
+function hasDocker(): boolean {
+  try {
+    execFileSync('docker', ['compose', 'version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,2 @@
+export { ServiceProcess } from './service-process';
+export { startApart, startTogether, startWhole, type Whole } from './whole';

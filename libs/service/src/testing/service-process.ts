@@ -1,0 +1,50 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import type { ServiceName } from '../services';
+import type { Environment } from '../settings';
+
+const ROOT = resolve(__dirname, '../../../..');
+const TYPESCRIPT = ['-r', join(ROOT, 'tools/test/typescript.cjs')];
+
+/** A service in a process of its own, run from the sources. It ends with this process. */
+export class ServiceProcess {
+  private child: ChildProcess | undefined;
+  private port = '0';
+
+  constructor(
+    readonly name: ServiceName,
+    private readonly env: Environment,
+  ) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Resolves when it listens: on the port that it had before, if it had one. @throws Error with what it said when it ends */
+  async start(): Promise<void> {
+    const { PATH } = process.env;
+    const child = fork(join(ROOT, 'apps', this.name, 'src/main.ts'), {
+      env: { PATH, ...this.env, HOST: '127.0.0.1', PORT: this.port },
+      execArgv: TYPESCRIPT,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.child = child;
+    let said = '';
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (data: Buffer) => (said += data.toString()));
+    await new Promise<void>((listening, reject) => {
+      child.stdout!.on('data', () => said.includes('listens at') && listening());
+      child.once('exit', (code, signal) => reject(new Error(`${this.name} ended with ${code ?? signal}: ${said}`)));
+    });
+    this.port = /listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(said)![1]!;
+  }
+
+  /** Resolves when it is gone. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    await exit;
+  }
+}

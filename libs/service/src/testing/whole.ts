@@ -1,0 +1,44 @@
+import { type Edge, startEdge } from '../edge';
+import { type ServiceName, services, urlVariable } from '../services';
+import { type Environment, readSettings } from '../settings';
+import { ServiceProcess } from './service-process';
+
+/** Everything, however many processes it runs in. */
+export interface Whole extends Edge {
+  /** The services that run in processes of their own. */
+  readonly processes: readonly ServiceProcess[];
+}
+
+const NAMES = Object.keys(services) as ServiceName[];
+
+/**
+ * Everything in the shape that a test run is about: in this process or, with `FAIRLEAD_TEST_SHAPE=cluster`, each service
+ * in one of its own and the gateway in this one. The database is that in `DATABASE_URL`.
+ */
+export function startWhole(env: Environment): Promise<Whole> {
+  return process.env.FAIRLEAD_TEST_SHAPE === 'cluster' ? startApart(env) : startTogether(env);
+}
+
+/** All services in this process. */
+export async function startTogether(env: Environment): Promise<Whole> {
+  return { ...(await startEdge({ name: 'standalone' }, readSettings(env))), processes: [] };
+}
+
+/** Each service in a process of its own, the gateway in this one. */
+export async function startApart(env: Environment): Promise<Whole> {
+  const processes = NAMES.map((name) => new ServiceProcess(name, env));
+  const stopProcesses = () => Promise.all(processes.map((process) => process.stop()));
+  try {
+    await Promise.all(processes.map((process) => process.start()));
+    const urls = Object.fromEntries(processes.map(({ name, url }) => [urlVariable(name), url]));
+    const gateway = await startEdge({ name: 'gateway' }, readSettings({ ...env, ...urls }));
+    const stop = async () => {
+      await gateway.stop();
+      await stopProcesses();
+    };
+    return { ...gateway, processes, stop };
+  } catch (error) {
+    await stopProcesses();
+    throw error;
+  }
+}
