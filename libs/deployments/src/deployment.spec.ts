@@ -270,6 +270,16 @@ describe('rule 5: creation', () => {
         });
     },
   );
+
+  it.each([
+    ['internal_source', { repo_ref: 'main' }],
+    ['internal_source', { graph_config_path: 'graph.json' }],
+    ['internal_container', {}],
+    ['codehost', { graph_config_path: 'graph.json' }],
+    ['external_container', {}],
+  ] as const)('%s with %j has nothing that could run', (source, source_revision_config) => {
+    expect(types(created({ ...pushed, source, source_revision_config }))).toEqual(['DeploymentCreated']);
+  });
 });
 
 describe('rule 6: what cannot change after creation', () => {

@@ -371,6 +371,13 @@ describe('PATCH /v2/deployments/{id}', () => {
     expect(late.status).toBe(412);
     expect(late.headers['x-should-retry']).toBe('false');
     expect((await send('DELETE', at(id), { headers: { 'if-match': '"1"' } })).status).toBe(412);
+    const current = String((await send('GET', at(id))).headers.etag);
+    const tried = async (tag: string) =>
+      (await send('PATCH', at(id), { body: { source_config: {} }, headers: { 'if-match': tag } })).status;
+    for (const tag of [`W/${current}`, '"abc"', current.replaceAll('"', ''), '"1", "2"']) {
+      expect([tag, await tried(tag)]).toEqual([tag, 412]);
+    }
+    for (const tag of [current, `"1", ${current}`, '*']) expect([tag, await tried(tag)]).toEqual([tag, 200]);
   });
 
   it('rule 14: an Idempotency-Key makes a repeated PATCH one change', async () => {
