@@ -43,6 +43,18 @@ describe('one run', () => {
     });
   });
 
+  it('has inputs and a place in its trace, whatever it was sent with', async () => {
+    const of = await session();
+    const id = await run(of, { inputs: null, outputs: null });
+    const [listed] = (await query({ session: of })).json.runs;
+    const v2 = await reading.get(
+      `/api/v2/runs/${id}?project_id=${of}&start_time=2026-01-01T00:00:00Z&selects=INPUTS&selects=DOTTED_ORDER`,
+    );
+    for (const json of [(await reading.get(`/runs/${id}`)).json, listed, v2.json]) {
+      expect(json).toMatchObject({ inputs: {}, dotted_order: expect.stringContaining(id) });
+    }
+  });
+
   it('gives opaque members back byte for byte', async () => {
     const id = await run(await session(), {
       inputs: HOSTILE,
