@@ -106,7 +106,7 @@ export async function largeUploadFigures(server: BenchServer): Promise<Figure[]>
   ];
 }
 
-interface Uploaded {
+export interface Uploaded {
   /** Seconds to the answer. */
   readonly answered: number;
   /** Seconds from the answer until the statistics could be read. */
@@ -114,7 +114,8 @@ interface Uploaded {
   readonly session: string;
 }
 
-async function uploaded(server: BenchServer, body: Buffer): Promise<Uploaded> {
+/** Uploads a body and waits until its statistics can be read. */
+export async function uploaded(server: BenchServer, body: Buffer): Promise<Uploaded> {
   let session = '';
   const answered = await seconds(async () => {
     const { experiment } = await server.post<{ experiment: { id: string } }>(UPLOAD, body);

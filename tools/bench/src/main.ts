@@ -5,6 +5,7 @@ import { deploymentsMigrations } from '@fairlead/deployments';
 import { eventingMigrations } from '@fairlead/eventing';
 import { openDatabase, pool, startEmbedded } from '@fairlead/postgres';
 import { BenchServer } from './bench-server';
+import { compareFigures } from './comparison.figures';
 import { listFigure, patchFigure } from './deployments.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
@@ -20,13 +21,14 @@ type Report = (figures: Figure | Figure[]) => void;
 async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
   const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
   try {
-    if (['list', 'patch', 'upload', 'large'].some(wanted)) {
+    if (['list', 'patch', 'upload', 'large', 'compare'].some(wanted)) {
       const fairlead = await BenchServer.start(server.url, folder);
       try {
         if (wanted('list')) report(await listFigure(fairlead));
         if (wanted('patch')) report(await patchFigure(fairlead, server.url, folder));
         if (wanted('upload')) report(await uploadFigures(fairlead, server.url, folder));
         if (wanted('large')) report(await largeUploadFigures(fairlead));
+        if (wanted('compare')) report(await compareFigures(fairlead, server.url));
       } finally {
         await fairlead.stop();
       }
