@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { ID_BYTES, IdTable } from './id-table';
 
 /** Scores of one key in one experiment: the mean per row, NaN where there is none. */
 export interface KeyScores {
@@ -45,36 +46,34 @@ export interface Compared {
   readonly persisted: boolean;
 }
 
-interface Packed {
-  readonly key: string | null;
-  readonly data: Buffer | null;
-  readonly least_source: string | null;
-  readonly most_source: string | null;
+interface PackedScores {
+  readonly key: string;
+  readonly data: Buffer;
+  readonly least_source: string;
+  readonly most_source: string;
 }
 
-const RUN_BYTES = 33;
-const SCORE_BYTES = 12;
-const GROWTH = 2;
+/** Ids of run and example, version, latency, failed. */
+const RUN_BYTES = 2 * ID_BYTES + 17;
+/** Id of the run, score. */
+const SCORE_BYTES = ID_BYTES + 8;
 
-/** Runs and scores of one experiment, each packed into one value: hundreds of thousands of rows would take seconds. */
-const STATEMENT = `
-  with run as materialized (
-    select id, example_id, example_from, extract(epoch from end_time - start_time)::float8 as latency, status,
-      row_number() over (order by id) - 1 as number
-    from runs where session_id = $1 and example_id is not null and parent_run_id is null
-  )
-  select null as key, null as least_source, null as most_source,
-    string_agg(uuid_send(example_id) || float8send(coalesce(extract(epoch from example_from)::float8, 'NaN'))
-      || float8send(coalesce(latency, 'NaN')) || case status when 'error' then '\\x01'::bytea else '\\x00' end,
-      ''::bytea order by number) as data
-  from run
-  union all
-  select f.key, min(f.source_type), max(f.source_type),
-    string_agg(int4send(run.number::int) || float8send(f.score), ''::bytea)
-  from feedback f join run on run.id = f.run_id
-  where f.session_id = $1 and f.score is not null and f.comparative_experiment_id is null
-    and ($2::text[] is null or f.key = any($2))
-  group by f.key`;
+/** Runs of an experiment packed into one value: hundreds of thousands of rows would take seconds. */
+const RUNS = `
+  select string_agg(uuid_send(id) || uuid_send(example_id)
+    || float8send(coalesce(extract(epoch from example_from)::float8, 'NaN'))
+    || float8send(coalesce(extract(epoch from end_time - start_time)::float8, 'NaN'))
+    || case status when 'error' then '\\x01'::bytea else '\\x00' end, ''::bytea order by id) as data
+  from runs where session_id = $1 and example_id is not null and parent_run_id is null`;
+
+/** Likewise scores by key. They are joined here: the planner knows nothing yet of what has just been stored. */
+const SCORES = `
+  select key collate "C" as key, min(source_type) as least_source, max(source_type) as most_source,
+    string_agg(uuid_send(run_id) || float8send(score), ''::bytea) as data
+  from feedback
+  where session_id = $1 and run_id is not null and score is not null and comparative_experiment_id is null
+    and ($2::text[] is null or key = any($2))
+  group by key collate "C"`;
 
 /** Reads the scores of the experiments, in their order; `keys` undefined for all. */
 export async function loadScores(
@@ -82,56 +81,40 @@ export async function loadScores(
   experiments: readonly Compared[],
   keys: readonly string[] | undefined,
 ): Promise<ScoreTable> {
-  const index = new RowIndex();
-  const packed = await Promise.all(
-    experiments.map(({ id }) =>
-      pool.query<Packed>({ name: 'compare scores', text: STATEMENT, values: [id, keys ?? null] }),
-    ),
+  const reading = experiments.map(({ id }) =>
+    Promise.all([
+      pool.query<{ data: Buffer | null }>({ name: 'compare runs', text: RUNS, values: [id] }),
+      pool.query<PackedScores>({ name: 'compare scores', text: SCORES, values: [id, keys ?? null] }),
+    ]),
   );
+  // A failure is told where its turn comes.
+  for (const one of reading) one.catch(() => undefined);
+  const rows = new IdTable();
+  const unpacked: Unpacked[] = [];
   // In the order of the experiments, so that the same comparison always numbers its rows alike.
-  const unpacked = packed.map(({ rows }) => new Unpacked(rows, index));
-  const tables = unpacked.map((one, place) => one.finish(experiments[place]!, index.size));
-  return { rows: index.size, ids: index.ids(), experiments: tables };
-}
-
-/** Gives each example the number of a row. */
-class RowIndex {
-  private readonly numbers = new Map<string, number>();
-  private bytes = Buffer.alloc(16 * 1024);
-
-  get size(): number {
-    return this.numbers.size;
+  for (const one of reading) {
+    const [runs, scores] = await one;
+    unpacked.push(new Unpacked(runs.rows[0]?.data ?? Buffer.alloc(0), scores.rows, rows));
   }
-
-  row(data: Buffer, offset: number): number {
-    const id = data.toString('latin1', offset, offset + 16);
-    let number = this.numbers.get(id);
-    if (number === undefined) {
-      number = this.numbers.size;
-      this.numbers.set(id, number);
-      if ((number + 1) * 16 > this.bytes.length) this.bytes = Buffer.concat([this.bytes], this.bytes.length * GROWTH);
-      data.copy(this.bytes, number * 16, offset, offset + 16);
-    }
-    return number;
-  }
-
-  ids(): Buffer {
-    return this.bytes.subarray(0, this.size * 16);
-  }
+  const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size));
+  return { rows: rows.size, ids: rows.ids(), experiments: tables };
 }
 
 /** Runs and scores of one experiment, before the number of rows of all of them is known. */
 class Unpacked {
+  /** Row of each run, by its number in `runIds`. */
   private readonly rowOfRun: Int32Array;
-  private readonly runs: Buffer;
+  private readonly runIds = new IdTable();
 
   constructor(
-    private readonly packed: readonly Packed[],
-    index: RowIndex,
+    private readonly runs: Buffer,
+    private readonly packed: readonly PackedScores[],
+    rows: IdTable,
   ) {
-    this.runs = packed.find(({ key }) => key === null)?.data ?? Buffer.alloc(0);
-    this.rowOfRun = new Int32Array(this.runs.length / RUN_BYTES);
-    for (let run = 0; run < this.rowOfRun.length; run++) this.rowOfRun[run] = index.row(this.runs, run * RUN_BYTES);
+    this.rowOfRun = new Int32Array(runs.length / RUN_BYTES);
+    for (let offset = 0; offset < runs.length; offset += RUN_BYTES) {
+      this.rowOfRun[this.runIds.add(runs, offset)] = rows.add(runs, offset + ID_BYTES);
+    }
   }
 
   finish({ id, name, persisted }: Compared, rows: number): ExperimentScores {
@@ -143,39 +126,44 @@ class Unpacked {
     let errorCount = 0;
     for (let run = 0; run < runCount; run++) {
       const row = this.rowOfRun[run]!;
-      const offset = run * RUN_BYTES;
+      const offset = run * RUN_BYTES + 2 * ID_BYTES;
       runs[row]!++;
-      versions[row] = this.runs.readDoubleBE(offset + 16);
-      const latency = this.runs.readDoubleBE(offset + 24);
+      versions[row] = this.runs.readDoubleBE(offset);
+      const latency = this.runs.readDoubleBE(offset + 8);
       if (!Number.isNaN(latency)) latencies.push(latency);
-      if (this.runs[offset + 32]) {
+      if (this.runs[offset + 16]) {
         failed[row]!++;
         errorCount++;
       }
     }
     const keys = new Map<string, KeyScores>();
     for (const { key, data, least_source: least, most_source: most } of this.packed) {
-      if (key === null || data === null) continue;
-      keys.set(key, this.scores(data, rows, [...new Set([least ?? '', most ?? ''])]));
+      const scores = this.scores(data, rows, [...new Set([least, most])]);
+      if (scores) keys.set(key, scores);
     }
     const sorted = Float64Array.from(latencies).sort();
     return { id, name, persisted, runCount, errorCount, runs, failed, versions, latencies: sorted, keys };
   }
 
-  private scores(data: Buffer, rows: number, sources: readonly string[]): KeyScores {
+  /** Undefined when none of them is a row's. */
+  private scores(data: Buffer, rows: number, sources: readonly string[]): KeyScores | undefined {
     const sums = new Float64Array(rows);
     const counts = new Uint32Array(rows);
     let passFail = true;
     let [least, most] = [Infinity, -Infinity];
     for (let offset = 0; offset < data.length; offset += SCORE_BYTES) {
-      const row = this.rowOfRun[data.readInt32BE(offset)]!;
-      const score = data.readDoubleBE(offset + 4);
+      const run = this.runIds.find(data, offset);
+      // Of a run that is no row's: a child, or one without an example.
+      if (run < 0) continue;
+      const row = this.rowOfRun[run]!;
+      const score = data.readDoubleBE(offset + ID_BYTES);
       sums[row]! += score;
       counts[row]!++;
       if (score !== 0 && score !== 1) passFail = false;
       if (score < least) least = score;
       if (score > most) most = score;
     }
+    if (least > most) return undefined;
     for (let row = 0; row < rows; row++) sums[row] = counts[row] ? sums[row]! / counts[row]! : NaN;
     return { means: sums, passFail, least, most, sources };
   }
@@ -183,7 +171,7 @@ class Unpacked {
 
 /** The id of a row as text. */
 export function exampleIdAt({ ids }: ScoreTable, row: number): string {
-  return uuidText(ids.toString('hex', row * 16, row * 16 + 16));
+  return uuidText(ids.toString('hex', row * ID_BYTES, (row + 1) * ID_BYTES));
 }
 
 function uuidText(hex: string): string {

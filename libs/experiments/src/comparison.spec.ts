@@ -90,6 +90,7 @@ describe('The paired bootstrap', () => {
       expect(Math.abs(test.interval!.high - (0.1 + margin))).toBeLessThan(margin * 0.15);
       expect(test.p!).toBeLessThan(0.002);
       expect(test.interval_method).toBe(n > 4000 ? 'paired bootstrap, normal' : 'paired bootstrap, percentile');
+      expect(test.resamples).toBe(n > 4000 ? null : 2000);
     }
   });
 

@@ -14,17 +14,17 @@ export interface Test {
   readonly p: number | null;
   /** Pairs of scores that went into both. */
   readonly n: number;
-  /** Resamples of a bootstrap. */
+  /** Resamples that were drawn. */
   readonly resamples: number | null;
 }
 
 /** 97.5 % quantile of the normal distribution. */
 const Z = 1.959963984540054;
-/** Draws of one bootstrap: enough pairs leave fewer resamples, whose spread then gives a normal interval. */
+/** Of more pairs the distribution of the resampled mean is known without drawing: normal, with the standard error. */
+const MOST_DRAWN = 4000;
+/** Draws of one bootstrap. */
 const MOST_DRAWS = 4_000_000;
 const MOST_RESAMPLES = 2000;
-const LEAST_RESAMPLES = 200;
-const PERCENTILE_FROM = 1000;
 const SEED = 20_260_101;
 
 /** True when every score is 0 or 1: such a key says pass or fail. */
@@ -104,27 +104,27 @@ export function testPassFail(differences: ArrayLike<number>): Test {
  */
 export function testNumeric(differences: Float64Array): Test {
   const n = differences.length;
-  const resamples = Math.max(LEAST_RESAMPLES, Math.min(MOST_RESAMPLES, Math.floor(MOST_DRAWS / Math.max(1, n))));
-  const percentile = resamples >= PERCENTILE_FROM;
+  const drawn = n <= MOST_DRAWN;
+  const resamples = drawn ? Math.min(MOST_RESAMPLES, Math.floor(MOST_DRAWS / Math.max(1, n))) : null;
   const common = {
-    interval_method: percentile ? 'paired bootstrap, percentile' : 'paired bootstrap, normal',
+    interval_method: drawn ? 'paired bootstrap, percentile' : 'paired bootstrap, normal',
     method: 'paired bootstrap',
     n,
     resamples,
   } as const;
-  if (n < 2) return { ...common, interval: null, p: null };
-  const means = resampledMeans(differences, resamples);
   const observed = meanOf(differences);
-  const spread = standardDeviation(means);
-  if (observed === null || spread === null) return { ...common, interval: null, p: null };
-  if (!percentile) {
-    const interval = { low: observed - Z * spread, high: observed + Z * spread };
+  const spread = standardDeviation(differences);
+  if (n < 2 || observed === null || spread === null) return { ...common, interval: null, p: null };
+  if (resamples === null) {
+    const error = spread / Math.sqrt(n);
+    const interval = { low: observed - Z * error, high: observed + Z * error };
     return {
       ...common,
       interval,
-      p: spread === 0 ? Number(observed === 0) : 2 * normalTail(Math.abs(observed) / spread),
+      p: error === 0 ? Number(observed === 0) : 2 * normalTail(Math.abs(observed) / error),
     };
   }
+  const means = resampledMeans(differences, resamples);
   means.sort();
   let notAbove = 0;
   let notBelow = 0;
