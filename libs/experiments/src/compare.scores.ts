@@ -1,5 +1,8 @@
-import type { Pool } from 'pg';
+import { escapeLiteral, type Pool } from 'pg';
+import { to } from 'pg-copy-streams';
+import { copiedFields } from './copy-rows';
 import { ID_BYTES, IdTable } from './id-table';
+import { storable } from './sql';
 
 /** Scores of one key in one experiment: the mean per row, NaN where there is none. */
 export interface KeyScores {
@@ -46,34 +49,33 @@ export interface Compared {
   readonly persisted: boolean;
 }
 
-interface PackedScores {
-  readonly key: string;
-  readonly data: Buffer;
-  readonly least_source: string;
-  readonly most_source: string;
-}
-
 /** Ids of run and example, version, latency, failed. */
 const RUN_BYTES = 2 * ID_BYTES + 17;
 /** Id of the run, score. */
 const SCORE_BYTES = ID_BYTES + 8;
 
 /** Runs of an experiment packed into one value: hundreds of thousands of rows would take seconds. */
-const RUNS = `
+const runsOf = (session: string) => `
   select string_agg(uuid_send(id) || uuid_send(example_id)
     || float8send(coalesce(extract(epoch from example_from)::float8, 'NaN'))
     || float8send(coalesce(extract(epoch from end_time - start_time)::float8, 'NaN'))
-    || case status when 'error' then '\\x01'::bytea else '\\x00' end, ''::bytea order by id) as data
-  from runs where session_id = $1 and example_id is not null and parent_run_id is null`;
+    || case status when 'error' then '\\x01'::bytea else '\\x00' end, ''::bytea order by id)
+  from runs where session_id = ${session} and example_id is not null and parent_run_id is null`;
 
-/** Likewise scores by key. They are joined here: the planner knows nothing yet of what has just been stored. */
-const SCORES = `
-  select key collate "C" as key, min(source_type) as least_source, max(source_type) as most_source,
-    string_agg(uuid_send(run_id) || float8send(score), ''::bytea) as data
-  from feedback
-  where session_id = $1 and run_id is not null and score is not null and comparative_experiment_id is null
-    and ($2::text[] is null or key = any($2))
-  group by key collate "C"`;
+/**
+ * Likewise scores by key, each list and the JSON that tells of it after their lengths. They are joined here: the planner
+ * knows nothing yet of what has just been stored.
+ */
+const scoresOf = (session: string, keys: string) => `
+  select int4send(octet_length(about)) || about || int4send(octet_length(scores)) || scores
+  from (
+    select convert_to(json_build_array(key collate "C", min(source_type), max(source_type))::text, 'UTF8') as about,
+      string_agg(uuid_send(run_id) || float8send(score), ''::bytea) as scores
+    from feedback
+    where session_id = ${session} and run_id is not null and score is not null and comparative_experiment_id is null
+      and (${keys}::text[] is null or key = any(${keys}))
+    group by key collate "C"
+  ) as lists`;
 
 /** Reads the scores of the experiments, in their order; `keys` undefined for all. */
 export async function loadScores(
@@ -81,23 +83,54 @@ export async function loadScores(
   experiments: readonly Compared[],
   keys: readonly string[] | undefined,
 ): Promise<ScoreTable> {
-  const reading = experiments.map(({ id }) =>
-    Promise.all([
-      pool.query<{ data: Buffer | null }>({ name: 'compare runs', text: RUNS, values: [id] }),
-      pool.query<PackedScores>({ name: 'compare scores', text: SCORES, values: [id, keys ?? null] }),
-    ]),
-  );
+  const wanted = keys ? `array[${keys.map((key) => escapeLiteral(storable(key))).join(',')}]::text[]` : 'null';
+  const reading = experiments.map(({ id }) => {
+    const session = `${escapeLiteral(id)}::uuid`;
+    return Promise.all([copied(pool, runsOf(session)), copied(pool, scoresOf(session, wanted))]);
+  });
   // A failure is told where its turn comes.
   for (const one of reading) one.catch(() => undefined);
   const rows = new IdTable();
   const unpacked: Unpacked[] = [];
   // In the order of the experiments, so that the same comparison always numbers its rows alike.
-  for (const one of reading) {
-    const [runs, scores] = await one;
-    unpacked.push(new Unpacked(runs.rows[0]?.data ?? Buffer.alloc(0), scores.rows, rows));
-  }
+  for (const one of reading) unpacked.push(new Unpacked(...(await one), rows));
   const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size));
   return { rows: rows.size, ids: rows.ids(), experiments: tables };
+}
+
+/** The bytes that a query answers, in one column; by COPY, since any other way they come as text of twice the size. */
+async function copied(pool: Pool, query: string): Promise<Buffer> {
+  const client = await pool.connect();
+  let whole = false;
+  try {
+    const pieces: Buffer[] = [];
+    const source = client.query(to(`copy (${query}) to stdout (format binary)`));
+    for await (const piece of copiedFields(source)) pieces.push(piece);
+    whole = true;
+    return Buffer.concat(pieces);
+  } finally {
+    client.release(!whole);
+  }
+}
+
+/** The scores of a key as they come from the database. */
+interface PackedScores {
+  readonly key: string;
+  readonly sources: readonly string[];
+  readonly data: Buffer;
+}
+
+function* listsIn(bytes: Buffer): Iterable<PackedScores> {
+  let at = 0;
+  const next = () => {
+    const start = at + 4;
+    at = start + bytes.readInt32BE(at);
+    return bytes.subarray(start, at);
+  };
+  while (at < bytes.length) {
+    const [key, least, most] = JSON.parse(next().toString()) as [string, string, string];
+    yield { key, sources: [...new Set([least, most])], data: next() };
+  }
 }
 
 /** Runs and scores of one experiment, before the number of rows of all of them is known. */
@@ -108,7 +141,7 @@ class Unpacked {
 
   constructor(
     private readonly runs: Buffer,
-    private readonly packed: readonly PackedScores[],
+    private readonly scores: Buffer,
     rows: IdTable,
   ) {
     this.rowOfRun = new Int32Array(runs.length / RUN_BYTES);
@@ -137,16 +170,16 @@ class Unpacked {
       }
     }
     const keys = new Map<string, KeyScores>();
-    for (const { key, data, least_source: least, most_source: most } of this.packed) {
-      const scores = this.scores(data, rows, [...new Set([least, most])]);
-      if (scores) keys.set(key, scores);
+    for (const list of listsIn(this.scores)) {
+      const scores = this.keyScores(list, rows);
+      if (scores) keys.set(list.key, scores);
     }
     const sorted = Float64Array.from(latencies).sort();
     return { id, name, persisted, runCount, errorCount, runs, failed, versions, latencies: sorted, keys };
   }
 
   /** Undefined when none of them is a row's. */
-  private scores(data: Buffer, rows: number, sources: readonly string[]): KeyScores | undefined {
+  private keyScores({ data, sources }: PackedScores, rows: number): KeyScores | undefined {
     const sums = new Float64Array(rows);
     const counts = new Uint32Array(rows);
     let passFail = true;
