@@ -127,12 +127,20 @@ it('goes on where it was when it is killed, however often', async () => {
   const log = await fill(400);
   await database.db.destroy();
   for (const part of [0.2, 0.5, 0.8]) {
+    const reached = new Promise<void>((resolve) => {
+      const halt = () => {
+        if (double.log.records.length < log.length * part) return;
+        double.log.listeners.delete(halt);
+        double.stall('append');
+        resolve();
+      };
+      double.log.listeners.add(halt);
+    });
     const { child, ended } = launch();
-    while (double.log.records.length < log.length * part && child.exitCode === null) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await Promise.race([reached, ended]);
     child.kill('SIGKILL');
     await ended;
+    double.resume('append');
   }
   expect(double.log.records.length).toBeLessThan(log.length);
   await database.db.initialize();
