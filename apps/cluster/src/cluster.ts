@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import nodeCluster, { type Address, type Worker } from 'node:cluster';
+import nodeCluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { basename, extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -41,27 +41,24 @@ export function processesOf(replicas: number): number {
 export class Cluster {
   private placed: readonly Placed[] = [];
   private gateways: Replica[] = [];
-  private port: number;
+  private port = 0;
   private rolling: Promise<void> = Promise.resolve();
   private stopping = false;
   private named = 0;
 
   constructor(private readonly options: ClusterOptions) {
-    this.port = options.port;
     nodeCluster.setupPrimary({ exec: entryOf('gateway'), silent: true });
   }
 
   /** Starts everything; resolves with the gateways' port when all of it is ready. */
   async start(): Promise<number> {
-    const { replicas } = this.options;
+    const { replicas, port } = this.options;
+    // One that is found once: each gateway, and each that takes its place, is to listen there.
+    this.port = port || (await freePort());
     const wanted = NAMES.flatMap((service) => Array.from({ length: replicas }, (_, index) => ({ service, index })));
     this.placed = await Promise.all(wanted.map(({ service, index }) => this.place(service, index + 1)));
-    this.gateways = [this.gateway()];
-    await Promise.all([...this.placed, { replica: this.gateways[0]! }].map(({ replica }) => replica.start()));
-    // They listen where the first one found a free port.
-    const others = Array.from({ length: replicas - 1 }, () => this.gateway());
-    this.gateways.push(...others);
-    await Promise.all(others.map((gateway) => gateway.start()));
+    this.gateways = Array.from({ length: replicas }, () => this.gateway());
+    await Promise.all([...this.placed.map(({ replica }) => replica), ...this.gateways].map((one) => one.start()));
     return this.port;
   }
 
@@ -118,10 +115,7 @@ export class Cluster {
         worker = nodeCluster.fork({ ...this.options.env, ...this.addresses(), PORT: String(this.port) });
         return worker.process;
       },
-      ready: async (signal) => {
-        const [{ port }] = (await once(worker, 'listening', { signal })) as [Address];
-        this.port = port;
-      },
+      ready: async (signal) => void (await once(worker, 'listening', { signal })),
     });
   }
 

@@ -20,7 +20,8 @@ export interface ReplicaOptions {
 /** One process of a cluster: whenever it ends before it is told to, it is started again. */
 export class Replica {
   private child: ChildProcess | undefined;
-  private wanted = true;
+  /** Changes when it is told to stop or to restart: what was to start it again until then has nothing to do any more. */
+  private life = 0;
   private pause = BACKOFF_MS.first;
   private readonly stopping = new AbortController();
 
@@ -37,6 +38,7 @@ export class Replica {
 
   /** Starts it; resolves when it is ready. @throws Error when it ends before that. */
   async start(): Promise<void> {
+    const { life } = this;
     const child = this.options.launch();
     this.child = child;
     for (const stream of [child.stdout, child.stderr]) {
@@ -50,27 +52,26 @@ export class Replica {
       throw new Error(`${this.name} ended before it was ready.`, { cause: error });
     }
     this.pause = BACKOFF_MS.first;
-    if (gone.signal.aborted) void this.revive();
-    else child.once('exit', () => void this.revive());
+    if (gone.signal.aborted) void this.revive(life);
+    else child.once('exit', () => void this.revive(life));
   }
 
   /** Lets it finish what it does, and starts a new one. @throws Error when that one ends before it is ready. */
   async restart(): Promise<void> {
-    this.wanted = false;
+    const life = ++this.life;
     await this.quit();
     if (this.stopping.signal.aborted) return;
-    this.wanted = true;
     try {
       await this.start();
     } catch (error) {
-      void this.revive();
+      void this.revive(life);
       throw error;
     }
   }
 
   /** Lets it finish what it does, and resolves when it is gone for good. */
   async stop(): Promise<void> {
-    this.wanted = false;
+    this.life++;
     this.stopping.abort();
     await this.quit();
   }
@@ -85,13 +86,13 @@ export class Replica {
     clearTimeout(timer);
   }
 
-  private async revive(): Promise<void> {
-    for (let running = false; this.wanted && !running;) {
+  private async revive(life: number): Promise<void> {
+    for (let running = false; life === this.life && !running;) {
       const { exitCode, signalCode } = this.child!;
       this.options.say(`It ended (${signalCode ?? exitCode}) and is started again.`);
       await delay(this.pause, undefined, { signal: this.stopping.signal }).catch(() => undefined);
       this.pause = Math.min(this.pause * 2, BACKOFF_MS.most);
-      if (!this.wanted) return;
+      if (life !== this.life) return;
       running = await this.start().then(
         () => true,
         () => false,

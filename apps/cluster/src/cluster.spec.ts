@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasEnded, Home, isRunning, type Service, until } from '@fairlead/standalone/testing';
+
+/** `npm run cluster`, as it is run: every service as processes of its own, two of each. */
+
+const NAMES = ['deployments', 'integrations', 'auth-providers', 'experiments', 'rollouts', 'webhooks', 'gateway'];
+
+let home: Home;
+let cluster: Service;
+
+beforeAll(async () => {
+  home = new Home('cluster', ['--no-kafka', '--replicas', '2']);
+  cluster = await home.start({ LOG_LEVEL: 'info' });
+}, 300_000);
+afterAll(() => home.end(), 60_000);
+
+/** The processes of the cluster that run now, by what they run. */
+async function processes(): Promise<Map<string, number[]>> {
+  const listed = await new Promise<string>((resolve) => {
+    execFile('ps', ['-o', 'pid=,args=', '--ppid', String(cluster.process.pid)], (_, output) => resolve(output));
+  });
+  const found = new Map<string, number[]>();
+  for (const [, pid, name] of listed.matchAll(/^ *(\d+) .*\/apps\/([\w-]+)\/(?:src|dist)\/main\.[jt]s.*$/gm)) {
+    found.set(name!, [...(found.get(name!) ?? []), Number(pid)]);
+  }
+  return found;
+}
+
+function request(path: string, method = 'GET', body?: object): Promise<Response> {
+  return fetch(cluster.url + path, {
+    method,
+    headers: { 'x-api-key': home.key(), 'content-type': 'application/json' },
+    body: body && JSON.stringify(body),
+  });
+}
+
+const deployment = (name: string) => ({
+  name,
+  source: 'external_container',
+  source_config: {},
+  source_revision_config: { image_uri: 'registry.example/agent:1' },
+  secrets: [],
+});
+
+it('runs two processes of each, whose lines say who wrote them', async () => {
+  const running = await processes();
+  expect(Object.fromEntries([...running].map(([name, pids]) => [name, pids.length]))).toEqual(
+    Object.fromEntries(NAMES.map((name) => [name, 2])),
+  );
+  const made = await request('/v2/deployments', 'POST', deployment('told'));
+  expect(made.status).toBe(201);
+  const id = made.headers.get('x-request-id')!;
+  const lines = () =>
+    cluster
+      .output()
+      .split('\n')
+      .filter((line) => line.includes(id));
+  await until(() => lines().length >= 2);
+  expect(lines().sort()).toEqual([
+    expect.stringMatching(/^deployments\.[12] +\| \d\d:\d\d:\d\d\.\d{3} info +POST \/v2\/deployments 201 [\d.]+ ms /),
+    expect.stringMatching(/^gateway\.[12] +\| \d\d:\d\d:\d\d\.\d{3} info +POST \/v2\/deployments 201 [\d.]+ ms /),
+  ]);
+});
+
+it('starts a process again that is killed, and the others answer meanwhile', async () => {
+  const [victim] = (await processes()).get('deployments')!;
+  process.kill(victim!, 'SIGKILL');
+  const answers = new Set<number>();
+  await until(async () => {
+    answers.add((await request('/v2/deployments')).status);
+    const { deployments = [] } = Object.fromEntries(await processes());
+    return deployments.length === 2 && !deployments.includes(victim!);
+  });
+  expect(answers).toEqual(new Set([200]));
+  expect(cluster.output()).toMatch(/^deployments\.[12] +\| It ended \(SIGKILL\) and is started again\.$/m);
+});
+
+it('replaces every process, one after the other, and fails no request', async () => {
+  const before = [...(await processes()).values()].flat();
+  const failures: string[] = [];
+  let [asked, replaced] = [0, false];
+  const client = async (number: number) => {
+    for (let n = 0; !replaced; n++) {
+      const write = n % 3 === 0;
+      const answer = write
+        ? await request('/v2/deployments', 'POST', deployment(`client ${number}, ${n}`))
+        : await request(n % 3 === 1 ? '/v2/deployments?limit=1' : '/api/v1/sessions?limit=1');
+      if (!answer.ok) failures.push(`${answer.status} ${await answer.text()}`);
+      else await answer.arrayBuffer();
+      asked++;
+      await delay(50);
+    }
+  };
+  const clients = [1, 2, 3].map(client);
+  cluster.process.kill('SIGHUP');
+  await until(() => {
+    if (hasEnded(cluster.process)) throw new Error(cluster.errors());
+    return /has been replaced|are left as they are/.test(cluster.output());
+  });
+  replaced = true;
+  await Promise.all(clients);
+  expect(failures).toEqual([]);
+  expect(asked).toBeGreaterThan(100);
+  expect(cluster.output()).toContain('Every process has been replaced.');
+  const after = [...(await processes()).values()].flat();
+  expect(after).toHaveLength(before.length);
+  expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+}, 900_000);
+
+it('ends everything at SIGTERM, PostgreSQL included', async () => {
+  const all = [...(await processes()).values()].flat();
+  const postgres = home.postgresPid();
+  expect([...all, postgres].filter((pid) => !isRunning(pid))).toEqual([]);
+  cluster.process.kill('SIGTERM');
+  await until(() => hasEnded(cluster.process));
+  expect(cluster.process.exitCode).toBe(0);
+  expect([...all, postgres].filter(isRunning)).toEqual([]);
+}, 60_000);
