@@ -52,6 +52,9 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** New connections that wait while the process is busy; what the system drops beyond comes again only after seconds. */
+const BACKLOG = 8192;
+
 type Undo = () => Promise<void>;
 
 /**
@@ -140,7 +143,7 @@ export function makeDataDirectory(directory: string): void {
 
 async function listen(app: NestFastifyApplication, { host, port }: Settings): Promise<string> {
   try {
-    await app.listen(port, host);
+    await app.listen({ port, host, backlog: BACKLOG });
   } catch (error) {
     throw listenProblem(error, host, port) ?? error;
   }
