@@ -19,6 +19,8 @@ export interface DatabaseOptions {
 
 const MIGRATION_LOCK = 4_600_001;
 const CONNECT_MS = 10_000;
+/** For a connection of the pool: one that hangs must not hold up what could go on long since. */
+const POOL_MS = 5_000;
 const REFUSED_PATIENCE_MS = 5_000;
 const STARTING_PATIENCE_MS = 120_000;
 
@@ -81,7 +83,7 @@ async function source(options: DatabaseOptions, poolSize: number, limits: Record
     migrations: [...options.migrations],
     entities: [...(options.entities ?? [])],
     poolSize,
-    connectTimeoutMS: CONNECT_MS,
+    connectTimeoutMS: POOL_MS,
     applicationName: 'fairlead',
     installExtensions: false,
     logging: false,

@@ -47,6 +47,18 @@ it('fails a query whose connection the server has forgotten, and replaces idle o
   expect(servers.length).toBeGreaterThanOrEqual(3);
 });
 
+it('replaces idle connections that died while the server could be asked nothing', async () => {
+  const both = await Promise.all([pool.connect(), pool.connect()]);
+  both[1].release();
+  passing = false;
+  await expect(both[0].query('select 1')).rejects.toMatchObject({ code: 'ECONNRESET' });
+  both[0].release(true);
+  for (const server of servers.splice(0)) server.destroy();
+  passing = true;
+  while (pool.totalCount > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+});
+
 it('fails a query when the server can be asked nothing, and when its answer was lost', async () => {
   const client = await pool.connect();
   passing = false;

@@ -65,6 +65,8 @@ class Watched {
 class Watch {
   private readonly clients = new Set<Watched>();
   private asking = false;
+  /** The server could not be asked: connections that nobody uses may be dead as well. */
+  private doubtful = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly limits: WatchLimits) {}
@@ -82,11 +84,12 @@ class Watch {
 
   private async look(config?: ClientConfig): Promise<void> {
     const silent = this.silent();
-    if (silent.size === 0 || this.asking) return;
+    if ((silent.size === 0 && !this.doubtful) || this.asking) return;
     this.asking = true;
     const asked = [...this.clients];
     const states = await this.ask(asked, config).catch(() => 'unreachable' as const);
     this.asking = false;
+    this.doubtful = states === 'unreachable';
     const still = this.silent();
     for (const client of asked) {
       if (!this.clients.has(client)) continue;
