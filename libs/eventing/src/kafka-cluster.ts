@@ -27,7 +27,7 @@ export class KafkaCluster {
       sasl: sasl as KafkaConfig['sasl'],
       connectionTimeout: 3000,
       authenticationTimeout: 5000,
-      requestTimeout: 10_000,
+      requestTimeout: 7000,
       retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 4 },
       logLevel: logLevel.WARN,
       // Whoever uses the client reports what it could not do; this tells only how it came to that.
