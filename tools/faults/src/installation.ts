@@ -10,6 +10,9 @@ import type { Part } from './part';
 import { PostgresPart } from './postgres.part';
 import { StandalonePart } from './standalone.part';
 
+/** Of clients: a request may need many answers of a server that takes five seconds for each. */
+const PATIENCE_MS = 60_000;
+
 export interface InstallationOptions {
   /** Every service in one process, or in as many of each as this says. */
   readonly replicas?: number;
@@ -20,7 +23,7 @@ export interface InstallationOptions {
 
 /** The service on servers of its own, each of which can be killed, slowed down and cut off. */
 export class Installation {
-  readonly courier = new Courier();
+  readonly courier = new Courier(PATIENCE_MS);
   /** What can be killed. */
   readonly parts: Part[] = [];
   /** Settings of tools that go around the proxies. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { Ledger, Random, Traffic, until } from '@fairlead/standalone/testing';
+import { asleep, Ledger, Random, Traffic, until } from '@fairlead/standalone/testing';
 import { Installation, type InstallationOptions } from './installation';
 import { settings } from './settings';
 
@@ -46,14 +46,16 @@ export class Trial {
   /** Resolves when deployments and experiments are written, and consumers react, again; says after how long. */
   async recovered(): Promise<{ writesMs: number; effectsMs: number }> {
     const since = Date.now();
+    const slept = asleep();
+    const passed = () => Date.now() - since - (asleep() - slept);
     const { successes } = this.installation.courier;
     await inTime('writes', () => ['v2', 'api'].every((area) => (successes.get(area) ?? 0) >= since));
-    const writesMs = Date.now() - since;
+    const writesMs = passed();
     await inTime('effects', async () => {
       const log = await this.installation.log.read();
       return log.some(({ type, time }) => EFFECTS.has(type) && Date.parse(time) >= since);
     });
-    return { writesMs, effectsMs: Date.now() - since };
+    return { writesMs, effectsMs: passed() };
   }
 
   /** What clients should not have been told, and what the log should not hold or lacks. */
@@ -82,9 +84,9 @@ export class Trial {
 }
 
 export async function inTime(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + HOPELESS_MS;
+  const deadline = Date.now() + HOPELESS_MS - asleep();
   await until(async () => {
-    if (Date.now() > deadline) throw new Error(`No ${what} for ${HOPELESS_MS / 1000} s.`);
+    if (Date.now() > deadline + asleep()) throw new Error(`No ${what} for ${HOPELESS_MS / 1000} s.`);
     return condition();
   });
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { asleep } from './asleep';
 
 export interface Request {
   readonly method: string;
@@ -75,8 +76,9 @@ export class Courier {
         continue;
       }
       const sent = Date.now();
+      const slept = asleep();
       const answer = await this.attempt(target, request, sent);
-      if (answer) this.slowest = Math.max(this.slowest, Date.now() - sent);
+      if (answer) this.slowest = Math.max(this.slowest, Date.now() - sent - (asleep() - slept));
       if (answer && answer.status < 500 && !isRunning(answer)) {
         if (answer.status < 300) {
           this.counts.succeeded += 1;
@@ -99,6 +101,7 @@ export class Courier {
 
   private async attempt(target: Target, request: Request, sent: number): Promise<Answer | undefined> {
     const { method, path, body, headers } = request;
+    const slept = asleep();
     try {
       const response = await fetch(target.url + path, {
         method,
@@ -112,7 +115,7 @@ export class Courier {
       return answer;
     } catch (error) {
       this.counts.unanswered += 1;
-      if (sent > this.lastKill + AFTERMATH_MS) {
+      if (sent > this.lastKill + AFTERMATH_MS && asleep() === slept) {
         const { message, cause } = error as Error;
         const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
         this.note(request, `has no answer after ${Date.now() - sent} ms, though the service was not killed: ${reason}`);

@@ -1,3 +1,4 @@
+export { asleep } from './asleep';
 export { Courier, type Target } from './courier';
 export { type DeploymentLife, imageOf } from './deployment-life';
 export { hasEnded, Home, isRunning, killed, type Launched, type Service, until } from './home';

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { Home, type Service } from '@fairlead/standalone/testing';
+import { load, makeDeployments } from './load';
+import { report } from './report';
+import { settings } from './settings';
+
+const CLIENTS = 64;
+const TIMES = 5;
+/** Beyond what it held while it was busy. */
+const GROWTH_MB = 256;
+
+let home: Home;
+let service: Service;
+beforeAll(async () => {
+  home = new Home();
+  service = await home.start();
+}, 60_000);
+afterAll(() => home.end());
+
+it(`answers what it lets in, and refuses the rest at once, under ${TIMES} times the load it can bear`, async () => {
+  const key = home.key();
+  const ids = await makeDeployments(service.url, key, CLIENTS);
+  const { closedLoopMs, overloadMs } = settings;
+  const busy = await load(service.url, { ids, key, clients: CLIENTS, ms: closedLoopMs });
+  expect(busy).toMatchObject({ refused: 0, others: {}, broken: 0 });
+  const bearable = (busy.succeeded.length * 1000) / closedLoopMs;
+  const before = memory();
+  let most = before;
+  const watch = setInterval(() => (most = Math.max(most, memory())), 1000);
+  const { succeeded, ...figures } = await load(service.url, { ids, key, rate: TIMES * bearable, ms: overloadMs });
+  clearInterval(watch);
+  const p99 = succeeded[Math.floor(succeeded.length * 0.99)]!;
+  report(`${TIMES} times overload for ${overloadMs / 1000} s`, {
+    [`${CLIENTS} clients achieve`]: `${Math.round(bearable)}/s`,
+    'sent then': `${Math.round((figures.sent * 1000) / overloadMs)}/s`,
+    answered: `${Math.round((succeeded.length * 1000) / overloadMs)}/s`,
+    p99: `${p99} ms`,
+    refused: figures.refused,
+    broken: figures.broken,
+    'not sent': figures.unsent,
+    memory: `${before} MB before, ${most} MB at most`,
+  });
+  expect(figures).toMatchObject({ others: {}, broken: 0 });
+  expect(succeeded.length).toBeGreaterThan(0);
+  expect(figures.refused).toBeGreaterThan(0);
+  expect(p99).toBeLessThanOrEqual(settings.overloadP99Ms);
+  expect(most).toBeLessThan(before + GROWTH_MB);
+  const after = await load(service.url, { ids, key, clients: 1, ms: 500 });
+  expect(after).toMatchObject({ refused: 0, others: {}, broken: 0 });
+}, 180_000);
+
+/** Resident memory of the service in MB. */
+function memory(): number {
+  const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', String(service.process.pid)], { encoding: 'utf8' });
+  return Math.round(Number(kilobytes) / 1024);
+}

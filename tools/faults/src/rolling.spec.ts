@@ -1,0 +1,42 @@
+import { Home, type Service } from '@fairlead/standalone/testing';
+import { load, makeDeployments } from './load';
+import type { LoadFigures } from './open-load';
+import { report } from './report';
+
+const STEP_MS = 5000;
+const RATE = 100;
+
+let home: Home;
+let cluster: Service;
+beforeAll(async () => {
+  home = new Home('cluster', ['--replicas', '2']);
+  cluster = await home.start();
+}, 120_000);
+afterAll(async () => {
+  cluster?.process.kill('SIGTERM');
+  await home.end();
+}, 60_000);
+
+it(`replaces every process of a cluster under ${RATE} requests a second without a failed one`, async () => {
+  const key = home.key();
+  const ids = await makeDeployments(cluster.url, key, 20);
+  const start = Date.now();
+  cluster.process.kill('SIGHUP');
+  const steps: LoadFigures[] = [];
+  do steps.push(await load(cluster.url, { ids, key, rate: RATE, ms: STEP_MS }));
+  while (!cluster.output().includes('Every process has been replaced.'));
+  const sum = (of: (figures: LoadFigures) => number) => steps.reduce((total, figures) => total + of(figures), 0);
+  const times = steps.flatMap(({ succeeded }) => succeeded).sort((a, b) => a - b);
+  report(`every process replaced under ${RATE} requests/s`, {
+    seconds: Math.round((Date.now() - start) / 1000),
+    sent: sum(({ sent }) => sent),
+    succeeded: times.length,
+    p99: `${times[Math.floor(times.length * 0.99)]} ms`,
+    failed: sum(({ sent, succeeded }) => sent - succeeded.length),
+  });
+  for (const { sent, succeeded, refused, others, broken, unsent } of steps) {
+    expect({ refused, others, broken, unsent, succeeded: succeeded.length }).toEqual({
+      ...{ refused: 0, others: {}, broken: 0, unsent: 0, succeeded: sent },
+    });
+  }
+}, 400_000);
