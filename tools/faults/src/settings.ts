@@ -17,6 +17,4 @@ export const settings = {
   cutMs: FULL ? 30_000 : 3000,
   closedLoopMs: FULL ? 10_000 : 2000,
   overloadMs: FULL ? 60_000 : 5000,
-  /** Time is measured by the full form only. */
-  overloadP99Ms: FULL ? 1000 : Infinity,
 };
