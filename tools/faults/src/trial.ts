@@ -8,7 +8,7 @@ const ROOT = join(__dirname, '../../..');
 const AUDIT = ['-r', join(ROOT, 'tools/test/typescript.cjs'), join(ROOT, 'tools/audit/src/main.ts'), '--json'];
 /** Nothing takes longer than this to come back; already what takes longer than `recoveryMs` is a fault. */
 const HOPELESS_MS = 90_000;
-const LOAD = { clients: 4, longestPauseMs: 200 };
+const LOAD = { clients: 4, longestPauseMs: 200, names: 10_000 };
 /** What consumers do, and nobody else. */
 const EFFECTS = new Set(['SessionCreated', 'RevisionActivated', 'DeploymentProvisioned']);
 /** Requests that succeed between two faults at least. */

@@ -8,10 +8,11 @@ export interface TrafficOptions {
   /** At a time; those who only wait for the service to finish an earlier attempt do not count. */
   readonly clients: number;
   readonly longestPauseMs: number;
+  /** Of deployments; some keep theirs for ever. */
+  readonly names: number;
 }
 
-const USUAL: TrafficOptions = { clients: 7, longestPauseMs: 60 };
-const NAMES = 40;
+const USUAL: TrafficOptions = { clients: 7, longestPauseMs: 60, names: 40 };
 
 /** Many clients at once that create, change and delete deployments and upload experiments. */
 export class Traffic {
@@ -65,7 +66,7 @@ export class Traffic {
   }
 
   private async live(number: number, random: Random): Promise<void> {
-    const name = `agent ${random.below(NAMES)}`;
+    const name = `agent ${random.below(this.options.names)}`;
     const life = new DeploymentLife(name, number, random);
     this.lives.push(life);
     const holders = (this.holders.get(name) ?? new Set()).add(life);
