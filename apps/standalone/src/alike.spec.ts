@@ -57,7 +57,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/whsec_[\w+/]{40,}=*/g, '<secret>'],
   [/\bexpires=\d{13}\b/g, 'expires=<time>'],
   [/(?<=signature=|"digest":"|"after":"|"before":")[\w-]{22}(?=")/g, '<digest>'],
-  [/\b[\w-]{40,}\b/g, '<digest or random text>'],
+  [/(?<![\w-])[\w-]{40,}(?![\w-])/g, '<digest or random text>'],
   [/"(latency|first_token|duration|ms|total_time|position|expires)\w*":[\d.]+/g, '"$1":"<number>"'],
 ];
 const VARYING_HEADERS = new Set(['date', 'x-request-id', 'etag', 'content-length', 'ratelimit', 'last-modified']);

@@ -6,7 +6,7 @@ export const settings = {
   /** Gives the same load, and the same faults at the same points of it, as far as machines are alike. */
   seed: Number(process.env.FAIRLEAD_FAULTS_SEED ?? 20_260_101),
   /** Times that something is killed: with every service in one process, and with each in its own. */
-  rounds: { inOne: FULL ? 30 : 5, apart: 70 },
+  rounds: { inOne: FULL ? 30 : 4, apart: 70 },
   /** The short form also runs where everything is slow. */
   recoveryMs: FULL ? 10_000 : 60_000,
   /** Kafka gives the partitions of a consumer whose end it has not seen to nobody else for so long. */
