@@ -82,6 +82,23 @@ it('adds up what 50 concurrent commands on one stream do', async () => {
   expect(await load(store, counter, 'counter-1')).toMatchObject({ state: { total: 50 }, version: 50 });
 });
 
+it('gives concurrent commands on one stream turns, so that none is refused by the store and decided again', async () => {
+  await handle(store, counter, 'counter-1', count(1), {});
+  const append = jest.spyOn(store, 'append');
+  const read = jest.spyOn(store, 'read');
+  await Promise.all(Array.from({ length: 20 }, () => handle(store, counter, 'counter-1', count(1), {})));
+  expect(append).toHaveBeenCalledTimes(20);
+  expect(read).not.toHaveBeenCalled();
+});
+
+it('lets a command go ahead of one that does not end, and goes on after one that fails', async () => {
+  const append = jest.spyOn(store, 'append');
+  append.mockReturnValueOnce(new Promise(() => undefined)).mockRejectedValueOnce(new Error('the disk is full'));
+  void handle(store, counter, 'counter-1', count(100), {});
+  await expect(handle(store, counter, 'counter-1', count(1), {})).rejects.toThrow('the disk is full');
+  expect(await handle(store, counter, 'counter-1', count(1), {})).toMatchObject({ state: { total: 1 }, version: 1 });
+});
+
 describe('with If-Match', () => {
   it('appends when the stream is at that version, though this process remembers an older one', async () => {
     const other = new OtherProcess(store);

@@ -3,6 +3,7 @@ import type { DomainEvent, Metadata, Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
 import { fold, type Model } from './model';
 import { newId } from './new-id';
+import { inTurn } from './turns';
 
 /** What a command left behind: the state and version after it, and the events it wrote (none when nothing changed). */
 export interface Handled<State, E extends DomainEvent> {
@@ -45,7 +46,18 @@ const folds = new WeakMap<EventStore, Map<string, Folded>>();
  * A command of the same tenant whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
  * @throws VersionMismatch when `ifMatch` is given and the stream is at another version.
  */
-export async function handle<State, E extends DomainEvent>(
+export function handle<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  decide: (state: State, version: number) => readonly E[],
+  metadata: Metadata,
+  ifMatch?: number,
+): Promise<Handled<State, E>> {
+  return inTurn(store, stream, () => attempt(store, model, stream, decide, metadata, ifMatch));
+}
+
+async function attempt<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
