@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventStore, Followers, handle, load, type Metadata, streamName } from '@fairlead/eventing';
-import { BadRequest, metadataOf } from '@fairlead/http';
+import { BadRequest, metadataOf, parseUrl } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { randomPKCECodeVerifier } from 'openid-client';
@@ -49,7 +49,7 @@ export class AuthorizationFlow {
   /** Where a provider sends browsers back to. @throws BadRequest when neither a setting nor the request tells. */
   redirectUri(request: FastifyRequest, providerId: string): string {
     const base = this.options.publicUrl ?? `${request.protocol}://${request.host}`;
-    if (!URL.canParse(base)) throw new BadRequest('The header Host names no host: set PUBLIC_URL.');
+    if (!parseUrl(base)) throw new BadRequest('The header Host names no host: set PUBLIC_URL.');
     return new URL(`/v2/auth/callback/${encodeURIComponent(providerId)}`, base).href;
   }
 

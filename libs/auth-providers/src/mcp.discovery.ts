@@ -1,4 +1,4 @@
-import { checkTarget, guardedFetch } from '@fairlead/http';
+import { checkTarget, guardedFetch, parseUrl } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from './auth-providers.options';
@@ -60,7 +60,7 @@ export class McpDiscovery {
     const asked = await this.fetch(server, { headers: { accept: 'application/json, text/event-stream' } });
     await asked.body?.cancel();
     const named = challengedMetadata(asked.headers.get('www-authenticate')) ?? '';
-    for (const url of [...(URL.canParse(named) ? [named] : []), ...wellKnownMetadata(server)]) {
+    for (const url of [...(parseUrl(named) ? [named] : []), ...wellKnownMetadata(server)]) {
       const answer = await this.fetch(new URL(url), { headers: { accept: 'application/json' } });
       const document: unknown = answer.status === 200 ? await answer.json().catch(() => undefined) : undefined;
       if (answer.status !== 200) await answer.body?.cancel();

@@ -1,3 +1,4 @@
+import { parseUrl } from '@fairlead/http';
 import type { AuthMethod } from './provider';
 
 /** What a protected resource says about itself (RFC 9728), as far as it is of use. */
@@ -37,8 +38,9 @@ export function preferredMethod(supported: readonly string[] = ['client_secret_b
 
 /** True when `resource` is the server's URL or one above it on the same origin. */
 function speaksFor(resource: string, server: URL): boolean {
-  if (!URL.canParse(resource)) return false;
-  const { origin, pathname } = new URL(resource);
+  const url = parseUrl(resource);
+  if (!url) return false;
+  const { origin, pathname } = url;
   const base = pathname.endsWith('/') ? pathname : `${pathname}/`;
   return origin === server.origin && `${server.pathname}/`.startsWith(base);
 }

@@ -27,6 +27,7 @@ export { SharedReads } from './shared-reads';
 export { checkTarget, checkUrl, guardedFetch } from './outbound';
 export { OutboundFailure, OutboundRefused } from './outbound-errors';
 export { OutboundPolicy, parseOutboundAllow } from './outbound-policy';
+export { parseUrl } from './parse-url';
 export type { AllowedHost, OutboundLimits, Resolve } from './outbound-policy';
 export { httpMigrations } from './migrations';
 export type { MetricsOptions } from './metrics';

@@ -4,6 +4,7 @@ import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'und
 import { OutboundFailure, outboundFailure, OutboundRefused } from './outbound-errors';
 import { hostnameOf, type OutboundPolicy } from './outbound-policy';
 import { watchedCall } from './outbound-watch';
+import { parseUrl } from './parse-url';
 
 const LONGEST = 2048;
 /** Names that stand for this machine or for a network of its own, whatever a resolver says. */
@@ -22,10 +23,10 @@ export function checkUrl(text: string, policy: OutboundPolicy, member = 'url'): 
   if (text.length > LONGEST) throw refuse(`must not be longer than ${LONGEST} characters`);
   const [, authority] = /^https?:\/\/([^/?#\\\s]+)/i.exec(text) ?? [];
   // Spaces, control characters and backslashes are where parsers disagree.
-  if (authority === undefined || /[\s\\\p{Cc}\p{Cf}]/u.test(text) || !URL.canParse(text)) {
+  const url = parseUrl(text);
+  if (authority === undefined || /[\s\\\p{Cc}\p{Cf}]/u.test(text) || !url) {
     throw refuse('must be an absolute https URL');
   }
-  const url = new URL(text);
   if (authority.includes('@') || url.username || url.password) throw refuse('must not hold credentials');
   if (text.includes('#')) throw refuse('must not hold a fragment');
   const hostname = hostnameOf(url);
