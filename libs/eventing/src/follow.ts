@@ -82,7 +82,9 @@ async function handleAhead(
     if (moved.status === 'rejected') throw moved.reason;
     const theirs = moved.value[2]?.rowCount === 0;
     if (!theirs && handled.status === 'rejected') throw handled.reason;
-    await client.query(theirs ? 'rollback' : 'commit');
+    const { command } = await client.query(theirs ? 'rollback' : 'commit');
+    // PostgreSQL answers so, without an error, when a statement failed whose error the handler kept to itself.
+    if (!theirs && command !== 'COMMIT') throw new Error('A statement of the batch failed.');
     return theirs ? undefined : position;
   });
 }

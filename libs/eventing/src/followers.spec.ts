@@ -92,6 +92,26 @@ it('shares the log among replicas that send their writes ahead', async () => {
   expect(await seenBy('ahead', 'ahead-1')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
 });
 
+it.each([false, true])('passes nothing whose failure a handler keeps to itself (ahead: %s)', async (pipelined) => {
+  const name = `silent ${pipelined}`;
+  const handler = writing(name, [`silent${Number(pipelined)}`]);
+  let broken = true;
+  const followers = start({
+    ...handler,
+    pipelined,
+    async handle(events, tx) {
+      if (broken) await tx.query('insert into nowhere values (1)').catch(() => undefined);
+      else await handler.handle(events, tx);
+    },
+  });
+  const stream = `silent${Number(pipelined)}-1`;
+  const { position } = await store.append(stream, 0, [noted], {});
+  while (!(await followers.status())[0]!.failing) await followers.passed(position, [name], 20);
+  broken = false;
+  expect(await followers.passed(position, [name], 10_000)).toBe(true);
+  expect(await seenBy(name, stream)).toEqual([1]);
+});
+
 it('says that the log was not passed in time', async () => {
   const followers = start({ name: 'slow', handle: () => new Promise((resolve) => setTimeout(resolve, 300)) });
   const { position } = await store.append('slow-1', 0, [noted], {});

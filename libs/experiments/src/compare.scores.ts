@@ -53,6 +53,8 @@ export interface Compared {
 const RUN_BYTES = 2 * ID_BYTES + 17;
 /** Id of the run, score. */
 const SCORE_BYTES = ID_BYTES + 8;
+/** Experiments read side by side, with two connections each: one comparison must leave some to others. */
+const AT_A_TIME = 2;
 
 /** Runs of an experiment packed into one value: hundreds of thousands of rows would take seconds. */
 const runsOf = (session: string) => `
@@ -84,16 +86,21 @@ export async function loadScores(
   keys: readonly string[] | undefined,
 ): Promise<ScoreTable> {
   const wanted = keys ? `array[${keys.map((key) => escapeLiteral(storable(key))).join(',')}]::text[]` : 'null';
-  const reading = experiments.map(({ id }) => {
+  const read = ({ id }: Compared) => {
     const session = `${escapeLiteral(id)}::uuid`;
-    return Promise.all([copied(pool, runsOf(session)), copied(pool, scoresOf(session, wanted))]);
-  });
-  // A failure is told where its turn comes.
-  for (const one of reading) one.catch(() => undefined);
+    const both = Promise.all([copied(pool, runsOf(session)), copied(pool, scoresOf(session, wanted))]);
+    // A failure is told where its turn comes.
+    both.catch(() => undefined);
+    return both;
+  };
+  const reading: ReturnType<typeof read>[] = [];
   const rows = new IdTable();
   const unpacked: Unpacked[] = [];
   // In the order of the experiments, so that the same comparison always numbers its rows alike.
-  for (const one of reading) unpacked.push(new Unpacked(...(await one), rows));
+  for (const place of experiments.keys()) {
+    for (const next of experiments.slice(reading.length, place + AT_A_TIME)) reading.push(read(next));
+    unpacked.push(new Unpacked(...(await reading[place]!), rows));
+  }
   const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size));
   return { rows: rows.size, ids: rows.ids(), experiments: tables };
 }
