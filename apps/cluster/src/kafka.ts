@@ -14,22 +14,22 @@ const TOOL = join(__dirname, '../../../tools/kafka/kafka.mjs');
 /** A broker that keeps its data in `directory`; undefined where none can run, as without Java, and the log says why. */
 export async function startKafka(directory: string, log: Log): Promise<RunningKafka | undefined> {
   const say = (line: string) => log.say('kafka', line);
-  let told: (addresses: string) => void = () => undefined;
-  const addresses = new Promise<string>((resolve) => (told = resolve));
+  let [addresses, isReady] = ['', (): void => undefined];
   const kafka = new Replica({
     name: 'kafka',
     say: (line) => {
       say(line);
-      const found = /KAFKA_BROKERS=(\S+)/.exec(line)?.[1];
-      if (found !== undefined) told(found);
+      const [, found] = /KAFKA_BROKERS=(\S+)/.exec(line) ?? [];
+      if (found === undefined) return;
+      addresses = found;
+      isReady();
     },
     launch: () => fork(TOOL, ['--data', directory], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] }),
-    ready: async (gone) => {
-      const ended = new Promise<never>((_, reject) =>
-        gone.addEventListener('abort', () => reject(new Error('It ended.'))),
-      );
-      await Promise.race([addresses, ended]);
-    },
+    ready: (gone) =>
+      new Promise((resolve, reject) => {
+        isReady = resolve;
+        gone.addEventListener('abort', () => reject(new Error('It ended.')));
+      }),
   });
   try {
     await kafka.start();
@@ -37,5 +37,5 @@ export async function startKafka(directory: string, log: Log): Promise<RunningKa
     say('There is no Kafka: services follow the log itself.');
     return undefined;
   }
-  return { addresses: await addresses, stop: () => kafka.stop() };
+  return { addresses, stop: () => kafka.stop() };
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
 import type { KafkaSettings } from './kafka-settings';
+import { disconnect, silence } from './kafka-silence';
 
 const PARTITIONS = 6;
 const COPIES = 3;
@@ -49,16 +50,20 @@ export class KafkaCluster {
    */
   async prepare(topics: readonly string[]): Promise<string> {
     const admin = this.client.admin();
+    const names = topics.map((topic) => this.name(topic));
     try {
-      await admin.connect();
-      const { brokers, clusterId } = await admin.describeCluster();
-      const names = topics.map((topic) => this.name(topic));
-      await this.create(admin, names, Math.min(COPIES, brokers.length));
-      await led(admin, names);
-      return clusterId;
+      return await Promise.race([silence(admin), this.make(admin, names)]);
     } finally {
-      await admin.disconnect().catch(() => undefined);
+      await disconnect(admin);
     }
+  }
+
+  private async make(admin: Admin, topics: string[]): Promise<string> {
+    await admin.connect();
+    const { brokers, clusterId } = await admin.describeCluster();
+    await this.create(admin, topics, Math.min(COPIES, brokers.length));
+    await led(admin, topics);
+    return clusterId;
   }
 
   private async create(admin: Admin, topics: readonly string[], copies: number): Promise<void> {

@@ -5,6 +5,7 @@ import type { Recorded } from './event';
 import type { Followers } from './followers';
 import type { KafkaCluster } from './kafka-cluster';
 import { type KafkaMessage, type Publications, toMessage } from './kafka-message';
+import { disconnect, silence, within } from './kafka-silence';
 import { Wakeups } from './wakeups';
 
 /** Brokers take a batch of messages for one partition up to a megabyte. */
@@ -15,6 +16,13 @@ const PAUSE_MS = 1000;
 /** A broker that stalls must not hold the checkpoint's row for ever. */
 const SEND_MS = 30_000;
 
+/** A producer, when it is connected; and what rejects when its connection may be dead. */
+interface Connected {
+  readonly producer: Producer;
+  readonly ready: Promise<void>;
+  readonly silent: Promise<never>;
+}
+
 /**
  * Sends the log to Kafka: a follower whose checkpoint moves once every in-sync replica has the messages. What was sent
  * when it crashed is sent again. There is a checkpoint for each cluster, so a new one is given everything.
@@ -22,9 +30,7 @@ const SEND_MS = 30_000;
 export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('KafkaRelay');
   private readonly stopping = new AbortController();
-  private producer: Promise<Producer> | undefined;
-  /** Ends what is being sent. */
-  private silent: (reason: Error) => void = () => undefined;
+  private producer: Connected | undefined;
 
   constructor(
     private readonly cluster: KafkaCluster,
@@ -66,13 +72,12 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private async send(events: readonly Recorded[]): Promise<void> {
-    const silence = new Promise<never>((_, reject) => (this.silent = reject));
-    silence.catch(() => undefined);
     try {
-      const producer = await (this.producer ??= this.connect());
+      const { producer, ready, silent } = (this.producer ??= this.connect());
+      await Promise.race([silent, ready]);
       for (const batch of this.batches(events)) {
         const topicMessages = [...batch].map(([topic, messages]) => ({ topic: this.cluster.name(topic), messages }));
-        await Promise.race([silence, within(SEND_MS, producer.sendBatch({ acks: -1, topicMessages }))]);
+        await Promise.race([silent, within(SEND_MS, producer.sendBatch({ acks: -1, topicMessages }))]);
       }
       this.degradation.report(PART);
     } catch (error) {
@@ -103,7 +108,7 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
     if (bytes > 0) yield batch;
   }
 
-  private async connect(): Promise<Producer> {
+  private connect(): Connected {
     const producer = this.cluster.client.producer({
       idempotent: true,
       maxInFlightRequests: 1,
@@ -111,33 +116,16 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 4 },
     });
-    // Its connection may be dead, and the library would go on asking there.
-    producer.on(producer.events.REQUEST_TIMEOUT, ({ payload }) => {
-      this.silent(new Error(`no answer from ${payload.broker} in time`));
-    });
-    await producer.connect();
-    return producer;
+    return { producer, ready: producer.connect(), silent: silence(producer) };
   }
 
   private async forgetProducer(): Promise<void> {
-    const producer = this.producer;
+    const { producer } = this.producer ?? {};
     this.producer = undefined;
-    await within(
-      PAUSE_MS,
-      producer?.then((connected) => connected.disconnect()),
-    ).catch(() => undefined);
+    await disconnect(producer);
   }
 
   private report(reason: string): void {
     if (this.degradation.report(PART, reason)) this.logger.error(`The log does not reach Kafka: ${reason}`);
   }
-}
-
-/** @throws Error when the work takes longer. */
-async function within<T>(ms: number, work: Promise<T> | undefined): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

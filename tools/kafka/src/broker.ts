@@ -17,7 +17,10 @@ const GUARDED = `exec 4<&0; "$@" </dev/null 3>&- 4<&- & broker=$!; echo $broker 
 
 /** One broker that is also a controller, in a JVM of its own. It keeps its data and its ports when it is started again. */
 export class Broker {
+  /** Called when it has ended and nobody asked for that. */
+  onCrash: () => void = () => undefined;
   private child: ChildProcess | undefined;
+  private expected = false;
   private ended: Promise<void> = Promise.resolve();
   private pid = 0;
   private said = '';
@@ -31,6 +34,10 @@ export class Broker {
     private readonly advertised: number,
     private readonly log: (line: string) => void,
   ) {}
+
+  get name(): string {
+    return `broker ${this.id}`;
+  }
 
   /** Host and port for clients. */
   get address(): string {
@@ -55,11 +62,13 @@ export class Broker {
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
     this.child = child;
+    this.expected = false;
     for (const output of [child.stdout, child.stderr]) output.on('data', (data: Buffer) => this.hear(data.toString()));
     this.ended = new Promise<void>((end) => {
       child.once('exit', () => {
         this.child = undefined;
         end();
+        if (!this.expected) this.onCrash();
       });
     });
     this.pid = await new Promise<number>((known, reject) => {
@@ -84,6 +93,7 @@ export class Broker {
   }
 
   private async end(signal: NodeJS.Signals): Promise<void> {
+    this.expected = true;
     if (!this.child) return;
     process.kill(this.pid, signal);
     // One that has lost its quorum would wait for it.
@@ -94,7 +104,7 @@ export class Broker {
 
   private hear(text: string): void {
     this.said = (this.said + text).slice(-2000);
-    for (const line of text.split('\n').filter(Boolean)) this.log(`broker ${this.id}: ${line}`);
+    for (const line of text.split('\n').filter(Boolean)) this.log(`${this.name}: ${line}`);
   }
 
   private settings(): string {

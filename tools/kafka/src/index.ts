@@ -19,6 +19,8 @@ export interface KafkaOptions {
   readonly advertise?: (port: number) => Promise<number>;
   /** Hears what the brokers say, one line at a time. */
   readonly log?: (line: string) => void;
+  /** Starts a broker that ends by itself again, after a pause that grows until one serves. */
+  readonly revive?: boolean;
 }
 
 export interface RunningKafka {
@@ -37,6 +39,7 @@ interface Identity {
 }
 
 const PATIENCE_MS = 120_000;
+const REVIVE_MS = { first: 250, most: 10_000 };
 
 /**
  * Starts Kafka on free ports of 127.0.0.1: brokers that are also the quorum, 512 MB heap each. The same directory gives
@@ -56,7 +59,11 @@ export async function startKafka(options: KafkaOptions): Promise<RunningKafka> {
     const data = join(directory, `broker-${n + 1}`);
     brokers.push(new Broker(folder, data, n + 1, ports, await advertise(broker), log));
   }
-  const stop = async () => void (await Promise.all(brokers.map((broker) => broker.stop())));
+  const stopping = new AbortController();
+  const stop = async () => {
+    stopping.abort();
+    await Promise.all(brokers.map((broker) => broker.stop()));
+  };
   try {
     await Promise.all(brokers.map((broker) => broker.start(cluster)));
     await serving(brokers, brokers.length);
@@ -64,14 +71,32 @@ export async function startKafka(options: KafkaOptions): Promise<RunningKafka> {
     await stop();
     throw error;
   }
-  return {
-    addresses: brokers.map(({ address }) => address).join(','),
-    brokers,
-    async restart(broker) {
-      await broker.start(cluster);
-      await serving([broker], brokers.filter(({ isRunning }) => isRunning).length);
-    },
-    stop,
+  const restart = async (broker: Broker) => {
+    await broker.start(cluster);
+    await serving([broker], brokers.filter(({ isRunning }) => isRunning).length);
+  };
+  if (options.revive) for (const broker of brokers) keepAlive(broker, restart, log, stopping.signal);
+  return { addresses: brokers.map(({ address }) => address).join(','), brokers, restart, stop };
+}
+
+function keepAlive(
+  broker: Broker,
+  restart: (broker: Broker) => Promise<void>,
+  log: (line: string) => void,
+  stopping: AbortSignal,
+): void {
+  let reviving = false;
+  broker.onCrash = () => {
+    if (!reviving) void revive().finally(() => (reviving = false));
+  };
+  const revive = async () => {
+    reviving = true;
+    for (let pause = REVIVE_MS.first; !broker.isRunning; pause = Math.min(2 * pause, REVIVE_MS.most)) {
+      log(`${broker.name}: It ended and is started again.`);
+      await delay(pause, undefined, { signal: stopping }).catch(() => undefined);
+      if (stopping.aborted) return;
+      await restart(broker).catch(({ message }: Error) => log(`${broker.name}: ${message}`));
+    }
   };
 }
 

@@ -16,7 +16,8 @@ async function main(): Promise<void> {
   if (options.fetch) return void console.log(`Kafka's jars are in ${await fetchJars()}`);
   console.log('Kafka is starting …');
   const brokers = options.brokers === '3' ? 3 : 1;
-  const kafka = await startKafka({ directory: options.data, brokers, log: (line) => console.log(line) });
+  const log = (line: string) => console.log(line);
+  const kafka = await startKafka({ directory: options.data, brokers, log, revive: true });
   console.log(`\nKafka is ready:\n\n  KAFKA_BROKERS=${kafka.addresses}\n`);
   let stopping = false;
   const stop = (why: string) => {

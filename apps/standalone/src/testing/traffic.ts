@@ -35,7 +35,12 @@ export class Traffic {
   ) {}
 
   start(): void {
-    while (this.clients < this.options.clients && !this.stopping) this.begin();
+    while (this.clients < this.options.clients && !this.stopping) this.begin((this.started + 1) % 4 === 0);
+  }
+
+  /** Lets one more client of each kind begin right now. */
+  hurry(): void {
+    for (const uploads of [true, false]) this.begin(uploads);
   }
 
   /** Begins nothing new, and resolves when everything that was sent has been answered. */
@@ -44,11 +49,11 @@ export class Traffic {
     while (this.underway.size > 0) await Promise.all(this.underway);
   }
 
-  private begin(): void {
+  private begin(uploads: boolean): void {
     this.clients += 1;
     const number = ++this.started;
     const random = new Random(this.random.below(2 ** 31));
-    const client = (number % 4 === 0 ? this.upload(number, random) : this.live(number, random))
+    const client = (uploads ? this.upload(number, random) : this.live(number, random))
       .catch((error: unknown) => void this.faults.push(`client ${number}: ${String(error)}`))
       .finally(() => {
         this.underway.delete(client);
