@@ -60,8 +60,8 @@ export class Proxy {
   /** Resets every connection that there is. */
   reset(): void {
     for (const { client, server } of this.pairs) {
-      client.resetAndDestroy();
-      server.resetAndDestroy();
+      reset(client);
+      reset(server);
     }
   }
 
@@ -78,7 +78,7 @@ export class Proxy {
   }
 
   private take(client: Socket): void {
-    if (this.mode === 'cut') return void client.on('error', () => undefined).resetAndDestroy();
+    if (this.mode === 'cut') return reset(client.on('error', () => undefined));
     const server = connect({ port: this.target, host: '127.0.0.1', allowHalfOpen: true });
     const pair: Pair = { client, server, lost: false, coming: [] };
     this.pairs.add(pair);
@@ -92,7 +92,7 @@ export class Proxy {
     server.on('data', (data: Buffer) => this.later(pair, () => client.write(data)));
     server.on('end', () => this.later(pair, () => client.end()));
     server.on('close', (hadError) => {
-      if (hadError) this.later(pair, () => client.resetAndDestroy());
+      if (hadError) this.later(pair, () => reset(client));
     });
     if (this.mode === 'silent') this.lose(pair);
   }
@@ -115,4 +115,10 @@ export class Proxy {
       pair.coming.shift();
     }
   }
+}
+
+/** Node never ends a process in which a connection was reset whose end was being sent: that one is just closed. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
