@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Load } from './access';
 import { clientNetwork } from './client-address';
+import { Crowding } from './crowding';
 import type { EdgeSettings } from './edge-settings';
 import { type HttpProblem, TooManyRequests, Unauthorized, Unavailable } from './errors';
 import { type Capacity, InFlight } from './in-flight';
@@ -22,6 +24,7 @@ export class Admission {
   private readonly perAddress?: RateLimit;
   private readonly perKey?: RateLimit;
   private readonly wrongKeys?: WrongKeys;
+  private readonly crowding = new Crowding();
 
   constructor({ rates, requests, uploads }: EdgeSettings) {
     this.inFlight = {
@@ -32,6 +35,13 @@ export class Admission {
     if (rates.address) this.perAddress = new RateLimit('address', rates.address);
     if (rates.key) this.perKey = new RateLimit('key', rates.key);
     if (rates.wrongKeys) this.wrongKeys = new WrongKeys(rates.wrongKeys);
+  }
+
+  /** Why a request of the usual load has no place, as far as can be told from its head. */
+  full(headers: IncomingHttpHeaders, now: number): HttpProblem | undefined {
+    const { usual } = this.inFlight;
+    if (usual.isFull(now)) return BUSY;
+    return this.crowding.isCrowded(headers, usual) ? TOO_MANY : undefined;
   }
 
   /** Before anything else; what is let in is counted until `depart`. */
@@ -68,7 +78,9 @@ export class Admission {
   }
 
   /** After a key was found to be right. */
-  recognised({ visit, actor: { keyId } }: FastifyRequest, reply: FastifyReply): HttpProblem | undefined {
+  recognised(request: FastifyRequest, reply: FastifyReply): HttpProblem | undefined {
+    const { visit, actor, headers } = request;
+    const { keyId } = actor;
     if (!visit.counted) return undefined;
     if (this.perKey) {
       const refused = take(this.perKey, keyId, visit.startedAt, reply);
@@ -77,7 +89,9 @@ export class Admission {
         return refused;
       }
     }
-    return countFor(visit, keyId);
+    const crowded = countFor(visit, keyId);
+    if (crowded) this.crowding.note(headers, keyId);
+    return crowded;
   }
 
   /** Instead of `recognised` where no key is needed. */
@@ -87,7 +101,7 @@ export class Admission {
 
   /** The end of a request, whatever became of it. */
   depart({ visit }: FastifyRequest): void {
-    visit.counted?.leave(visit.countedKey);
+    visit.counted?.leave(visit.countedKey, visit.shed !== undefined);
     visit.counted = undefined;
   }
 }

@@ -40,13 +40,13 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
     request.visit = begin(request);
     departures.watch(request, reply);
     linger(request.raw, reply.raw);
-    const mayRead = greeting.give(request, reply);
+    void reply.headers(greeting.to(request.headers, request.id));
     const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
     if (dialect !== undefined) request.dialect = dialect;
     const { load = 'usual' } = request.routeOptions.config;
     const refusal = admission.arrive(request, reply, load);
     const way = () => {
-      letIn(request, reply, done, mayRead, keepers);
+      letIn(request, reply, done, keepers);
     };
     if (refusal) sendProblem(request, reply, refusal);
     else if (keepers.traced && load !== 'vital') traceRequest(request, way);
@@ -54,14 +54,14 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
   });
 }
 
-function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, mayRead: boolean, keepers: Gatekeepers): void {
+function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, keepers: Gatekeepers): void {
   const { table, greeting, admission, behindGateway } = keepers;
   const { scope, direct = false } = request.routeOptions.config;
   if (scope === undefined) {
     const allowed = table.allowedAt(request.url.split('?', 1)[0] ?? '/');
     if (allowed.length === 0) done(new NotFound());
     else if (request.method !== 'OPTIONS') done(new MethodNotAllowed(allowed));
-    else greeting.options(request, reply, allowed, mayRead);
+    else greeting.options(request, reply, allowed);
   } else if (scope === 'public' && (direct || !behindGateway)) {
     goOn(admission.anonymous(request), request, reply, done);
   } else {

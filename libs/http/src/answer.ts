@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BadRequest, GatewayTimeout, HttpProblem, mappedError, NotFound, PayloadTooLarge, Unavailable } from './errors';
@@ -58,24 +58,32 @@ function fromDatabase(error: unknown): Answer | undefined {
   return undefined;
 }
 
-/** Sends a problem as `{"detail": …}`, or as RFC 9457 when the client accepts that or the path is of the second run API. */
+/** What of a request decides the form of an error, with its path as controllers declare it. */
+interface Asked {
+  readonly headers: Pick<IncomingHttpHeaders, 'accept'>;
+  readonly url: string;
+  readonly id: string;
+}
+
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
-  void reply.code(problem.status).headers(problem.headers);
-  const [type, body] = wantsProblemJson(request)
-    ? ['application/problem+json', describe(request, problem)]
-    : ['application/json', { ...problem.members, detail: problem.detail }];
+  const { type, text } = written(request, problem);
   // As bytes, or the framework adds a charset, which these types do not have.
-  void reply.type(type).send(Buffer.from(JSON.stringify(body)));
+  void reply.code(problem.status).headers(problem.headers).type(type).send(Buffer.from(text));
 }
 
-function wantsProblemJson(request: FastifyRequest): boolean {
-  return (
-    (request.headers.accept?.includes('application/problem+json') ?? false) ||
-    /^\/v2\/(?:runs|datasets)\b/.test(request.url)
-  );
+/** A problem as `{"detail": …}`, or as RFC 9457 when the client accepts that or the path is of the second run API. */
+export function written(asked: Asked, problem: HttpProblem): { type: string; text: string } {
+  if (wantsProblemJson(asked)) {
+    return { type: 'application/problem+json', text: JSON.stringify(describe(asked.id, problem)) };
+  }
+  return { type: 'application/json', text: JSON.stringify({ ...problem.members, detail: problem.detail }) };
 }
 
-function describe(request: FastifyRequest, problem: HttpProblem) {
+function wantsProblemJson({ headers, url }: Asked): boolean {
+  return (headers.accept?.includes('application/problem+json') ?? false) || /^\/v2\/(?:runs|datasets)\b/.test(url);
+}
+
+function describe(requestId: string, problem: HttpProblem) {
   const { status, detail, members } = problem;
   const problems = typeof detail === 'string' ? [] : detail;
   return {
@@ -84,7 +92,7 @@ function describe(request: FastifyRequest, problem: HttpProblem) {
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail: typeof detail === 'string' ? detail : 'The request does not fit its schema.',
-    request_id: request.id,
+    request_id: requestId,
     ...(problems.length > 0 && { errors: problems.map(pointTo) }),
   };
 }

@@ -30,18 +30,22 @@ export class Cors {
     this.origins = new Set(allowed === '*' ? [] : allowed);
   }
 
-  /** Marks an answer as readable for the scripts of an allowed origin. Answers whether it did. */
-  mark(request: FastifyRequest, reply: FastifyReply): boolean {
-    if (this.allowed !== '*') void reply.header('vary', 'origin');
-    const { origin } = request.headers;
-    if (origin === undefined || !(this.allowed === '*' || this.origins.has(origin))) return false;
-    void reply
-      .header('access-control-allow-origin', this.allowed === '*' ? '*' : origin)
-      .header('access-control-expose-headers', EXPOSED);
-    return true;
+  /** What makes an answer readable for the scripts of `origin`, if they may; without it only that it depends on it. */
+  headers(origin: string | undefined): Readonly<Record<string, string>> {
+    const vary: Record<string, string> = this.allowed === '*' ? {} : { vary: 'origin' };
+    if (!this.allows(origin)) return vary;
+    return {
+      ...vary,
+      'access-control-allow-origin': this.allowed === '*' ? '*' : origin,
+      'access-control-expose-headers': EXPOSED,
+    };
   }
 
-  /** What the answer to a preflight says besides what `mark` did. */
+  allows(origin: string | undefined): origin is string {
+    return origin !== undefined && (this.allowed === '*' || this.origins.has(origin));
+  }
+
+  /** What the answer to a preflight says besides `headers`. */
   preflight(request: FastifyRequest, reply: FastifyReply, methods: readonly string[]): void {
     const headers = request.headers['access-control-request-headers'];
     void reply

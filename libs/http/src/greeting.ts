@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Cors } from './cors';
 import type { EdgeSettings } from './edge-settings';
@@ -13,16 +14,15 @@ export class Greeting {
     if (cors) this.cors = new Cors(cors);
   }
 
-  /** Answers whether scripts of the request's origin may read the answer. */
-  give(request: FastifyRequest, reply: FastifyReply): boolean {
-    void reply.headers(this.headers).header('x-request-id', request.id);
-    return this.cors?.mark(request, reply) ?? false;
+  /** To a request with the headers `headers` and the id `id`. */
+  to({ origin }: IncomingHttpHeaders, id: string): Readonly<Record<string, string>> {
+    return { ...this.headers, ...this.cors?.headers(origin), 'x-request-id': id };
   }
 
   /** Answers OPTIONS: what is allowed, and to a browser that may go on, that it may. */
-  options(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[], mayRead: boolean): void {
-    const asked = request.headers['access-control-request-method'] !== undefined;
-    if (mayRead && asked) this.cors?.preflight(request, reply, allowed);
+  options(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): void {
+    const { origin, 'access-control-request-method': asked } = request.headers;
+    if (asked !== undefined && this.cors?.allows(origin)) this.cors.preflight(request, reply, allowed);
     void reply.code(204).header('allow', allowed.join(', ')).send();
   }
 }

@@ -22,16 +22,41 @@ describe('Requests in flight', () => {
     expect([inFlight.enterKey('a'), inFlight.enterKey('a')]).toEqual([true, false]);
   });
 
-  it('are refused while there is a standing queue, beyond what is finished in three quarters of a second', () => {
+  it('are refused while there is a standing queue, beyond what is finished in half a second', () => {
     const inFlight = new InFlight({ total: 800, perKey: 800 });
     enter(inFlight, 400, 0);
-    // 200 a second leave, and as many ask to come.
+    // 400 a second leave, and as many ask to come.
     for (let now = 5; now <= 4000; now += 5) {
-      leave(inFlight, 1);
-      enter(inFlight, 1, now);
+      leave(inFlight, 2);
+      enter(inFlight, 2, now);
     }
-    expect(inFlight.count).toBeGreaterThan(140);
-    expect(inFlight.count).toBeLessThan(160);
+    expect(inFlight.count).toBeGreaterThan(190);
+    expect(inFlight.count).toBeLessThan(210);
+  });
+
+  it('take no refusal of one that was let in for something finished', () => {
+    const inFlight = new InFlight({ total: 800, perKey: 800 });
+    enter(inFlight, 400, 0);
+    for (let now = 5; now <= 4000; now += 5) {
+      leave(inFlight, 2);
+      enter(inFlight, 2, now);
+      for (let refused = 0; refused < 10 && inFlight.enter(now); refused++) inFlight.leave(undefined, true);
+    }
+    expect(inFlight.count).toBeLessThan(210);
+  });
+
+  it('leave room for others while one key brings a standing queue', () => {
+    const inFlight = new InFlight({ total: 800, perKey: 400 });
+    const enterAll = (key: string, now: number) => {
+      while (!inFlight.isCrowdedBy(key) && inFlight.enter(now)) inFlight.enterKey(key);
+    };
+    for (let now = 0; now <= 4000; now += 5) {
+      enterAll('greedy', now);
+      inFlight.leave('greedy');
+      inFlight.leave('greedy');
+    }
+    expect(inFlight.countOf('greedy')).toBeLessThan(160);
+    expect([inFlight.enter(4000), inFlight.enterKey('modest')]).toEqual([true, true]);
   });
 
   it('may come in a burst that is soon done', () => {
@@ -42,12 +67,14 @@ describe('Requests in flight', () => {
     }
   });
 
-  it('are always let in up to an eighth of the capacity', () => {
-    const inFlight = new InFlight({ total: 80, perKey: 80 });
+  it('are always let in up to an eighth of the capacity, of a single key too', () => {
+    const inFlight = new InFlight({ total: 80, perKey: 40 });
     enter(inFlight, 80, 0);
     enter(inFlight, 1, 600);
     enter(inFlight, 1, 1200);
     leave(inFlight, 75);
     expect(enter(inFlight, 80, 1201)).toBe(5);
+    const ofOneKey = Array.from({ length: 80 }, () => inFlight.enterKey('a')).filter(Boolean);
+    expect(ofOneKey).toHaveLength(10);
   });
 });

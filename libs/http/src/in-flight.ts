@@ -7,48 +7,66 @@ export interface Capacity {
 /** How long the requests under way are watched before they count as a queue that does not get shorter. */
 const WATCH_MS = 500;
 /** A queue is kept so short that what is let in now is answered within this time. */
-const PATIENCE_MS = 750;
+const PATIENCE_MS = 500;
+/** A key's part of a standing queue at most. */
+const KEY_SHARE = 3 / 4;
 
 /**
  * Counts requests under way. Beyond the capacity none is let in. Nor is one while there is a standing queue longer than
- * what was finished lately within three quarters of a second: so what is let in is answered in time, whatever the
- * requests wait for. An eighth of the capacity is always there.
+ * what was finished lately within half a second: so what is let in is answered in time, whatever the requests wait for.
+ * A quarter of that is left to others by each key. An eighth of the capacity is always there, for a single key too.
  */
 export class InFlight {
   count = 0;
   private readonly perKey = new Map<string, number>();
   private readonly floor: number;
   private most: number;
+  private mostPerKey: number;
   private watchedSince = 0;
-  /** Of the time watched: the fewest at a time, and how many left. */
+  /** Of the time watched: the fewest at a time, and how many were finished. */
   private fewest = 0;
-  private left = 0;
+  private finished = 0;
 
   constructor(private readonly capacity: Capacity) {
     this.most = capacity.total;
+    this.mostPerKey = capacity.perKey;
     this.floor = Math.max(1, Math.floor(capacity.total / 8));
   }
 
-  /** Counts a request in, unless there are too many; `now` in milliseconds. */
-  enter(now: number): boolean {
+  /** There is no room for another one; `now` in milliseconds. */
+  isFull(now: number): boolean {
     if (now - this.watchedSince >= WATCH_MS) this.watch(now);
-    if (this.count >= this.most) return false;
+    return this.count >= this.most;
+  }
+
+  /** Counts a request in, unless there are too many. */
+  enter(now: number): boolean {
+    if (this.isFull(now)) return false;
     this.count++;
     return true;
   }
 
+  /** How many are counted for a key. */
+  countOf(key: string): number {
+    return this.perKey.get(key) ?? 0;
+  }
+
+  /** A key has as many as it may. */
+  isCrowdedBy(key: string): boolean {
+    return this.countOf(key) >= this.mostPerKey;
+  }
+
   /** Counts a request that was let in for its key, unless the key has too many. */
   enterKey(key: string): boolean {
-    const count = this.perKey.get(key) ?? 0;
-    if (count >= this.capacity.perKey) return false;
-    this.perKey.set(key, count + 1);
+    if (this.isCrowdedBy(key)) return false;
+    this.perKey.set(key, this.countOf(key) + 1);
     return true;
   }
 
-  /** Counts a request out; with its key if it was counted for that. */
-  leave(key: string | undefined): void {
+  /** Counts a request out; with its key if it was counted for that. One that was refused after all finished nothing. */
+  leave(key: string | undefined, wasRefused = false): void {
     this.count--;
-    this.left++;
+    if (!wasRefused) this.finished++;
     if (this.count < this.fewest) this.fewest = this.count;
     if (key === undefined) return;
     const count = this.perKey.get(key)! - 1;
@@ -57,13 +75,15 @@ export class InFlight {
   }
 
   private watch(now: number): void {
-    const perMs = this.left / (now - this.watchedSince);
+    const { total, perKey } = this.capacity;
+    const perMs = this.finished / (now - this.watchedSince);
     // At the floor a queue that stands dips only a little below it.
     const standing = this.fewest > this.floor / 2;
-    this.most = standing ? within(this.floor, perMs * PATIENCE_MS, this.capacity.total) : this.capacity.total;
+    this.most = standing ? within(this.floor, perMs * PATIENCE_MS, total) : total;
+    this.mostPerKey = standing ? within(Math.min(this.floor, perKey), this.most * KEY_SHARE, perKey) : perKey;
     this.watchedSince = now;
     this.fewest = this.count;
-    this.left = 0;
+    this.finished = 0;
   }
 }
 

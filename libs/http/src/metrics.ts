@@ -6,6 +6,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, register, Registry } 
 import type { Admission } from './admission';
 import { Area, type Described } from './describe';
 import { Forbidden, Unauthorized } from './errors';
+import type { TurnedAway } from './turnstile';
 import { VERSION } from './version';
 import { answeredStatus, type Departure } from './visit';
 
@@ -71,6 +72,13 @@ const observe: Departure = (request, reply, visit) => {
   const status = `${String(answeredStatus(reply))[0]}xx`;
   durations.observe({ method: request.method, route, status }, (performance.now() - visit.startedAt) / 1000);
 };
+
+/** To be told of every request that was refused before its route was known. */
+export function countTurnedAway({ request, status, startedAt }: TurnedAway): void {
+  turnedAway.inc({ reason: 'capacity' });
+  const labels = { method: request.method, route: 'none', status: `${String(status)[0]}xx` };
+  durations.observe(labels, (performance.now() - startedAt) / 1000);
+}
 
 function measureServer(registry: Registry, server: Server, { inFlight }: Admission): void {
   new Gauge({

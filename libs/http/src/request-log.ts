@@ -1,6 +1,7 @@
 import type { Level, Logger } from 'pino';
 import { loggedAddress } from './logged-address';
-import { reportTurnedAway } from './turned-away';
+import type { Report } from './turned-away';
+import type { TurnedAway } from './turnstile';
 import { answeredStatus, type Departure } from './visit';
 
 /**
@@ -8,8 +9,7 @@ import { answeredStatus, type Departure } from './visit';
  * is information; requests that were turned away are counted instead. No headers, no bodies, no queries that could hold
  * a secret.
  */
-export function logRequests(logger: Logger): Departure {
-  const turnedAway = reportTurnedAway(logger);
+export function logRequests(logger: Logger, turnedAway: Report): Departure {
   return (request, reply, visit) => {
     if (visit.shed) turnedAway(visit.shed);
     const { method, raw } = request;
@@ -33,6 +33,17 @@ export function logRequests(logger: Logger): Departure {
       },
       'request',
     );
+  };
+}
+
+/** The same for a request that was refused before more than its head was known. */
+export function logTurnedAway(logger: Logger, turnedAway: Report): (refused: TurnedAway) => void {
+  return ({ request: { method, url = '' }, requestId, status, startedAt }) => {
+    turnedAway('capacity');
+    const level = levelOf(method ?? '', status, true);
+    if (!logger.isLevelEnabled(level)) return;
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    logger[level]({ requestId, method, path: loggedAddress(url), status, ms, turnedAway: 'capacity' }, 'request');
   };
 }
 

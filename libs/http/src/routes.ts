@@ -16,6 +16,7 @@ export type DescribedRoute = Route & { readonly description: Described };
 /** All routes of an instance; finds what is allowed at a path. */
 export class RouteTable {
   readonly routes: Route[] = [];
+  private readonly unusual: Route[] = [];
   private readonly patterns = new Map<string, RegExp>();
 
   /** Watches an instance for new routes. One that declares no scope makes the server fail to start. */
@@ -25,17 +26,25 @@ export class RouteTable {
         const scope = config?.scope;
         if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Access(…).`);
         const { stream = false, load, description } = config!;
-        this.routes.push({
+        const route = {
           method: one,
           path: url,
           scope,
           stream,
           ...(load && { load }),
           ...(description && { description }),
-        });
+        };
+        this.routes.push(route);
+        if (load !== undefined && load !== 'usual') this.unusual.push(route);
         this.patterns.set(url, toPattern(url));
       }
     });
+  }
+
+  /** False for a request, by its canonical address, whose route says that it costs more or less than others. */
+  isUsual(method: string, url: string): boolean {
+    const path = url.split('?', 1)[0]!;
+    return !this.unusual.some((route) => route.method === method && this.patterns.get(route.path)!.test(path));
   }
 
   /** Methods that routes for this path have, in order of the alphabet; empty when there is no such path. */

@@ -14,17 +14,19 @@ import { Departures } from './departures';
 import { canonicalUrl } from './dialects';
 import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';
 import { loggedError } from './logged-error';
-import { type MetricsOptions, serveMetrics } from './metrics';
+import { countTurnedAway, type MetricsOptions, serveMetrics } from './metrics';
 import { NestLogger } from './nest-logger';
 import { ProblemFilter } from './problem-filter';
 import { type Limits, readBodies } from './request-body';
 import { requestId } from './request-id';
-import { logRequests } from './request-log';
+import { logRequests, logTurnedAway } from './request-log';
 import { type RefusedRequest, tellRefused } from './refused';
 import { Greeting } from './greeting';
 import { keepTable, RouteTable } from './routes';
 import { endTrace } from './request-tracing';
 import { endSlowReaders } from './slow-readers';
+import { reportTurnedAway } from './turned-away';
+import { turnstile } from './turnstile';
 
 export interface ServerOptions {
   readonly logger: Logger;
@@ -99,7 +101,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
       return url;
     },
     frameworkErrors(error: Error, request: FastifyRequest, reply: FastifyReply) {
-      greeting.give(request, reply);
+      void reply.headers(greeting.to(request.headers, request.id));
       sendProblem(request, reply, answerTo(error).problem);
     },
     clientErrorHandler: answerClientError,
@@ -112,11 +114,20 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const departures = new Departures();
   admit(instance, { table, greeting, admission, authenticate, traced, behindGateway }, departures);
   const { told } = departures;
-  told.push((request) => admission.depart(request), readBodies(instance, limits), logRequests(logger));
+  const report = reportTurnedAway(logger);
+  told.push((request) => admission.depart(request), readBodies(instance, limits), logRequests(logger, report));
   const { refused } = options;
   if (refused) told.push((request, reply) => tellRefused(request, reply, refused));
   if (options.metrics) told.push(serveMetrics(instance, admission, options.metrics));
   if (traced) told.push(endTrace);
+  const { dialect } = options;
+  const turnedAway = [logTurnedAway(logger, report), ...(options.metrics ? [countTurnedAway] : [])];
+  const open = turnstile(instance.server, { admission, table, greeting, dialect, told: turnedAway });
+  // An answer that the framework gives while it closes says that its connection closes.
+  instance.addHook('preClose', (done) => {
+    open();
+    done();
+  });
   closeInTime(instance, limits.drain);
   instance.server.maxConnections = edge.connections;
   endSlowReaders(instance.server, limits.reading);

@@ -3,11 +3,11 @@ import type { Visit } from './visit';
 
 const EVERY_MS = 1000;
 
-/**
- * Says once a second how many requests were turned away: a line for each would make an overload worse. Answers what is
- * to be told of each.
- */
-export function reportTurnedAway(logger: Logger): (reason: NonNullable<Visit['shed']>) => void {
+/** Told of each request that was turned away. */
+export type Report = (reason: NonNullable<Visit['shed']>) => void;
+
+/** Says once a second how many requests were turned away: a line for each would make an overload worse. */
+export function reportTurnedAway(logger: Logger): Report {
   let counts = { rate: 0, capacity: 0 };
   let timer: NodeJS.Timeout | undefined;
   return (reason) => {

@@ -1,0 +1,37 @@
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { InFlight } from './in-flight';
+
+/** Beyond it all are forgotten, and found out again. */
+const MOST = 10_000;
+
+/**
+ * Remembers with which credentials keys came that had too many requests under way, so that further ones are refused
+ * before their key is looked up. Only prints of credentials are kept, and only until the key has nothing under way.
+ */
+export class Crowding {
+  private readonly keys = new Map<string, string>();
+
+  /** A request with these headers, recognised as the key `key`, was one too many. */
+  note(headers: IncomingHttpHeaders, key: string): void {
+    const print = printOf(headers);
+    if (print === undefined) return;
+    if (this.keys.size >= MOST) this.keys.clear();
+    this.keys.set(print, key);
+  }
+
+  /** The key of these headers is known to have as many under way as it may. */
+  isCrowded(headers: IncomingHttpHeaders, inFlight: InFlight): boolean {
+    if (this.keys.size === 0) return false;
+    const print = printOf(headers);
+    const key = print === undefined ? undefined : this.keys.get(print);
+    if (key === undefined) return false;
+    if (inFlight.countOf(key) === 0) this.keys.delete(print!);
+    return inFlight.isCrowdedBy(key);
+  }
+}
+
+function printOf({ 'x-api-key': key, authorization }: IncomingHttpHeaders): string | undefined {
+  if (key === undefined && authorization === undefined) return undefined;
+  return hash('sha256', JSON.stringify([key, authorization]), 'base64url');
+}
