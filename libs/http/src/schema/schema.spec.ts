@@ -275,6 +275,21 @@ describe('A time', () => {
     );
   });
 
+  it('is the same with a small t, which is read in another way', () => {
+    const part = (most: number) => fc.nat(most).map((n) => String(n).padStart(2, '0'));
+    const fraction = fc.oneof(fc.constant(''), fc.stringMatching(/^[.,][0-9x]{0,8}$/));
+    const zone = fc.constantFrom('', 'Z', 'z', '+00:00', '-00:00', '+0000', '+01:00', 'Z+00:00');
+    const clock = fc.tuple(part(24), part(60), part(60), fraction, zone);
+    fc.assert(
+      fc.property(clock, ([hours, minutes, seconds, digits, offset]) => {
+        const time = `${hours}:${minutes}:${seconds}${digits}${offset}`;
+        const { value } = run(datetime(), `2024-02-29T${time}`);
+        expect(value).toEqual(run(datetime(), `2024-02-29t${time}`).value);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('has microseconds', () => {
     expect(run(datetime(), '2026-01-02T03:04:05.1234567Z').value).toEqual({
       iso: '2026-01-02T03:04:05.123456+00:00',

@@ -17,7 +17,6 @@ export function uuid(): Schema<string> {
       if (typeof input !== 'string') {
         return context.fail('uuid_type', 'UUID input should be a string, bytes or UUID object', input);
       }
-      if (CANONICAL.test(input)) return input;
       const value = canonicalUuid(input);
       if (value !== undefined) return value;
       const error = explainUuid(input);
@@ -28,6 +27,7 @@ export function uuid(): Schema<string> {
 
 /** The hyphenated lower-case form, or undefined when the text is no UUID. */
 export function canonicalUuid(text: string): string | undefined {
+  if (CANONICAL.test(text)) return text;
   const match = FORMS.exec(text);
   if (match === null) return undefined;
   if (match[1] !== undefined)
