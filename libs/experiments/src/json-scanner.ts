@@ -266,7 +266,7 @@ function scalarEnd(chunk: Buffer, start: number): number {
  * The place of the quote that ends a string whose next byte is at `start`. Without one in this chunk the chunk's length,
  * or one more when its last byte escapes the first of the next chunk.
  */
-function stringEnd(chunk: Buffer, start: number): number {
+export function stringEnd(chunk: Buffer, start: number): number {
   const { length } = chunk;
   let i = start;
   for (;;) {

@@ -1,6 +1,23 @@
+import { stringEnd } from './json-scanner';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+
+/** Told where the name of a member, quotes included, and its value begin and end. */
+export type MemberVisit = (nameStart: number, nameEnd: number, start: number, end: number) => void;
+
+/** Walks the members of an object in the order they were sent. `json` must be one valid JSON object. */
+export function eachMember(json: Buffer, visit: MemberVisit): void {
+  let i = skipSpace(json, 1 + skipSpace(json, 0));
+  while (json[i] === QUOTE) {
+    const nameEnd = valueEnd(json, i);
+    const start = skipSpace(json, 1 + skipSpace(json, nameEnd));
+    const end = valueEnd(json, start);
+    visit(i, nameEnd, start, end);
+    i = skipSpace(json, end);
+    if (json[i] === COMMA) i = skipSpace(json, i + 1);
+  }
+}
 
 /**
  * The members of an object as the bytes they were sent in, by name; of a name that occurs twice the last counts, as
@@ -8,16 +25,9 @@ const COMMA = 0x2c;
  */
 export function memberSlices(json: Buffer): Map<string, Buffer> {
   const members = new Map<string, Buffer>();
-  let i = skipSpace(json, 1 + skipSpace(json, 0));
-  while (json[i] === QUOTE) {
-    const keyEnd = valueEnd(json, i);
-    const key = stringValue(json, i, keyEnd);
-    const start = skipSpace(json, 1 + skipSpace(json, keyEnd));
-    const end = valueEnd(json, start);
-    members.set(key, json.subarray(start, end));
-    i = skipSpace(json, end);
-    if (json[i] === COMMA) i = skipSpace(json, i + 1);
-  }
+  eachMember(json, (nameStart, nameEnd, start, end) => {
+    members.set(stringValue(json, nameStart, nameEnd), json.subarray(start, end));
+  });
   return members;
 }
 
@@ -53,7 +63,7 @@ function skipSpace(json: Buffer, start: number): number {
 
 function valueEnd(json: Buffer, start: number): number {
   const first = json[start];
-  if (first === QUOTE) return stringEnd(json, start);
+  if (first === QUOTE) return stringEnd(json, start + 1) + 1;
   if (first !== 0x7b && first !== 0x5b) {
     let i = start;
     while (i < json.length && isScalar(json[i]!)) i++;
@@ -62,7 +72,7 @@ function valueEnd(json: Buffer, start: number): number {
   let depth = 0;
   for (let i = start; ; i++) {
     const byte = json[i]!;
-    if (byte === QUOTE) i = stringEnd(json, i) - 1;
+    if (byte === QUOTE) i = stringEnd(json, i + 1);
     else if (byte === 0x7b || byte === 0x5b) depth++;
     else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return i + 1;
   }
@@ -70,13 +80,4 @@ function valueEnd(json: Buffer, start: number): number {
 
 function isScalar(byte: number): boolean {
   return byte > 0x20 && byte !== COMMA && byte !== 0x5d && byte !== 0x7d;
-}
-
-function stringEnd(json: Buffer, start: number): number {
-  let i = start + 1;
-  for (;;) {
-    const byte = json[i]!;
-    if (byte === QUOTE) return i + 1;
-    i += byte === BACKSLASH ? 2 : 1;
-  }
 }

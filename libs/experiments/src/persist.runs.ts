@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { copyIn } from '@fairlead/postgres';
 import type { PoolClient } from 'pg';
-import { CopyRows } from './copy-rows';
+import { CopyRows, encodedFields } from './copy-rows';
 import { exampleId, numberedIds, uuidBytes } from './ids';
 import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
 
@@ -44,6 +44,8 @@ const RUNS = `runs (id, tenant_id, session_id, dataset_id, example_id, example_f
   status, error, inputs, outputs, extra, row_number)`;
 const FEEDBACK = `feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction, source_type,
   source_metadata, extra, created_at, modified_at)`;
+type Ids = [Buffer, Buffer, Buffer];
+
 /** Configurations kept of one upload. */
 const MOST_CONFIGS = 1000;
 const CHAIN = Buffer.from('chain');
@@ -57,10 +59,12 @@ const ERROR = Buffer.from('error');
 export class RunWriter {
   private readonly runId: (number: number) => Buffer;
   private readonly feedbackId: (number: number) => Buffer;
-  private readonly tenant: Buffer;
-  private readonly session: Buffer;
-  private readonly dataset: Buffer;
+  /** Fields that follow one another in every row of a table. */
+  private readonly owners: { readonly run: Buffer; readonly feedback: Buffer; readonly example: Buffer };
   private readonly time: number;
+  private readonly name: Buffer;
+  /** Memory that has been stored and can be filled again. */
+  private readonly spare: CopyRows[] = [];
   private readonly configs = new Map<string, string>();
   private storing: Promise<void> = Promise.resolve();
   private runs = 0;
@@ -75,16 +79,20 @@ export class RunWriter {
   ) {
     this.runId = numberedIds(facts.experiment, 'run');
     this.feedbackId = numberedIds(facts.experiment, 'feedback');
-    this.tenant = uuidBytes(facts.tenant);
-    this.session = uuidBytes(facts.experiment);
-    this.dataset = uuidBytes(facts.dataset);
+    const [tenant, session, dataset] = [facts.tenant, facts.experiment, facts.dataset].map(uuidBytes) as Ids;
+    this.owners = {
+      run: encodedFields(tenant, session, dataset),
+      feedback: encodedFields(tenant, session),
+      example: encodedFields(dataset, tenant),
+    };
+    this.name = Buffer.from(facts.name);
     this.time = Date.parse(facts.time) * 1000;
   }
 
   /** Reads the next rows of `results`, so that they can be stored when those before them are. */
   prepare(slices: readonly Buffer[]): PreparedRows {
     const rows = slices.map(readRow);
-    const feedback = new CopyRows();
+    const feedback = this.empty();
     const first = this.runs;
     for (const row of rows) {
       const id = this.runId(this.runs++);
@@ -96,8 +104,8 @@ export class RunWriter {
   /** Stores prepared rows; returns when their examples are, while runs and feedback may still be on their way. */
   async store({ rows, first, feedback }: PreparedRows): Promise<void> {
     const current = await this.currentVersions(rows);
-    const examples = new CopyRows();
-    const runs = new CopyRows();
+    const examples = this.empty();
+    const runs = this.empty();
     const changed: string[] = [];
     const versions = new Map<string, Version>();
     rows.forEach((row, index) => {
@@ -117,10 +125,10 @@ export class RunWriter {
 
   /** Stores feedback about the whole experiment. */
   async storeSummary(slices: readonly Buffer[]): Promise<void> {
-    const feedback = new CopyRows();
+    const feedback = this.empty();
     for (const slice of slices) this.feedback(feedback, readScore(slice), null);
     await this.storing;
-    await copy(this.runsClient, FEEDBACK, feedback);
+    await this.copy(this.runsClient, FEEDBACK, feedback);
   }
 
   /** Ends the upload: the newest configuration of each feedback key becomes the tenant's. */
@@ -166,19 +174,20 @@ export class RunWriter {
   private version(row: StoredRow, current: Current | undefined, examples: CopyRows, changed: string[]): Version {
     const own = current?.mine ? current : undefined;
     const id = own?.id ?? (current ? exampleId(this.facts.dataset, row.id) : row.id);
-    if (own && (Number(own.from) >= this.time || unchanged(own, row))) {
-      return { id: uuidBytes(id), from: Number(own.from), inputs: own.inputs };
+    if (own) {
+      const from = Number(own.from);
+      if (unchanged(own, row)) return { id: uuidBytes(id), from, inputs: row.inputs };
+      if (from >= this.time) return { id: uuidBytes(id), from, inputs: own.inputs };
     }
     if (own) changed.push(id);
     const version = { id: uuidBytes(id), from: this.time, inputs: row.inputs };
     examples
       .row(8)
       .field(version.id)
-      .field(this.dataset)
-      .field(this.tenant)
+      .encoded(this.owners.example)
       .time(this.time)
       .time(this.time)
-      .text(row.name ?? row.id)
+      .field(row.name ?? Buffer.from(row.id))
       .field(row.inputs)
       .field(row.expectedOutputs);
     return version;
@@ -188,12 +197,10 @@ export class RunWriter {
     runs
       .row(16)
       .field(this.runId(number))
-      .field(this.tenant)
-      .field(this.session)
-      .field(this.dataset)
+      .encoded(this.owners.run)
       .field(example.id)
       .time(example.from)
-      .text(row.name ?? this.facts.name)
+      .field(row.name ?? this.name)
       .field(CHAIN)
       .time(row.start)
       .time(row.end)
@@ -206,30 +213,31 @@ export class RunWriter {
   }
 
   private feedback(feedback: CopyRows, score: StoredScore, run: Buffer | null): void {
-    if (score.config && (this.configs.size < MOST_CONFIGS || this.configs.has(score.key))) {
-      this.configs.set(score.key, score.config.toString());
-    }
+    if (score.config) this.configure(score.key.toString(), score.config);
     feedback
       .row(14)
       .field(this.feedbackId(this.scores++))
-      .field(this.tenant)
-      .field(this.session)
+      .encoded(this.owners.feedback)
       .field(run)
-      .text(score.key)
+      .field(score.key)
       .double(score.score)
       .field(score.value)
       .field(score.comment)
       .field(score.correction)
-      .text(score.sourceType)
+      .field(score.sourceType)
       .field(score.sourceMetadata)
       .field(score.extra)
       .time(score.createdAt ?? this.time)
       .time(score.modifiedAt ?? this.time);
   }
 
+  private configure(key: string, config: Buffer): void {
+    if (this.configs.size < MOST_CONFIGS || this.configs.has(key)) this.configs.set(key, config.toString());
+  }
+
   private async storeRuns(runs: CopyRows, feedback: CopyRows): Promise<void> {
-    await copy(this.runsClient, RUNS, runs);
-    await copy(this.runsClient, FEEDBACK, feedback);
+    await this.copy(this.runsClient, RUNS, runs);
+    await this.copy(this.runsClient, FEEDBACK, feedback);
   }
 
   private async storeExamples(examples: CopyRows, changed: readonly string[]): Promise<void> {
@@ -239,12 +247,17 @@ export class RunWriter {
         [this.facts.dataset, changed, this.facts.time],
       );
     }
-    await copy(this.examplesClient, EXAMPLES, examples);
+    await this.copy(this.examplesClient, EXAMPLES, examples);
   }
-}
 
-async function copy(client: PoolClient, target: string, rows: CopyRows): Promise<void> {
-  if (rows.rows > 0) await copyIn(client, `copy ${target} from stdin (format binary)`, [rows.finish()]);
+  private empty(): CopyRows {
+    return this.spare.pop()?.clear() ?? new CopyRows();
+  }
+
+  private async copy(client: PoolClient, target: string, rows: CopyRows): Promise<void> {
+    if (rows.rows > 0) await copyIn(client, `copy ${target} from stdin (format binary)`, [rows.finish()]);
+    this.spare.push(rows);
+  }
 }
 
 function sameInputs(row: StoredRow, { inputs }: Version): boolean {
@@ -258,5 +271,5 @@ function unchanged(current: Current, row: StoredRow): boolean {
 }
 
 function md5(bytes: Buffer): string {
-  return createHash('md5').update(bytes).digest('hex');
+  return hash('md5', bytes, 'hex');
 }

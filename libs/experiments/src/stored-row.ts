@@ -1,11 +1,13 @@
 import { canonicalUuid, datetime, INVALID, ParseContext, type Schema } from '@fairlead/http';
-import { elementSlices, memberSlices, present, stringValue } from './json-slices';
+import { MemberNames, type NamedMembers } from './json-members';
+import { elementSlices } from './json-slices';
 import { scoreSchema } from './upload-schema';
 
 /** One element of `results`, its opaque members as the bytes that were sent. Times in microseconds since 1970. */
 export interface StoredRow {
   readonly id: string;
-  readonly name: string | null;
+  /** UTF-8 */
+  readonly name: Buffer | null;
   readonly start: number;
   readonly end: number;
   readonly inputs: Buffer;
@@ -20,12 +22,14 @@ export interface StoredRow {
 
 /** One feedback object; opaque members as the bytes that were sent, times null when left out. */
 export interface StoredScore {
-  readonly key: string;
+  /** UTF-8 */
+  readonly key: Buffer;
   readonly score: number | null;
   readonly value: Buffer | null;
   readonly comment: Buffer | null;
   readonly correction: Buffer | null;
-  readonly sourceType: string;
+  /** UTF-8 */
+  readonly sourceType: Buffer;
   readonly sourceMetadata: Buffer | null;
   readonly extra: Buffer | null;
   readonly config: Buffer | null;
@@ -33,25 +37,37 @@ export interface StoredScore {
   readonly modifiedAt: number | null;
 }
 
-type Members = ReadonlyMap<string, Buffer>;
-
+const ROW = new MemberNames([
+  ...(['row_id', 'run_name', 'start_time', 'end_time', 'inputs', 'expected_outputs', 'actual_outputs'] as const),
+  ...(['error', 'run_metadata', 'evaluation_scores'] as const),
+]);
+const SCORE = new MemberNames([
+  ...(['key', 'score', 'value', 'comment', 'correction', 'feedback_source', 'extra', 'feedback_config'] as const),
+  ...(['created_at', 'modified_at'] as const),
+]);
+const SOURCE = new MemberNames(['type', 'metadata']);
 const TIME = datetime();
 const METADATA = [Buffer.from('{"metadata":'), Buffer.from('}')] as const;
+const API = Buffer.from('api');
+const NO_INPUTS = Buffer.from('{}');
+const NOTHING = Buffer.alloc(0);
+/** What is read here has been found valid, so nothing is ever added to it. */
+const VALID = new ParseContext([]);
 
 /** Reads a row that has been found valid; its slices share the memory of `json`. */
 export function readRow(json: Buffer): StoredRow {
-  const members = memberSlices(json);
-  const error = raw(members, 'error');
-  const scores = raw(members, 'evaluation_scores');
-  const metadata = raw(members, 'run_metadata');
+  const members = ROW.of(json);
+  const error = members.raw('error');
+  const scores = members.raw('evaluation_scores');
+  const metadata = members.raw('run_metadata');
   return {
-    id: canonicalUuid(text(members, 'row_id') ?? '') ?? '',
-    name: text(members, 'run_name'),
-    start: time(members, 'start_time') ?? 0,
-    end: time(members, 'end_time') ?? 0,
-    inputs: raw(members, 'inputs') ?? Buffer.from('{}'),
-    expectedOutputs: raw(members, 'expected_outputs'),
-    actualOutputs: raw(members, 'actual_outputs'),
+    id: canonicalUuid(String(members.value('row_id'))) ?? '',
+    name: members.characters('run_name'),
+    start: parsed(members, 'start_time', TIME)?.micros ?? 0,
+    end: parsed(members, 'end_time', TIME)?.micros ?? 0,
+    inputs: members.raw('inputs') ?? NO_INPUTS,
+    expectedOutputs: members.raw('expected_outputs'),
+    actualOutputs: members.raw('actual_outputs'),
     error,
     failed: error !== null && error.length > 2,
     extra: metadata && Buffer.concat([METADATA[0], metadata, METADATA[1]]),
@@ -61,51 +77,28 @@ export function readRow(json: Buffer): StoredRow {
 
 /** Reads a feedback object that has been found valid. */
 export function readScore(json: Buffer): StoredScore {
-  const members = memberSlices(json);
-  const source = raw(members, 'feedback_source');
-  const sourceMembers: Members = source ? memberSlices(source) : new Map<string, Buffer>();
+  const members = SCORE.of(json);
+  const source = members.raw('feedback_source');
+  const sourceMembers = source && SOURCE.of(source);
+  const score = parsed(members, 'score', scoreSchema);
   return {
-    key: text(members, 'key') ?? '',
-    score: score(members, 'score'),
-    value: raw(members, 'value'),
-    comment: raw(members, 'comment'),
-    correction: raw(members, 'correction'),
-    sourceType: text(sourceMembers, 'type') ?? 'api',
-    sourceMetadata: raw(sourceMembers, 'metadata'),
-    extra: raw(members, 'extra'),
-    config: raw(members, 'feedback_config'),
-    createdAt: time(members, 'created_at'),
-    modifiedAt: time(members, 'modified_at'),
+    key: members.characters('key') ?? NOTHING,
+    score: score === null ? null : Number(score),
+    value: members.raw('value'),
+    comment: members.raw('comment'),
+    correction: members.raw('correction'),
+    sourceType: sourceMembers?.characters('type') ?? API,
+    sourceMetadata: sourceMembers?.raw('metadata') ?? null,
+    extra: members.raw('extra'),
+    config: members.raw('feedback_config'),
+    createdAt: parsed(members, 'created_at', TIME)?.micros ?? null,
+    modifiedAt: parsed(members, 'modified_at', TIME)?.micros ?? null,
   };
 }
 
-function raw(members: Members, name: string): Buffer | null {
-  return present(members.get(name)) ?? null;
-}
-
-function value(members: Members, name: string): unknown {
-  const slice = members.get(name);
-  if (slice === undefined) return null;
-  return slice[0] === 0x22 ? stringValue(slice) : JSON.parse(slice.toString());
-}
-
-function text(members: Members, name: string): string | null {
-  const found = value(members, name);
-  return typeof found === 'string' ? found : null;
-}
-
-function score(members: Members, name: string): number | null {
-  const found = parsed(members, name, scoreSchema);
-  return found === null ? null : Number(found);
-}
-
-function time(members: Members, name: string): number | null {
-  return parsed(members, name, TIME)?.micros ?? null;
-}
-
-function parsed<T>(members: Members, name: string, schema: Schema<T>): T | null {
-  const found = value(members, name);
+function parsed<Name extends string, T>(members: NamedMembers<Name>, name: Name, schema: Schema<T>): T | null {
+  const found = members.value(name);
   if (found === null) return null;
-  const result = schema.parse(found, new ParseContext([]));
+  const result = schema.parse(found, VALID);
   return result === INVALID ? null : result;
 }
