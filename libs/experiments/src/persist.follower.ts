@@ -9,11 +9,11 @@ import { refreshFeedbackStats } from './feedback.view';
 import { JsonScanner } from './json-scanner';
 import { PayloadStore } from './payload.store';
 import { type PreparedRows, RunWriter } from './persist.runs';
-import { inBlocks } from './upload.blocks';
+import { inRing } from './upload.blocks';
 import { datasetStream } from './upload.target';
 
-/** Bytes of rows that are stored at once. */
-const BATCH_BYTES = 1024 * 1024;
+/** Blocks of a body, 256 KiB each, whose rows are stored at once. */
+const BATCH_BLOCKS = 4;
 /** Within an event they are JSON in JSON, which can double their size. */
 const MOST_STATISTICS_BYTES = MAX_APPEND_BYTES / 3;
 /** What has been checked is not limited again. */
@@ -96,16 +96,18 @@ export class PersistRuns implements Projection {
   }
 }
 
-/** Reads a body again and hands its rows on in batches; one batch is stored while the next one is read. */
+/**
+ * Reads a body again and hands its rows on in batches; one batch is stored while the next one is read. Rows share the
+ * memory of the two batches, which is used again for the next but one.
+ */
 async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise<void> {
   let rows: Buffer[] = [];
   let summary: Buffer[] = [];
-  let bytes = 0;
+  let blocks = 0;
   let storing: Promise<void> = Promise.resolve();
   const scanner = new JsonScanner(new Set(['results', 'summary_experiment_scores']), UNLIMITED, {
     element(key, value) {
       (key === 'results' ? rows : summary).push(value);
-      bytes += value.length;
     },
     array: () => undefined,
     member: () => undefined,
@@ -114,15 +116,15 @@ async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise
   const flush = async () => {
     const next = writer.prepare(rows);
     const about = summary;
-    [rows, summary, bytes] = [[], [], 0];
+    [rows, summary] = [[], []];
     await storing;
     storing = store(writer, next, about);
     // Thrown by the next flush.
     storing.catch(() => undefined);
   };
-  for await (const chunk of inBlocks(payload)) {
-    scanner.push(chunk);
-    if (bytes >= BATCH_BYTES) await flush();
+  for await (const block of inRing(payload, 2 * BATCH_BLOCKS)) {
+    scanner.push(block);
+    if (++blocks % BATCH_BLOCKS === 0) await flush();
   }
   scanner.end();
   await flush();

@@ -29,13 +29,13 @@ export async function* inBlocks(source: Bytes, next = (): Buffer => Buffer.alloc
 }
 
 /**
- * The same in {@link RING_BLOCKS} buffers by turns, since fresh memory would cost more than the copying: a block stays as
- * it is until so many further ones have been asked for. Other threads can read it.
+ * The same in a few buffers by turns, since fresh memory would cost more than the copying: a block stays as it is until
+ * so many further ones have been asked for. Other threads can read it.
  */
-export function inRing(source: Bytes): Bytes {
+export function inRing(source: Bytes, blocks = RING_BLOCKS): Bytes {
   const ring: Buffer[] = [];
   let turn = 0;
-  return inBlocks(source, () => (ring[turn++ % RING_BLOCKS] ??= Buffer.from(new SharedArrayBuffer(BLOCK_BYTES))));
+  return inBlocks(source, () => (ring[turn++ % blocks] ??= Buffer.from(new SharedArrayBuffer(BLOCK_BYTES))));
 }
 
 /**
