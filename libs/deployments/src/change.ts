@@ -2,7 +2,6 @@ import { checkChangeable, snapshotOf, type Deployment, type DeploymentState } fr
 import type {
   DeploymentEvent,
   DeploymentPatched,
-  ResourceSpec,
   SecretReference,
   Source,
   SourceConfig,
@@ -165,16 +164,13 @@ function resumes({ build_on_push_paused = false }: Deployment, revision: Revisio
 function changedConfig(current: SourceConfig, sent: SourceConfig | undefined): SourceConfig | undefined {
   const merged: SourceConfig = {
     ...sent,
-    ...(sent?.resource_spec && { resource_spec: mergedSpec(current, sent.resource_spec) }),
+    ...(sent?.resource_spec && { resource_spec: { ...current.resource_spec, ...sent.resource_spec } }),
+    ...(sent?.listener_config && { listener_config: { ...current.listener_config, ...sent.listener_config } }),
   };
   const changed = Object.entries(merged).filter(
     ([member, value]) => value !== undefined && !same(value, current[member as keyof SourceConfig]),
   );
   return changed.length === 0 ? undefined : Object.fromEntries(changed);
-}
-
-function mergedSpec(current: SourceConfig, sent: ResourceSpec): ResourceSpec {
-  return { ...current.resource_spec, ...sent };
 }
 
 function changedSecrets(state: Deployment, offered: readonly OfferedSecret[] | undefined) {

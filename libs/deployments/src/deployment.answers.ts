@@ -15,10 +15,15 @@ export class DeploymentAnswers {
     private readonly safe: SecretSafe,
   ) {}
 
-  /** A deployment at a version, without the values of its secrets: safe to keep. */
-  masked(request: FastifyRequest, reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
+  /** A deployment at a version, without the values of its secrets, in the specification's names: safe to keep. */
+  kept(reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
     reply.header('etag', etag(version));
-    return spelled(request, deploymentRecord(state));
+    return deploymentRecord(state);
+  }
+
+  /** As `kept`, in the caller's spelling. */
+  masked(request: FastifyRequest, reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
+    return this.spelled(request, this.kept(reply, state, version));
   }
 
   /** As `masked`, for a command that was only tried. */
@@ -27,8 +32,24 @@ export class DeploymentAnswers {
     return this.masked(request, reply, state, version);
   }
 
-  /** The same record with the values of its secrets when the key may read them; such a reading is recorded. */
+  /**
+   * A kept record in the caller's spelling, with the values of its secrets when the key may read them; such a reading
+   * is recorded.
+   */
   async revealed(request: FastifyRequest, reply: FastifyReply, record: DeploymentRecord): Promise<DeploymentRecord> {
+    return this.spelled(request, await this.opened(request, reply, record));
+  }
+
+  revision(request: FastifyRequest, revision: RevisionRow) {
+    return this.spelled(request, revisionRecord(revision));
+  }
+
+  /** The same record in the names that the request's path asks for. */
+  spelled<T>(request: FastifyRequest, record: T): T {
+    return request.dialect === 'wire' ? toWire(record) : record;
+  }
+
+  private async opened(request: FastifyRequest, reply: FastifyReply, record: DeploymentRecord) {
     if (record.secrets.length === 0 || !allows(request.actor, 'secrets:read')) return record;
     const { state, version } = await load(this.store, deploymentModel, streamName('deployment', record.id));
     if (!state || state.removed) return record;
@@ -39,13 +60,4 @@ export class DeploymentAnswers {
       secrets: record.secrets.map(({ name, value }) => ({ name, value: values.get(name) ?? value })),
     };
   }
-
-  revision(request: FastifyRequest, revision: RevisionRow) {
-    return spelled(request, revisionRecord(revision));
-  }
-}
-
-/** The same record in the names that the request's path asks for. */
-function spelled<T>(request: FastifyRequest, record: T): T {
-  return request.dialect === 'wire' ? toWire(record) : record;
 }

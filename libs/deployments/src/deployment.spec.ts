@@ -6,6 +6,7 @@ import {
   issueUploadPath,
   markProvisioned,
   owned,
+  reportHost,
   requestDeletion,
   tag,
   type DeploymentState,
@@ -125,6 +126,10 @@ describe('rule 1: what makes a revision', () => {
     given(deploymentModel, ...created(container))
       .when(patching({ secret_references: container.secret_references }))
       .then();
+    const [a, b] = [secret('A', 'a'), secret('B', 'b')];
+    given(deploymentModel, ...created({ ...codehost, secrets: [a, b] }))
+      .when(patching({ secrets: [b, a] }))
+      .then();
   });
 
   it('a resource_spec is merged member by member', () => {
@@ -144,11 +149,20 @@ describe('rule 2: the state after a PATCH', () => {
 
 describe('rule 3: active_revision_id', () => {
   const past = [...created(codehost), moved(1, 'QUEUED', 'DEPLOYING')];
+  const two = [
+    ...past,
+    moved(1, 'DEPLOYING', 'DEPLOYED'),
+    { type: 'RevisionActivated', data: { revision_id: revisionId(1), previous_revision_id: null } } as const,
+    revision(2, snapshotOf(codehost)),
+    moved(2, 'QUEUED', 'DEPLOYING'),
+  ];
 
   it('moves only when the rollout reports DEPLOYED', () => {
-    given(deploymentModel, ...created(codehost))
-      .when(reporting(1, 'BUILDING'))
-      .then(moved(1, 'QUEUED', 'BUILDING'));
+    for (const status of ['BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'] as const) {
+      given(deploymentModel, ...created(codehost))
+        .when(reporting(1, status))
+        .then(moved(1, 'QUEUED', status));
+    }
     given(deploymentModel, ...past)
       .when(reporting(1, 'DEPLOYED'))
       .then(moved(1, 'DEPLOYING', 'DEPLOYED'), {
@@ -164,16 +178,12 @@ describe('rule 3: active_revision_id', () => {
         expect(types(events)).toEqual(['RevisionStatusChanged']);
         expect(after!.active_revision_id).toBeNull();
       });
+    given(deploymentModel, ...two)
+      .when(reporting(2, 'DEPLOY_FAILED'))
+      .thenState((after) => expect(after!.active_revision_id).toBe(revisionId(1)));
   });
 
   it('moves on to the next one while the superseded revision stays DEPLOYED', () => {
-    const two = [
-      ...past,
-      moved(1, 'DEPLOYING', 'DEPLOYED'),
-      { type: 'RevisionActivated', data: { revision_id: revisionId(1), previous_revision_id: null } } as const,
-      revision(2, snapshotOf(codehost)),
-      moved(2, 'QUEUED', 'DEPLOYING'),
-    ];
     given(deploymentModel, ...two)
       .when(reporting(2, 'DEPLOYED'))
       .thenState((after, events) => {
@@ -254,6 +264,8 @@ describe('rule 5: creation', () => {
   it('makes revision 1 of a usable artefact', () => {
     expect(types(created(codehost))).toEqual(['DeploymentCreated', 'RevisionCreated']);
     expect(types(created(container))).toEqual(['DeploymentCreated', 'RevisionCreated']);
+    const template = { ...pushed, source: 'internal_template', source_revision_config: { repo_ref: 'main' } } as const;
+    expect(types(created(template))).toEqual(['DeploymentCreated', 'RevisionCreated']);
     given(deploymentModel)
       .when(create(codehost, tenant, ids, 'any'))
       .thenState((after) => expect(after!.latest_revision_id).toBe(revisionId(1)));
@@ -298,10 +310,22 @@ describe('rule 6: what cannot change after creation', () => {
       .throws(InvalidDeployment, `${member} cannot be changed after creation.`);
   });
 
+  it('what was never set cannot be set later', () => {
+    given(deploymentModel, ...created({ ...codehost, source_config: {} }))
+      .when(patching({ source_config: { repo_url: 'https://code.example/a/b' } }))
+      .throws(InvalidDeployment, 'repo_url cannot be changed after creation.');
+  });
+
   it('the same values pass', () => {
     const { name, source, source_config } = container;
     given(deploymentModel, ...created(container))
       .when(patching({ name, source, source_config }))
+      .then();
+  });
+
+  it('null passes and leaves the value as it is', () => {
+    given(deploymentModel, ...created(container))
+      .when(patching({ source_config: { listener_config: {} } }))
       .then();
   });
 });
@@ -370,6 +394,8 @@ describe('rule 7: members belong to sources', () => {
       source_revision_config: { repo_ref: 'refs/tags/v1' },
     };
     expect(() => created(tagged)).toThrow('build_on_push cannot be true when repo_ref is a tag.');
+    const branch = { ...tagged, source_revision_config: { repo_ref: 'refs/heads/tags/main' } };
+    expect(() => created(branch)).not.toThrow();
     given(deploymentModel, ...created({ ...tagged, source_config: {} }))
       .when(patching({ source_config: { build_on_push: true } }))
       .throws(InvalidDeployment, 'build_on_push');
@@ -459,6 +485,35 @@ describe('rule 9: statuses of a deployment', () => {
     given(deploymentModel, ...created(codehost))
       .when(completeDeletion)
       .then();
+  });
+
+  it('UNKNOWN while the place where it runs cannot be reached, READY as soon as it can', () => {
+    const unknown: DeploymentEvent = {
+      type: 'DeploymentStatusReported',
+      data: { status: 'UNKNOWN', reason: 'no route' },
+    };
+    const again: DeploymentEvent = { type: 'DeploymentStatusReported', data: { status: 'READY' } };
+    const provisioned: DeploymentEvent = { type: 'DeploymentProvisioned', data: {} };
+    for (const before of [[], [provisioned]]) {
+      given(deploymentModel, ...created(codehost), ...before)
+        .when(reportHost('UNKNOWN', 'no route'))
+        .then(unknown);
+    }
+    expect(fold([...created(codehost), provisioned, unknown])!.status).toBe('UNKNOWN');
+    given(deploymentModel, ...created(codehost), provisioned, unknown)
+      .when(reportHost('READY'))
+      .then(again);
+    expect(fold([...created(codehost), provisioned, unknown, again])!.status).toBe('READY');
+    given(deploymentModel, ...created(codehost))
+      .when(reportHost('READY'))
+      .then(provisioned);
+    given(deploymentModel, ...created(codehost), provisioned)
+      .when(reportHost('READY'))
+      .then();
+    given(deploymentModel, ...deleting)
+      .when(reportHost('UNKNOWN'))
+      .then();
+    expect(fold([...deleting, unknown])!.status).toBe('AWAITING_DELETE');
   });
 
   it('removed is not found', () => {
@@ -551,6 +606,32 @@ describe('a roll-back', () => {
         expect(after!.source_config.resource_spec).toEqual({ cpu: 1 });
         expect(after!.latest_revision_id).toBe(revisionId(3));
       });
+  });
+
+  it('brings back the source and the secret references as well', () => {
+    const earlier = { id: revisionId(1), created_at: '', updated_at: '', status: 'DEPLOYED' as const };
+    const pushedOnce: Snapshot = {
+      source: 'internal_container',
+      source_revision_config: { image_uri: 'agent:1' },
+      resource_spec: null,
+      secrets: [],
+      secret_references: [{ name: 'DB', secret_name: 'db', secret_key: 'url' }],
+    };
+    const again = (hosting: Hosting) => decide(redeploy({ ...earlier, ...pushedOnce }, revisionId(3), hosting));
+    given(deploymentModel, ...created(container), revision(2, snapshotOf(container)))
+      .when(again('any'))
+      .then({
+        type: 'RevisionCreated',
+        data: {
+          revision_id: revisionId(3),
+          deployment_id: id,
+          redeployed_from: revisionId(1),
+          ...pushedOnce,
+        },
+      });
+    given(deploymentModel, ...created(container))
+      .when(again('self_hosted'))
+      .throws(InvalidDeployment, "source 'internal_container' is available only for cloud-hosted deployments.");
   });
 });
 

@@ -147,6 +147,15 @@ describe('POST /v2/deployments', () => {
     expect((await send('POST', '/v2/deployments', { body })).status).toBe(400);
   });
 
+  it('belongs to the tenant of the key, whatever the body says', async () => {
+    const { json } = await send('POST', '/v2/deployments', {
+      body: sample({ tenant_id: OTHER_TENANT, id: uuidOf(5) }),
+    });
+    expect(json.tenant_id).toBe(TENANT);
+    expect(json.id).not.toBe(uuidOf(5));
+    expect((await send('GET', at(json.id))).json).toEqual(json);
+  });
+
   it('names every missing and every wrong member', async () => {
     const missing = await send('POST', '/v2/deployments', { body: {} });
     expect(missing.status).toBe(422);
@@ -210,8 +219,120 @@ describe('POST /v2/deployments', () => {
     expect((await send('GET', `/api-host${at(json.id)}`)).json.source).toBe('github');
     const list = await send('GET', `/api-host/v2/deployments?name_contains=${body.name}`);
     expect(list.json.resources[0].source).toBe('github');
-    const both = { ...body, name: 'both', source_config: { resource_spec: { redis_cpu: 1, cache_cpu: 2 } } };
-    expect((await send('POST', '/v2/deployments', { body: both })).status).toBe(400);
+  });
+});
+
+describe('two spellings', () => {
+  it.each([
+    ['codehost', 'github'],
+    ['external_container', 'external_docker'],
+    ['internal_container', 'internal_docker'],
+    ['internal_source', 'internal_source'],
+    ['internal_template', 'internal_template'],
+  ])('%s is %s on the real wire: both are taken, the path says which one is answered', async (own, wire) => {
+    const empty = { source_config: {}, source_revision_config: {} };
+    for (const source of [own, wire]) {
+      for (const [base, answered] of [
+        ['', own],
+        ['/api-host', wire],
+      ]) {
+        const { status, json } = await send('POST', `${base}/v2/deployments`, { body: sample({ source, ...empty }) });
+        expect([status, json.source]).toEqual([201, answered]);
+      }
+    }
+  });
+
+  const built = (members: object) => ({ source_revision_config: members });
+  const listening = (members: object) => ({ source_config: { listener_config: members } });
+  const sized = (members: object) => ({ source_config: { resource_spec: members } });
+  it.each([
+    ['graph_config_path', 'langgraph_config_path', built, ['a.json', 'b.json'], sample],
+    ['cluster_namespace', 'k8s_namespace', listening, ['agents', 'others'], container],
+    ['cache_cpu', 'redis_cpu', sized, [1, 2], sample],
+    ['cache_cpu_limit', 'redis_cpu_limit', sized, [1, 2], sample],
+    ['cache_memory_mb', 'redis_memory_mb', sized, [1, 2], sample],
+    ['cache_memory_limit_mb', 'redis_memory_limit_mb', sized, [1, 2], sample],
+  ] as const)('%s is also %s; with different values both are refused', async (own, wire, part, values, kind) => {
+    const [value, other] = values;
+    const { id } = await service.ready(kind());
+    for (const name of [own, wire]) {
+      const body = part({ [name]: value });
+      expect((await send('PATCH', at(id), { body })).json).toMatchObject(part({ [own]: value }));
+      expect((await send('PATCH', `/api-host${at(id)}`, { body })).json).toMatchObject(part({ [wire]: value }));
+    }
+    const both = (second: unknown) => send('PATCH', at(id), { body: part({ [own]: value, [wire]: second }) });
+    expect((await both(value)).status).toBe(200);
+    expect(await both(other)).toMatchObject({
+      status: 400,
+      json: { detail: `The members ${own} and ${wire} mean the same but have different values.` },
+    });
+  });
+
+  it('a PATCH takes both for the sources that it names', async () => {
+    const { id } = await service.ready(sample());
+    const patch = (body: object) => send('PATCH', at(id), { body });
+    expect((await patch({ source: 'github', revision_source: 'github' })).status).toBe(200);
+    expect((await patch({ source: 'external_docker' })).json.detail).toBe('source cannot be changed after creation.');
+    const pushed = { revision_source: 'internal_docker', source_revision_config: { image_uri: 'agent:1' } };
+    const { json } = await patch(pushed);
+    const revision = await send('GET', at(id, `/revisions/${json.latest_revision_id}`));
+    expect(revision.json.source).toBe('internal_container');
+  });
+
+  it('an answer repeated for an Idempotency-Key has the names of the path at which it is repeated', async () => {
+    const { id, latest_revision_id: rid } = await service.ready(sample());
+    const revision = `/${id}/revisions/${rid}`;
+    for (const [method, rest, body] of [
+      ['POST', '', sample()],
+      ['PATCH', `/${id}`, { source_revision_config: { repo_ref: 'release' } }],
+      ['POST', `${revision}/redeploy`, undefined],
+      ['POST', `${revision}/interrupt`, undefined],
+    ] as const) {
+      const headers = { 'idempotency-key': `spelled ${id} ${rest}` };
+      const ask = (base: string) => send(method, `${base}/v2/deployments${rest}`, { body, headers });
+      const first = await ask('');
+      const again = await ask('/api-host');
+      expect([again.status, again.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
+      expect([first.json.source, again.json.source]).toEqual(['codehost', 'github']);
+      expect((await ask('')).json).toEqual(first.json);
+    }
+  });
+
+  it('every answer below /api-host has the names of the real wire', async () => {
+    const config = { listener_config: { cluster_namespace: 'agents' }, resource_spec: { cache_cpu: 1 } };
+    const wired = {
+      source: 'external_docker',
+      source_config: { listener_config: { k8s_namespace: 'agents' }, resource_spec: { redis_cpu: 1 } },
+    };
+    const { id, latest_revision_id: rid, name } = await service.ready(container({ source_config: config }));
+    const below = async (method: 'GET' | 'POST' | 'PATCH', rest: string, body?: object) =>
+      (await send(method, `/api-host/v2/deployments${rest}`, { body })).json;
+    const body = container({ source_config: config });
+    for (const answer of [
+      await below('POST', '?dry_run=true', body),
+      await below('POST', '', body),
+      await below('GET', `/${id}`),
+      await below('GET', `/${id}?version=1`),
+      await below('PATCH', `/${id}?dry_run=true`, {}),
+      await below('PATCH', `/${id}`, {}),
+      await below('POST', `/${id}/revisions/${rid}/redeploy`),
+      (await send('GET', `/api-host${at(id)}`, { as: 'auditor' })).json,
+      (await below('GET', `?name_contains=${String(name)}`)).resources[0],
+    ]) {
+      expect(answer).toMatchObject(wired);
+    }
+    const revisions = `/${id}/revisions`;
+    for (const answer of [
+      (await below('GET', revisions)).resources[0],
+      await below('GET', `${revisions}/${rid}`),
+      await below('GET', `${revisions}/${rid}/wait?timeout=0`),
+      await below('POST', `${revisions}/${rid}/interrupt`),
+    ]) {
+      expect(answer.source).toBe('external_docker');
+    }
+    expect((await send('GET', `/v2/deployments?name_contains=${String(name)}`)).json.resources[0].source).toBe(
+      'external_container',
+    );
   });
 });
 
@@ -239,6 +360,39 @@ describe('GET /v2/deployments', () => {
     for (const name of names) await send('POST', '/v2/deployments', { body: sample({ name }) });
     expect(await listed(`name_contains=${prefix}`)).toHaveLength(20);
     expect(await listed(`name_contains=${prefix}&limit=100`)).toHaveLength(21);
+  });
+
+  it('answers everybody in their own names and with their own deployments, however many ask at once', async () => {
+    const name = `busy-${++count}`;
+    const { json } = await send('POST', '/v2/deployments', { body: sample({ name }) });
+    const stranger = await send('POST', '/v2/deployments', { body: sample({ name }), as: 'stranger' });
+    const path = `/v2/deployments?name_contains=${name}`;
+    const asked = Array.from({ length: 5 }, () => [
+      send('GET', path),
+      send('GET', `/api-host${path}`),
+      send('GET', path, { as: 'stranger' }),
+    ]);
+    const answers = await Promise.all(asked.flat());
+    const found = answers.map((answer) => answer.json.resources as { id: string; source: string }[]);
+    expect(found.map((list) => list.map(({ id, source }) => [id, source]))).toEqual(
+      Array.from({ length: 5 }, () => [
+        [[json.id, 'codehost']],
+        [[json.id, 'github']],
+        [[stranger.json.id, 'codehost']],
+      ]).flat(),
+    );
+  });
+
+  it.each(['dev_free', 'dev', 'prod', 'serverless'])('keeps the deployment_type %s, and finds it', async (type) => {
+    const name = `typed-${++count}`;
+    const { json } = await send('POST', '/v2/deployments', {
+      body: sample({ name, source_config: { deployment_type: type } }),
+    });
+    expect(json.source_config.deployment_type).toBe(type);
+    const { status, json: list } = await send('GET', `/v2/deployments?name_contains=${name}&deployment_type=${type}`);
+    // The specification lets lists be narrowed to the first three only.
+    if (type === 'serverless') expect(status).toBe(422);
+    else expect(list.resources).toMatchObject([{ id: json.id }]);
   });
 
   it('filters by everything that the specification names', async () => {
@@ -396,7 +550,12 @@ describe('PATCH /v2/deployments/{id}', () => {
   });
 
   it('answers 422 to a wrong id or member, 400 to a member of another source', async () => {
-    expect((await send('PATCH', at('abc'), { body: {} })).json.detail[0].loc).toEqual(['path', 'deployment_id']);
+    const all = await send('PATCH', at('abc', '?dry_run=maybe'), { body: { source: 'zip' } });
+    expect(all.json.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual([
+      ['path', 'deployment_id'],
+      ['query', 'dry_run'],
+      ['body', 'source'],
+    ]);
     const { id } = await service.ready(sample());
     const wrong = await send('PATCH', at(id), { body: { revision_source: 'external_container' } });
     expect(wrong.json.detail[0]).toMatchObject({
@@ -435,8 +594,10 @@ describe('rule 14: dry run', () => {
     expect(json.secrets).toEqual([{ name: 'NEW', value: '********' }]);
     expect(json.latest_revision_id).not.toBe(latest_revision_id);
     expect((await send('GET', at(id))).text).toBe(before.text);
-    const same = await send('PATCH', at(id, '?dry_run=true'), { body: { secrets: [{ name: 'TOKEN', value: 'one' }] } });
-    expect(same.json.latest_revision_id).toBe(latest_revision_id);
+    for (const value of ['one', '********']) {
+      const same = await send('PATCH', at(id, '?dry_run=true'), { body: { secrets: [{ name: 'TOKEN', value }] } });
+      expect(same.json.latest_revision_id).toBe(latest_revision_id);
+    }
     expect((await send('PATCH', at(id, '?dry_run=true'), { body: { source_config: { repo_url: 'x' } } })).status).toBe(
       400,
     );
@@ -461,6 +622,15 @@ describe('DELETE', () => {
     const events = await service.store.read(streamName('deployment', id));
     expect(events.map(({ type }) => type).slice(-2)).toEqual(['DeploymentDeletionRequested', 'DeploymentDeleted']);
     expect(events.at(-2)!.data).toMatchObject({ delete_tracing_project: true });
+  });
+
+  it('leaves the tracing project where it is unless it is asked to take it along', async () => {
+    const { id } = await service.ready(sample());
+    await send('DELETE', at(id));
+    const events = await service.store.read(streamName('deployment', id));
+    expect(events.find(({ type }) => type === 'DeploymentDeletionRequested')?.data).toMatchObject({
+      delete_tracing_project: false,
+    });
   });
 
   it('rule 9: is AWAITING_DELETE until it is removed; what would change it meanwhile is answered 409', async () => {
@@ -509,8 +679,26 @@ describe('DELETE', () => {
     const none = await send('DELETE', `/v2/deployments?deployment_ids=${uuidOf(404)}`);
     expect([none.status, none.json]).toEqual([404, { detail: `Deployment ID ${uuidOf(404)} not found.` }]);
     expect((await send('DELETE', '/v2/deployments')).status).toBe(422);
-    const many = Array.from({ length: 101 }, (_, n) => `deployment_ids=${uuidOf(n)}`).join('&');
-    expect((await send('DELETE', `/v2/deployments?${many}`)).status).toBe(422);
+    const many = (length: number) =>
+      send(
+        'DELETE',
+        `/v2/deployments?${Array.from({ length }, (_, n) => `deployment_ids=${uuidOf(2000 + n)}`).join('&')}`,
+      );
+    expect((await many(101)).status).toBe(422);
+    expect((await many(100)).status).toBe(404);
+  });
+
+  it('of many deletes one that is named twice once, frees its name, and takes tracing projects along if asked to', async () => {
+    const body = sample();
+    const { id } = await service.ready(body);
+    const both = `deployment_ids=${id}&deployment_ids=${id.toUpperCase()}&delete_tracing_project=true`;
+    const { status, json } = await send('DELETE', `/v2/deployments?${both}`);
+    expect([status, json]).toEqual([200, { deleted: [id], failed: [] }]);
+    const events = await service.store.read(streamName('deployment', id));
+    expect(events.find(({ type }) => type === 'DeploymentDeletionRequested')?.data).toMatchObject({
+      delete_tracing_project: true,
+    });
+    expect((await send('POST', '/v2/deployments', { body })).status).toBe(201);
   });
 });
 

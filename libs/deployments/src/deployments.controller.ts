@@ -108,7 +108,7 @@ export class DeploymentsController {
       create(tried, tenantId, ids, hosting)(null);
       const secrets = await this.safe.seal(tenantId, ids.deploymentId, [], sent.secrets);
       const { state, version } = await this.commands.create(request, ids, { ...sent, secrets }, hosting);
-      return this.answers.masked(request, reply, state, version);
+      return this.answers.kept(reply, state, version);
     });
     return this.answers.revealed(request, reply, answer);
   }
@@ -165,7 +165,7 @@ export class DeploymentsController {
     if (allows(request.actor, 'secrets:read')) {
       const { state, version } = await load(this.store, deploymentModel, streamName('deployment', id));
       const current = owned(tenantId, id, (deployment) => deployment)(state);
-      return this.answers.revealed(request, reply, this.answers.masked(request, reply, current, version));
+      return this.answers.revealed(request, reply, this.answers.kept(reply, current, version));
     }
     const found = await this.queries.find(tenantId, id, request.dialect);
     if (!found) throw new DeploymentNotFound(id);
@@ -205,7 +205,7 @@ export class DeploymentsController {
       const secrets =
         sent.secrets && (await this.safe.seal(tenantId, id, await this.stored(request, id), sent.secrets));
       const { state, version } = await this.commands.change(request, id, patch({ ...sent, secrets }, newId(), hosting));
-      return this.answers.masked(request, reply, state, version);
+      return this.answers.kept(reply, state, version);
     });
     return this.answers.revealed(request, reply, answer);
   }

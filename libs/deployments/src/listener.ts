@@ -62,10 +62,11 @@ export function createListener(id: string, tenant_id: string, members: Members) 
     state ? [] : [{ type: 'ListenerCreated', data: { listener_id: id, tenant_id, ...members } }];
 }
 
-/** Changes what differs from the current values. */
-export function patchListener(sent: ListenerPatched['data']) {
+/** Changes what differs from the current values; what is absent stays, within `compute_config` too. */
+export function patchListener({ version, compute_config }: ListenerPatched['data']) {
   return (state: Listener): ListenerEvent[] => {
-    const changed = Object.entries(sent).filter(
+    const wanted = { version, compute_config: { ...state.compute_config, ...compute_config } };
+    const changed = Object.entries(wanted).filter(
       ([member, value]) => value !== undefined && !same(value, state[member as 'version']),
     );
     return changed.length === 0 ? [] : [{ type: 'ListenerPatched', data: Object.fromEntries(changed) }];

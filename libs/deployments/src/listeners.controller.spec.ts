@@ -29,6 +29,9 @@ describe('listeners', () => {
     expect((await send('GET', '/v2/listeners')).json).toEqual({ resources: [created.json], offset: 1 });
     const patched = await send('PATCH', at, { body: { version: '1.1', compute_config: null } });
     expect(patched.json).toMatchObject({ version: '1.1', compute_config: { cluster_namespaces: ['agents'] } });
+    for (const compute_config of [{}, { cluster_namespaces: null }, { k8s_namespaces: ['agents'] }]) {
+      expect((await send('PATCH', at, { body: { compute_config } })).json).toEqual(patched.json);
+    }
     expect((await send('PATCH', at, { body: { version: '1.1' } })).headers.etag).toBe(patched.headers.etag);
     const stale = await send('PATCH', at, { body: { version: '2' }, headers: { 'if-match': '"1"' } });
     expect(stale.status).toBe(412);
@@ -68,8 +71,18 @@ describe('listeners', () => {
     expect((await send('GET', `/v2/listeners/${json.id}`)).json.compute_config).toEqual({
       cluster_namespaces: ['a', 'b'],
     });
+    const headers = { 'idempotency-key': 'spelled' };
+    const change = { body: { compute_config: { cluster_namespaces: ['a', 'b', 'c'] } }, headers };
+    expect((await send('PATCH', `/v2/listeners/${json.id}`, change)).json.compute_config).toEqual({
+      cluster_namespaces: ['a', 'b', 'c'],
+    });
+    const again = await send('PATCH', `/api-host/v2/listeners/${json.id}`, change);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.json.compute_config).toEqual({ k8s_namespaces: ['a', 'b', 'c'] });
     const { resources } = (await send('GET', '/api-host/v2/listeners?limit=1')).json;
-    expect(resources[0].compute_config).toEqual({ k8s_namespaces: ['a', 'b'] });
+    expect(resources[0].compute_config).toEqual({ k8s_namespaces: ['a', 'b', 'c'] });
+    const both = { cluster_namespaces: ['a'], k8s_namespaces: ['b'] };
+    expect((await send('PATCH', `/v2/listeners/${json.id}`, { body: { compute_config: both } })).status).toBe(400);
   });
 
   it('belong to their tenant and refuse what does not fit', async () => {

@@ -86,7 +86,7 @@ export class ListenersController {
     const { items, more } = await this.view.list(request.actor.tenantId, query);
     const offset = query.offset + items.length;
     if (more) linkNext(request, reply, offset);
-    return { resources: items.map((listener) => spelled(request, listener)), offset };
+    return { resources: items.map((listener) => spelled(request, listenerRecord(listener))), offset };
   }
 
   @Post()
@@ -101,15 +101,16 @@ export class ListenersController {
   @HttpCode(201)
   async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { body } = validateRequest(request, { body: createRequest });
-    return this.idempotency.run(request, reply, async () => {
+    const answer = await this.idempotency.run(request, reply, async () => {
       const { tenantId } = request.actor;
       const id = newId();
       const stream = streamName('listener', id);
       const metadata = metadataOf(request);
       await this.reserve(tenantId, body.compute_id, stream, metadata);
       const handled = await handle(this.store, listenerModel, stream, createListener(id, tenantId, body), metadata);
-      return this.shown(request, reply, handled);
+      return this.shown(reply, handled);
     });
+    return spelled(request, answer);
   }
 
   @Get(':listener_id')
@@ -120,7 +121,7 @@ export class ListenersController {
     const { state, version } = await load(this.store, listenerModel, streamName('listener', path.listener_id));
     const listener = ownListener(request.actor.tenantId, path.listener_id, (found) => found)(state);
     reply.header('etag', etag(version));
-    return spelled(request, listener);
+    return spelled(request, listenerRecord(listener));
   }
 
   @Patch(':listener_id')
@@ -135,9 +136,10 @@ export class ListenersController {
   })
   async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body } = validateRequest(request, { path: listenerPath, body: patchRequest });
-    return this.idempotency.run(request, reply, async () =>
-      this.shown(request, reply, await this.change(request, path.listener_id, patchListener(body))),
+    const answer = await this.idempotency.run(request, reply, async () =>
+      this.shown(reply, await this.change(request, path.listener_id, patchListener(body))),
     );
+    return spelled(request, answer);
   }
 
   @Delete(':listener_id')
@@ -179,13 +181,12 @@ export class ListenersController {
   }
 
   private async shown(
-    request: FastifyRequest,
     reply: FastifyReply,
     { state, version, position, events }: Awaited<ReturnType<ListenersController['change']>>,
   ) {
     if (events.length > 0) await this.followers.passed(position, [this.view.name]);
     reply.header('etag', etag(version));
-    return spelled(request, state!);
+    return listenerRecord(state!);
   }
 }
 
@@ -193,7 +194,6 @@ function nameOf(tenantId: string, computeId: string): string {
   return nameStream('listenerName', tenantId, computeId);
 }
 
-function spelled(request: FastifyRequest, listener: Listener) {
-  const record = listenerRecord(listener);
+function spelled<T>(request: FastifyRequest, record: T): T {
   return request.dialect === 'wire' ? toWire(record) : record;
 }

@@ -14,6 +14,7 @@ import { DeploymentQueries } from './deployment.queries';
 import { deploymentPath, diffPath, revisionPath, revisionsQuery, waitQuery } from './deployment.schema';
 import { DeploymentsOptions } from './deployments.options';
 import { RevisionNotFound } from './errors';
+import { revisionRecord } from './record';
 import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
 
@@ -107,7 +108,7 @@ export class RevisionsController implements OnModuleDestroy {
       const earlier = revisionOf(await this.folded(request, path.deployment_id), path.revision_id);
       const decide = redeploy(earlier, uuid(), this.options.hosting);
       const { state, version } = await this.commands.change(request, path.deployment_id, decide);
-      return this.answers.masked(request, reply, state, version);
+      return this.answers.kept(reply, state, version);
     });
     return this.answers.revealed(request, reply, answer);
   }
@@ -124,13 +125,14 @@ export class RevisionsController implements OnModuleDestroy {
   @HttpCode(200)
   async interrupt(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path } = validateRequest(request, { path: revisionPath });
-    return this.idempotency.run(request, reply, async () => {
+    const answer = await this.idempotency.run(request, reply, async () => {
       revisionOf(await this.folded(request, path.deployment_id), path.revision_id);
       const { version } = await this.commands.change(request, path.deployment_id, interrupt(path.revision_id));
       reply.header('etag', etag(version));
       const revisions = await this.folded(request, path.deployment_id);
-      return this.answers.revision(request, revisionOf(revisions, path.revision_id));
+      return revisionRecord(revisionOf(revisions, path.revision_id));
     });
+    return this.answers.spelled(request, answer);
   }
 
   /** What differs between two revisions, by member; secrets as digests. */
