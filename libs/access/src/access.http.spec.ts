@@ -229,6 +229,8 @@ describe('an organisation key', () => {
       },
     };
     expect(await send('GET', '/v1/probe', { key })).toEqual(needed);
+    const headers = { accept: 'application/problem+json' };
+    expect(await send('GET', '/v1/probe', { key, headers })).toMatchObject({ status: 403, body: needed.body });
     for (const named of [tenant, DEFAULT_TENANT.id]) {
       expect((await send('GET', '/v1/probe', { key, tenant: named })).body).toEqual({
         keyId: id,

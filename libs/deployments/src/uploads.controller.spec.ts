@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { TENANT } from '@fairlead/http/testing';
 import { SourceStore } from './source.store';
@@ -16,7 +17,7 @@ beforeEach(async () => {
 
 const TARBALL = gzipSync(Buffer.alloc(1_000_000, 'source '), { level: 0 });
 const issue = async () => (await service.send('POST', `/v2/deployments/${id}/upload-url`)).json;
-const put = async (url: string, payload: Buffer, headers = {}) => {
+const put = async (url: string, payload: Buffer | Readable, headers = {}) => {
   const { pathname, search } = new URL(url);
   const answer = await service.app.inject({ method: 'PUT', url: pathname + search, payload, headers });
   return { status: answer.statusCode, json: JSON.parse(answer.payload) };
@@ -32,7 +33,9 @@ async function stored(path: string): Promise<Buffer | undefined> {
 
 describe('upload-url', () => {
   it('gives out a URL that takes an archive without a key, and a path that a PATCH may name', async () => {
-    const { upload_url, object_path } = await issue();
+    const issued = await service.send('POST', `/v2/deployments/${id}/upload-url`);
+    expect([issued.status, Object.keys(issued.json)]).toEqual([200, ['upload_url', 'object_path']]);
+    const { upload_url, object_path } = issued.json;
     expect(upload_url).toMatch(/^http:\/\/[^/]+\/v2\/deployments\//);
     expect(await put(upload_url, TARBALL, { 'content-type': 'application/gzip' })).toEqual({ status: 200, json: {} });
     expect((await stored(object_path))?.equals(TARBALL)).toBe(true);
@@ -57,10 +60,30 @@ describe('upload-url', () => {
         json: { detail: expect.stringMatching(/gzip/) },
       });
     }
-    expect((await put(upload_url, Buffer.from('x'), { 'content-length': String(200 * 1024 * 1024 + 1) })).status).toBe(
-      413,
-    );
     expect(await stored(object_path)).toBeUndefined();
+  });
+
+  it('takes 200 MiB and not a byte more, whether the length is announced or not', async () => {
+    const { upload_url } = await issue();
+    const save = jest.spyOn(service.app.get(SourceStore), 'save').mockImplementation(async (_id, _path, source) => {
+      for await (const part of source) expect(part.length).toBeGreaterThan(0);
+    });
+    const part = Buffer.alloc(1024 * 1024);
+    TARBALL.copy(part, 0, 0, 3);
+    const most = Array.from({ length: 200 }, () => part);
+    const length = (bytes: number) => ({ 'content-length': String(bytes) });
+    const tooLarge = {
+      status: 413,
+      json: { detail: 'The archive is larger than the limit of 209715200 bytes.' },
+    };
+    try {
+      expect((await put(upload_url, Readable.from(most))).status).toBe(200);
+      expect((await put(upload_url, TARBALL, length(209_715_200))).status).toBe(200);
+      expect(await put(upload_url, Readable.from([...most, Buffer.alloc(1)]))).toEqual(tooLarge);
+      expect(await put(upload_url, TARBALL, length(209_715_201))).toEqual(tooLarge);
+    } finally {
+      save.mockRestore();
+    }
   });
 
   it('opens nothing else: a changed, borrowed or expired URL is refused', async () => {
@@ -110,5 +133,18 @@ describe('push-token', () => {
     const { id: other } = await service.ready({ ...pushed, name: `pushed-${++count}` });
     const answer = await service.send('POST', `/v2/deployments/${other}/push-token`);
     expect([answer.status, answer.json.detail]).toEqual([400, expect.stringMatching(/REGISTRY_URL/)]);
+  });
+
+  it('is the operator’s, with the registry that it opens', async () => {
+    const registry = { url: 'registry.example/agents', token: 'push-token' };
+    const other = await TestService.start('any', { registry });
+    try {
+      const pushed = { source: 'internal_container', source_config: {}, source_revision_config: {}, secrets: [] };
+      const { json } = await other.send('POST', '/v2/deployments', { body: { ...pushed, name: 'pushed' } });
+      const answer = await other.send('POST', `/v2/deployments/${json.id}/push-token`);
+      expect([answer.status, answer.json]).toEqual([200, { token: registry.token, registry_url: registry.url }]);
+    } finally {
+      await other.stop();
+    }
   });
 });

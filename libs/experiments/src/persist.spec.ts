@@ -112,8 +112,9 @@ describe('a few seconds after an upload', () => {
       feedback_config: { type: 'continuous', min: 0, max: 20 },
       created_at: '2026-01-01T00:00:00.123456Z',
     };
-    const { id } = await persisted(experiment({}, [row({ evaluation_scores: [score, { key: 'plain' }] })]));
-    const [full, plain] = await rows(
+    const dated = { key: 'dated', created_at: '2026-01-01T00:00:00Z', modified_at: '2026-01-02T00:00:00Z' };
+    const { id } = await persisted(experiment({}, [row({ evaluation_scores: [score, { key: 'plain' }, dated] })]));
+    const [full, plain, changed] = await rows(
       'select *, created_at::text as created from feedback where session_id = $1 order by id',
       id,
     );
@@ -131,6 +132,7 @@ describe('a few seconds after an upload', () => {
     const asked = new Date(upload!.time);
     expect(plain).toMatchObject({ score: null, source_type: 'api', created_at: asked, modified_at: asked });
     expect(full).toMatchObject({ modified_at: asked });
+    expect(changed).toMatchObject({ modified_at: new Date(dated.modified_at), created_at: new Date(dated.created_at) });
     expect(
       await rows('select config from feedback_configs where tenant_id = $1 and key = $2', service.tenants.a, 'k'),
     ).toEqual([{ config: '{"type":"continuous","min":0,"max":20}' }]);
@@ -169,6 +171,11 @@ describe('an example', () => {
     const first = await persisted(experiment({ dataset_name }, [shared]));
     await persisted(experiment({ dataset_name }, [{ ...shared, expected_outputs: undefined }]));
     expect(await examplesOf(first.dataset)).toHaveLength(1);
+    const another = { ...shared, row_id: uuid() };
+    const twice = await persisted(experiment({}, [another]));
+    const { name } = (await service.get(`/api/v1/datasets/${twice.dataset}`)).json;
+    await persisted(experiment({ dataset_name: name }, [{ ...another, expected_outputs: { a: 2 } }]));
+    expect((await examplesOf(twice.dataset)).map(({ outputs }) => outputs)).toEqual(['{"a":1}', '{"a":2}']);
     const changed = await persisted(experiment({ dataset_name }, [{ ...shared, inputs: { other: true } }]));
     const [old, now] = await examplesOf(first.dataset);
     expect(old).toMatchObject({ id: shared.row_id, inputs: JSON.stringify(shared.inputs), valid_to: now!.valid_from });

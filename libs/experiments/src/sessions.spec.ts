@@ -179,7 +179,14 @@ describe('a session that is written', () => {
       description: null,
       extra: { metadata: { y: 2 } },
     });
-    expect(patched.json).toMatchObject({ id, name: 'yours', description: 'described', extra: { metadata: { y: 2 } } });
+    expect(patched.json).toMatchObject({
+      id,
+      tenant_id: a,
+      reference_dataset_id: null,
+      name: 'yours',
+      description: 'described',
+      extra: { metadata: { y: 2 } },
+    });
     expect(await names('metadata=%7B%22y%22:2%7D')).toEqual(['yours']);
     expect(await names('name=mine')).toEqual([]);
     const other = await reading.post('/sessions', { name: 'mine' });

@@ -82,9 +82,25 @@ describe('the check of an upload', () => {
     expect(problems({ results, ...rest })).toEqual([['value_error', `body.results.1.${member}`]]);
   });
 
+  it.each([
+    ['before', '2025-12-31T10:00:00Z'],
+    ['after', '2026-01-02T10:00:00Z'],
+  ])('refuses both times of a row that lies wholly %s the experiment', (_, time) => {
+    expect(problems(experiment({}, [row({ start_time: time, end_time: time })]))).toEqual([
+      ['value_error', 'body.results.0.start_time'],
+      ['value_error', 'body.results.0.end_time'],
+    ]);
+  });
+
   it('counts both ends of the experiment as within it', () => {
     const whole = { start_time: '2026-01-01T00:00:00', end_time: '2026-01-02T01:00:00+01:00' };
     expect(verdict(experiment({}, [row(whole)])).kind).toBe('valid');
+  });
+
+  it('takes a row, and a whole experiment, that takes no time', () => {
+    const [start_time, end_time] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'];
+    const instant = { experiment_start_time: start_time, experiment_end_time: end_time };
+    expect(verdict(experiment(instant, [row({ start_time, end_time })])).kind).toBe('valid');
   });
 
   it('refuses an experiment that ends before it starts', () => {

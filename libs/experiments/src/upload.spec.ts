@@ -74,6 +74,10 @@ describe('the first answer to an upload', () => {
     });
   });
 
+  it('has no extra without experiment_metadata', async () => {
+    expect((await service.upload(experiment())).json.experiment.extra).toBeNull();
+  });
+
   it('is what is read back, but for what is computed later', async () => {
     const { json } = await service.upload(
       experiment({
@@ -237,8 +241,11 @@ describe('the same upload again', () => {
   it('is a conflict after a day', async () => {
     const body = JSON.stringify(experiment());
     const first = await service.upload(body);
-    jest.useFakeTimers({ now: Date.now() + 25 * 3_600_000, doNotFake: notDate });
+    const begun = Date.now();
+    jest.useFakeTimers({ now: begun + 23.9 * 3_600_000, doNotFake: notDate });
     try {
+      expect((await service.upload(body)).text).toBe(first.text);
+      jest.setSystemTime(begun + 24.1 * 3_600_000);
       const again = await service.upload(body);
       expect(again.status).toBe(409);
       expect(again.json.detail).toContain(first.json.experiment.id);

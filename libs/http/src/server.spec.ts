@@ -118,7 +118,7 @@ describe('The server', () => {
       const answer = await patch('{"source_config":{"labels":[]},"revision_source":"zip"}', {
         accept: 'application/problem+json',
       });
-      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([422, 'application/problem+json']);
       expect(answer.body).toMatchObject({
         type: 'about:blank',
         title: 'Unprocessable Entity',
@@ -129,6 +129,12 @@ describe('The server', () => {
         ],
       });
       expect(answer.headers.get('x-error-count')).toBe('2');
+      const problems = async (body: string) =>
+        (await patch(body, { accept: 'application/problem+json' })).body as { errors: object[] };
+      expect((await problems('{"source_config":{"labels":{"a/b~c":1e400}}}')).errors).toMatchObject([
+        { pointer: '#/source_config/labels/a~1b~0c', in: 'body', type: 'finite_number' },
+      ]);
+      expect((await problems('{nope')).errors).toMatchObject([{ pointer: '#', in: 'body', type: 'json_invalid' }]);
       const missing = await ask('/nowhere', { headers: { accept: 'application/problem+json' } });
       expect(missing.body).toMatchObject({ title: 'Not Found', status: 404, detail: 'Not Found' });
     });

@@ -224,6 +224,54 @@ describe('logs', () => {
     expect(await service.logs(`${id}/revisions/${missing}/build_logs`)).toMatchObject({ status: 404 });
     expect(await service.logs(path, { order: 'up', limit: 0 })).toMatchObject({ status: 422 });
   });
+
+  it('are those of the phase, the revision and the time that are asked for', async () => {
+    await start({});
+    const id = await service.deployment();
+    const [one, two] = [await service.revision(id, image('a:1')), await service.revision(id, image('a:2'))];
+    const { pool } = service.database;
+    const at = (minute: number) => `2026-01-01T00:0${minute}:00.000Z`;
+    for (const [revision, phase, minute] of [
+      [one, 'build', 1],
+      [one, 'deploy', 2],
+      [one, 'deploy', 3],
+      [two, 'deploy', 4],
+    ]) {
+      await pool.query(
+        `insert into rollout_logs (deployment_id, revision_id, phase, level, logged_at, message) values ($1, $2, $3, 'ERROR', $4, $5)`,
+        [id, revision, phase, at(Number(minute)), String(minute)],
+      );
+    }
+    // What the rollouts themselves say is no error.
+    const errors = (path: string, body = {}) => messages(path, { level: 'error', ...body });
+    const all = `${id}/deploy_logs`;
+    expect(await errors(all)).toEqual(['2', '3', '4']);
+    expect(await errors(`${id}/revisions/${one}/deploy_logs`)).toEqual(['2', '3']);
+    expect(await errors(`${id}/revisions/${one}/build_logs`)).toEqual(['1']);
+    expect(await errors(`${id}/revisions/${two}/build_logs`)).toEqual([]);
+    expect(await errors(all, { start_time: at(3) })).toEqual(['3', '4']);
+    expect(await errors(all, { end_time: at(3) })).toEqual(['2', '3']);
+    expect(await errors(all, { query: '%' })).toEqual([]);
+    const { status, json: last } = await service.logs(all, { order: 'desc', limit: 2, level: 'ERROR' });
+    expect(status).toBe(200);
+    expect(last.logs[0]).toEqual({ id: expect.any(String), timestamp: at(4), level: 'ERROR', message: '4' });
+    expect(await errors(all, { order: 'desc', offset: last.next_offset })).toEqual(['2']);
+    expect(await errors(all, { offset: Number(last.next_offset) })).toEqual(['4']);
+  });
+
+  it('are given out a hundred lines at a time, a thousand at most', async () => {
+    await start({});
+    const id = await service.deployment();
+    await service.database.pool.query(
+      `insert into rollout_logs (deployment_id, phase, level, logged_at, message)
+       select $1, 'deploy', 'INFO', now(), n::text from generate_series(1, 1001) as n`,
+      [id],
+    );
+    const path = `${id}/deploy_logs`;
+    expect((await service.logs(path)).json.logs).toHaveLength(100);
+    expect((await service.logs(path, { limit: 1000 })).json.logs).toHaveLength(1000);
+    expect((await service.logs(path, { limit: 1001 })).status).toBe(422);
+  });
 });
 
 function alive(pid: number): boolean {

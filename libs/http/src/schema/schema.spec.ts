@@ -61,9 +61,12 @@ describe('An object', () => {
     expect(run(schema, { name: 'a', spec: { redis_cpu: 2, cache_cpu: 2 } }).value).toMatchObject({
       spec: { cache_cpu: 2 },
     });
-    expect(run(schema, { name: 'a', spec: { redis_cpu: null, cache_cpu: 2 } }).value).toMatchObject({
-      spec: { cache_cpu: 2 },
-    });
+    for (const spec of [
+      { redis_cpu: null, cache_cpu: 2 },
+      { redis_cpu: 2, cache_cpu: null },
+    ]) {
+      expect(run(schema, { name: 'a', spec }).value).toMatchObject({ spec: { cache_cpu: 2 } });
+    }
     expect(() => run(schema, { name: 'a', spec: { redis_cpu: 1, cache_cpu: 2 } })).toThrow(BadRequest);
   });
 
@@ -137,6 +140,14 @@ describe('Problems', () => {
     const shown = JSON.stringify(run(secrets, input).problems);
     expect(shown).toMatch(/"type"/);
     expect(shown).not.toContain('hunter2');
+  });
+
+  it('never show a secret that breaks a further rule', () => {
+    const { problems } = run(
+      refine(secret(str()), () => 'must be longer'),
+      'hunter2',
+    );
+    expect(problems).toMatchObject([{ type: 'value_error', input: '[redacted]' }]);
   });
 
   it('show what stands beside a secret', () => {
