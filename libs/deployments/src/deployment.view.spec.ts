@@ -150,6 +150,13 @@ describe('rule 13: the list', () => {
     expect(await list()).toEqual({ names: [...names].reverse(), more: false });
   });
 
+  it('orders by id what was created at the same time', async () => {
+    await database.pool.query(`update deployments set created_at = '2026-01-01'`);
+    expect((await list()).names).toEqual(names);
+    expect((await list({}, { limit: 2, offset: 1 })).names).toEqual(names.slice(1, 3));
+    expect((await list({ name_contains: 'g' })).names).toEqual(['agent', 'Agent-Two', 'my_agent', 'ag\\ent']);
+  });
+
   it('shows an exact match of name_contains first, and finds parts in any case', async () => {
     expect((await list({ name_contains: 'agent' })).names).toEqual(['agent', 'my_agent', 'Agent-Two']);
     expect((await list({ name_contains: 'AGENT' })).names).toEqual(['my_agent', 'Agent-Two', 'agent']);

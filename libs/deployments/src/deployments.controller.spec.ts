@@ -156,6 +156,17 @@ describe('POST /v2/deployments', () => {
     expect((await send('GET', at(json.id))).json).toEqual(json);
   });
 
+  it.each([
+    'http://code.example/a/b',
+    'https://10.0.0.1/a/b',
+    'https://169.254.169.254/',
+    'https://localhost/a/b',
+    'x',
+  ])('refuses the repo_url %s', async (repo_url) => {
+    const { status, json } = await send('POST', '/v2/deployments', { body: sample({ source_config: { repo_url } }) });
+    expect([status, json.detail]).toEqual([400, expect.stringMatching(/^repo_url /)]);
+  });
+
   it('names every missing and every wrong member', async () => {
     const missing = await send('POST', '/v2/deployments', { body: {} });
     expect(missing.status).toBe(422);

@@ -153,4 +153,27 @@ describe('The second version', () => {
     expect((await query({ cursor: 'none' })).status).toBe(400);
     expect((await reading.get(`/v2/runs/${missing}`)).status).toBe(422);
   });
+
+  it('pages through examples with their runs in several experiments', async () => {
+    const path = `/datasets/${dataset}/experiment-runs`;
+    const asked = { experiment_ids: sessions, page_size: 2, selects: ['ID', 'PROJECT_ID'] };
+    for (const base of ['/api/v2', '/v2']) {
+      const { status, json: first } = await reading.post(base + path, asked);
+      expect([status, first.has_more, ids(first.items)]).toEqual([200, true, examples.slice(0, 2)]);
+      expect(first.items[0].runs.map((run: object) => Object.keys(run).sort())).toEqual([
+        ['id', 'project_id'],
+        ['id', 'project_id'],
+      ]);
+      expect(first.items[0].runs.map((run: { project_id: string }) => run.project_id)).toEqual(sessions);
+      const { json: rest } = await reading.post(base + path, { ...asked, cursor: first.next_cursor });
+      expect([rest.has_more, ids(rest.items)]).toEqual([false, examples.slice(2)]);
+    }
+    const missing = newId();
+    expect((await reading.post(`/v2${path}`, { experiment_ids: [missing] })).json).toMatchObject({
+      title: 'Not Found',
+      status: 404,
+      detail: `Session ID ${missing} not found.`,
+    });
+    expect((await reading.post(`/v2${path}`, asked, 'b')).status).toBe(404);
+  });
 });

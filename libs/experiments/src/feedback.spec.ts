@@ -142,6 +142,17 @@ describe('feedback that is added', () => {
     expect(configs).toEqual([{ config: '{"type":"continuous","min":0,"max":1}' }]);
   });
 
+  it('comes from the API unless it says otherwise, with the times that it says', async () => {
+    const { json } = await reading.post('/feedback', { run_id: run, key: 'plain' });
+    expect(json).toMatchObject({ feedback_source: { type: 'api' }, score: null, modified_at: json.created_at });
+    const created_at = '2026-01-01T00:00:00Z';
+    const modified_at = '2026-01-02T00:00:00Z';
+    const dated = (await reading.post('/feedback', { run_id: run, key: 'dated', created_at, modified_at })).json;
+    expect([dated.created_at, dated.modified_at].map((time) => Date.parse(time))).toEqual(
+      [created_at, modified_at].map((time) => Date.parse(time)),
+    );
+  });
+
   it('keeps opaque members as they were sent', async () => {
     const value = '{"one": 1.0, "big":12345678901234567890, "nul":"\\u0000", "twice":1, "twice":2}';
     const body = `{"run_id":"${run}","key":"raw","value": ${value},"comment":"\\u0041\\ud800","correction":${value}}`;

@@ -63,6 +63,23 @@ it('shows an App in the listing that clients choose from', async () => {
   expect(json).toContainEqual({ id, installation_id: 42, name: 'app' });
 });
 
+it('gives the whole listing to choose from, however long it is', async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 21; n++) ids.push(await service.add({ ...gitlab, name: `many ${n}` }));
+  const { json } = await service.send('GET', `${URL}/codehost/install`);
+  expect(json.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(ids));
+});
+
+it.each([
+  { credentials: { token: ['canary'] } },
+  { credentials: { app_id: 'x', private_key: ['canary'] } },
+  { credentials: 'canary' },
+  { name: 1, credentials: { tokken: 'canary', token: 'canary' }, webhook_secret: 'canary' },
+])('never echoes a secret in an error: %j', async (wrong) => {
+  const { status, text } = await service.send('POST', URL, { body: { ...gitlab, ...wrong } });
+  expect([status, text]).toEqual([422, expect.not.stringContaining('canary')]);
+});
+
 it('never lets a credential out, not in answers, logs, events or tables', async () => {
   const id = await service.add({ ...gitlab, webhook_secret: `${SECRET}-hook` });
   await service.send('PATCH', `${URL}/${id}`, { body: { credentials: { token: `${SECRET}-2` } } });
