@@ -65,6 +65,14 @@ it('takes the origin for the authorisation server when no metadata of the resour
   });
 });
 
+it('goes to the authorisation server that the metadata of the resource names', async () => {
+  pages['/.well-known/oauth-protected-resource'] = { body: { resource: oddUrl, authorization_servers: [server.url] } };
+  expect((await discover('elsewhere', `${oddUrl}/mcp`)).json).toMatchObject({
+    token_url: `${server.url}/token`,
+    mcp_server_url: `${oddUrl}/mcp`,
+  });
+});
+
 it('says plainly that a server offers no discovery', async () => {
   const { status, json } = await discover('none', `${oddUrl}/mcp`);
   expect({ status, json }).toEqual({
@@ -104,7 +112,10 @@ it.each([
 it('follows no metadata to a host that may not be called, and no redirect', async () => {
   const authorization_servers = ['https://169.254.169.254'];
   pages['/.well-known/oauth-protected-resource'] = { body: { resource: oddUrl, authorization_servers } };
-  expect((await discover('odd', `${oddUrl}/mcp`)).status).toBe(400);
+  expect(await discover('odd', `${oddUrl}/mcp`)).toMatchObject({
+    status: 400,
+    json: { detail: 'The authorisation server of mcp_server_url names a host that may not be called.' },
+  });
   for (const url of ['http://mcp.example', 'https://inside.example/mcp', 'https://[::1]/mcp']) {
     const { status, json } = await discover('odd', url);
     expect(status).toBe(400);

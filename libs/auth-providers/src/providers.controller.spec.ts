@@ -49,6 +49,11 @@ it('adds a provider with the defaults and answers its record', async () => {
   });
 });
 
+it('needs no client_secret', async () => {
+  const { status, json } = await add({ client_secret: undefined, token_endpoint_auth_method: 'none' });
+  expect([status, json.token_endpoint_auth_method]).toEqual([200, 'none']);
+});
+
 it('chooses S256 when PKCE is used and no method is named', async () => {
   expect((await add({ uses_pkce: true })).json.code_challenge_method).toBe('S256');
   expect((await add({ provider_id: 'b', uses_pkce: true, code_challenge_method: 'plain' })).json).toMatchObject({

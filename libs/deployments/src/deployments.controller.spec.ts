@@ -605,6 +605,10 @@ describe('rule 14: dry run', () => {
     expect(json.secrets).toEqual([{ name: 'NEW', value: '********' }]);
     expect(json.latest_revision_id).not.toBe(latest_revision_id);
     expect((await send('GET', at(id))).text).toBe(before.text);
+    const stale = { 'if-match': '"1"' };
+    expect((await send('PATCH', at(id, '?dry_run=true'), { body, headers: stale })).status).toBe(412);
+    const fresh = { 'if-match': String(before.headers.etag) };
+    expect((await send('PATCH', at(id, '?dry_run=true'), { body, headers: fresh })).status).toBe(200);
     for (const value of ['one', '********']) {
       const same = await send('PATCH', at(id, '?dry_run=true'), { body: { secrets: [{ name: 'TOKEN', value }] } });
       expect(same.json.latest_revision_id).toBe(latest_revision_id);

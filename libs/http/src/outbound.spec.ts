@@ -170,6 +170,26 @@ describe('checkUrl', () => {
     expect(checkUrl(url, policy).href).toContain(new URL(url).host);
   });
 
+  it.each([
+    ['https://user@code.example/', 'must not hold credentials'],
+    ['https://user:word@code.example/', 'must not hold credentials'],
+    ['https://@code.example/', 'must not hold credentials'],
+    ['https://code.example/#top', 'must not hold a fragment'],
+    ['https://code.example/a b', 'must be an absolute https URL'],
+    ['https://code.example\\team', 'must be an absolute https URL'],
+    ['ftp://code.example/', 'must be an absolute https URL'],
+    ['//code.example/', 'must be an absolute https URL'],
+    ['http://code.example/', 'must be an https URL'],
+    [`https://${number(PUBLIC)}/`, 'must spell an IPv4 address as four decimal numbers'],
+    [`https://0x${hex(number(PUBLIC))}/`, 'must spell an IPv4 address as four decimal numbers'],
+    ['https://93.184.55330/', 'must spell an IPv4 address as four decimal numbers'],
+    ['https://code/', 'names a host that may not be called'],
+    ['https://code.internal/', 'names a host that may not be called'],
+    [`https://code.example/${'x'.repeat(2028)}`, 'must not be longer than 2048 characters'],
+  ])('refuses %s although its host is public: it %s', (url, reason) => {
+    expect(() => checkUrl(url, policy, 'base_url')).toThrow(`base_url ${reason}.`);
+  });
+
   it('accepts a name of another script however often it is asked', () => {
     for (let n = 0; n < 20_000; n++) expect(() => checkUrl('https://münchen.example/', policy)).not.toThrow();
   });
