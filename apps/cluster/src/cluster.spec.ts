@@ -76,7 +76,7 @@ it('starts a process again that is killed, and the others answer meanwhile', asy
   expect(cluster.output()).toMatch(/^deployments\.[12] +\| It ended \(SIGKILL\) and is started again\.$/m);
 });
 
-it('replaces every process, one after the other, and fails no request', async () => {
+it('replaces every process, of each service one at a time, and fails no request', async () => {
   const before = [...(await processes()).values()].flat();
   const failures: string[] = [];
   let [asked, replaced] = [0, false];

@@ -20,6 +20,8 @@ export interface ClusterOptions {
 
 interface Placed {
   readonly service: ServiceName;
+  /** Counted from 1, for each service. */
+  readonly number: number;
   readonly url: string;
   readonly replica: Replica;
 }
@@ -40,7 +42,7 @@ export function processesOf(replicas: number): number {
  */
 export class Cluster {
   private placed: readonly Placed[] = [];
-  private gateways: Replica[] = [];
+  private readonly gateways = new Set<Replica>();
   private port = 0;
   private rolling: Promise<void> = Promise.resolve();
   private stopping = false;
@@ -57,14 +59,14 @@ export class Cluster {
     this.port = port || (await freePort());
     const wanted = NAMES.flatMap((service) => Array.from({ length: replicas }, (_, index) => ({ service, index })));
     this.placed = await Promise.all(wanted.map(({ service, index }) => this.place(service, index + 1)));
-    this.gateways = Array.from({ length: replicas }, () => this.gateway());
+    for (let n = 0; n < replicas; n++) this.gateways.add(this.gateway());
     await Promise.all([...this.placed.map(({ replica }) => replica), ...this.gateways].map((one) => one.start()));
     return this.port;
   }
 
   /**
-   * Replaces every process by a new one, one after the other; where there are two of each, no request is lost.
-   * @throws Error when a new one does not come up: the rest keeps running as it is.
+   * Replaces every process by a new one, of each service one at a time; where there are two of each, no request is lost.
+   * @throws Error when a new one does not come up: those that were not reached yet keep running as they are.
    */
   roll(): Promise<void> {
     const next = this.rolling.then(() => this.replaceAll());
@@ -75,22 +77,34 @@ export class Cluster {
   /** Stops the gateways, which finish what is under way, then the services. */
   async stop(): Promise<void> {
     this.stopping = true;
-    await Promise.all(this.gateways.map((gateway) => gateway.stop()));
+    await Promise.all([...this.gateways].map((gateway) => gateway.stop()));
     await Promise.all(this.placed.map(({ replica }) => replica.stop()));
   }
 
   private async replaceAll(): Promise<void> {
-    for (const { replica } of this.placed) {
-      if (!this.stopping) await replica.restart();
+    for (let n = 1; n <= this.options.replicas && !this.stopping; n++) {
+      // They finish together; one after the other starts, which is work that those who answer meanwhile would feel.
+      let turn = Promise.resolve();
+      const chosen = this.placed.filter(({ number }) => number === n);
+      await all(
+        chosen.map(({ replica }) => {
+          const restarted = replica.restart(turn);
+          turn = restarted.catch(() => undefined);
+          return restarted;
+        }),
+      );
     }
+    if (this.stopping) return;
     // A gateway's successor listens on their port before it stops.
-    for (const [index, former] of this.gateways.entries()) {
-      if (this.stopping) return;
-      const successor = this.gateway();
-      this.gateways[index] = successor;
-      await successor.start();
-      await former.stop();
-    }
+    await all(
+      [...this.gateways].map(async (former) => {
+        const successor = this.gateway();
+        this.gateways.add(successor);
+        await successor.start();
+        await former.stop();
+        this.gateways.delete(former);
+      }),
+    );
   }
 
   private async place(service: ServiceName, number: number): Promise<Placed> {
@@ -104,7 +118,7 @@ export class Cluster {
       },
       ready: (gone) => untilReady(url, gone),
     });
-    return { service, url, replica };
+    return { service, number, url, replica };
   }
 
   private gateway(): Replica {
@@ -127,6 +141,12 @@ export class Cluster {
   private heard(name: string): { name: string; say: (line: string) => void } {
     return { name, say: (line) => this.options.log.say(name, line) };
   }
+}
+
+/** Resolves when everything is done. @throws Error the first one, once everything has ended. */
+async function all(work: readonly Promise<void>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(work);
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** The main file of an application, built or not as this one is. */

@@ -10,7 +10,8 @@ import { Log } from './log';
 
 const USAGE = `npm run cluster -- [--replicas <1 to 9>] [--no-kafka]
   Every service as a process of its own, or as many as asked for, on an embedded PostgreSQL, and with a Kafka broker where
-  Java is there; DATABASE_URL and KAFKA_BROKERS name others. Ctrl-C stops them; SIGHUP replaces one after the other.`;
+  Java is there; DATABASE_URL and KAFKA_BROKERS name others. Ctrl-C stops them; SIGHUP replaces every process, of each
+  service one at a time.`;
 /** Connections to the database that a process makes besides those that its requests share. */
 const MORE_CONNECTIONS = 5;
 
@@ -18,7 +19,8 @@ const { replicas, kafka: wantsKafka } = readArguments();
 const log = new Log((line) => console.log(line), process.stdout.isTTY, NAME_WIDTH);
 void run(
   startCluster,
-  ({ url, key }) => `${banner(url, key)}\nReplace every process, one after the other: kill -HUP ${process.pid}\n`,
+  ({ url, key }) =>
+    `${banner(url, key)}\nReplace every process, of each service one at a time: kill -HUP ${process.pid}\n`,
 );
 
 async function startCluster(settings: Settings): Promise<Edge> {
@@ -62,7 +64,7 @@ function startPostgres({ dataDir, databaseConnections }: Settings) {
 
 async function roll(cluster: Cluster): Promise<void> {
   const say = (line: string) => log.say('cluster', line);
-  say('Every process is replaced, one after the other.');
+  say('Every process is replaced, of each service one at a time.');
   await cluster.roll().then(
     () => say('Every process has been replaced.'),
     (error: Error) => say(`${error.message} The others are left as they are.`),

@@ -56,10 +56,14 @@ export class Replica {
     else child.once('exit', () => void this.revive(life));
   }
 
-  /** Lets it finish what it does, and starts a new one. @throws Error when that one ends before it is ready. */
-  async restart(): Promise<void> {
+  /**
+   * Lets it finish what it does, and starts a new one once it is its turn. @throws Error when that one ends before it is
+   * ready.
+   */
+  async restart(turn: Promise<void> = Promise.resolve()): Promise<void> {
     const life = ++this.life;
     await this.quit();
+    await turn;
     if (this.stopping.signal.aborted) return;
     try {
       await this.start();

@@ -8,6 +8,7 @@ import { KafkaPart } from './kafka.part';
 import { LogBook } from './log-book';
 import type { Part } from './part';
 import { PostgresPart } from './postgres.part';
+import { settings } from './settings';
 import { StandalonePart } from './standalone.part';
 
 /** Of clients: a request may need many answers of a server that takes five seconds for each. */
@@ -39,7 +40,9 @@ export class Installation {
   /** `random` chooses which of several processes is killed. */
   static async start(options: InstallationOptions, random: Random): Promise<Installation> {
     const { replicas, eventStoreDb, kafka } = options;
-    const home = replicas ? new Home('cluster', ['--no-kafka', '--replicas', String(replicas)]) : new Home();
+    const home = replicas
+      ? new Home('cluster', ['--no-kafka', '--replicas', String(replicas)], settings.full)
+      : new Home('standalone', [], settings.full);
     const installation = new Installation(home);
     try {
       const env: Record<string, string> = { LOG_LEVEL: 'debug' };

@@ -36,13 +36,16 @@ export class Home {
   constructor(
     private readonly app: 'standalone' | 'cluster' = 'standalone',
     private readonly args: readonly string[] = [],
+    /** Runs what has been built, not the sources. */
+    private readonly built = false,
   ) {}
 
-  /** Starts the service from the sources, on a free port unless `env` says otherwise. */
+  /** Starts the service on a free port, unless `env` says otherwise. */
   launch(env: Environment = {}): Launched {
     const { PATH } = process.env;
-    const main = join(ROOT, 'apps', this.app, 'src/main.ts');
-    const child = spawn(process.execPath, ['-r', TYPESCRIPT, main, ...this.args], {
+    const folder = join(ROOT, 'apps', this.app);
+    const main = this.built ? [join(folder, 'dist/main.js')] : ['-r', TYPESCRIPT, join(folder, 'src/main.ts')];
+    const child = spawn(process.execPath, [...main, ...this.args], {
       env: { PATH, PORT: '0', FAIRLEAD_DATA_DIR: this.data(), LOG_LEVEL: 'error', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

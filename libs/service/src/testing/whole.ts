@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { jars } from '@fairlead/kafka';
+import { sharedKafka } from '@fairlead/kafka/testing';
 import { type Edge, startEdge } from '../edge';
 import { type ServiceName, services, urlVariable } from '../services';
 import { type Environment, readSettings } from '../settings';
@@ -13,10 +16,13 @@ const NAMES = Object.keys(services) as ServiceName[];
 
 /**
  * Everything in the shape that a test run is about: in this process or, with `FAIRLEAD_TEST_SHAPE=cluster`, each service
- * in one of its own and the gateway in this one. The database is that in `DATABASE_URL`.
+ * in one of its own and the gateway in this one, with a real Kafka where its jars are. The database is that in
+ * `DATABASE_URL`.
  */
-export function startWhole(env: Environment): Promise<Whole> {
-  return process.env.FAIRLEAD_TEST_SHAPE === 'cluster' ? startApart(env) : startTogether(env);
+export async function startWhole(env: Environment): Promise<Whole> {
+  if (process.env.FAIRLEAD_TEST_SHAPE !== 'cluster') return startTogether(env);
+  if (jars() === undefined) return startApart(env);
+  return startApart({ KAFKA_BROKERS: await sharedKafka(), KAFKA_PREFIX: `test-${randomUUID()}.`, ...env });
 }
 
 /** All services in this process. */
