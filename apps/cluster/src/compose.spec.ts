@@ -154,8 +154,8 @@ itWithClient.each(['docker-compose.yml', 'docker/standalone.yml'])('%s is what D
 function composeClient(): readonly string[] | undefined {
   return [['docker', 'compose'], ['docker-compose']].find(([program, ...args]) => {
     try {
-      const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const;
-      return /^v?[2-9]/.test(execFileSync(program!, [...args, 'version', '--short'], options));
+      const version = execFileSync(program!, [...args, 'version', '--short'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      return /^v?[2-9]/.test(version.toString());
     } catch {
       return false;
     }
