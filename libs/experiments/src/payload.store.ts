@@ -1,18 +1,20 @@
-import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
-import { copyIn } from '@fairlead/postgres';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
-import { to } from 'pg-copy-streams';
+import { from, to } from 'pg-copy-streams';
 import { v7 as uuid } from 'uuid';
 import { COPY_END, COPY_SIGNATURE, copiedFields } from './copy-rows';
 import { uuidBytes } from './ids';
+import { BLOCK_BYTES } from './upload.blocks';
 
 /** Bytes of a stored chunk: with its head it fills a page of PostgreSQL's (8 KiB) and needs no other place. */
 const CHUNK_BYTES = 8000;
 const CHUNK_HEAD_BYTES = 34;
-/** Bytes that may wait for the database. */
-const BUFFERED_BYTES = 1024 * 1024;
+/** Blocks that may wait for the database. */
+const MOST_WAITING = 4;
+/** Bytes after which the database is asked to write its log to the disk, so that little is left for the commit. */
+const AHEAD_BYTES = 2 * 1024 * 1024;
 
 /** Uploaded bodies by tenant and SHA-256 (hex) of their content. */
 @Injectable()
@@ -23,8 +25,7 @@ export class PayloadStore {
   async begin(): Promise<PayloadDraft> {
     const client = await this.pool.connect();
     try {
-      await client.query('begin');
-      await client.query('set local statement_timeout = 0');
+      await client.query('begin; set local statement_timeout = 0');
       return new PayloadDraft(this.pool, client);
     } catch (error) {
       client.release(true);
@@ -75,49 +76,62 @@ export class PayloadStore {
   }
 }
 
+/** Memory that is filled again when the database has taken what was in it. */
+interface Room {
+  readonly bytes: Buffer;
+  taken: Promise<void>;
+}
+
 /** A payload being written, in a transaction of its own that ends with `keep` or `discard`. */
 export class PayloadDraft {
   private readonly id = uuid();
-  private readonly input = new PassThrough({ highWaterMark: BUFFERED_BYTES });
-  private readonly copying: Promise<number>;
+  private readonly idBytes = uuidBytes(this.id);
+  private readonly copy: Writable;
+  private readonly copied: Promise<void>;
+  private readonly rooms: Room[] = [];
+  private turn = 0;
   private number = 0;
+  private ahead = 0;
   private ended = false;
 
   constructor(
     private readonly pool: Pool,
     private readonly client: PoolClient,
   ) {
-    const statement = 'copy payload_chunks (payload_id, number, data) from stdin (format binary)';
-    this.copying = copyIn(client, statement, this.input);
+    this.copy = client.query(from('copy payload_chunks (payload_id, number, data) from stdin (format binary)'));
+    this.copied = finished(this.copy);
     // Told by the next write, or by keep.
-    this.copying.catch(() => this.input.destroy());
-    this.input.on('error', () => undefined);
-    this.input.write(COPY_SIGNATURE);
+    this.copied.catch(() => undefined);
+    this.copy.write(COPY_SIGNATURE);
   }
 
-  /** Adds bytes; waits when the database does not keep up. */
-  async write(bytes: Buffer): Promise<void> {
-    const id = uuidBytes(this.id);
-    const chunks = Math.ceil(bytes.length / CHUNK_BYTES);
-    const rows = Buffer.allocUnsafe(bytes.length + chunks * CHUNK_HEAD_BYTES);
-    let at = 0;
-    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
-      const length = Math.min(CHUNK_BYTES, bytes.length - start);
-      at = rows.writeInt16BE(3, at);
-      at = rows.writeInt32BE(id.length, at);
-      at += id.copy(rows, at);
-      at = rows.writeInt32BE(4, at);
-      at = rows.writeInt32BE(this.number++, at);
-      at = rows.writeInt32BE(length, at);
-      at += bytes.copy(rows, at, start, start + length);
+  /** Adds a block; waits when the database does not keep up. */
+  async write(block: Buffer): Promise<void> {
+    if (block.length < BLOCK_BYTES) {
+      // Short ones may lie with the socket after the stream has let them go.
+      this.copy.write(this.rowsOf(block, Buffer.allocUnsafe(rowsLength(block.length))));
+      return;
     }
-    if (!this.input.write(rows)) await Promise.race([once(this.input, 'drain'), this.copying]);
+    const room = (this.rooms[this.turn++ % MOST_WAITING] ??= {
+      bytes: Buffer.allocUnsafeSlow(rowsLength(BLOCK_BYTES)),
+      taken: Promise.resolve(),
+    });
+    await Promise.race([this.copied, room.taken]);
+    const rows = this.rowsOf(block, room.bytes);
+    room.taken = new Promise((resolve) => this.copy.write(rows, () => resolve()));
+    this.ahead += rows.length;
+    if (this.ahead >= AHEAD_BYTES) this.writeAhead();
+  }
+
+  /** Tells that no more bytes come, so that the database can take in the last ones before anything is decided. */
+  complete(): void {
+    if (!this.copy.writableEnded) this.copy.end(COPY_END);
   }
 
   /** Makes the payload readable. When the tenant has the same content already, that is kept and this one dropped. */
   async keep(tenant: string, sha256: string, bytes: number): Promise<void> {
-    this.input.end(COPY_END);
-    await this.copying;
+    this.complete();
+    await this.copied;
     const { rowCount } = await this.client.query(
       `insert into payloads (id, tenant_id, sha256, bytes) values ($1, $2, $3, $4)
        on conflict (tenant_id, sha256) do nothing`,
@@ -138,9 +152,32 @@ export class PayloadDraft {
   /** Forgets the payload; does nothing after `keep`. */
   async discard(): Promise<void> {
     if (this.ended) return;
-    this.input.destroy(new Error('The upload was given up.'));
-    await this.copying.catch(() => undefined);
+    if (!this.copy.writableEnded) this.copy.destroy(new Error('The upload was given up.'));
+    await this.copied.catch(() => undefined);
     await this.end('rollback').catch(() => undefined);
+  }
+
+  /** The rows of a block, written to the beginning of `rows`. */
+  private rowsOf(block: Buffer, rows: Buffer): Buffer {
+    const id = this.idBytes;
+    let at = 0;
+    for (let start = 0; start < block.length; start += CHUNK_BYTES) {
+      const length = Math.min(CHUNK_BYTES, block.length - start);
+      at = rows.writeInt16BE(3, at);
+      at = rows.writeInt32BE(id.length, at);
+      at += id.copy(rows, at);
+      at = rows.writeInt32BE(4, at);
+      at = rows.writeInt32BE(this.number++, at);
+      at = rows.writeInt32BE(length, at);
+      at += block.copy(rows, at, start, start + length);
+    }
+    return rows.subarray(0, at);
+  }
+
+  /** A transaction that wrote nothing is not waited for on the disk, but wakes the process that writes the log. */
+  private writeAhead(): void {
+    this.ahead = 0;
+    this.pool.query('select txid_current()').catch(() => undefined);
   }
 
   private async end(statement: 'commit' | 'rollback'): Promise<void> {
@@ -155,6 +192,10 @@ export class PayloadDraft {
       this.client.release(broken);
     }
   }
+}
+
+function rowsLength(bytes: number): number {
+  return bytes + Math.ceil(bytes / CHUNK_BYTES) * CHUNK_HEAD_BYTES;
 }
 
 /** The payload that was there a moment ago has just been swept; sending it again helps. */

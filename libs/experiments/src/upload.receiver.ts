@@ -3,7 +3,7 @@ import { Problems, Unprocessable } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits, LimitExceeded } from './limits';
 import { type PayloadDraft, PayloadStore } from './payload.store';
-import { BLOCK_BYTES, inRing, RING_BLOCKS } from './upload.blocks';
+import { BLOCK_BYTES, inRing } from './upload.blocks';
 import { LocalChecker, type UploadChecker } from './upload.checker';
 import type { CheckedUpload, Verdict } from './upload-check';
 import { UploadThread } from './upload.thread';
@@ -18,7 +18,7 @@ export interface Received {
 }
 
 /** Blocks held in memory before anything is written: a client that is slow from the start holds no connection. */
-const FIRST_BLOCKS = RING_BLOCKS - 2;
+const FIRST_BLOCKS = 2;
 
 /** Takes bodies in: checks, hashes and stores them in one pass. */
 @Injectable()
@@ -61,6 +61,7 @@ export class UploadReceiver {
       bytes += block.length;
       await draft.write(block);
     }
+    if (hopeful) draft.complete();
     const upload = accepted(await checker.finish());
     return { upload, sha256: hash.digest('hex'), bytes, draft };
   }

@@ -1,8 +1,10 @@
 import {
   checkAppend,
   EventStore,
+  fold,
   Followers,
   handle,
+  idOf,
   load,
   type Metadata,
   type Recorded,
@@ -10,7 +12,7 @@ import {
 } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { DatasetState, Target } from './dataset';
-import { experimentModel, type ExperimentUploaded, upload } from './experiment';
+import { type ExperimentEvent, experimentModel, type ExperimentUploaded, upload } from './experiment';
 import { EXPERIMENTS_VIEW } from './experiments.view';
 import { experimentId } from './ids';
 import { checkSessionName, reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
@@ -41,13 +43,16 @@ export class Uploads {
    * @throws SessionExists, AppendTooLarge, DatasetIdTaken, DatasetMismatch, NotExternallyManaged; then nothing is visible.
    */
   async record(received: Received, tenant: string, metadata: Metadata): Promise<Outcome> {
-    const id = await this.identify(tenant, received.sha256);
-    const before = await this.earlier(id);
-    if (before) return { event: before, replayed: true };
+    const { id, first } = await this.identify(tenant, received.sha256);
+    if (first) return { event: earlier(first), replayed: true };
     const { header } = received.upload;
     checkAppend(sessionStream(id), [{ type: 'ExperimentUploaded', data: received.upload }], metadata);
-    const target = await findTarget(this.store, tenant, header, id);
-    await checkSessionName(this.store, tenant, header.experiment_name, id);
+    const finding = findTarget(this.store, tenant, header, id);
+    const naming = checkSessionName(this.store, tenant, header.experiment_name, id);
+    // Both are asked at once; what is wrong with the dataset is told first.
+    naming.catch(() => undefined);
+    const target = await finding;
+    await naming;
     try {
       const joining = this.join(id, target, received, tenant, metadata);
       // Both end before anything else is done, whichever fails.
@@ -70,19 +75,13 @@ export class Uploads {
     return joinDataset(this.store, target, header.dataset_id !== undefined, id, metadata);
   }
 
-  /** The id of the experiment that this body is or becomes. */
-  private async identify(tenant: string, sha256: string): Promise<string> {
+  /** The id of the experiment that this body is or becomes, and its first event if it has been uploaded. */
+  private async identify(tenant: string, sha256: string): Promise<{ id: string; first?: Recorded<ExperimentEvent> }> {
     for (let generation = 0; ; generation++) {
       const id = experimentId(tenant, sha256, generation);
-      const { state } = await load(this.store, experimentModel, sessionStream(id));
-      if (!state.deleted) return id;
+      const events = (await this.store.read(sessionStream(id))) as Recorded<ExperimentEvent>[];
+      if (!fold(experimentModel, events).deleted) return { id, first: events[0] };
     }
-  }
-
-  private async earlier(id: string): Promise<Recorded<ExperimentUploaded> | undefined> {
-    const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
-    if (first && Date.now() - Date.parse(first.time) > REPLAY_MS) throw new SessionExists(id);
-    return first;
   }
 
   private async append(
@@ -113,8 +112,10 @@ export class Uploads {
     });
     const { events, position } = await handle(this.store, experimentModel, sessionStream(id), decide, metadata);
     await this.followers.passed(position, [EXPERIMENTS_VIEW]);
+    const written = events[0] as Recorded<ExperimentUploaded> | undefined;
+    if (written) return { event: written, replayed: false };
     const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
-    return { event: first!, replayed: events.length === 0 };
+    return { event: first!, replayed: true };
   }
 
   /** Frees the name again, unless the same upload has succeeded beside this one. */
@@ -126,4 +127,10 @@ export class Uploads {
       // The reservation then counts as abandoned after a minute.
     }
   }
+}
+
+/** The first outcome of an upload. @throws SessionExists when that is so long ago that this one is no retry */
+function earlier(first: Recorded<ExperimentEvent>): Recorded<ExperimentUploaded> {
+  if (Date.now() - Date.parse(first.time) > REPLAY_MS) throw new SessionExists(idOf(first.stream));
+  return first as Recorded<ExperimentUploaded>;
 }

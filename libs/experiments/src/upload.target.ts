@@ -15,6 +15,12 @@ import { addExperiment, checkTarget, DatasetMismatch, datasetModel, type Dataset
 import { newDatasetId } from './ids';
 import type { Header } from './upload-schema';
 
+/** A dataset by its id. */
+export interface Dataset {
+  readonly id: string;
+  readonly state: DatasetState;
+}
+
 /** The stream of a dataset. */
 export function datasetStream(id: string): string {
   return streamName('dataset', id);
@@ -37,13 +43,13 @@ export async function findTarget(
 ): Promise<Target> {
   const { dataset_id: givenId, dataset_name: givenName } = header;
   const namesake = givenName === undefined ? undefined : await liveHolder(store, tenant, givenName);
-  const id = givenId ?? namesake ?? newDatasetId(experiment);
-  const { state } = await load(store, datasetModel, datasetStream(id));
+  const id = givenId ?? namesake?.id ?? newDatasetId(experiment);
+  const state = id === namesake?.id ? namesake.state : (await load(store, datasetModel, datasetStream(id))).state;
   const name = givenName ?? (state.exists ? state.name : `External dataset ${id}`);
   const description = header.dataset_description ?? null;
   const target = { id, tenant, name, description, named: givenName !== undefined };
   checkTarget(state, target);
-  if (namesake !== undefined && namesake !== id) throw new DatasetMismatch();
+  if (namesake !== undefined && namesake.id !== id) throw new DatasetMismatch();
   return target;
 }
 
@@ -59,7 +65,7 @@ export async function joinDataset(
   idGiven: boolean,
   experiment: string,
   metadata: Metadata,
-): Promise<{ id: string; state: DatasetState }> {
+): Promise<Dataset> {
   const stream = datasetStream(target.id);
   const { state } = await load(store, datasetModel, stream);
   checkTarget(state, target);
@@ -89,9 +95,11 @@ async function reserveName(store: EventStore, target: Target, metadata: Metadata
   }
 }
 
-async function liveHolder(store: EventStore, tenant: string, name: string): Promise<string | undefined> {
+async function liveHolder(store: EventStore, tenant: string, name: string): Promise<Dataset | undefined> {
   const owner = await holder(store, datasetNameStream(tenant, name));
-  return owner === undefined || (await isGone(store, owner)) ? undefined : idOf(owner);
+  if (owner === undefined) return undefined;
+  const { state, version } = await load(store, datasetModel, owner);
+  return version > 0 && !state.exists ? undefined : { id: idOf(owner), state };
 }
 
 /** True for a dataset that was deleted, and whose name may therefore be used again. */

@@ -1,0 +1,70 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { v4 as uuid } from 'uuid';
+import { experimentsMigrations } from './migrations';
+import { PayloadStore } from './payload.store';
+import { BLOCK_BYTES } from './upload.blocks';
+
+describe('a payload being written', () => {
+  let database: TestDatabase;
+  let payloads: PayloadStore;
+  const tenant = uuid();
+  beforeAll(async () => {
+    database = await testDatabase(experimentsMigrations);
+    payloads = new PayloadStore(database.pool);
+  });
+  afterAll(() => database.drop());
+
+  const chunks = async () => (await database.pool.query('select count(*)::int as n from payload_chunks')).rows[0].n;
+  /** More than wait for the database at a time, and a short one, all different; the buffer is the same every time. */
+  async function write(draft: { write(block: Buffer): Promise<void> }, blocks: number): Promise<string> {
+    const hash = createHash('sha256');
+    const buffer = Buffer.alloc(BLOCK_BYTES);
+    for (let n = 0; n < blocks; n++) {
+      const block = n === blocks - 1 ? buffer.subarray(0, 12_345) : buffer;
+      randomBytes(block.length).copy(block);
+      hash.update(block);
+      await draft.write(block);
+    }
+    return hash.digest('hex');
+  }
+  async function hashOf(sha256: string): Promise<string> {
+    const hash = createHash('sha256');
+    for await (const piece of (await payloads.read(tenant, sha256))!) hash.update(piece);
+    return hash.digest('hex');
+  }
+
+  it('is read as it was written, by several at a time', async () => {
+    const drafts = await Promise.all([1, 2, 3].map(() => payloads.begin()));
+    const written = await Promise.all(drafts.map((draft) => write(draft, 40)));
+    for (const [n, draft] of drafts.entries()) await draft.keep(tenant, written[n]!, 39 * BLOCK_BYTES + 12_345);
+    for (const sha256 of written) expect(await hashOf(sha256)).toBe(sha256);
+  });
+
+  it('leaves nothing when it is given up, before its end or after', async () => {
+    const before = await chunks();
+    for (const whole of [false, true]) {
+      const draft = await payloads.begin();
+      await write(draft, 9);
+      if (whole) draft.complete();
+      await draft.discard();
+      await draft.discard();
+    }
+    expect(await chunks()).toBe(before);
+    expect(database.pool.idleCount).toBe(database.pool.totalCount);
+  });
+
+  it('fails when its connection breaks, while blocks still come', async () => {
+    const draft = await payloads.begin();
+    await write(draft, 5);
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy payload_chunks%' and datname = current_database()`,
+    );
+    await expect(write(draft, 200)).rejects.toThrow();
+    await draft.discard();
+    const next = await payloads.begin();
+    const sha256 = await write(next, 2);
+    await next.keep(tenant, sha256, BLOCK_BYTES + 12_345);
+    expect(await hashOf(sha256)).toBe(sha256);
+  });
+});
