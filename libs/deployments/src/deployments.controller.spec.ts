@@ -130,6 +130,13 @@ describe('POST /v2/deployments', () => {
     expect([again.status, again.json, again.headers.etag]).toEqual([201, first.json, first.headers.etag]);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(await listed(`name_contains=${body.name}`)).toEqual([body.name]);
+    const headers = { 'idempotency-key': body.name };
+    const other = await send('POST', '/v2/deployments', { body, headers, as: 'stranger' });
+    expect([other.status, other.json.tenant_id, other.headers['idempotent-replayed']]).toEqual([
+      201,
+      OTHER_TENANT,
+      undefined,
+    ]);
   });
 
   it('rule 14: a POST repeated after a crash ends what the first began, wherever that was cut off', async () => {
@@ -145,6 +152,22 @@ describe('POST /v2/deployments', () => {
     const again = await send('POST', '/v2/deployments', { body, headers });
     expect([again.status, again.json]).toEqual([201, first.json]);
     expect((await send('POST', '/v2/deployments', { body })).status).toBe(400);
+  });
+
+  it.each([
+    ['custom_url', 'https://agent.example', sample],
+    ['install_command', 'npm ci', sample],
+    ['build_command', 'npm run build', sample],
+    ['build_on_push', true, sample],
+    ['listener_id', uuidOf(3), container],
+    ['listener_config', { cluster_namespace: 'agents' }, container],
+    ['resource_spec', { min_scale: 1, labels: { team: 'a' } }, container],
+  ])('answers the %s that was given, to all who ask', async (member, value, kind) => {
+    const { status, json } = await send('POST', '/v2/deployments', {
+      body: kind({ source_config: { [member]: value } }),
+    });
+    expect([status, json.source_config[member]]).toEqual([201, value]);
+    expect((await send('GET', at(json.id))).json.source_config).toEqual(json.source_config);
   });
 
   it('belongs to the tenant of the key, whatever the body says', async () => {
@@ -173,6 +196,14 @@ describe('POST /v2/deployments', () => {
     expect(missing.json.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual(
       ['name', 'source', 'source_config', 'source_revision_config', 'secrets'].map((member) => ['body', member]),
     );
+    const inner = await send('POST', '/v2/deployments', { body: sample({ secrets: [{}], secret_references: [{}] }) });
+    expect(inner.json.detail.map(({ type, loc }: { type: string; loc: string[] }) => [type, ...loc.slice(1)])).toEqual([
+      ['missing', 'secrets', 0, 'name'],
+      ['missing', 'secrets', 0, 'value'],
+      ['missing', 'secret_references', 0, 'name'],
+      ['missing', 'secret_references', 0, 'secret_name'],
+      ['missing', 'secret_references', 0, 'secret_key'],
+    ]);
     const wrong = await send('POST', '/v2/deployments', { body: sample({ source: 'zip' }) });
     expect(wrong.json.detail[0]).toMatchObject({ type: 'literal_error', loc: ['body', 'source'], input: 'zip' });
   });

@@ -148,7 +148,7 @@ describe('diff', () => {
 describe('wait', () => {
   it('answers as soon as the revision has ended', async () => {
     const { id, latest_revision_id: rid } = await deployed();
-    const waiting = send('GET', at(id, `/${rid}/wait?timeout=20`));
+    const waiting = send('GET', at(id, `/${rid}/wait?timeout=300`));
     await report(id, rid, 'DEPLOYING');
     await report(id, rid, 'DEPLOYED');
     expect((await waiting).json).toMatchObject({ id: rid, status: 'DEPLOYED' });

@@ -138,6 +138,15 @@ describe('A write with an Idempotency-Key', () => {
     expect(await send({ a: 1 })).toMatchObject({ status: 201, body: { run: 2 } });
   });
 
+  it('repeats its first answer for a day', async () => {
+    await send({ a: 1 });
+    await database.pool.query(
+      `update idempotency_keys set created_at = now() - interval '23 hours 55 minutes', leased_until = now() - interval '23 hours' where key = $1`,
+      [`key-${key}`],
+    );
+    expect(await send({ a: 1 })).toMatchObject({ status: 201, body: { run: 1 } });
+  });
+
   it('forgets failures, and answers older than a day', async () => {
     work.fail = true;
     expect((await send({ a: 1 })).status).toBe(400);
