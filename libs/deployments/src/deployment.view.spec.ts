@@ -51,6 +51,7 @@ describe('the deployments view', () => {
     const wire = await find(1, 'wire');
     expect(wire!.document.source).toBe('github');
     expect(wire!.document.source_revision_config).toMatchObject({ langgraph_config_path: 'graph.json' });
+    expect(await queries.find(OTHER_TENANT, uuidOf(1), 'specification')).toBeUndefined();
   });
 
   it('is the same whether events come at once, one by one, or to a process that knows nothing', async () => {

@@ -170,6 +170,14 @@ describe('POST /v2/deployments', () => {
     expect((await send('GET', at(json.id))).json.source_config).toEqual(json.source_config);
   });
 
+  it('answers the secret_references that were given', async () => {
+    const secret_references = [{ name: 'DB', secret_name: 'db', secret_key: 'url' }];
+    const { json } = await send('POST', '/v2/deployments', { body: container({ secret_references }) });
+    expect(json.secret_references).toEqual(secret_references);
+    const body = { secret_references: [] };
+    expect((await send('PATCH', at(json.id), { body })).json.secret_references).toEqual([]);
+  });
+
   it('belongs to the tenant of the key, whatever the body says', async () => {
     const { json } = await send('POST', '/v2/deployments', {
       body: sample({ tenant_id: OTHER_TENANT, id: uuidOf(5) }),

@@ -91,6 +91,8 @@ describe('listeners', () => {
       const sent = { as: 'stranger' as const, ...(method === 'PATCH' && { body: { version: 'x' } }) };
       expect((await send(method, `/v2/listeners/${json.id}`, sent)).status).toBe(404);
     }
+    const theirs = (await send('GET', '/v2/listeners?limit=100', { as: 'stranger' })).json.resources;
+    expect(theirs.map(({ id }: { id: string }) => id)).not.toContain(json.id);
     expect((await send('GET', `/v2/listeners/${uuidOf(404)}`)).status).toBe(404);
     const bad = await send('POST', '/v2/listeners', { body: { compute_type: 'vm', compute_config: {} } });
     expect(bad.json.detail.map(({ loc }: { loc: string[] }) => loc[1])).toEqual(['compute_type', 'compute_id']);

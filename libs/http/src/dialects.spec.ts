@@ -31,6 +31,15 @@ describe('canonicalUrl', () => {
     expect(canonicalUrl(given)).toEqual({ url, dialect });
   });
 
+  it.each('sessions datasets runs info examples feedback workspaces tenants api-key public commits'.split(' '))(
+    'serves %s below /api/v1, /api, /v1 and the root',
+    (segment) => {
+      for (const base of ['/api/v1', '/api', '/v1', '']) {
+        expect(canonicalUrl(`${base}/${segment}/x?y`).url).toBe(`/api/v1/${segment}/x?y`);
+      }
+    },
+  );
+
   it('uses the names of the setting where the path does not decide', () => {
     expect(canonicalUrl('/v2/deployments', 'wire').dialect).toBe('wire');
   });
