@@ -189,6 +189,10 @@ describe('rule 3: active_revision_id', () => {
       .thenState((after, events) => {
         expect(statuses(events)).toEqual([[revisionId(2), 'DEPLOYED']]);
         expect(after!.active_revision_id).toBe(revisionId(2));
+        expect(events.at(-1)).toEqual({
+          type: 'RevisionActivated',
+          data: { revision_id: revisionId(2), previous_revision_id: revisionId(1) },
+        });
       });
   });
 });

@@ -329,24 +329,30 @@ describe('two spellings', () => {
     expect(revision.json.source).toBe('internal_container');
   });
 
-  it('an answer repeated for an Idempotency-Key has the names of the path at which it is repeated', async () => {
-    const { id, latest_revision_id: rid } = await service.ready(sample());
-    const revision = `/${id}/revisions/${rid}`;
-    for (const [method, rest, body] of [
-      ['POST', '', sample()],
-      ['PATCH', `/${id}`, { source_revision_config: { repo_ref: 'release' } }],
-      ['POST', `${revision}/redeploy`, undefined],
-      ['POST', `${revision}/interrupt`, undefined],
-    ] as const) {
-      const headers = { 'idempotency-key': `spelled ${id} ${rest}` };
-      const ask = (base: string) => send(method, `${base}/v2/deployments${rest}`, { body, headers });
-      const first = await ask('');
-      const again = await ask('/api-host');
-      expect([again.status, again.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
-      expect([first.json.source, again.json.source]).toEqual(['codehost', 'github']);
-      expect((await ask('')).json).toEqual(first.json);
-    }
-  });
+  it.each([
+    { base: '', other: '/api-host', names: ['codehost', 'github'] },
+    { base: '/api-host', other: '', names: ['github', 'codehost'] },
+  ])(
+    'an answer given at "$base" has the names of "$other" when it is repeated there',
+    async ({ base, other, names }) => {
+      const { id, latest_revision_id: rid } = await service.ready(sample());
+      const revision = `/${id}/revisions/${rid}`;
+      for (const [method, rest, body] of [
+        ['POST', '', sample()],
+        ['PATCH', `/${id}`, { source_revision_config: { repo_ref: 'release' } }],
+        ['POST', `${revision}/redeploy`, undefined],
+        ['POST', `${revision}/interrupt`, undefined],
+      ] as const) {
+        const headers = { 'idempotency-key': `spelled ${id} ${rest}` };
+        const ask = (path: string) => send(method, `${path}/v2/deployments${rest}`, { body, headers });
+        const first = await ask(base);
+        const again = await ask(other);
+        expect([again.status, again.headers['idempotent-replayed']]).toEqual([first.status, 'true']);
+        expect([first.json.source, again.json.source]).toEqual(names);
+        expect((await ask(base)).json).toEqual(first.json);
+      }
+    },
+  );
 
   it('every answer below /api-host has the names of the real wire', async () => {
     const config = { listener_config: { cluster_namespace: 'agents' }, resource_spec: { cache_cpu: 1 } };

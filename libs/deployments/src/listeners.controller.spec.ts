@@ -73,12 +73,12 @@ describe('listeners', () => {
     });
     const headers = { 'idempotency-key': 'spelled' };
     const change = { body: { compute_config: { cluster_namespaces: ['a', 'b', 'c'] } }, headers };
-    expect((await send('PATCH', `/v2/listeners/${json.id}`, change)).json.compute_config).toEqual({
-      cluster_namespaces: ['a', 'b', 'c'],
+    expect((await send('PATCH', `/api-host/v2/listeners/${json.id}`, change)).json.compute_config).toEqual({
+      k8s_namespaces: ['a', 'b', 'c'],
     });
-    const again = await send('PATCH', `/api-host/v2/listeners/${json.id}`, change);
+    const again = await send('PATCH', `/v2/listeners/${json.id}`, change);
     expect(again.headers['idempotent-replayed']).toBe('true');
-    expect(again.json.compute_config).toEqual({ k8s_namespaces: ['a', 'b', 'c'] });
+    expect(again.json.compute_config).toEqual({ cluster_namespaces: ['a', 'b', 'c'] });
     const { resources } = (await send('GET', '/api-host/v2/listeners?limit=1')).json;
     expect(resources[0].compute_config).toEqual({ k8s_namespaces: ['a', 'b', 'c'] });
     const both = { cluster_namespaces: ['a'], k8s_namespaces: ['b'] };

@@ -152,6 +152,14 @@ describe('The second version', () => {
     });
     expect((await query({ cursor: 'none' })).status).toBe(400);
     expect((await reading.get(`/v2/runs/${missing}`)).status).toBe(422);
+    const [{ id }] = first.items;
+    expect((await reading.get(`/v2/runs/${id}?project_id=${sessions[0]}`)).json).toEqual({ id });
+    for (const url of [`/v2/runs/${id}?project_id=${sessions[1]}`, `/v2/runs/${missing}?project_id=${sessions[0]}`]) {
+      expect((await reading.get(url)).json).toMatchObject({
+        status: 404,
+        detail: expect.stringContaining('not found'),
+      });
+    }
   });
 
   it('pages through examples with their runs in several experiments', async () => {

@@ -82,6 +82,7 @@ it('pages without a gap or a double in every order, and past the end', async () 
     expect(paged).toHaveLength(25);
     expect(new Set(paged)).toEqual(new Set(all));
     if (order === 'id') expect(paged).toEqual(all.toSorted());
+    expect((await reading.get(`/examples?order=${order}&limit=101`)).status).toBe(422);
   }
   expect(ids(await list('offset=25'))).toEqual([]);
   expect((await reading.get(`/examples/count?dataset=${dataset}`)).text).toBe('25');

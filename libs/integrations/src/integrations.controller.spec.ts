@@ -63,6 +63,14 @@ it('shows an App in the listing that clients choose from', async () => {
   expect(json).toContainEqual({ id, installation_id: 42, name: 'app' });
 });
 
+it('lists nothing of another tenant', async () => {
+  const id = await service.add({ ...gitlab, name: 'ours' });
+  const own = await service.send('GET', `${URL}?limit=1`);
+  expect(own.json.resources).toMatchObject([{ id }]);
+  expect((await service.send('GET', URL, { as: 'stranger' })).json.resources).toEqual([]);
+  expect((await service.send('GET', `${URL}/codehost/install`, { as: 'stranger' })).json).toEqual([]);
+});
+
 it('gives the whole listing to choose from, however long it is', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 21; n++) ids.push(await service.add({ ...gitlab, name: `many ${n}` }));
