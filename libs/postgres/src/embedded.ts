@@ -43,6 +43,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_connections: '100',
   shared_buffers: '128MB',
   max_wal_size: '2GB',
+  wal_buffers: '16MB',
   wal_compression: 'off',
   jit: 'off',
   log_min_messages: 'warning',

@@ -9,7 +9,7 @@ const KEY = 'bench-admin-key-0123456789';
 const ENTRY = join(__dirname, '../../../apps/standalone/dist/main.js');
 
 /** As `npm start` runs it: a large nursery, since most of what a request allocates is garbage when it has been answered. */
-const FLAGS = ['--max-semi-space-size=64'];
+const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=64'];
 
 /** Fairlead as a process of its own, on a given database. */
 export class BenchServer {
