@@ -127,6 +127,23 @@ it('follows no metadata to a host that may not be called, and no redirect', asyn
   expect((await discover('odd', `${oddUrl}/mcp`)).status).toBe(400);
 });
 
+it('registers at no host that may not be called, although it is there', async () => {
+  const inside = createServer((request, response) => {
+    asked.push(`inside ${request.url}`);
+    response.end('{}');
+  });
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.2', resolve));
+  const { port } = inside.address() as AddressInfo;
+  pages['/.well-known/oauth-authorization-server'] = {
+    body: metadata({ registration_endpoint: `http://127.0.0.2:${port}/register` }),
+  };
+  const { status } = await discover('odd', `${oddUrl}/mcp`);
+  await new Promise((resolve) => inside.close(resolve));
+  expect(status).toBe(502);
+  expect(asked).toContain('GET /.well-known/oauth-authorization-server');
+  expect(asked).not.toContain('inside /register');
+});
+
 it('does not repeat what a server answered to the registration', async () => {
   pages['/.well-known/oauth-authorization-server'] = { body: metadata() };
   pages['/register'] = { status: 400, body: { error: 'invalid_client_metadata', error_description: 'a secret' } };

@@ -1,5 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { CommitResolver } from '@fairlead/contracts';
+import { streamName } from '@fairlead/eventing';
 import { type Caller, TENANT } from '@fairlead/http/testing';
 import type { Provider } from './integration';
 import { CodeHostServer } from './testing/code-host.server';
@@ -198,6 +201,24 @@ it('sends credentials to no other host that an answer names', async () => {
   host.faults = [{ status: 200, headers: { link, 'content-type': 'application/json' }, body: '[]' }];
   expect((await listed(id)).status).toBe(502);
   expect(elsewhere.asked).toEqual([]);
+});
+
+it('checks the address of the host again with every call', async () => {
+  const asked: string[] = [];
+  const inside = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end('[]');
+  });
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.2', resolve));
+  const base_url = `http://127.0.0.2:${(inside.address() as AddressInfo).port}`;
+  const id = await integrate(await startHost('gitea'));
+  // It was stored when it could be called: names mean other addresses later.
+  const moved = { type: 'IntegrationChanged', data: { base_url } };
+  await service.store.append(streamName('integration', id), 1, [moved], { tenant: TENANT });
+  const { status, json } = await listed(id);
+  await new Promise((resolve) => inside.close(resolve));
+  expect([status, json.detail]).toEqual([502, 'The code host Gitea may not be called from here.']);
+  expect(asked).toEqual([]);
 });
 
 it('signs in as the installation of a GitHub App', async () => {
