@@ -122,7 +122,8 @@ async function write(payload: AsyncIterable<Buffer>, writer: RunWriter): Promise
     // Thrown by the next flush.
     storing.catch(() => undefined);
   };
-  for await (const block of inRing(payload, 2 * BATCH_BLOCKS)) {
+  // Shared memory would be slower to copy from.
+  for await (const block of inRing(payload, 2 * BATCH_BLOCKS, (size) => Buffer.allocUnsafeSlow(size))) {
     scanner.push(block);
     if (++blocks % BATCH_BLOCKS === 0) await flush();
   }

@@ -30,12 +30,16 @@ export async function* inBlocks(source: Bytes, next = (): Buffer => Buffer.alloc
 
 /**
  * The same in a few buffers by turns, since fresh memory would cost more than the copying: a block stays as it is until
- * so many further ones have been asked for. Other threads can read it.
+ * so many further ones have been asked for. Other threads can read it, unless other memory is given.
  */
-export function inRing(source: Bytes, blocks = RING_BLOCKS): Bytes {
+export function inRing(source: Bytes, blocks = RING_BLOCKS, allocate = shared): Bytes {
   const ring: Buffer[] = [];
   let turn = 0;
-  return inBlocks(source, () => (ring[turn++ % blocks] ??= Buffer.from(new SharedArrayBuffer(BLOCK_BYTES))));
+  return inBlocks(source, () => (ring[turn++ % blocks] ??= allocate(BLOCK_BYTES)));
+}
+
+function shared(bytes: number): Buffer {
+  return Buffer.from(new SharedArrayBuffer(bytes));
 }
 
 /**
