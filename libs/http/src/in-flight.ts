@@ -7,13 +7,13 @@ export interface Capacity {
 /** How long the requests under way are watched before they count as a queue that does not get shorter. */
 const WATCH_MS = 500;
 /** A queue is kept so short that what is let in now is answered within this time. */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 400;
 /** A key's part of a standing queue at most. */
 const KEY_SHARE = 3 / 4;
 
 /**
  * Counts requests under way. Beyond the capacity none is let in. Nor is one while there is a standing queue longer than
- * what was finished lately within half a second: so what is let in is answered in time, whatever the requests wait for.
+ * what was finished lately within 0.4 seconds: so what is let in is answered in time, whatever the requests wait for.
  * A quarter of that is left to others by each key. An eighth of the capacity is always there, for a single key too.
  */
 export class InFlight {

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Server } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'ipaddr.js';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, register, Registry } from 'prom-client';
 import type { Admission } from './admission';
 import { Area, type Described } from './describe';
+import type { Doors } from './doors';
 import { Forbidden, Unauthorized } from './errors';
 import type { TurnedAway } from './turnstile';
 import { VERSION } from './version';
@@ -43,10 +43,15 @@ const DESCRIPTION: Described = {
 };
 
 /** Serves `GET /metrics` in Prometheus' text format. The answer is to be told of every request. */
-export function serveMetrics(instance: FastifyInstance, admission: Admission, options: MetricsOptions): Departure {
+export function serveMetrics(
+  instance: FastifyInstance,
+  admission: Admission,
+  doors: Doors,
+  options: MetricsOptions,
+): Departure {
   const { registry, token } = options;
   if (!register.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics();
-  measureServer(registry, instance.server, admission);
+  measureServer(registry, doors, admission);
   new Gauge({
     name: 'fairlead_build_info',
     help: 'Always 1',
@@ -80,7 +85,7 @@ export function countTurnedAway({ request, status, startedAt }: TurnedAway): voi
   durations.observe(labels, (performance.now() - startedAt) / 1000);
 }
 
-function measureServer(registry: Registry, server: Server, { inFlight }: Admission): void {
+function measureServer(registry: Registry, doors: Doors, { inFlight }: Admission): void {
   new Gauge({
     name: 'fairlead_http_requests_in_flight',
     help: 'Requests under way',
@@ -94,8 +99,8 @@ function measureServer(registry: Registry, server: Server, { inFlight }: Admissi
     name: 'fairlead_http_connections',
     help: 'Open connections',
     registers: [registry],
-    async collect() {
-      this.set(await new Promise((resolve) => server.getConnections((_, count) => resolve(count ?? 0))));
+    collect() {
+      this.set(doors.connections);
     },
   });
 }

@@ -12,6 +12,7 @@ import { answerTo, sendProblem } from './answer';
 import { answerClientError } from './client-error';
 import { Departures } from './departures';
 import { canonicalUrl } from './dialects';
+import { Doors } from './doors';
 import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';
 import { loggedError } from './logged-error';
 import { countTurnedAway, type MetricsOptions, serveMetrics } from './metrics';
@@ -41,6 +42,8 @@ export interface ServerOptions {
   readonly edge?: Partial<EdgeSettings>;
   /** Serves `GET /metrics`. */
   readonly metrics?: MetricsOptions;
+  /** Handles on which it listens beside the first: of each, one connection is taken in a turn of the event loop. */
+  readonly doors?: number;
   /** Makes a span of every request: after `startTracing`. */
   readonly traced?: boolean;
 }
@@ -115,10 +118,11 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   admit(instance, { table, greeting, admission, authenticate, traced, behindGateway }, departures);
   const { told } = departures;
   const report = reportTurnedAway(logger);
+  const doors = new Doors(instance.server, edge.connections);
   told.push((request) => admission.depart(request), readBodies(instance, limits), logRequests(logger, report));
   const { refused } = options;
   if (refused) told.push((request, reply) => tellRefused(request, reply, refused));
-  if (options.metrics) told.push(serveMetrics(instance, admission, options.metrics));
+  if (options.metrics) told.push(serveMetrics(instance, admission, doors, options.metrics));
   if (traced) told.push(endTrace);
   const { dialect } = options;
   const turnedAway = [logTurnedAway(logger, report), ...(options.metrics ? [countTurnedAway] : [])];
@@ -128,8 +132,8 @@ export async function createServer(module: Module, options: ServerOptions): Prom
     open();
     done();
   });
-  closeInTime(instance, limits.drain);
-  instance.server.maxConnections = edge.connections;
+  if (options.doors !== undefined) openDoors(doors, options.doors, instance.server, logger);
+  closeInTime(instance, limits.drain, doors);
   endSlowReaders(instance.server, limits.reading);
   // An expectation that nobody knows may be ignored; Node's own refusal of it would carry no request id.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
@@ -151,18 +155,28 @@ function believed(proxies: EdgeSettings['trustProxy']) {
   return proxies ? [...proxies] : false;
 }
 
+function openDoors(doors: Doors, count: number, server: NetServer, logger: Logger): void {
+  server.once('listening', () => {
+    doors.open(count).catch((error: unknown) => {
+      logger.warn({ err: error }, 'Under load new connections may have to wait');
+    });
+  });
+}
+
 /**
  * Requests under way may finish while the server closes, but not for ever. Before connections on which nothing comes are
  * closed here, clients have `drain` milliseconds to close them: what they send meanwhile is answered, and the answer says
  * that the connection ends with it.
  */
-function closeInTime(instance: FastifyInstance, drain: number): void {
+function closeInTime(instance: FastifyInstance, drain: number, doors: Doors): void {
   const { server } = instance;
+  instance.addHook('onClose', () => doors.empty());
   instance.addHook('preClose', async () => {
+    doors.close();
     setTimeout(() => server.closeAllConnections(), GRACE).unref();
     if (drain === 0) return;
     // Not the method of an HTTP server, which would close those connections at once.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
-    await Promise.race([closed, delay(drain, undefined, { ref: false })]);
+    await Promise.race([Promise.all([closed, doors.empty()]), delay(drain, undefined, { ref: false })]);
   });
 }

@@ -7,6 +7,9 @@ import { type ServiceName, services } from './services';
 import type { Settings } from './settings';
 import { type Program, type Running, start } from './start';
 
+/** Clients come in thousands, while services behind a gateway have a few connections from it. */
+const DOORS = 31;
+
 export interface Edge extends Running {
   readonly key: AdminKey;
 }
@@ -37,6 +40,7 @@ export async function startEdge(
       server: (app) => ({
         authenticate: (request) => app().get(Authenticator).authenticate(request),
         refused: (request) => app().get(RefusalBook).add(request),
+        doors: DOORS,
       }),
       prepare: async (app) => {
         key = adminKey(settings);

@@ -32,7 +32,7 @@ export interface Program {
   /** How its server treats requests; `app` is there when the first of them comes. */
   readonly server: (
     app: () => NestFastifyApplication,
-  ) => Pick<ServerOptions, 'authenticate' | 'behindGateway' | 'refused'>;
+  ) => Pick<ServerOptions, 'authenticate' | 'behindGateway' | 'refused' | 'doors'>;
   /** Runs before it listens. */
   readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
   /** Brings a PostgreSQL of its own where `databaseUrl` names none. */

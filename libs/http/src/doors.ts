@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+
+/** Gives back each listening socket that it is handed: what comes back is another handle of the same socket. */
+const ECHO = `process.on('message', (message, handle) => process.send(message, handle))`;
+
+/** For the process that gives them back. */
+const PATIENCE_MS = 10_000;
+
+/** Node has no type for what listens within a server. */
+type Listening = Server & { readonly _handle: { readonly fd?: number } | null };
+
+/**
+ * Further handles on which a server listens on its own socket. Of each, Node takes one connection in a turn of its event
+ * loop: with a single one, under load, new connections wait for seconds however quickly requests are answered.
+ */
+export class Doors {
+  private readonly doors: Server[] = [];
+  private readonly inside = new Set<Socket>();
+  private all = 0;
+  private closed = false;
+
+  /** `most`: connections that the server may have at a time; more are closed at once. */
+  constructor(
+    private readonly server: Server,
+    private readonly most: number,
+  ) {
+    server.maxConnections = most;
+    server.on('connection', (socket: Socket) => {
+      this.all++;
+      socket.once('close', () => this.all--);
+    });
+  }
+
+  /** Open connections. */
+  get connections(): number {
+    return this.all;
+  }
+
+  /**
+   * Opens so many beside the first one, once the server listens; none on Windows, and where replicas share a socket that
+   * is not theirs.
+   * @throws Error when there are fewer.
+   */
+  async open(count: number): Promise<void> {
+    const { _handle: handle } = this.server as Listening;
+    if (process.platform === 'win32' || !handle || !(Number(handle.fd) >= 0)) return;
+    const echo = spawn(process.execPath, ['-e', ECHO], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      timeout: PATIENCE_MS,
+    });
+    const gone = once(echo, 'exit').catch(() => undefined);
+    echo.on('message', (_, door) => {
+      this.add(door as unknown as Server);
+      if (this.doors.length === count) echo.disconnect();
+    });
+    for (let n = 0; n < count; n++) echo.send(n, handle as unknown as Server, () => undefined);
+    await gone;
+    if (this.doors.length < count && !this.closed)
+      throw new Error(`Only ${this.doors.length} of ${count} doors opened.`);
+  }
+
+  /** Takes no more connections here; those that were taken stay. */
+  close(): void {
+    this.closed = true;
+    for (const door of this.doors) door.close();
+  }
+
+  /** Resolves when the last connection that was taken here has ended, after `close`. */
+  async empty(): Promise<void> {
+    await Promise.all([...this.inside].map((socket) => once(socket, 'close')));
+  }
+
+  private add(handle: Server): void {
+    // As an HTTP server makes its own.
+    const door = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      if (this.all >= this.most) socket.destroy();
+      else this.take(socket);
+    });
+    this.doors.push(door);
+    door.on('error', () => undefined).listen(handle);
+    if (this.closed) door.close();
+  }
+
+  private take(socket: Socket): void {
+    this.inside.add(socket);
+    this.share();
+    socket.once('close', () => {
+      this.inside.delete(socket);
+      this.share();
+    });
+    this.server.emit('connection', socket);
+  }
+
+  /** The server counts only those that it took itself. */
+  private share(): void {
+    this.server.maxConnections = Math.max(1, this.most - this.inside.size);
+  }
+}
