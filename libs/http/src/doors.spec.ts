@@ -53,6 +53,16 @@ async function connections(): Promise<number> {
   return Number(/^fairlead_http_connections (\d+)$/m.exec((await answer?.text()) ?? '')?.[1]);
 }
 
+/** Resolves when nobody can connect any more. */
+async function refused(): Promise<void> {
+  const isTaken = () =>
+    come(1).then(
+      () => true,
+      () => false,
+    );
+  while (await isTaken()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
 const HELD = 'GET /v2/held HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\nconnection: close\r\n\r\n';
 
 describe('Connections', () => {
@@ -82,6 +92,12 @@ describe('Connections', () => {
     while ((await server.ask('/v2/open').catch(() => undefined))?.status !== 200);
   });
 
+  it('are refused once the server closes, also while doors are being opened', async () => {
+    server = await startSample({ doors: 7 }, EdgeModule);
+    await server.app.close();
+    await refused();
+  });
+
   it('have their answers while the server closes, which takes no more', async () => {
     await start(7);
     const answers = (await come(20)).map(async (socket) => {
@@ -90,13 +106,7 @@ describe('Connections', () => {
     });
     await held.reached(20);
     const closed = server.app.close();
-    while (
-      await come(1).then(
-        () => true,
-        () => false,
-      )
-    )
-      await new Promise(setImmediate);
+    await refused();
     held.letGo();
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     await closed;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
@@ -20,6 +20,8 @@ export class Doors {
   private readonly inside = new Set<Socket>();
   private all = 0;
   private closed = false;
+  private echo?: ChildProcess;
+  private gone: Promise<unknown> = Promise.resolve();
 
   /** `most`: connections that the server may have at a time; more are closed at once. */
   constructor(
@@ -45,32 +47,36 @@ export class Doors {
    */
   async open(count: number): Promise<void> {
     const { _handle: handle } = this.server as Listening;
-    if (process.platform === 'win32' || !handle || !(Number(handle.fd) >= 0)) return;
+    if (process.platform === 'win32' || this.closed || !handle || !(Number(handle.fd) >= 0)) return;
     const echo = spawn(process.execPath, ['-e', ECHO], {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       timeout: PATIENCE_MS,
     });
-    const gone = once(echo, 'exit').catch(() => undefined);
+    this.echo = echo;
+    this.gone = once(echo, 'exit').catch(() => undefined);
     echo.on('message', (_, door) => {
       this.add(door as unknown as Server);
       if (this.doors.length === count) echo.disconnect();
     });
     for (let n = 0; n < count; n++) echo.send(n, handle as unknown as Server, () => undefined);
-    await gone;
-    if (this.doors.length < count && !this.closed)
-      throw new Error(`Only ${this.doors.length} of ${count} doors opened.`);
+    await this.gone;
+    const { length } = this.doors;
+    if (length < count && !this.closed) throw new Error(`Only ${length} of ${count} doors opened.`);
   }
 
   /** Takes no more connections here; those that were taken stay. */
   close(): void {
     this.closed = true;
+    // As long as it is there, the socket is open.
+    this.echo?.kill('SIGKILL');
     for (const door of this.doors) door.close();
   }
 
-  /** Resolves when the last connection that was taken here has ended, after `close`. */
+  /** Resolves when nobody can connect any more and the last connection that was taken here has ended, after `close`. */
   async empty(): Promise<void> {
-    await Promise.all([...this.inside].map((socket) => once(socket, 'close')));
+    await this.gone;
+    await Promise.all([...this.inside].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
   }
 
   private add(handle: Server): void {
