@@ -6,9 +6,7 @@ import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { startWhole, type Whole } from '@fairlead/service/testing';
 
 const ROOT = resolve(__dirname, '../../..');
-/** Of many processes, which take long to start, the README's are shown to be enough. */
-const others = process.env.FAIRLEAD_TEST_SHAPE === 'cluster' ? [] : readdirSync(join(ROOT, 'docs'));
-const pages = ['README.md', ...others.map((name) => `docs/${name}`)].filter(
+const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
   (page) => page.endsWith('.md') && commandsOf(page) !== '',
 );
 

@@ -82,7 +82,7 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
       this.degradation.report(PART);
     } catch (error) {
       // Its sequence numbers may have a gap now: a new one begins anew.
-      await this.forgetProducer();
+      void this.forgetProducer();
       this.report((error as Error).message);
       throw error;
     }
