@@ -31,13 +31,12 @@ export async function compareFigures(server: BenchServer, databaseUrl: string): 
   const times = ours.map((time, n) => `${shown(time * 1000)} ms, SQL ${shown(bare[n]! * 1000)} ms`).join('; ');
   const name = `first page of comparing ${EXPERIMENTS} experiments of ${ROWS.toLocaleString('en')} rows`;
   return [
-    { name, value: median(ours) * 1000, unit: 'ms', goal: 500, bound: 'at most', detail: times },
+    { name, value: median(ours) * 1000, unit: 'ms', goal: { atMost: 500 }, detail: times },
     {
       name: 'the same, against plain SQL by psql',
       value: median(ours.map((time, n) => time / bare[n]!)),
       unit: '',
-      goal: 3,
-      bound: 'at most',
+      goal: { atMost: 3 },
       detail: 'means, differences, better and worse by key and experiment, and the worst rows',
     },
   ];

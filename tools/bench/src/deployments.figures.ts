@@ -1,6 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { bareServer } from './bare-server';
 import type { BenchServer } from './bench-server';
 import { type Figure, median, shown } from './figure';
 import { rate } from './load';
@@ -15,7 +13,7 @@ export async function listFigure(server: BenchServer): Promise<Figure> {
   const path = '/v2/deployments?limit=20';
   const page = await server.send<object>('GET', path);
   const size = JSON.stringify(page).length;
-  const bare = await bareServer(page);
+  const bare = await bareServer({ page });
   const ratios: number[] = [];
   const rates: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -30,8 +28,7 @@ export async function listFigure(server: BenchServer): Promise<Figure> {
     name: 'GET a list of 20 deployments, 64 connections, against bare node:http',
     value: median(ratios),
     unit: '',
-    goal: 0.5,
-    bound: 'at least',
+    goal: { atLeast: 0.5 },
     detail,
   };
 }
@@ -49,18 +46,12 @@ export async function patchFigure(server: BenchServer, databaseUrl: string, fold
     const body = JSON.stringify({ source_config: { build_command: `make ${sent}` } });
     return { path: `/v2/deployments/${ids[sent % ids.length]}`, body };
   };
+  const { url, headers } = server;
   const ratios: number[] = [];
   const rates: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const limit = await insertRate(databaseUrl, folder, SECONDS);
-    const ours = await rate({
-      url: server.url,
-      connections: 32,
-      seconds: SECONDS,
-      method: 'PATCH',
-      headers: server.headers,
-      next,
-    });
+    const ours = await rate({ url, connections: 32, seconds: SECONDS, method: 'PATCH', headers, next });
     ratios.push(ours / limit);
     rates.push(`${shown(ours)}/s of ${shown(limit)}/s`);
   }
@@ -68,8 +59,7 @@ export async function patchFigure(server: BenchServer, databaseUrl: string, fold
     name: 'PATCH a deployment, 32 connections, against pgbench inserting one row per transaction',
     value: median(ratios),
     unit: '',
-    goal: 0.4,
-    bound: 'at least',
+    goal: { atLeast: 0.4 },
     detail: rates.join(', '),
   };
 }
@@ -98,22 +88,4 @@ function deployment(name: string, volumes: number): object {
     source_revision_config: { repo_ref: 'main', graph_config_path: 'agent.json' },
     secrets: [],
   };
-}
-
-/** A server in a thread of its own that does nothing but stringify `page` for every request. */
-async function bareServer(page: object): Promise<{ url: string; stop(): Promise<unknown> }> {
-  const worker = new Worker(__filename, { workerData: { page } });
-  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
-  return { url: `http://127.0.0.1:${port}/`, stop: () => worker.terminate() };
-}
-
-if (!isMainThread && workerData) {
-  const { page } = workerData as { page: object };
-  const server = createServer((_, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(page));
-  });
-  server.listen(0, '127.0.0.1', () => {
-    parentPort!.postMessage((server.address() as AddressInfo).port);
-  });
 }

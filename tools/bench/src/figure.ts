@@ -4,9 +4,8 @@ export interface Figure {
   /** What the goal is compared with: a ratio, megabytes or seconds. */
   readonly value: number;
   readonly unit: '' | 'MB' | 's' | 'ms';
-  readonly goal: number;
-  /** Whether the goal is the least or the most that is allowed. */
-  readonly bound: 'at least' | 'at most';
+  /** The least or the most that is allowed; none where a figure is only told. */
+  readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
   /** The measurements behind it, for the reader. */
   readonly detail: string;
 }
@@ -16,9 +15,10 @@ export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)]!;
 }
 
-/** Whether a figure keeps its goal. */
-export function met({ value, goal, bound }: Figure): boolean {
-  return bound === 'at least' ? value >= goal : value <= goal;
+/** Whether a figure keeps its goal; undefined without one. */
+export function met({ value, goal }: Figure): boolean | undefined {
+  if (!goal) return undefined;
+  return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost;
 }
 
 /** Seconds that `work` takes. */

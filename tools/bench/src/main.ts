@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { deploymentsMigrations } from '@fairlead/deployments';
 import { eventingMigrations } from '@fairlead/eventing';
 import { openDatabase, pool, startEmbedded } from '@fairlead/postgres';
+import type { Pool } from 'pg';
 import { BenchServer } from './bench-server';
 import { compareFigures } from './comparison.figures';
 import { listFigure, patchFigure } from './deployments.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
-import { appendFigure, replayFigure } from './log.figures';
+import { appendFigures, replayFigure } from './log.figures';
 import { missing, psql } from './programs';
+import { toolsFigures } from './tools.figures';
 
 const PAGE = join(__dirname, '../../../docs/performance.md');
 const [START, END] = ['<!-- figures -->', '<!-- /figures -->'];
@@ -33,16 +35,25 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
         await fairlead.stop();
       }
     }
-    if (!['append', 'replay'].some(wanted)) return;
-    const url = Object.assign(new URL(server.url), { pathname: 'bench_log' }).href;
-    await psql(server.url, 'create database bench_log');
-    const db = await openDatabase({ url, migrations: [...eventingMigrations, ...deploymentsMigrations] });
-    try {
-      if (wanted('append')) report(await appendFigure(pool(db), url, folder));
-      await pool(db).query('truncate events');
-      if (wanted('replay')) report(await replayFigure(pool(db), url));
-    } finally {
-      await db.destroy();
+    const inDatabase = async (name: string, work: (db: Pool, url: string) => Promise<void>) => {
+      const url = Object.assign(new URL(server.url), { pathname: name }).href;
+      await psql(server.url, `create database ${name}`);
+      const db = await openDatabase({ url, migrations: [...eventingMigrations, ...deploymentsMigrations] });
+      try {
+        await work(pool(db), url);
+      } finally {
+        await db.destroy();
+      }
+    };
+    if (['append', 'replay'].some(wanted)) {
+      await inDatabase('bench_log', async (db, url) => {
+        if (wanted('append')) report(await appendFigures(db, url, folder));
+        await db.query('truncate events');
+        if (wanted('replay')) report(await replayFigure(db, url));
+      });
+    }
+    if (wanted('tools')) {
+      await inDatabase('bench_tools', async (db, url) => report(await toolsFigures(db, url, folder)));
     }
   } finally {
     await server.stop();
@@ -51,9 +62,10 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
 
 function table(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => {
-    const { name, value, unit, goal, bound, detail } = figure;
-    const sign = bound === 'at least' ? '≥' : '≤';
-    return `| ${name} | ${sign} ${goal} ${unit} | ${shown(value)} ${unit} | ${met(figure) ? 'yes' : '**no**'} | ${detail} |`;
+    const { name, value, unit, goal, detail } = figure;
+    const kept = met(figure);
+    const aim = goal && ('atLeast' in goal ? `≥ ${goal.atLeast} ${unit}` : `≤ ${goal.atMost} ${unit}`);
+    return `| ${name} | ${aim ?? ''} | ${shown(value)} ${unit} | ${kept === undefined ? '' : kept ? 'yes' : '**no**'} | ${detail} |`;
   });
   return ['| figure | goal | measured | kept | behind it |', '| --- | --- | --- | --- | --- |', ...rows].join('\n');
 }
@@ -76,7 +88,8 @@ async function main(): Promise<void> {
         for (const figure of [measured].flat()) {
           figures.push(figure);
           const { name, value, unit, detail } = figure;
-          console.log(`${met(figure) ? 'kept  ' : 'MISSED'} ${name}: ${shown(value)} ${unit} (${detail})`);
+          const kept = { true: 'kept  ', false: 'MISSED', undefined: '      ' }[`${met(figure)}`];
+          console.log(`${kept} ${name}: ${shown(value)} ${unit} (${detail})`);
         }
       },
     );
