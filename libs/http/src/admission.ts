@@ -41,7 +41,8 @@ export class Admission {
   full(headers: IncomingHttpHeaders, now: number): HttpProblem | undefined {
     const { usual } = this.inFlight;
     if (usual.isFull(now)) return BUSY;
-    return this.crowding.isCrowded(headers, usual) ? TOO_MANY : undefined;
+    const key = this.crowding.crowder(headers, usual);
+    return key === undefined ? undefined : oneTooMany(usual, key);
   }
 
   /** Before anything else; what is let in is counted until `depart`. */
@@ -114,7 +115,12 @@ function countFor(visit: Visit, name: string): HttpProblem | undefined {
     return undefined;
   }
   visit.shed = 'capacity';
-  return TOO_MANY;
+  return oneTooMany(visit.counted, name);
+}
+
+/** A key is told of its own limit; that there is less room for it for now is the service's state. */
+function oneTooMany(inFlight: InFlight, key: string): HttpProblem {
+  return inFlight.isSpentBy(key) ? TOO_MANY : BUSY;
 }
 
 /** Takes one from a quota and tells the client about it. */

@@ -20,14 +20,14 @@ export class Crowding {
     this.keys.set(print, key);
   }
 
-  /** The key of these headers is known to have as many under way as it may. */
-  isCrowded(headers: IncomingHttpHeaders, inFlight: InFlight): boolean {
-    if (this.keys.size === 0) return false;
+  /** The key of these headers when it is known to have as many under way as it may now. */
+  crowder(headers: IncomingHttpHeaders, inFlight: InFlight): string | undefined {
+    if (this.keys.size === 0) return undefined;
     const print = printOf(headers);
     const key = print === undefined ? undefined : this.keys.get(print);
-    if (key === undefined) return false;
+    if (key === undefined) return undefined;
     if (inFlight.countOf(key) === 0) this.keys.delete(print!);
-    return inFlight.isCrowdedBy(key);
+    return inFlight.isCrowdedBy(key) ? key : undefined;
   }
 }
 

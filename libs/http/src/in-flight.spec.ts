@@ -20,6 +20,7 @@ describe('Requests in flight', () => {
     expect(['a', 'a', 'a', 'b'].map((key) => inFlight.enterKey(key))).toEqual([true, true, false, true]);
     inFlight.leave('a');
     expect([inFlight.enterKey('a'), inFlight.enterKey('a')]).toEqual([true, false]);
+    expect([inFlight.isSpentBy('a'), inFlight.isSpentBy('b')]).toEqual([true, false]);
   });
 
   it('are refused while there is a standing queue, beyond what is finished in 0.4 seconds', () => {

@@ -51,7 +51,12 @@ export class InFlight {
     return this.perKey.get(key) ?? 0;
   }
 
-  /** A key has as many as it may. */
+  /** A key has as many as it may ever have, however soon others are done. */
+  isSpentBy(key: string): boolean {
+    return this.countOf(key) >= this.capacity.perKey;
+  }
+
+  /** A key has as many as it may now. */
   isCrowdedBy(key: string): boolean {
     return this.countOf(key) >= this.mostPerKey;
   }

@@ -29,6 +29,15 @@ describe('A rate limit', () => {
     expect([limit.state(refused), limit.retryAfter(refused)]).toEqual(['"key";r=0;t=60', 6]);
   });
 
+  it('counts a request that comes to it after others that began later as one of now', () => {
+    const limit = new RateLimit('key', { requests: 10, seconds: 1 });
+    expect(taking(limit, 'a', start + 5_000)).toBe(true);
+    expect(limit.exceeds(limit.look('a', start))).toBe(false);
+    expect([taking(limit, 'a', start), taking(limit, 'a', start)]).toEqual([true, true]);
+    for (let n = 3; n < 10; n++) limit.take('a', start);
+    expect(taking(limit, 'a', start)).toBe(false);
+  });
+
   it('looks without taking', () => {
     const limit = new RateLimit('key', { requests: 1, seconds: 1 });
     expect([limit.look('a', start), limit.look('a', start)].map((spent) => limit.exceeds(spent))).toEqual([

@@ -19,6 +19,7 @@ export class RateLimit {
   private current = new Map<string, number>();
   private previous = new Map<string, number>();
   private turnedAt = 0;
+  private latest = -Infinity;
 
   constructor(
     private readonly name: string,
@@ -31,10 +32,12 @@ export class RateLimit {
   }
 
   /**
-   * Takes one from the quota of `name` at the time `now` in milliseconds. Answers the milliseconds until the quota is
-   * whole again; an answer that `exceeds` means that nothing was left, and nothing was taken.
+   * Takes one from the quota of `name` at the time `began` in milliseconds, or at the latest time that it was told: a
+   * request may come to it after others that began later. Answers the milliseconds until the quota is whole again; an
+   * answer that `exceeds` means that nothing was left, and nothing was taken.
    */
-  take(name: string, now: number): number {
+  take(name: string, began: number): number {
+    const now = this.notBefore(began);
     const spent = this.spent(name, now) + this.interval;
     if (this.exceeds(spent)) return spent;
     if (now - this.turnedAt >= this.window || this.current.size >= this.most) this.turn(now);
@@ -43,8 +46,8 @@ export class RateLimit {
   }
 
   /** What `take` would answer, without taking. */
-  look(name: string, now: number): number {
-    return this.spent(name, now) + this.interval;
+  look(name: string, began: number): number {
+    return this.spent(name, this.notBefore(began)) + this.interval;
   }
 
   exceeds(spent: number): boolean {
@@ -61,6 +64,10 @@ export class RateLimit {
   state(spent: number): string {
     const left = this.exceeds(spent) ? 0 : Math.round((this.window - spent) / this.interval);
     return `"${this.name}";r=${left};t=${Math.ceil(Math.min(spent, this.window) / 1000)}`;
+  }
+
+  private notBefore(began: number): number {
+    return (this.latest = Math.max(this.latest, began));
   }
 
   private spent(name: string, now: number): number {
