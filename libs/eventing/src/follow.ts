@@ -9,7 +9,7 @@ export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>
 export interface FollowOptions extends Filter {
   /** Told how far the follower has come, after each committed batch. */
   readonly passed?: (position: bigint) => void;
-  /** Milliseconds to wait after each batch, so that the next one holds more. */
+  /** Milliseconds to wait after each batch that was not full, so that the next one holds more. */
   readonly gatherMs?: number;
   /** The handler's queries may be sent before the checkpoint is known to be where this follower left it; none is a COPY. */
   readonly pipelined?: boolean;
@@ -17,6 +17,8 @@ export interface FollowOptions extends Filter {
 
 /** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
 const IDLE_EVENTS = 10_000n;
+/** After a batch over so many the next one waits already. */
+const FULL_EVENTS = 1000n;
 
 /**
  * Follows the log under a checkpoint of this name until `signal` aborts: every event once, in order.
@@ -41,12 +43,14 @@ export async function follow(
       options.passed?.(batch.position);
       continue;
     }
+    const from = position;
     // Another replica may have handled a part of the batch before.
     const mine = options.pipelined && batch.events.every((event) => event.position > position);
     const ahead = mine ? await handleAhead(name, pool, position, batch, handle) : undefined;
     position = ahead ?? (await handleBatch(name, pool, position, batch, handle));
     options.passed?.(position);
-    if (options.gatherMs) await gathering.next(signal, options.gatherMs);
+    if (options.gatherMs && position - from < FULL_EVENTS * store.stride)
+      await gathering.next(signal, options.gatherMs);
   }
 }
 

@@ -228,11 +228,23 @@ describe('when a crash of the database takes back what was not on the disk yet',
     await loseLast('idle');
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-       where query = 'listen events' and datname = current_database()`,
+       where query in ('listen events', 'select 1') and pid <> pg_backend_pid() and datname = current_database()`,
     );
     await until(async () => (await seenBy('idle', 'idle-1')).length === 2);
     expect(await seenBy('idle', 'idle-1')).toEqual([1, 2]);
   });
+});
+
+it('makes no pause after a full batch, however long it would gather', async () => {
+  const { position } = await store.append('much-1', 0, Array(2500).fill(noted), {});
+  let events = 0;
+  const handle: Projection['handle'] = (batch) => {
+    events += batch.length;
+    return Promise.resolve();
+  };
+  const followers = start({ name: 'gathering', categories: ['much'], gatherMs: 3_600_000, handle });
+  expect(await followers.passed(position, ['gathering'], 10_000)).toBe(true);
+  expect(events).toBe(2500);
 });
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
