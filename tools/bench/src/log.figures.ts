@@ -45,7 +45,7 @@ export async function appendFigures(pool: Pool, databaseUrl: string, folder: str
     unit: '' as const,
     detail: rates.map((rate, round) => `${shown(rate)}/s of ${shown(limits[round]!)}/s`).join(', '),
   });
-  const overHttpName = 'the same over bare node:http, which does nothing else: no PATCH can be faster';
+  const overHttpName = 'the same over bare node:http, which does nothing else';
   return [
     { ...figure('append, 32 writers, against the same pgbench', direct), goal: { atLeast: 1 } },
     figure(overHttpName, overHttp),
