@@ -96,15 +96,13 @@ export class Cluster {
     }
     if (this.stopping) return;
     // A gateway's successor listens on their port before it stops.
-    await all(
-      [...this.gateways].map(async (former) => {
-        const successor = this.gateway();
-        this.gateways.add(successor);
-        await successor.start();
-        await former.stop();
-        this.gateways.delete(former);
-      }),
-    );
+    for (const former of [...this.gateways]) {
+      const successor = this.gateway();
+      this.gateways.add(successor);
+      await successor.start();
+      await former.stop();
+      this.gateways.delete(former);
+    }
   }
 
   private async place(service: ServiceName, number: number): Promise<Placed> {

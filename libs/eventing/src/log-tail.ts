@@ -4,6 +4,8 @@ import { Wakeups } from './wakeups';
 
 /** Newest events kept in memory. */
 const KEPT_EVENTS = 5000;
+/** Between reads of what other processes append: of many a second, each process reads fewer and larger batches. */
+const PACE_MS = 50;
 
 /**
  * The newest events of the log, read once for all subscriptions of a process. `extend` reads what has been appended
@@ -19,6 +21,11 @@ export class LogTail {
   /** The log is known to reach this far. */
   private known = 0n;
   private failure: unknown;
+  /** When it was last read, in milliseconds of the process. */
+  private lastRead = -Infinity;
+  /** How far others are heard to have appended; read when `pacing` ends. */
+  private heard = 0n;
+  private pacing: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly head: () => Promise<bigint>,
@@ -61,6 +68,17 @@ export class LogTail {
     }
   }
 
+  /** Another process has appended up to `head`: read at once, or {@link PACE_MS} after the last time. */
+  hear(head: bigint): void {
+    if (head > this.heard) this.heard = head;
+    if (this.pacing || head <= this.end()) return;
+    const due = Math.max(0, this.lastRead + PACE_MS - performance.now());
+    this.pacing = setTimeout(() => {
+      this.pacing = undefined;
+      void this.extend(this.heard);
+    }, due).unref();
+  }
+
   /**
    * Reads what has been appended since, unless the tail is known to reach `head`, and wakes those who wait.
    * Never rejects: those who wait learn of a failure.
@@ -79,6 +97,7 @@ export class LogTail {
       while (this.again || this.known > this.end()) {
         this.again = false;
         const from = this.end();
+        this.lastRead = performance.now();
         const { events, position } = await this.readAfter(from);
         // What this process committed meanwhile may have been offered already.
         this.keep(events.filter((event) => event.position > this.end()));

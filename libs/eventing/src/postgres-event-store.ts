@@ -135,7 +135,8 @@ export class PostgresEventStore extends EventStore {
     if (head === undefined) this.connections += 1;
     // Most often it is this process that has appended: then what the commit wrote is about to be offered.
     await this.appends.underWay;
-    await this.tail.extend(head ? BigInt(head) : undefined);
+    if (head) this.tail.hear(BigInt(head));
+    else await this.tail.extend();
   }
 
   /** The log after `position`, as far as one read goes. */
