@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { copyIn } from '@fairlead/postgres';
+import { copyAtOnce } from '@fairlead/postgres';
 import type { PoolClient } from 'pg';
 import { CopyRows, encodedFields } from './copy-rows';
 import { exampleId, numberedIds, uuidBytes } from './ids';
@@ -117,7 +117,7 @@ export class RunWriter {
       this.run(runs, row, first + index, version);
     });
     await this.storing;
-    this.storing = this.storeRuns(runs, feedback);
+    this.storing = this.copy(this.runsClient, [RUNS, runs], [FEEDBACK, feedback]);
     // Thrown by the next call, or by finish.
     this.storing.catch(() => undefined);
     await this.storeExamples(examples, changed);
@@ -128,7 +128,7 @@ export class RunWriter {
     const feedback = this.empty();
     for (const slice of slices) this.feedback(feedback, readScore(slice), null);
     await this.storing;
-    await this.copy(this.runsClient, FEEDBACK, feedback);
+    await this.copy(this.runsClient, [FEEDBACK, feedback]);
   }
 
   /** Ends the upload: the newest configuration of each feedback key becomes the tenant's. */
@@ -235,11 +235,6 @@ export class RunWriter {
     if (this.configs.size < MOST_CONFIGS || this.configs.has(key)) this.configs.set(key, config.toString());
   }
 
-  private async storeRuns(runs: CopyRows, feedback: CopyRows): Promise<void> {
-    await this.copy(this.runsClient, RUNS, runs);
-    await this.copy(this.runsClient, FEEDBACK, feedback);
-  }
-
   private async storeExamples(examples: CopyRows, changed: readonly string[]): Promise<void> {
     if (changed.length > 0) {
       await this.examplesClient.query(
@@ -247,16 +242,19 @@ export class RunWriter {
         [this.facts.dataset, changed, this.facts.time],
       );
     }
-    await this.copy(this.examplesClient, EXAMPLES, examples);
+    await this.copy(this.examplesClient, [EXAMPLES, examples]);
   }
 
   private empty(): CopyRows {
     return this.spare.pop()?.clear() ?? new CopyRows();
   }
 
-  private async copy(client: PoolClient, target: string, rows: CopyRows): Promise<void> {
-    if (rows.rows > 0) await copyIn(client, `copy ${target} from stdin (format binary)`, [rows.finish()]);
-    this.spare.push(rows);
+  private async copy(client: PoolClient, ...tables: (readonly [string, CopyRows])[]): Promise<void> {
+    const queries = tables
+      .filter(([, { rows }]) => rows > 0)
+      .map(([target, rows]) => ({ statement: `copy ${target} from stdin (format binary)`, bytes: rows.finish() }));
+    if (queries.length > 0) await copyAtOnce(client, queries);
+    this.spare.push(...tables.map(([, rows]) => rows));
   }
 }
 
