@@ -136,10 +136,12 @@ describe('Deployments', () => {
     const tried = await cli.run(['deployments', 'patch', 'agent', ...set, '--dry-run']);
     expect([tried.code, tried.out]).toEqual([0, expect.stringContaining(image('2'))]);
     expect((await get()).source_revision_config.image_uri).toBe(image('1'));
+    const slip = await cli.run(['deployments', 'patch', 'agent', '--set', 'source_confg.custom_url=https://a.example']);
+    expect([slip.code, slip.err]).toEqual([0, expect.stringContaining('Nothing has changed')]);
     const late = await cli.run(['deployments', 'patch', 'agent', ...set, '--if-match', '1']);
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('has changed')]);
     const patched = await cli.run(['deployments', 'patch', first.id, ...set, '--wait', '--reason', 'größer & 100 %']);
-    expect(patched.code).toBe(0);
+    expect(patched).toMatchObject({ code: 0, err: expect.not.stringContaining('Nothing has changed') });
     const second = await get();
 
     const diff = (await fairlead(`deployments diff agent ${first.latest_revision_id} ${second.latest_revision_id}`))

@@ -97,7 +97,8 @@ Examples:
     if ((file === undefined) === (set === undefined)) throw new Usage('Give the changes with either --file or --set.');
     const body = file === undefined ? JSON.stringify(assigned(set!)) : bodyFile(file);
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
-    return write(context, { method: 'PATCH', path, body }, options);
+    const { headers } = await context.api.send({ method: 'GET', path, query: MASKED });
+    return write(context, { method: 'PATCH', path, body }, options, headers.etag);
   });
 
   const remove = group
@@ -121,12 +122,17 @@ function writing(command: Command): Command {
     .option('--dry-run', 'show what it would be, change nothing');
 }
 
-async function write(context: Context, call: Call, options: WriteOptions): Promise<number | void> {
+/** Sends the change and shows what came of it; `before` is the version that it starts from. */
+async function write(context: Context, call: Call, options: WriteOptions, before?: string): Promise<number | void> {
   const { reason, dryRun, ifMatch } = options;
   const headers = { ...reasonHeader(reason), ...(ifMatch && { 'if-match': etagOf(ifMatch) }) };
   const answer = await context.api.command({ ...call, headers, query: { dry_run: dryRun } });
   const { id, latest_revision_id } = JSON.parse(answer.text) as Deployment;
   if (dryRun && !context.out.json) context.out.note('Nothing was changed; this is what it would be:');
+  // Members that a deployment does not have are ignored by the service: a slip of the pen changes nothing.
+  else if (before !== undefined && answer.headers.etag === before && !context.out.json) {
+    context.out.note('Nothing has changed: the deployment was like this already, or has no such member.');
+  }
   if (!options.wait || dryRun || latest_revision_id === null) return show(context, answer);
   return showRolledOut(context, id, latest_revision_id);
 }

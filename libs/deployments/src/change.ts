@@ -8,8 +8,9 @@ import type {
   SourceRevisionConfig,
 } from './deployment-events';
 import { same } from './json';
-import { replaceSecrets, sameSecrets, type OfferedSecret } from './secrets';
+import { checkReferenceNames, replaceSecrets, sameSecrets, type OfferedSecret } from './secrets';
 import {
+  checkArtefact,
   checkAvailable,
   checkBuildOnPush,
   checkFixed,
@@ -55,10 +56,12 @@ export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hos
     const source_revision_config = withoutCommit(wanted.source_revision_config);
     checkAvailable(source, hosting);
     checkMembers(source, { ...source_config, ...source_revision_config, secret_references });
+    checkArtefact(source_revision_config);
     checkTarballPath(source_revision_config.source_tarball_path, []);
     checkBuildOnPush(source_config, source_revision_config);
     const secrets = replaceSecrets([], wanted.secrets);
     const references = secret_references ?? null;
+    checkReferenceNames(references, secrets);
     const created: DeploymentEvent = {
       type: 'DeploymentCreated',
       data: {
@@ -104,6 +107,9 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
     const secret_references = same(wanted.secret_references ?? state.secret_references, state.secret_references)
       ? undefined
       : wanted.secret_references;
+    if (secrets || secret_references) {
+      checkReferenceNames(secret_references ?? state.secret_references, secrets ?? state.secrets);
+    }
     const changes: DeploymentPatched['data'] = {
       ...(source_config && { source_config }),
       ...(revision && { source_revision_config: revision.source_revision_config }),
@@ -142,6 +148,7 @@ function nextRevision(state: Deployment, wanted: DeploymentPatch, hosting: Hosti
   const base = baseRevision(state, wanted);
   checkAvailable(base.source, hosting);
   checkMembers(base.source, sent);
+  checkArtefact(sent);
   if (sent.source_tarball_path !== base.source_revision_config.source_tarball_path) {
     checkTarballPath(sent.source_tarball_path, state.upload_paths);
   }

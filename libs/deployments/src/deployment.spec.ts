@@ -378,6 +378,17 @@ describe('rule 7: members belong to sources', () => {
     }
   });
 
+  it.each([
+    ['image_uri', container],
+    ['repo_ref', codehost],
+  ])('%s says what to run: it is not empty', (member, wanted) => {
+    const source_revision_config = { [member]: ' ' };
+    expect(() => created({ ...wanted, source_revision_config })).toThrow(`${member} must not be empty.`);
+    given(deploymentModel, ...created(wanted))
+      .when(patching({ source_revision_config }))
+      .throws(InvalidDeployment, `${member} must not be empty.`);
+  });
+
   it('a tarball path that upload-url gave out passes', () => {
     const path = 'uploads/1.tar.gz';
     given(deploymentModel, ...created(pushed))
@@ -557,7 +568,7 @@ describe('rule 10: secrets', () => {
       .throws(InvalidDeployment, "The secret 'UNKNOWN' in secrets has no stored value to keep.");
   });
 
-  it.each(['', 'PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI', 'FAIRLEAD_ANYTHING'])(
+  it.each(['', 'PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI', 'FAIRLEAD_ANYTHING', 'A=B'])(
     'the name %p is refused',
     (name) => {
       given(deploymentModel, ...created(codehost))
@@ -573,6 +584,25 @@ describe('rule 10: secrets', () => {
     given(deploymentModel, ...created(codehost))
       .when(patching({ secrets }))
       .throws(InvalidDeployment, 'more than once');
+  });
+
+  it.each([
+    [['PORT'], "The name 'PORT' in secret_references is reserved."],
+    [['R', 'R'], "The name 'R' appears more than once in secret_references."],
+    [['MODEL_KEY'], "The name 'MODEL_KEY' is in secrets and in secret_references."],
+  ])('secret_references take no names %p either', (names, message) => {
+    const secret_references = names.map((name) => ({ name, secret_name: 'db', secret_key: 'url' }));
+    const secrets = [secret('MODEL_KEY', 'x')];
+    expect(() => created({ ...container, secrets, secret_references })).toThrow(message);
+    given(deploymentModel, ...created({ ...container, secrets }))
+      .when(patching({ secret_references }))
+      .throws(InvalidDeployment, message);
+  });
+
+  it('a secret does not get the name of a reference', () => {
+    given(deploymentModel, ...created(container))
+      .when(patching({ secrets: [secret('DB', 'x')] }))
+      .throws(InvalidDeployment, "The name 'DB' is in secrets and in secret_references.");
   });
 });
 

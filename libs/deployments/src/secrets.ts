@@ -8,20 +8,35 @@ export const MASK = '********';
 const RESERVED = new Set(['PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI']);
 const RESERVED_PREFIX = 'FAIRLEAD_';
 
+interface Named {
+  readonly name: string;
+}
+
 /** A secret as a command brings it: sealed outside, or only its name to keep the stored value. */
 export type OfferedSecret = Secret | { readonly name: string };
 
-/** @throws InvalidDeployment for a name that is empty, used twice, or one that the platform sets itself. */
-export function checkSecretNames(secrets: readonly { readonly name: string }[]): void {
+/**
+ * @throws InvalidDeployment for a name that is empty, used twice, one that the platform sets itself, or one that no
+ * environment variable can have.
+ */
+export function checkSecretNames(secrets: readonly Named[], member = 'secrets'): void {
   const seen = new Set<string>();
   for (const { name } of secrets) {
-    if (name === '') throw new InvalidDeployment('A name in secrets must not be empty.');
+    if (name === '') throw new InvalidDeployment(`A name in ${member} must not be empty.`);
+    if (name.includes('=')) throw new InvalidDeployment(`The name '${name}' in ${member} must not hold '='.`);
     if (RESERVED.has(name) || name.startsWith(RESERVED_PREFIX)) {
-      throw new InvalidDeployment(`The name '${name}' in secrets is reserved.`);
+      throw new InvalidDeployment(`The name '${name}' in ${member} is reserved.`);
     }
-    if (seen.has(name)) throw new InvalidDeployment(`The name '${name}' appears more than once in secrets.`);
+    if (seen.has(name)) throw new InvalidDeployment(`The name '${name}' appears more than once in ${member}.`);
     seen.add(name);
   }
+}
+
+/** @throws InvalidDeployment for names that secrets may not have either, and for one that a secret has already. */
+export function checkReferenceNames(references: readonly Named[] | null, secrets: readonly Named[]): void {
+  checkSecretNames(references ?? [], 'secret_references');
+  const taken = references?.find((reference) => secrets.some(({ name }) => name === reference.name));
+  if (taken) throw new InvalidDeployment(`The name '${taken.name}' is in secrets and in secret_references.`);
 }
 
 /**

@@ -44,6 +44,13 @@ export function checkTarballPath(path: string | undefined, issued: readonly stri
   throw new InvalidDeployment('source_tarball_path must be a path that upload-url gave out for this deployment.');
 }
 
+/** @throws InvalidDeployment naming a member that is sent to say what to run and says nothing. */
+export function checkArtefact({ image_uri, repo_ref }: SourceRevisionConfig): void {
+  for (const [member, value] of Object.entries({ image_uri, repo_ref })) {
+    if (value?.trim() === '') throw new InvalidDeployment(`${member} must not be empty.`);
+  }
+}
+
 /** @throws InvalidDeployment when pushes are to be built from a tag, which never moves. */
 export function checkBuildOnPush(config: SourceConfig, revision: SourceRevisionConfig): void {
   if (config.build_on_push && revision.repo_ref?.startsWith('refs/tags/')) {

@@ -22,7 +22,8 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...context: unknown[]): void {
-    this.logger.error({ context: context.at(-1), err: message }, String(message));
+    const err = message instanceof Error ? message : undefined;
+    this.logger.error({ context: context.at(-1), err }, String(message));
   }
 
   fatal(message: unknown, ...context: unknown[]): void {
