@@ -35,6 +35,8 @@ interface Current {
   readonly id: string;
   readonly mine: boolean;
   readonly from: string;
+  /** When the example came to be, its first version. */
+  readonly created: string;
   readonly inputs: string;
   readonly outputs: string | null;
 }
@@ -162,6 +164,7 @@ export class RunWriter {
     const { rows } = await this.examplesClient.query<Current>({
       name: 'current examples',
       text: `select id, dataset_id = $3 as mine, (extract(epoch from valid_from) * 1000000)::bigint as from,
+               (extract(epoch from created_at) * 1000000)::bigint as created,
                replace(inputs_md5::text, '-', '') as inputs, replace(outputs_md5::text, '-', '') as outputs
              from examples where id = any($1::uuid[]) and tenant_id = $2 and valid_to is null
              order by dataset_id = $3`,
@@ -186,7 +189,7 @@ export class RunWriter {
       .field(version.id)
       .encoded(this.owners.example)
       .time(this.time)
-      .time(this.time)
+      .time(own ? Number(own.created) : this.time)
       .field(row.name ?? Buffer.from(row.id))
       .field(row.inputs)
       .field(row.expectedOutputs);

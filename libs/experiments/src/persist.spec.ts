@@ -99,6 +99,7 @@ describe('a few seconds after an upload', () => {
     expect(times!.took).toBe('1.500000');
     const { json } = await service.get(`/api/v1/runs/${String(first!.id)}`);
     expect(json).toMatchObject({ inputs: { question: 'How deep is it?' }, error: 'it "broke"\n', trace_id: first!.id });
+    expect(json).toMatchObject({ reference_dataset_id: dataset, reference_example_id: given.row_id, session_id: id });
   });
 
   it('feedback has its source, its times and its opaque members as they were sent', async () => {
@@ -186,6 +187,21 @@ describe('an example', () => {
     const example = `/api/v1/examples/${shared.row_id}?dataset=${first.dataset}`;
     expect((await service.get(`${example}&as_of=${asOf}`)).json.inputs).toEqual(shared.inputs);
     expect((await service.get(example)).json.inputs).toEqual({ other: true });
+  });
+
+  it('came to be with its first version, whatever changes later', async () => {
+    const shared = row({ run_name: 'asked first' });
+    const dataset_name = uuid();
+    const { dataset } = await persisted(experiment({ dataset_name }, [shared]));
+    await persisted(experiment({ dataset_name }, [{ ...shared, inputs: { other: 1 } }]));
+    await persisted(experiment({ dataset_name }, [{ ...shared, inputs: { other: 2 }, run_name: undefined }]));
+    const [first, , third] = await examplesOf(dataset);
+    expect(third!.valid_from).not.toEqual(first!.valid_from);
+    const { json } = await service.get(`/api/v1/examples/${shared.row_id}`);
+    expect(new Date(json.created_at)).toEqual(first!.valid_from);
+    expect(new Date(json.modified_at)).toEqual(third!.valid_from);
+    // An example is named like its run, or by its id.
+    expect([first!.name, json.name]).toEqual(['asked first', shared.row_id]);
   });
 
   it('of a row that is repeated in one upload is one, with several runs', async () => {
