@@ -64,6 +64,42 @@ describe('A run that is sent while it happens', () => {
     expect(await query({ session: [id], is_root: false })).toEqual([child.id]);
   });
 
+  it('know the runs below them, and are found by what the root or any run of their trace is', async () => {
+    const session_id = await reading.insert('sessions', rows.session(reading.tenants.a));
+    const root = run({ session_id, end_time, name: 'root' });
+    const order = `1Z${root.id}`;
+    const below = (parent: string, place: string, members: object) =>
+      run({ session_id, end_time, parent_run_id: parent, trace_id: root.id, dotted_order: place, ...members });
+    const middle = below(root.id, `${order}.2Zm`, { name: 'middle', run_type: 'tool' });
+    const leaf = below(middle.id, `${order}.2Zm.3Zl`, { name: 'leaf', run_type: 'llm' });
+    const alone = run({ session_id, end_time, name: 'alone' });
+    await reading.post('/runs/batch', { post: [root, middle, leaf, alone] });
+    // Another tenant may say that its run is of this trace; it is not.
+    const foreign = run({ session_name: 'foreign', end_time, parent_run_id: root.id, trace_id: root.id, name: 'spy' });
+    expect((await reading.post('/runs', foreign, 'b')).status).toBe(202);
+    const children = async ({ id }: { id: string }) => {
+      const { child_run_ids: all, direct_child_run_ids: direct } = await read(id);
+      return [new Set(all), direct];
+    };
+    expect(await children(root)).toEqual([new Set([middle.id, leaf.id]), [middle.id]]);
+    expect(await children(middle)).toEqual([new Set([leaf.id]), [leaf.id]]);
+    expect(await children(leaf)).toEqual([new Set(), []]);
+    const names = async (body: object, as: 'a' | 'b' = 'a') => {
+      const { json } = await reading.post('/runs/query', body, as);
+      return json.runs.map(({ name }: { name: string }) => name).toSorted();
+    };
+    const session = [session_id];
+    expect(await names({ session, trace_filter: 'eq(name, "root")' })).toEqual(['leaf', 'middle', 'root']);
+    expect(await names({ session, trace_filter: 'eq(name, "root")', filter: 'eq(run_type, "llm")' })).toEqual(['leaf']);
+    expect(await names({ session, tree_filter: 'eq(name, "leaf")', is_root: true })).toEqual(['root']);
+    expect(await names({ session, tree_filter: 'eq(name, "alone")' })).toEqual(['alone']);
+    expect(await names({ session, tree_filter: 'eq(name, "spy")' })).toEqual([]);
+    expect(await names({ id: [foreign.id], trace_filter: 'eq(name, "root")' }, 'b')).toEqual([]);
+    const second = { project_ids: session, selects: ['NAME'], tree_filter: 'eq(name, "leaf")', is_root: true };
+    expect((await reading.post('/v2/runs/query', second)).json.items).toEqual([{ name: 'root' }]);
+    expect((await reading.post('/runs/query', { session, tree_filter: 'nothing()' })).status).toBe(400);
+  });
+
   it('belongs to its tenant, and its id to nobody else', async () => {
     const sent = run({ session_name: 'live-three' });
     await reading.post('/runs', sent);

@@ -21,6 +21,9 @@ export interface RunRow {
   readonly dotted_order: string | null;
   readonly tags: string | null;
   readonly events: string | null;
+  /** Ids of the runs below it, and of those right below it, as JSON. Null for a run that stands alone. */
+  readonly children?: string | null;
+  readonly direct_children?: string | null;
 }
 
 /** Columns of a run `r` that need no choice. */
@@ -83,8 +86,8 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined): Reco
     trace_max_start_time: text(row.start),
     id: text(row.id),
     status: text(row.status),
-    child_run_ids: '[]',
-    direct_child_run_ids: '[]',
+    child_run_ids: row.children ?? '[]',
+    direct_child_run_ids: row.direct_children ?? '[]',
     parent_run_ids: array(parents(row).map(text)),
     feedback_stats: raw(feedbackStats),
     reference_example_id: text(row.example_id),

@@ -117,7 +117,9 @@ export class RunsV2Controller {
       endTime: iso(body.max_start_time),
       error: body.has_error,
       isRoot: body.is_root,
-      filters: [body.filter, body.trace_filter, body.tree_filter].flatMap((source) => source || []),
+      filters: body.filter ? [body.filter] : [],
+      ofRoot: body.trace_filter,
+      ofTree: body.tree_filter,
     };
     const order = body.sort_order === 'ASC' ? 'asc' : 'desc';
     const page = { order, limit: body.page_size, cursor, skipPrevious: true } as const;

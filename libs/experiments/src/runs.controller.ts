@@ -151,10 +151,9 @@ function filterOf(asked: Omit<Infer<typeof statsBody>, 'group_by' | 'groups' | '
     endTime: iso(asked.end_time),
     error: asked.error,
     isRoot: asked.is_root,
-    // Every run is alone in its trace: what holds for the trace or its root has to hold for the run.
-    filters: [asked.filter, asked.trace_filter, asked.tree_filter, asked.search_filter].filter(
-      (text) => !!text,
-    ) as string[],
+    filters: [asked.filter, asked.search_filter].flatMap((source) => source || []),
+    ofRoot: asked.trace_filter,
+    ofTree: asked.tree_filter,
   };
 }
 

@@ -21,8 +21,10 @@ export interface RunFilter {
   readonly error?: boolean;
   readonly isRoot?: boolean;
   readonly referenceDataset?: string;
-  /** Filters in the SDKs' language; a run has to meet all of them. */
+  /** Filters in the SDKs' language; a run has to meet all of them, the root of its trace `ofRoot`, any run of it `ofTree`. */
   readonly filters: readonly string[];
+  readonly ofRoot?: string;
+  readonly ofTree?: string;
 }
 
 export interface RunPage {
@@ -38,6 +40,12 @@ export interface RunKey extends Sized {
 }
 
 const TIME = isoTime('r.start_time');
+const DIRECT_CHILDREN = `(select json_agg(c.id order by c.start_time, c.id)::text from runs c
+  where c.parent_run_id = r.id and c.tenant_id = r.tenant_id)`;
+/** The runs below a run are those of its trace when it is the root, else those whose dotted orders begin with its own. */
+const CHILDREN = `(select json_agg(c.id order by c.start_time, c.id)::text from runs c
+  where c.trace_id = coalesce(r.trace_id, r.id) and c.tenant_id = r.tenant_id and c.id <> r.id
+    and (r.parent_run_id is null or c.parent_run_id = r.id or starts_with(c.dotted_order, r.dotted_order || '.')))`;
 
 /**
  * A page of the tenant's runs by start time and id, as the text of a ListRunsResponse or pieces of it when it is long.
@@ -155,8 +163,17 @@ export function runConditions(filter: RunFilter, parameters: Parameters): string
   if (filter.startTime) conditions.push(`r.start_time >= ${parameters.add(filter.startTime, 'timestamptz')}`);
   if (filter.endTime) conditions.push(`r.start_time <= ${parameters.add(filter.endTime, 'timestamptz')}`);
   if (filter.error !== undefined) conditions.push(`r.error is ${filter.error ? 'not ' : ''}null`);
-  for (const source of filter.filters) conditions.push(compileFilter(source, RUN_VOCABULARY, parameters));
+  const compiled = (source: string) => compileFilter(source, RUN_VOCABULARY, parameters);
+  for (const source of filter.filters) conditions.push(compiled(source));
+  if (filter.ofRoot) conditions.push(inTrace('r.id = own.trace', compiled(filter.ofRoot)));
+  if (filter.ofTree) conditions.push(inTrace('(r.id = own.trace or r.trace_id = own.trace)', compiled(filter.ofTree)));
   return conditions;
+}
+
+/** That some run of the trace of a run `r` meets a condition, which calls it `r` as well. */
+function inTrace(which: string, condition: string): string {
+  const own = '(select coalesce(r.trace_id, r.id) as trace, r.tenant_id as tenant) own';
+  return `exists (select 1 from ${own} join runs r on ${which} and r.tenant_id = own.tenant where ${condition})`;
 }
 
 function selection(select: readonly string[]): ReadonlySet<string> {
@@ -180,7 +197,8 @@ export async function readRuns(pool: Pool, ids: readonly string[], shown?: Reado
   const { rows } = await pool.query<RunRow>(
     `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
        r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
-       ${show('extra', 'r.extra')} as extra, ${RUN_PLACE}
+       ${show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children,
+       ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}
      from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id order by k.place`,
     [ids],
   );
