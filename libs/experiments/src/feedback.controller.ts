@@ -222,7 +222,7 @@ export class FeedbackController {
       extra: sent.get('extra') ?? null,
       config: sent.get('feedback_config') ?? null,
       created_at: (given.created_at ?? now).iso,
-      modified_at: (given.modified_at ?? given.created_at ?? now).iso,
+      modified_at: (given.modified_at ?? now).iso,
       comparative_experiment_id: given.comparative_experiment_id ?? null,
     };
   }
