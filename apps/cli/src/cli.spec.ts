@@ -385,7 +385,18 @@ describe('Experiments', () => {
   it('must be UTF-8', async () => {
     writeFileSync(join(cli.folder, 'excel.csv'), Buffer.from('\ufeffinputs.a\r\n1\r\n', 'utf16le'));
     const { code, err } = await fairlead('experiments upload excel.csv --dataset d');
-    expect([code, err]).toEqual([1, expect.stringContaining('is not UTF-8')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('is not UTF-8')]);
+  });
+
+  it.each([
+    ['broken.csv', 'inputs.a\n"1\n', /The CSV is broken/],
+    ['none.csv', 'inputs.a\n', /no rows/],
+    ['broken.jsonl', '{"inputs":{}}\n{', /line 2: it is not JSON/],
+    ['without.jsonl', '{"scores":{}}', /it has no inputs/],
+  ])('must be in order: %s', async (name, text, message) => {
+    cli.file(name, text);
+    const { code, err } = await fairlead(`experiments upload ${name} --dataset d`);
+    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
-import { Failure, Usage } from './failure';
+import { Usage } from './failure';
 import { Misplaced, RowDraft } from './row-draft';
 import { type Target, TARGETS, targetOf } from './row-target';
 import type { FileRow } from './upload-body';
@@ -17,7 +17,7 @@ interface Parsed {
   readonly info: { readonly empty_lines: number };
 }
 
-/** Rows of CSV whose first record names the columns. @throws Failure, Usage */
+/** Rows of CSV whose first record names the columns. @throws Usage */
 export async function* csvRows(
   source: AsyncIterable<Buffer>,
   delimiter: string,
@@ -39,7 +39,7 @@ export async function* csvRows(
       else plan = planOf(record, options);
     }
   } catch (error) {
-    throw error instanceof CsvError ? new Failure(`The CSV is broken: ${error.message}.`) : error;
+    throw error instanceof CsvError ? new Usage(`The CSV is broken: ${error.message}.`) : error;
   } finally {
     input.destroy();
   }
@@ -77,7 +77,7 @@ function draftOf(record: readonly string[], { names, targets }: Plan, line: numb
       draft.putCell(target, record[index] ?? '');
     } catch (error) {
       if (!(error instanceof Misplaced)) throw error;
-      throw new Failure(`line ${line}, column ${names[index]}: ${error.message}`);
+      throw new Usage(`line ${line}, column ${names[index]}: ${error.message}`);
     }
   });
   return draft;

@@ -22,7 +22,7 @@ export class Failure extends Error {
   }
 }
 
-/** Something the command line itself gets wrong. */
+/** Something the command line itself, or a file it names, gets wrong. */
 export class Usage extends Failure {
   constructor(message: string) {
     super(message, EXIT.usage);

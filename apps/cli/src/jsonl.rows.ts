@@ -1,5 +1,5 @@
 import type { RowOptions } from './csv.rows';
-import { Failure } from './failure';
+import { Usage } from './failure';
 import { membersOf } from './json-members';
 import { Misplaced, RowDraft } from './row-draft';
 import { targetOf } from './row-target';
@@ -8,7 +8,7 @@ import type { FileRow } from './upload-body';
 const LONGEST_LINE = 256 * 1024 * 1024;
 const NEWLINE = 10;
 
-/** Rows of JSON Lines, one object a line. @throws Failure naming the line */
+/** Rows of JSON Lines, one object a line. @throws Usage naming the line */
 export async function* jsonlRows(source: AsyncIterable<Buffer>, options: RowOptions): AsyncGenerator<FileRow> {
   const leftOut = new Set<string>();
   for await (const { text, line } of lines(source)) {
@@ -16,10 +16,10 @@ export async function* jsonlRows(source: AsyncIterable<Buffer>, options: RowOpti
     try {
       value = JSON.parse(text);
     } catch (error) {
-      throw new Failure(`line ${line}: it is not JSON: ${(error as Error).message}`);
+      throw new Usage(`line ${line}: it is not JSON: ${(error as Error).message}`);
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new Failure(`line ${line}: it is not a JSON object.`);
+      throw new Usage(`line ${line}: it is not a JSON object.`);
     }
     const draft = new RowDraft();
     for (const [name, json] of membersOf(text)) {
@@ -29,7 +29,7 @@ export async function* jsonlRows(source: AsyncIterable<Buffer>, options: RowOpti
         else leftOut.add(name);
       } catch (error) {
         if (!(error instanceof Misplaced)) throw error;
-        throw new Failure(`line ${line}, member ${name}: ${error.message}`);
+        throw new Usage(`line ${line}, member ${name}: ${error.message}`);
       }
     }
     yield { draft, line };
@@ -60,7 +60,7 @@ async function* lines(source: AsyncIterable<Buffer>): AsyncGenerator<{ text: str
     }
     parts.push(chunk.subarray(start));
     held += chunk.length - start;
-    if (held > LONGEST_LINE) throw new Failure(`line ${line}: it is longer than ${LONGEST_LINE} bytes.`);
+    if (held > LONGEST_LINE) throw new Usage(`line ${line}: it is longer than ${LONGEST_LINE} bytes.`);
   }
   const text = take(Buffer.alloc(0));
   if (text !== '') yield { text, line };

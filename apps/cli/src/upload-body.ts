@@ -1,4 +1,4 @@
-import { Failure } from './failure';
+import { Usage } from './failure';
 import type { RowDraft } from './row-draft';
 import { namedRowId, rowIdOfInputs, rowIdOfNumber } from './row-id';
 import { shifted, TimeWindow } from './time-window';
@@ -35,7 +35,7 @@ const PIECE = 128 * 1024;
 /**
  * The body of an upload, in pieces: the rows as they come, then the header, for which the times of all rows have to be
  * known. Holds one row and one piece.
- * @throws Failure for a row without inputs or a file without rows.
+ * @throws Usage for a row without inputs or a file without rows.
  */
 export async function* uploadBody(
   rows: AsyncIterable<FileRow>,
@@ -53,7 +53,7 @@ export async function* uploadBody(
     yield piece;
     piece = '';
   }
-  if (count === 0) throw new Failure('The file has no rows.');
+  if (count === 0) throw new Usage('The file has no rows.');
   const header = {
     ...options.header,
     experiment_start_time: options.start ?? window.span?.start ?? options.time,
@@ -64,7 +64,7 @@ export async function* uploadBody(
 
 function rowText(draft: RowDraft, index: number, line: number, options: BodyOptions, window: TimeWindow): string {
   const inputs = draft.object('inputs');
-  if (inputs === undefined) throw new Failure(`row ${index + 1} (line ${line}): it has no inputs.`);
+  if (inputs === undefined) throw new Usage(`row ${index + 1} (line ${line}): it has no inputs.`);
   const { row_id: name, start_time, end_time, ...texts } = Object.fromEntries(draft.texts);
   const id = name === undefined ? madeId(inputs, index, options) : namedRowId(String(JSON.parse(name)));
   const [start, end] = times(start_time, end_time, draft.latency, options);

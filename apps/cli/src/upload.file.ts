@@ -1,6 +1,6 @@
 import { createReadStream, type Stats, statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { Failure, Usage } from './failure';
+import { Usage } from './failure';
 
 export type Format = 'json' | 'jsonl' | 'csv' | 'tsv';
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -36,7 +36,7 @@ export function uploadFile(path: string, format: Format | undefined): UploadFile
   return { path, format: known, bytes: regular ? stats.size : undefined, rereadable: regular };
 }
 
-/** The file's bytes. @throws Failure when it cannot be read or is not UTF-8 */
+/** The file's bytes. @throws Usage when it cannot be read or is not UTF-8 */
 export async function* bytesOf({ path }: UploadFile, onBytes: (count: number) => void): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const stream = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 });
@@ -49,7 +49,7 @@ export async function* bytesOf({ path }: UploadFile, onBytes: (count: number) =>
     decoder.decode();
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw unreadable(path, error);
-    throw new Failure(`${path} is not UTF-8 text: save it as UTF-8 first.`);
+    throw new Usage(`${path} is not UTF-8 text: save it as UTF-8 first.`);
   }
 }
 
