@@ -138,8 +138,13 @@ describe('The server', () => {
         { pointer: '#/source_config/labels/a~1b~0c', in: 'body', type: 'finite_number' },
       ]);
       expect((await problems('{nope')).errors).toMatchObject([{ pointer: '#', in: 'body', type: 'json_invalid' }]);
-      const missing = await ask('/nowhere', { headers: { accept: 'application/problem+json' } });
-      expect(missing.body).toMatchObject({ title: 'Not Found', status: 404, detail: 'Not Found' });
+      const missing = await ask('/nowhere', {
+        headers: { accept: 'application/problem+json', 'x-request-id': 'mine' },
+      });
+      const told = { title: 'Not Found', status: 404, detail: 'Not Found', request_id: 'mine' };
+      expect(missing.body).toMatchObject(told);
+      const { request_id: made } = answer.body as { request_id: string };
+      expect(made).toBe(answer.headers.get('x-request-id'));
     });
 
     it('unknown errors with nothing but 500, and logs them', async () => {
