@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
+import { KafkaConnections } from './kafka-connections';
 import type { KafkaSettings } from './kafka-settings';
 import { disconnect, silence } from './kafka-silence';
 
@@ -26,6 +27,7 @@ export class KafkaCluster {
       brokers: [...brokers],
       ssl: tls && { ca: tls.ca },
       sasl: sasl as KafkaConfig['sasl'],
+      socketFactory: new KafkaConnections().open,
       connectionTimeout: 3000,
       authenticationTimeout: 5000,
       requestTimeout: 7000,

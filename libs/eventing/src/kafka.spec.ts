@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import net, { type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { describeKafka, sharedKafka } from '@fairlead/kafka/testing';
 import type { Producer } from 'kafkajs';
@@ -96,6 +97,21 @@ describeKafka('Kafka', () => {
     await orders.consume();
     await orders.effected(30);
     expect(await orders.effects('order-1')).toEqual(upTo(30));
+  });
+
+  it('has effects once when answers are lost on every connection that there is', async () => {
+    const connecting = jest.spyOn(net, 'connect');
+    orders.relay();
+    await orders.consume();
+    await orders.append('order-1', 5);
+    await orders.effected(5);
+    const sockets = connecting.mock.results.map(({ value }) => value as Socket);
+    connecting.mockRestore();
+    for (const socket of sockets) socket.removeAllListeners('data');
+    await orders.append('order-1', 5);
+    await orders.effected(10);
+    expect(await orders.effects('order-1')).toEqual(upTo(10));
+    await until(() => sockets.every(({ destroyed }) => destroyed));
   });
 
   it('shares the work among the members of a group, and one takes over from another', async () => {
