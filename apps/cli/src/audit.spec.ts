@@ -106,6 +106,7 @@ it.each<[string, () => string[], RegExp]>([
   ],
   ['more behind it', () => [...lines, lines[0]!], /something follows after the signature/],
   ['a line that is none', () => ['?', ...lines], /^Error: Line 1 is not a JSON object/],
+  ['a line of something else', () => ['{"name": "agent"}', ...lines], /^Error: Line 1 is no event of an exported/],
 ])('audit verify finds %s', async (_, changed, message) => {
   cli.file('changed.jsonl', changed().join('\n'));
   expect(await verified('changed.jsonl')).toMatchObject({ code: 1, out: '', err: expect.stringMatching(message) });

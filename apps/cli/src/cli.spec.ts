@@ -208,6 +208,11 @@ describe('Deployments', () => {
     ['deployments create -f -', '{"name":', 'Standard input is not JSON'],
     ['deployments create -f -', '[]', 'must hold a JSON object'],
     ['deployments patch agent', '', 'either --file or --set'],
+    ['deployments rollback agent first', '', '"first" is no id of a revision'],
+    ['deployments diff agent first second', '', '"first" is no id of a revision'],
+    ['deployments wait agent --revision first', '', '"first" is no id of a revision'],
+    ['deployments logs agent --revision first', '', '"first" is no id of a revision'],
+    ['revisions interrupt agent first', '', '"first" is no id of a revision'],
     ['deployments list --limit 0', '', 'whole number'],
     ['deployments list --timeout soon', '', 'number of seconds'],
   ])('%s with %j is a mistake in the command line', async (args, input, message) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Context, does } from './context';
 import { changeLines } from './deployments.show';
 import { type ListOptions, listed, listOptions, resourcesOf } from './lists';
-import { deploymentId } from './lookups';
+import { deploymentId, revisionId } from './lookups';
 import type { Change, HistoryEntry } from './records';
 import { clean, when } from './text';
 
@@ -27,8 +27,8 @@ export function addDeploymentHistory(group: Command): void {
     .argument('<from>', 'id of a revision')
     .argument('<to>', 'id of a revision');
   does(diff, async (context, [name, from, to]) => {
+    const [a, b] = [revisionId(from!), revisionId(to!)];
     const id = await deploymentId(context.api, name!);
-    const [a, b] = [encodeURIComponent(from!), encodeURIComponent(to!)];
     const json = await context.api.read(`/v2/deployments/${id}/revisions/${a}/diff/${b}`);
     if (context.out.json) return context.out.text(json);
     const { changes } = JSON.parse(json) as { changes: Change[] };

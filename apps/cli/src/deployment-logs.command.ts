@@ -3,7 +3,7 @@ import { type Context, does } from './context';
 import { hasEnded } from './deployment-wait.command';
 import { Usage } from './failure';
 import { whole } from './lists';
-import { findDeployment } from './lookups';
+import { findDeployment, revisionId } from './lookups';
 import type { Output, Style } from './output';
 import type { Revision } from './records';
 import { clean, when } from './text';
@@ -40,8 +40,9 @@ export function addDeploymentLogs(group: Command): void {
     .option('--limit <n>', `the last lines, so many (default: ${DEFAULT})`, whole)
     .option('-f, --follow', 'go on with new lines until the revision has ended');
   does<LogsOptions>(logs, async (context, [name], options) => {
+    const named = options.revision === undefined ? undefined : revisionId(options.revision);
     const { id, latest_revision_id } = await findDeployment(context.api, name!);
-    const revision = options.revision ?? latest_revision_id;
+    const revision = named ?? latest_revision_id;
     if (revision === null) throw new Usage(`${name} has no revision yet.`);
     const log = new Log(context, id, revision, options);
     return options.follow ? log.follow() : log.last(options.limit ?? DEFAULT);
@@ -72,7 +73,7 @@ class Log {
   /** Prints lines as they come; as JSON, one object a line. */
   async follow(): Promise<void> {
     const { api, out } = this.context;
-    const path = `/v2/deployments/${this.deploymentId}/revisions/${encodeURIComponent(this.revisionId)}`;
+    const path = `/v2/deployments/${this.deploymentId}/revisions/${this.revisionId}`;
     for (let offset: string | null = null; ;) {
       const { status } = await api.get<Revision>(path);
       for (;;) {
@@ -94,7 +95,7 @@ class Log {
 
   private async page(order: 'asc' | 'desc', limit: number, offset: string | null) {
     const { phase, level, query } = this.options;
-    const path = `/v1/projects/${this.deploymentId}/revisions/${encodeURIComponent(this.revisionId)}/${phase}_logs`;
+    const path = `/v1/projects/${this.deploymentId}/revisions/${this.revisionId}/${phase}_logs`;
     const body = JSON.stringify({ order, limit, offset, level, query });
     const { text } = await this.context.api.send({ method: 'POST', path, body, repeatable: true });
     return JSON.parse(text) as { logs: LogLine[]; next_offset: string | null };

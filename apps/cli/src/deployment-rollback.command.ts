@@ -3,7 +3,7 @@ import { does } from './context';
 import { reasonHeader, show, showRolledOut } from './deployment-answers';
 import { changeLines } from './deployments.show';
 import { EXIT, Failure } from './failure';
-import { findDeployment, MASKED } from './lookups';
+import { findDeployment, MASKED, revisionId } from './lookups';
 import type { Api } from './api';
 import type { Change, Deployment, Page, Revision } from './records';
 
@@ -24,9 +24,10 @@ export function addRollback(group: Command): void {
     .option('--wait', 'wait until it is deployed');
   does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, wait }) => {
     const { api, out } = context;
+    const named = revision === undefined ? undefined : revisionId(revision);
     const deployment = await findDeployment(api, name!);
     const { id, active_revision_id, latest_revision_id } = deployment;
-    const target = revision === undefined ? await deployedBefore(api, deployment) : encodeURIComponent(revision);
+    const target = named ?? (await deployedBefore(api, deployment));
     const present = active_revision_id ?? latest_revision_id;
     if (!out.json && present !== null) {
       const path = `/v2/deployments/${id}/revisions/${present}/diff/${target}`;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Context, does } from './context';
 import { EXIT, Failure, Usage } from './failure';
-import { findDeployment } from './lookups';
+import { findDeployment, revisionId } from './lookups';
 import type { Revision } from './records';
 
 /** Milliseconds that a wait lasts when the user does not say. */
@@ -23,30 +23,31 @@ export function addWait(group: Command): void {
     .argument('<deployment>', 'id or name')
     .option('--revision <id>', 'which one (default: the latest)');
   does<{ revision?: string }>(wait, async (context, [name], options) => {
+    const named = options.revision === undefined ? undefined : revisionId(options.revision);
     const { id, latest_revision_id } = await findDeployment(context.api, name!);
-    const revisionId = options.revision ?? latest_revision_id;
-    if (revisionId === null) throw new Usage(`${name} has no revision to wait for.`);
-    const revision = await waitForRollout(context, id, revisionId);
+    const wanted = named ?? latest_revision_id;
+    if (wanted === null) throw new Usage(`${name} has no revision to wait for.`);
+    const revision = await waitForRollout(context, id, wanted);
     if (context.out.json) context.out.text(JSON.stringify(revision));
     return exitCodeOf(revision.status);
   });
 }
 
 /** Waits until a revision has ended and tells how it goes. @throws Failure when that takes too long */
-export async function waitForRollout(context: Context, deploymentId: string, revisionId: string): Promise<Revision> {
+export async function waitForRollout(context: Context, deploymentId: string, id: string): Promise<Revision> {
   const { api, out } = context;
-  const path = `/v2/deployments/${deploymentId}/revisions/${encodeURIComponent(revisionId)}`;
+  const path = `/v2/deployments/${deploymentId}/revisions/${id}`;
   const patience = context.timeoutMs ?? PATIENCE_MS;
   const deadline = Date.now() + patience;
   for (let told, hold = 0; ; hold = Math.min(HOLD_S, Math.ceil((deadline - Date.now()) / 1000))) {
     const call = { method: 'GET', path: `${path}/wait`, query: { timeout: hold }, patience: hold * 1000 };
     const revision = JSON.parse((await api.send(call)).text) as Revision;
     const { status } = revision;
-    if (status !== told && !out.json) out.note(`Revision ${revisionId}: ${status}`);
+    if (status !== told && !out.json) out.note(`Revision ${id}: ${status}`);
     told = status;
     if (hasEnded(status)) return revision;
     if (Date.now() >= deadline) {
-      throw new Failure(`Revision ${revisionId} is ${status} after ${patience / 1000} s.`, EXIT.timeout);
+      throw new Failure(`Revision ${id} is ${status} after ${patience / 1000} s.`, EXIT.timeout);
     }
   }
 }

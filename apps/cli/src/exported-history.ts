@@ -70,6 +70,7 @@ class Chain {
   private held: string | undefined;
 
   add({ id, stream, version, type, data, metadata, time }: Event, line: number): void {
+    if (typeof stream !== 'string') throw new Failure(`Line ${line} is no event of an exported history.`);
     this.stream ??= stream;
     if (stream !== this.stream || version !== this.count + 1) {
       throw new Failure(`Line ${line}: version ${this.count + 1} of ${this.stream} belongs here.`);

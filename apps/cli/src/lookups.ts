@@ -25,6 +25,12 @@ export async function deploymentId(api: Api, idOrName: string): Promise<string> 
   ).id;
 }
 
+/** The id of a revision as it was written. @throws Usage for what is none: revisions have no names */
+export function revisionId(text: string): string {
+  if (isUuid(text)) return text;
+  throw new Usage(`"${text}" is no id of a revision; "fairlead revisions list" shows them.`);
+}
+
 /** The experiment of this id or exact name. */
 export async function findExperiment(api: Api, idOrName: string): Promise<Session> {
   if (isUuid(idOrName)) return api.get<Session>(`/api/v1/sessions/${idOrName}`);

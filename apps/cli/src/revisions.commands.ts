@@ -3,7 +3,7 @@ import { does } from './context';
 import { reasonHeader } from './deployment-answers';
 import { showRevisions } from './deployments.show';
 import { type ListOptions, listed, listOptions, resourcesOf } from './lists';
-import { deploymentId, findDeployment } from './lookups';
+import { deploymentId, findDeployment, revisionId } from './lookups';
 import type { Revision } from './records';
 
 export function addRevisions(all: Command): void {
@@ -31,8 +31,8 @@ export function addRevisions(all: Command): void {
     .argument('<revision>', 'its id')
     .option('--reason <text>', 'why, for the history');
   does<{ reason?: string }>(interrupt, async (context, [name, revision], { reason }) => {
-    const id = await deploymentId(context.api, name!);
-    const path = `/v2/deployments/${id}/revisions/${encodeURIComponent(revision!)}/interrupt`;
+    const which = revisionId(revision!);
+    const path = `/v2/deployments/${await deploymentId(context.api, name!)}/revisions/${which}/interrupt`;
     const headers = reasonHeader(reason);
     const { text } = await context.api.command({ method: 'POST', path, body: '{}', headers });
     if (context.out.json) context.out.text(text);
