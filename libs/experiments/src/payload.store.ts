@@ -46,10 +46,11 @@ export class PayloadStore {
     const client = await this.pool.connect();
     let whole = false;
     try {
-      await client.query('set statement_timeout = 0');
+      // Without statistics of the table the planner would sort the whole payload on the disk.
+      await client.query('set statement_timeout = 0; set enable_sort = off');
       const query = `copy (select data from payload_chunks where payload_id = '${id}' order by number) to stdout (format binary)`;
       yield* copiedFields(client.query(to(query)));
-      await client.query('reset statement_timeout');
+      await client.query('reset statement_timeout; reset enable_sort');
       whole = true;
     } finally {
       client.release(!whole);
