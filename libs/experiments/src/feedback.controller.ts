@@ -44,6 +44,7 @@ import {
 import { type OpaqueBody, readOpaqueBody } from './opaque.body';
 import { array } from './platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany } from './reading.http';
+import { scoreSchema } from './upload-schema';
 
 const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 
@@ -81,7 +82,7 @@ const createBody = object(
     created_at: optional(datetime()),
     modified_at: optional(datetime()),
     key: str({ min: 1, max: 180 }),
-    score: optional(union(num(), int(), bool())),
+    score: optional(scoreSchema),
     value: optional(union(num(), int(), bool(), anyText(), rawDict())),
     comment: optional(anyText()),
     correction: optional(union(rawDict(), anyText())),

@@ -145,6 +145,12 @@ describe('feedback that is added', () => {
     expect(configs).toEqual([{ config: '{"type":"continuous","min":0,"max":1}' }]);
   });
 
+  it('is refused when its score cannot be kept exactly', async () => {
+    const answer = await reading.post('/feedback', `{"run_id":"${run}","key":"big","score":9007199254740993}`);
+    expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'score']]);
+    expect(answer.json.detail[0].msg).toContain('cannot be kept exactly');
+  });
+
   it('comes from the API unless it says otherwise, with the times that it says', async () => {
     const { json } = await reading.post('/feedback', { run_id: run, key: 'plain' });
     expect(json).toMatchObject({ feedback_source: { type: 'api' }, score: null, modified_at: json.created_at });
