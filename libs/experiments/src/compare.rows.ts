@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { exampleIdAt } from './compare.scores';
 import type { Comparison } from './compare.service';
 import { RUN_INPUTS } from './runs.vocabulary';
+import { latencyOf } from './sql';
 
 /** The first run of a row in one experiment; opaque members are JSON text, cut when `characters` limits them. */
 export interface Cell {
@@ -64,7 +65,7 @@ export async function readRows(
     ),
     pool.query<RunRow>(
       `select distinct on (r.session_id, r.example_id) r.id, r.example_id, r.session_id, r.status,
-         extract(epoch from r.end_time - r.start_time)::float8 as latency, ${cut('r.error')} as error,
+         ${latencyOf('r.')} as latency, ${cut('r.error')} as error,
          ${cut(RUN_INPUTS)} as inputs, ${cut('r.outputs')} as outputs
        from runs r where r.example_id = any($1::uuid[]) and r.session_id = any($2::uuid[]) and r.parent_run_id is null
        order by r.session_id, r.example_id, r.row_number, r.id`,

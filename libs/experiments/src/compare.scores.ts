@@ -2,7 +2,7 @@ import { escapeLiteral, type Pool } from 'pg';
 import { to } from 'pg-copy-streams';
 import { copiedFields } from './copy-rows';
 import { ID_BYTES, IdTable } from './id-table';
-import { storable } from './sql';
+import { latencyOf, storable } from './sql';
 
 /** Scores of one key in one experiment: the mean per row, NaN where there is none. */
 export interface KeyScores {
@@ -60,7 +60,7 @@ const AT_A_TIME = 2;
 const runsOf = (session: string) => `
   select string_agg(uuid_send(id) || uuid_send(example_id)
     || float8send(coalesce(extract(epoch from example_from)::float8, 'NaN'))
-    || float8send(coalesce(extract(epoch from end_time - start_time)::float8, 'NaN'))
+    || float8send(coalesce(${latencyOf('')}, 'NaN'))
     || case status when 'error' then '\\x01'::bytea else '\\x00' end, ''::bytea order by id)
   from runs where session_id = ${session} and example_id is not null and parent_run_id is null`;
 

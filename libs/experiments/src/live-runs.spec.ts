@@ -100,6 +100,32 @@ describe('A run that is sent while it happens', () => {
     expect((await reading.post('/runs/query', { session, tree_filter: 'nothing()' })).status).toBe(400);
   });
 
+  it('took no time when its clock went back, and else as long as its times say', async () => {
+    const session_id = await reading.insert('sessions', rows.session(reading.tenants.a));
+    const start_time = '2026-01-01T00:00:00.000003Z';
+    const back = run({ session_id, start_time, end_time: '2026-01-01T00:00:00.000001Z' });
+    const forth = run({ session_id, start_time, end_time: '2026-01-01T00:00:00.023002Z' });
+    const open = run({ session_id, start_time });
+    await reading.post('/runs/batch', { post: [back, open] });
+    const latency = { latency_p50: 0, latency_p99: 0 };
+    expect((await reading.get(`/sessions/${session_id}`)).json).toMatchObject({ run_count: 2, ...latency });
+    expect((await reading.post('/runs/stats', { session: [session_id] })).json).toMatchObject(latency);
+    await reading.post('/runs', forth);
+    const selects = ['ID', 'LATENCY_SECONDS'];
+    const { items } = (await reading.post('/v2/runs/query', { project_ids: [session_id], selects })).json;
+    expect(
+      new Map(items.map((item: { id: string; latency_seconds?: number }) => [item.id, item.latency_seconds])),
+    ).toEqual(
+      new Map([
+        [back.id, 0],
+        [forth.id, 0.022999],
+        [open.id, undefined],
+      ]),
+    );
+    const filter = 'gte(latency, 0)';
+    expect((await reading.post('/runs/query', { session: [session_id], filter })).json.runs).toHaveLength(2);
+  });
+
   it('belongs to its tenant, and its id to nobody else', async () => {
     const sent = run({ session_name: 'live-three' });
     await reading.post('/runs', sent);

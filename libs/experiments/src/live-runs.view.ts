@@ -2,6 +2,7 @@ import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { RunChange, RunsReceived } from './experiment';
 import { sessionFeedbackStatistics } from './feedback.statistics';
+import { latencyOf } from './sql';
 
 /** What is stored of a run that says nothing of it. */
 const UNNAMED = 'Unnamed';
@@ -63,7 +64,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
 export async function refreshRunStats(tx: PoolClient, session: string): Promise<void> {
   const { rowCount } = await tx.query('select 1 from sessions where id = $1 and persisted for update', [session]);
   if (!rowCount) return;
-  const latency = 'extract(epoch from end_time - start_time)::float8';
+  const latency = latencyOf('');
   await tx.query(
     `update sessions set (run_count, latency_p50, latency_p99, error_rate, last_run_start_time) = (
        select count(*)::int, percentile_cont(0.5) within group (order by ${latency}),

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { selectedFeedbackStatistics } from './feedback.statistics';
 import { number, object, pick, raw, text } from './platform-json';
 import { runConditions, type RunFilter } from './runs.queries';
-import { all, isoTime, Parameters } from './sql';
+import { all, isoTime, latencyOf, Parameters } from './sql';
 
 interface StatsRow {
   readonly run_count: number;
@@ -44,7 +44,7 @@ export async function runStatistics(
   const conditions = [`r.tenant_id = ${tenant}`, ...runConditions(filter, parameters)];
   if (filter.session?.length) conditions.push(`r.session_id = any(${parameters.add(filter.session, 'uuid[]')})`);
   const matching = `from runs r where ${all(conditions)}`;
-  const latency = 'extract(epoch from r.end_time - r.start_time)::float8';
+  const latency = latencyOf('r.');
   const { rows } = await pool.query<StatsRow>(
     `select count(*)::int as run_count, percentile_cont(0.5) within group (order by ${latency}) as latency_p50,
        percentile_cont(0.99) within group (order by ${latency}) as latency_p99, avg(${latency}) as latency_avg,

@@ -91,7 +91,7 @@ function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefine
     case 'END_TIME':
       return text(row.end);
     case 'LATENCY_SECONDS':
-      return row.end === null ? 'null' : String(seconds(row.end) - seconds(row.start));
+      return row.end === null ? 'null' : String(Math.max(0, micros(row.end) - micros(row.start)) / 1_000_000);
     case 'ERROR':
       return raw(row.error);
     case 'ERROR_PREVIEW':
@@ -146,7 +146,7 @@ function metadataOf(extra: string | null): string {
   return metadata ? metadata.toString('utf8') : 'null';
 }
 
-/** Seconds since 1970 of an ISO time with microseconds. */
-function seconds(iso: string): number {
-  return (Date.parse(iso.slice(0, 23) + 'Z') * 1000 + Number(iso.slice(23, 26))) / 1_000_000;
+/** Microseconds since 1970 of an ISO time that has them. */
+function micros(iso: string): number {
+  return Date.parse(iso.slice(0, 23) + 'Z') * 1000 + Number(iso.slice(23, 26));
 }

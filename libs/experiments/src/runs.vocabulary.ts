@@ -1,4 +1,5 @@
 import type { Vocabulary } from './filter.sql';
+import { latencyOf } from './sql';
 
 const METADATA = `(searchable_json(r.extra) -> 'metadata')`;
 
@@ -24,7 +25,7 @@ export const RUN_VOCABULARY: Vocabulary = {
     error: { sql: 'r.error', type: 'text' },
     start_time: { sql: 'r.start_time', type: 'time' },
     end_time: { sql: 'r.end_time', type: 'time' },
-    latency: { sql: 'extract(epoch from r.end_time - r.start_time)::float8', type: 'duration' },
+    latency: { sql: `(${latencyOf('r.')})`, type: 'duration' },
     is_root: { sql: '(r.parent_run_id is null)', type: 'boolean' },
     execution_order: { sql: '1::float8', type: 'number' },
     total_tokens: { sql: '0::float8', type: 'number' },

@@ -25,6 +25,14 @@ export function isoTime(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 }
 
+/**
+ * SQL for the seconds that a run (`r.`, or nothing, in front of its columns) took, null while it goes on. Clients count
+ * microseconds themselves, and send an end that is a little before the start for what took no time.
+ */
+export function latencyOf(run: '' | 'r.'): string {
+  return `case when ${run}end_time < ${run}start_time then 0 else extract(epoch from ${run}end_time - ${run}start_time)::float8 end`;
+}
+
 /** A pattern for ILIKE that matches `part` anywhere, taken literally. */
 export function containing(part: string): string {
   return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
