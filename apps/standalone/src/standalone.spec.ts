@@ -162,6 +162,13 @@ describe('The standalone service', () => {
     expect(await readDeployment(two.url, id, key('other'))).toMatchObject({ status: 404 });
   });
 
+  it('names the page that shows the API', async () => {
+    const { url, output } = await start();
+    const page = /^The API, to read and to try out: (\S+)$/m.exec(output())?.[1];
+    expect(page).toBe(`${url}/docs`);
+    expect((await fetch(page!)).status).toBe(200);
+  });
+
   it('accepts the key that it is given from the first start on', async () => {
     const apiKey = 'a-key-of-my-own-choosing';
     const { url, output } = await start({ FAIRLEAD_API_KEY: apiKey });

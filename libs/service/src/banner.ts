@@ -26,6 +26,7 @@ export function banner(url: string, key: AdminKey): string {
     '',
     `Fairlead is ready at ${url}`,
     key.isNew ? `API key: ${key.text} (shown once; kept ${where})` : `API key: ${where}`,
+    `The API, to read and to try out: ${url}/docs`,
     '',
     'Upload a first experiment:',
     `  curl -sS ${url}/api/v1/datasets/upload-experiment ${header} -H 'content-type: application/json' -d ${quote(JSON.stringify(FIRST_UPLOAD))}`,
