@@ -44,6 +44,13 @@ describe('upload-url', () => {
     expect(patched.json.source_revision_config.source_tarball_path).toBe(object_path);
   });
 
+  it('gives out none at a host that is none', async () => {
+    const answer = await service.send('POST', `/v2/deployments/${id}/upload-url`, { headers: { host: 'a host' } });
+    expect(answer).toMatchObject({ status: 400, json: { detail: expect.stringContaining('Host names no host') } });
+    const { json } = await service.send('GET', `/v2/deployments/${id}/history`);
+    expect(json.resources.map(({ type }: { type: string }) => type)).not.toContain('UploadPathIssued');
+  });
+
   it('takes the same archive again, and no other one', async () => {
     const { upload_url, object_path } = await issue();
     await put(upload_url, TARBALL);

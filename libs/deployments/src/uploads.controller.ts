@@ -6,6 +6,7 @@ import {
   Describe,
   int,
   object,
+  parseUrl,
   PayloadTooLarge,
   shape,
   str,
@@ -63,10 +64,11 @@ export class UploadsController {
   @HttpCode(200)
   async issue(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: deploymentPath });
+    const base = this.options.publicUrl ?? `${request.protocol}://${request.host}`;
+    if (!parseUrl(base)) throw new BadRequest('The header Host names no host: set PUBLIC_URL.');
     const uploadId = newId();
     const object_path = objectPath(path.deployment_id, uploadId);
     await this.commands.change(request, path.deployment_id, issueUploadPath(object_path));
-    const base = this.options.publicUrl ?? `${request.protocol}://${request.host}`;
     return { upload_url: base + (await this.urls.issue(path.deployment_id, uploadId)), object_path };
   }
 
