@@ -68,7 +68,7 @@ const gateBody = object(
   'ComparisonGate',
 );
 const datasetPath = idPath('dataset_id');
-/** How long a gate waits for the rows of a fresh upload, and how often it looks. */
+/** How long a gate or an export waits for the rows of a fresh upload, and how often it looks. */
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 100;
 
@@ -105,7 +105,7 @@ export class CompareController {
   @Access('read')
   @Describe({
     summary: 'Export a comparison',
-    description: 'Every row with whole texts, streamed.',
+    description: 'Every row with whole texts, streamed; waits until fresh uploads are stored.',
     path: datasetPath,
     query: exportQuery,
     answers: { 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } },
@@ -114,7 +114,7 @@ export class CompareController {
   async export(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
     const { dataset_id: id } = path(datasetPath, request);
     const asked = query(exportQuery, request);
-    const comparison = await this.comparisons.compare(request.actor.tenantId, requestOf(id, asked));
+    const comparison = await this.settled(request.actor.tenantId, requestOf(id, asked));
     const lines = asked.format === 'csv' ? csvLines : jsonLines;
     const type = asked.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
     void reply.header('content-type', type);

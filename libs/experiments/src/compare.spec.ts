@@ -276,6 +276,17 @@ describe('A comparison of numeric scores', () => {
     expect(csv[1]).toContain(`"${HOSTILE.replaceAll('"', '""')}"`);
     expect((await reading.get(`/datasets/${dataset}/compare/export?${search}`, 'b')).status).toBe(404);
   });
+
+  it('is exported when its rows are stored, not before', async () => {
+    const fresh = await experiment([], { persisted: false });
+    const exported = reading.get(`/datasets/${dataset}/compare/export?experiments=${base},${fresh}&format=jsonl`);
+    // By the time that these are answered, an export that does not wait has begun.
+    for (let i = 0; i < 3; i++) expect(await compare('', [base, fresh])).toMatchObject({ status: 200 });
+    const about = { dataset_id: dataset, example_id: examples[0], example_from: '2026-01-01T00:00:00Z' };
+    const run = await reading.insert('runs', rows.run(a, fresh, about));
+    await reading.pool.query('update sessions set persisted = true, version = version + 1 where id = $1', [fresh]);
+    expect((await exported).text).toContain(`"run_id":"${run}"`);
+  });
 });
 
 describe('A gate', () => {
