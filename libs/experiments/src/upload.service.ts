@@ -27,6 +27,8 @@ export interface Outcome {
 
 /** How long the same body again is taken for a retry. */
 const REPLAY_MS = 24 * 60 * 60 * 1000;
+/** Most that ids, times and numbers take in the event of an upload. */
+const UNKNOWN_BYTES = 1000;
 
 /**
  * Records valid uploads. Every step can be repeated: a crash between any two is repaired by the same upload sent again.
@@ -46,7 +48,10 @@ export class Uploads {
     const { id, first } = await this.identify(tenant, received.sha256);
     if (first) return { event: earlier(first), replayed: true };
     const { header } = received.upload;
-    checkAppend(sessionStream(id), [{ type: 'ExperimentUploaded', data: received.upload }], metadata);
+    // The event holds the metadata once, as text, and what is not known of it yet takes less than the space left here.
+    const known = { ...received.upload, header: { ...header, experiment_metadata: undefined } };
+    const data = { ...known, unknown: ' '.repeat(UNKNOWN_BYTES) };
+    checkAppend(sessionStream(id), [{ type: 'ExperimentUploaded', data }], metadata);
     const finding = findTarget(this.store, tenant, header, id);
     const naming = checkSessionName(this.store, tenant, header.experiment_name, id);
     // Both are asked at once; what is wrong with the dataset is told first.

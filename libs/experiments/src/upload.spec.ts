@@ -342,6 +342,17 @@ describe('a refused upload', () => {
     expect([await count('payloads'), await count('payload_chunks'), await service.store.head()]).toEqual(before);
   });
 
+  it('is none whose metadata is near its limit, but one whose event cannot be recorded', async () => {
+    const metadata = { a: 'x'.repeat(520_000) };
+    const { status, json } = await service.upload(experiment({ experiment_metadata: metadata }, []));
+    expect([status, json.experiment?.extra]).toEqual([200, { metadata }]);
+    await service.settled();
+    const before = await service.store.head();
+    const escaped = await service.upload(experiment({ experiment_metadata: { a: '"'.repeat(250_000) } }, []));
+    expect([escaped.status, escaped.json.detail]).toEqual([413, expect.stringContaining('at most 1000000')]);
+    expect(await service.store.head()).toBe(before);
+  });
+
   it('leaves nothing when the client goes away in the middle', async () => {
     const before = [await count('payloads'), await count('payload_chunks'), await service.store.head()];
     const text = JSON.stringify(
