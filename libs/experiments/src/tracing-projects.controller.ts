@@ -1,5 +1,16 @@
 import type { DeploymentCreatedMessage, DeploymentDeletionRequestedMessage } from '@fairlead/contracts';
-import { EventContext, EventStore, handle, idOf, load, type Metadata, once, release } from '@fairlead/eventing';
+import {
+  EventContext,
+  EventStore,
+  handle,
+  holder,
+  idOf,
+  load,
+  type Metadata,
+  once,
+  type Recorded,
+  release,
+} from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Pool } from 'pg';
@@ -48,11 +59,26 @@ export class TracingProjectsController {
     return this.react(DELETED, context, async (tenant, id, metadata) => {
       if (!data.delete_tracing_project) return;
       await this.mustBeCreated(context.event.stream);
-      const stream = sessionStream(id);
+      const stream = await this.projectOf(id, data.name, tenant, context.event);
+      if (stream === undefined) return;
       const { state } = await load(this.store, experimentModel, stream);
       await handle(this.store, experimentModel, stream, deleteSession(), metadata);
       await release(this.store, sessionNameStream(tenant, state.name), stream, metadata);
     });
+  }
+
+  /**
+   * The stream of the project that a deployment traces into: its own, or the one that an earlier deployment of its name
+   * has left. A session of any other kind that has the name is not a deployment's to delete.
+   */
+  private async projectOf(id: string, name: string, tenant: string, asked: Recorded): Promise<string | undefined> {
+    const own = sessionStream(id);
+    if ((await this.store.read(own)).length > 0) return own;
+    const owner = await holder(this.store, sessionNameStream(tenant, name));
+    const [first] = owner === undefined ? [] : await this.store.read(owner);
+    const isLeft = first?.type === 'SessionCreated' && 'deployment_id' in (first.data as object);
+    // A later deployment of the name may have begun one of its own by now.
+    return isLeft && first.time < asked.time ? owner : undefined;
   }
 
   /** The two kinds of event come side by side; a deletion that is ahead is delivered again. */

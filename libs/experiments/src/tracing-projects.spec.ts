@@ -64,6 +64,21 @@ describe('the tracing project of a deployment', () => {
     expect(await sessionsNamed(gone)).toHaveLength(1);
   });
 
+  it('that an earlier deployment of the name has left goes with the one that traces into it', async () => {
+    const name = `again ${uuid()}`;
+    await (await deployment(name)).delete(false);
+    await service.settled();
+    const again = await deployment(name);
+    await service.settled();
+    expect(await sessionsNamed(name)).toHaveLength(1);
+    await again.delete(true);
+    await service.settled();
+    expect(await sessionsNamed(name)).toEqual([]);
+    await deployment(name);
+    await service.settled();
+    expect(await sessionsNamed(name)).toHaveLength(1);
+  });
+
   it('is created once, however often it is told', async () => {
     const name = `told ${uuid()}`;
     const { stream } = await deployment(name);
