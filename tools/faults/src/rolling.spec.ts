@@ -7,6 +7,9 @@ import { settings } from './settings';
 const STEP_MS = 5000;
 const RATE = 100;
 const LONGEST_MS = 240_000;
+/** The slowest answer of a step after which the code that has just started counts as compiled. */
+const PROMPT_MS = 1000;
+const WARM_UP_MS = 60_000;
 
 let home: Home;
 let cluster: Service;
@@ -22,11 +25,13 @@ afterAll(async () => {
 it(`replaces every process of a cluster under ${RATE} requests a second without a failed one`, async () => {
   const key = home.key();
   const ids = await makeDeployments(cluster.url, key, 20);
+  const step = () => load(cluster.url, { ids, key, rate: RATE, ms: STEP_MS });
+  await inOperation(step);
   const start = Date.now();
   cluster.process.kill('SIGHUP');
   const steps: LoadFigures[] = [];
   const isOver = () => /Every process has been replaced|are left as they are/.test(cluster.output());
-  do steps.push(await load(cluster.url, { ids, key, rate: RATE, ms: STEP_MS }));
+  do steps.push(await step());
   while (!isOver() && !hasEnded(cluster.process) && Date.now() < start + LONGEST_MS);
   const sum = (of: (figures: LoadFigures) => number) => steps.reduce((total, figures) => total + of(figures), 0);
   const times = steps.flatMap(({ succeeded }) => succeeded).sort((a, b) => a - b);
@@ -44,3 +49,13 @@ it(`replaces every process of a cluster under ${RATE} requests a second without 
     });
   }
 }, 400_000);
+
+/** A service that is replaced has been in use: resolves once it answers in time what it is to go on answering. */
+async function inOperation(step: () => Promise<LoadFigures>): Promise<void> {
+  const end = Date.now() + WARM_UP_MS;
+  for (;;) {
+    const { sent, succeeded } = await step();
+    if (succeeded.length === sent && succeeded.at(-1)! < PROMPT_MS) return;
+    if (Date.now() > end) throw new Error(`It does not answer ${RATE} requests a second in time.`);
+  }
+}
