@@ -1,50 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CodeHostServer } from '@fairlead/integrations/testing';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation } from '@fairlead/service/testing';
 
 /** From a repository to a deployment and back: what scripts against the incumbent's control plane do, step by step. */
 
-const KEY = 'control-plane-spec-operator-key';
 const SETTLED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED'];
 
-let directory: string;
-let database: TestDatabase;
-let whole: Whole;
+let installation: Installation;
 let host: CodeHostServer;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'fairlead-control-plane-'));
-  database = await testDatabase([]);
   host = await CodeHostServer.start('github');
-  whole = await startWhole({
-    PORT: '0',
-    DATABASE_URL: database.url,
-    FAIRLEAD_DATA_DIR: directory,
-    FAIRLEAD_API_KEY: KEY,
-    LOG_LEVEL: 'silent',
-    OUTBOUND_ALLOW: '127.0.0.1',
-  });
+  installation = await Installation.start({ OUTBOUND_ALLOW: '127.0.0.1' });
 }, 120_000);
 afterAll(async () => {
-  await whole?.stop();
+  await installation?.stop();
   await host?.stop();
-  await database?.drop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
-async function ask(method: string, path: string, body?: object) {
-  const response = await fetch(whole.url + path, {
-    method,
-    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
-}
+const ask = (...request: Parameters<Installation['send']>) => installation.send(...request);
 
 const SPECIFICATION = {
   source: 'codehost',

@@ -2,42 +2,34 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation } from '@fairlead/service/testing';
 
 const ROOT = resolve(__dirname, '../../..');
 const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
   (page) => page.endsWith('.md') && commandsOf(page) !== '',
 );
 
-let database: TestDatabase;
-let whole: Whole;
+let installation: Installation;
 let folder: string;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-docs-'));
-  database = await testDatabase([]);
-  whole = await startWhole({
-    PORT: '0',
-    DATABASE_URL: database.url,
-    FAIRLEAD_DATA_DIR: join(folder, '.fairlead'),
-    LOG_LEVEL: 'silent',
-    OUTBOUND_ALLOW: '127.0.0.1',
-  });
+  // A reader is given a key, in the folder where the service was started.
+  const settings = { FAIRLEAD_DATA_DIR: join(folder, '.fairlead'), FAIRLEAD_API_KEY: undefined };
+  installation = await Installation.start({ ...settings, OUTBOUND_ALLOW: '127.0.0.1' });
   symlinkSync(join(ROOT, 'docs'), join(folder, 'docs'));
   mkdirSync(join(folder, 'home'));
   putOnPath('fairlead', `node -r ${ROOT}/tools/test/typescript.cjs ${ROOT}/apps/cli/src/main.ts`);
 });
 afterEach(async () => {
-  await whole.stop();
-  await database.drop();
+  await installation.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
 it.each(pages)(
   'every command of %s works on a fresh server',
   async (page) => {
-    const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', whole.url);
+    const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', installation.url);
     const { code, said } = await bash(script);
     expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
   },

@@ -2,13 +2,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { installedProgram, run, type Said } from './testing/langgraph-cli';
 
 /** The deploy client of the incumbent, unmodified: it is given the address of the service and a key. */
 
-const KEY = 'langgraph-cli-spec-operator-key';
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 
 const program = installedProgram();
@@ -17,8 +15,7 @@ const reason = program === undefined ? ' (skipped: the package registry cannot b
 
 let home: string;
 let project: string;
-let database: TestDatabase;
-let whole: Whole;
+let installation: Installation;
 
 /** What the operator's build does: shows the archive's files and fails when it holds one named `broken.txt`. */
 const BUILD = `#!/bin/sh
@@ -49,9 +46,9 @@ function script(name: string, text: string): string {
 type Environment = Readonly<Record<string, string>>;
 
 /** Runs the client in the project's folder; `env` may hold another key. */
-function client(args: readonly string[], env: Environment = {}, url = whole.url): Promise<Said> {
+function client(args: readonly string[], env: Environment = {}, url = installation.url): Promise<Said> {
   const own = {
-    LANGSMITH_API_KEY: KEY,
+    LANGSMITH_API_KEY: OPERATOR,
     LANGGRAPH_CLI_NO_ANALYTICS: '1',
     NO_COLOR: '1',
     HOME: home,
@@ -62,15 +59,7 @@ function client(args: readonly string[], env: Environment = {}, url = whole.url)
 
 const deploy = (name: string, ...more: string[]) => client(['--remote', '--no-input', '--name', name, ...more]);
 
-async function ask<T>(method: string, path: string, body?: object, headers: Environment = {}): Promise<T> {
-  const response = await fetch(whole.url + path, {
-    method,
-    headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }), ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T;
-}
+const ask = <T>(...request: Parameters<Installation['ask']>): Promise<T> => installation.ask(...request);
 
 interface Deployment {
   readonly id: string;
@@ -101,13 +90,7 @@ describeClient(`The deploy client${reason}`, () => {
     writeFileSync(join(project, 'ignored.secret'), 'not for the archive');
     const config = { graphs: { agent: './src/agent.ts:graph' }, env: { GREETING: 'sesame', PORT: '80' } };
     writeFileSync(join(project, 'langgraph.json'), JSON.stringify(config));
-    database = await testDatabase([]);
-    whole = await startWhole({
-      PORT: '0',
-      DATABASE_URL: database.url,
-      FAIRLEAD_DATA_DIR: join(home, 'data'),
-      FAIRLEAD_API_KEY: KEY,
-      LOG_LEVEL: 'silent',
+    installation = await Installation.start({
       EXECUTOR: 'command',
       COMMAND_BUILD: `${script('build.sh', BUILD)} {source_tarball}`,
       COMMAND_DEPLOY: script('deploy.sh', DEPLOY),
@@ -117,8 +100,7 @@ describeClient(`The deploy client${reason}`, () => {
     script('docker', DOCKER);
   }, 120_000);
   afterAll(async () => {
-    await whole?.stop();
-    await database?.drop();
+    await installation?.stop();
     rmSync(home, { recursive: true, force: true });
   });
 
@@ -198,7 +180,7 @@ describeClient(`The deploy client${reason}`, () => {
   }, 120_000);
 
   it('works below /api-host as well', async () => {
-    const said = await client(['list'], {}, `${whole.url}/api-host`);
+    const said = await client(['list'], {}, `${installation.url}/api-host`);
     expect(said).toMatchObject({ code: 0, errors: '' });
   }, 60_000);
 

@@ -1,14 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { testDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Client } from 'langsmith';
 import { evaluate } from 'langsmith/evaluation';
 
 /** The SDK of the incumbent, unmodified: it is given the address of the service and a key. */
 
-const KEY = 'langsmith-spec-operator-key';
 /** More than one page of runs. */
 const ROWS = 120;
 const DATASET = 'arithmetic';
@@ -25,24 +20,14 @@ interface Uploaded {
   readonly experiment: { readonly id: string };
 }
 
-let directory: string;
-let database: Awaited<ReturnType<typeof testDatabase>>;
-let whole: Whole;
+let installation: Installation;
 let dataset: string;
 let first: string;
 let second: string;
 
 const rowId = (row: number) => `00000000-0000-4000-8000-${String(row).padStart(12, '0')}`;
 
-async function send<T>(method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(whole.url + path, {
-    method,
-    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
-  return (await response.json()) as T;
-}
+const send = <T>(...request: Parameters<Installation['ask']>): Promise<T> => installation.ask(...request);
 
 async function until<T>(found: () => Promise<T | undefined | false>): Promise<T> {
   for (const deadline = Date.now() + 15_000; ;) {
@@ -90,21 +75,18 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const clientAt = (path: string) =>
-  new Client({ apiUrl: whole.url + path, apiKey: KEY, autoBatchTracing: true, callerOptions: { maxRetries: 0 } });
+  new Client({
+    apiUrl: installation.url + path,
+    apiKey: OPERATOR,
+    autoBatchTracing: true,
+    callerOptions: { maxRetries: 0 },
+  });
 
 beforeAll(async () => {
   jest.spyOn(process, 'emitWarning').mockReturnValue(undefined);
   jest.spyOn(console, 'warn').mockReturnValue(undefined);
   jest.spyOn(console, 'log').mockReturnValue(undefined);
-  directory = mkdtempSync(join(tmpdir(), 'fairlead-langsmith-'));
-  database = await testDatabase([]);
-  whole = await startWhole({
-    PORT: '0',
-    DATABASE_URL: database.url,
-    FAIRLEAD_DATA_DIR: directory,
-    FAIRLEAD_API_KEY: KEY,
-    LOG_LEVEL: 'silent',
-  });
+  installation = await Installation.start();
   const uploaded = await upload('model-a', () => ({ correct: 1, closeness: 0.9 }));
   dataset = uploaded.dataset.id;
   first = uploaded.experiment.id;
@@ -112,9 +94,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await whole?.stop();
-  await database?.drop();
-  rmSync(directory, { recursive: true, force: true });
+  await installation?.stop();
   jest.restoreAllMocks();
 });
 
@@ -295,8 +275,8 @@ describe('The LangSmith client that finds everything in its environment', () => 
   });
 
   it.each(['', '/', '/api', '/api/v1', '/api/v1/'])('works with the endpoint at "%s"', async (path) => {
-    process.env.LANGSMITH_ENDPOINT = whole.url + path;
-    process.env.LANGSMITH_API_KEY = KEY;
+    process.env.LANGSMITH_ENDPOINT = installation.url + path;
+    process.env.LANGSMITH_API_KEY = OPERATOR;
     const client = new Client();
     expect(await client.readProject({ projectName: 'model-a' })).toMatchObject({ id: first });
     expect(await collect(client.listRuns({ projectId: first, limit: 3 }))).toHaveLength(3);
@@ -306,7 +286,7 @@ describe('The LangSmith client that finds everything in its environment', () => 
   it('names its workspace for a key of the organisation', async () => {
     const { key } = await send<{ key: string }>('POST', '/api/v1/api-key', { organization: true });
     const [workspace] = await send<{ id: string }[]>('GET', '/api/v1/workspaces');
-    process.env.LANGSMITH_ENDPOINT = whole.url;
+    process.env.LANGSMITH_ENDPOINT = installation.url;
     process.env.LANGSMITH_API_KEY = key;
     await expect(new Client().readProject({ projectId: first })).rejects.toThrow('requires workspace specification');
     process.env.LANGSMITH_WORKSPACE_ID = workspace!.id;

@@ -1,44 +1,26 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { resolve } from 'node:path';
+import { Installation, OPERATOR } from '@fairlead/service/testing';
 
 const TOOL = resolve(__dirname, '../../../tools/parked/parked.mjs');
-const KEY = 'parked-spec-operator-key';
 
 describe('npm run parked', () => {
-  let directory: string;
-  let database: TestDatabase;
-  let whole: Whole;
+  let installation: Installation;
   let id: string;
 
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'fairlead-parked-'));
-    database = await testDatabase([]);
-    whole = await startWhole({
-      PORT: '0',
-      DATABASE_URL: database.url,
-      FAIRLEAD_DATA_DIR: directory,
-      FAIRLEAD_API_KEY: KEY,
-      LOG_LEVEL: 'silent',
-    });
-    const { rows } = await database.pool.query<{ id: string }>(
+    installation = await Installation.start();
+    const { rows } = await installation.database.pool.query<{ id: string }>(
       `insert into parked_subjects (consumer, subject, event_type, version, last_version, attempts, reason)
        values ('gone.Sent', 'parcel-1', 'Sent', 2, 5, 10, 'no such street') returning id`,
     );
     id = rows[0]!.id;
   });
-  afterAll(async () => {
-    await whole.stop();
-    await database.drop();
-    rmSync(directory, { recursive: true, force: true });
-  });
+  afterAll(() => installation?.stop());
 
-  function run(args: string[], env: Record<string, string> = { FAIRLEAD_KEY: KEY }) {
+  function run(args: string[], env: Record<string, string> = { FAIRLEAD_KEY: OPERATOR }) {
     return new Promise<{ code: number; output: string; errors: string }>((settle) => {
-      const options = { env: { PATH: process.env.PATH, FAIRLEAD_URL: whole.url, ...env } };
+      const options = { env: { PATH: process.env.PATH, FAIRLEAD_URL: installation.url, ...env } };
       execFile(process.execPath, [TOOL, ...args], options, (error, output, errors) => {
         settle({ code: error ? Number(error.code) : 0, output, errors });
       });
@@ -65,15 +47,15 @@ describe('npm run parked', () => {
       code: 1,
       errors: expect.stringContaining('401'),
     });
-    expect(await run([], { FAIRLEAD_KEY: KEY, FAIRLEAD_URL: 'http://127.0.0.1:1' })).toMatchObject({
+    expect(await run([], { FAIRLEAD_KEY: OPERATOR, FAIRLEAD_URL: 'http://127.0.0.1:1' })).toMatchObject({
       code: 1,
       errors: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be asked: .+\n$/),
     });
   });
 
   it('is in what the service says of its health', async () => {
-    await database.pool.query('update parked_subjects set retry_at = null');
-    const answer = await fetch(`${whole.url}/health/ready`);
+    await installation.database.pool.query('update parked_subjects set retry_at = null');
+    const answer = await fetch(`${installation.url}/health/ready`);
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status: 200,
       body: { status: 'ready', degraded: ['gone.Sent gave up on 1 subject: see /v1/parked-subjects.'] },

@@ -2,40 +2,24 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
-
-const KEY = 'rollouts-spec-operator-key';
+import { Installation } from '@fairlead/service/testing';
 
 let directory: string;
-let database: TestDatabase;
-let whole: Whole;
+let installation: Installation;
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
-  const own = { PORT: '0', DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: directory, FAIRLEAD_API_KEY: KEY };
-  whole = await startWhole({ ...own, LOG_LEVEL: 'silent', ...settings });
+  installation = await Installation.start(settings);
 }
 
-beforeEach(async () => {
+beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'fairlead-rollouts-'));
-  database = await testDatabase([]);
 });
 afterEach(async () => {
-  await whole.stop();
-  await database.drop();
+  await installation.stop();
   rmSync(directory, { recursive: true, force: true });
 });
 
-async function ask(method: string, path: string, body?: object) {
-  const response = await fetch(whole.url + path, {
-    method,
-    headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
-}
-
+const ask = (...request: Parameters<Installation['send']>) => installation.send(...request);
 const wait = (id: string, rid: string) => ask('GET', `/v2/deployments/${id}/revisions/${rid}/wait?timeout=20`);
 const container = {
   name: 'agent',

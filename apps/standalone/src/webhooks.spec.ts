@@ -1,33 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation } from '@fairlead/service/testing';
 import { Webhook } from 'standardwebhooks';
 import { newDeployment, newUpload } from './testing/good-bodies';
 import { askUntil } from './testing/route-service';
 
-const KEY = 'webhooks-spec-operator-key';
-
-let directory: string;
-let database: TestDatabase;
-let whole: Whole;
+let installation: Installation;
 let receiver: Server;
 let messages: { headers: IncomingHttpHeaders; text: string }[];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'fairlead-webhooks-'));
-  database = await testDatabase([]);
-  whole = await startWhole({
-    PORT: '0',
-    DATABASE_URL: database.url,
-    FAIRLEAD_DATA_DIR: directory,
-    FAIRLEAD_API_KEY: KEY,
-    LOG_LEVEL: 'silent',
-    OUTBOUND_ALLOW: '127.0.0.1',
-  });
+  installation = await Installation.start({ OUTBOUND_ALLOW: '127.0.0.1' });
   messages = [];
   receiver = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -41,23 +24,12 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await whole?.stop();
+  await installation?.stop();
   receiver?.closeAllConnections();
   receiver?.close();
-  await database?.drop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
-async function ask(method: string, path: string, body?: object) {
-  const response = await fetch(whole.url + path, {
-    method,
-    headers: { 'x-api-key': KEY, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-}
+const ask = (...request: Parameters<Installation['ask']>) => installation.ask(...request);
 
 it('tells what happens to deployments, experiments, integrations and providers, and none of their secrets', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;

@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type createServer, type Route, routes } from '@fairlead/http';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation, OPERATOR } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Answer, exchange, faultOf, type Message } from './exchange';
 import { newDeployment, newUpload, newWebhook } from './good-bodies';
 import type { Ids, Target } from './requests';
 
-const OPERATOR = 'fuzz-spec-operator-key';
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 
 /** The whole service with one tenant, one of everything in it twice. */
@@ -34,24 +29,11 @@ export interface FuzzService {
 
 /** Starts the service; `created` is the spied `createServer` that will be called for it. */
 export async function startFuzzService(created: jest.MockedFunction<typeof createServer>): Promise<FuzzService> {
-  const directory = mkdtempSync(join(tmpdir(), 'fairlead-fuzz-'));
-  const database = await testDatabase([]);
-  const environment = {
-    PORT: '0',
-    DATABASE_URL: database.url,
-    FAIRLEAD_DATA_DIR: directory,
-    FAIRLEAD_API_KEY: OPERATOR,
-    LOG_LEVEL: process.env.FUZZ_LOG ?? 'silent',
-  };
-  const whole = await startWhole(environment);
-  const stop = async () => {
-    await whole.stop();
-    await database.drop();
-    rmSync(directory, { recursive: true, force: true });
-  };
+  const installation = await Installation.start({ LOG_LEVEL: process.env.FUZZ_LOG ?? 'silent' });
+  const stop = () => installation.stop();
   try {
     const app = (await created.mock.results[0]!.value) as NestFastifyApplication;
-    return { ...(await prepare(app, whole, database)), stop };
+    return { ...(await prepare(app, installation)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -60,8 +42,7 @@ export async function startFuzzService(created: jest.MockedFunction<typeof creat
 
 async function prepare(
   app: NestFastifyApplication,
-  whole: Whole,
-  database: TestDatabase,
+  { whole, database }: Installation,
 ): Promise<Omit<FuzzService, 'stop'>> {
   const port = Number(new URL(whole.url).port);
   const check = async (message: Message): Promise<Answer> => {

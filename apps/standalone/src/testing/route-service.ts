@@ -1,14 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type createServer as create, type Route, routes } from '@fairlead/http';
-import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
-import { startWhole, type Whole } from '@fairlead/service/testing';
+import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Outside, startOutside } from './outside';
-
-/** The key of the operator, who makes tenants. */
-export const OPERATOR = 'routes-spec-operator-key';
 
 export interface Answer {
   readonly status: number;
@@ -20,9 +13,7 @@ export type Headers = Readonly<Record<string, string>>;
 /** The whole service, with clients of as many tenants as a test wants, and what it calls in the world outside. */
 export class RouteService {
   private constructor(
-    private readonly whole: Whole,
-    private readonly directory: string,
-    private readonly database: TestDatabase,
+    private readonly installation: Installation,
     readonly outside: Outside,
     /** All its routes. */
     readonly table: readonly Route[],
@@ -33,27 +24,17 @@ export class RouteService {
     created: jest.MockedFunction<typeof create>,
     token: string,
     environment: Readonly<Record<string, string>> = {},
-    startUp: (env: Readonly<Record<string, string>>) => Promise<Whole> = startWhole,
+    startUp?: typeof startWhole,
   ): Promise<RouteService> {
-    const directory = mkdtempSync(join(tmpdir(), 'fairlead-routes-'));
-    const database = await testDatabase([]);
     const outside = await startOutside(token);
-    const whole = await startUp({
-      PORT: '0',
-      DATABASE_URL: database.url,
-      FAIRLEAD_DATA_DIR: directory,
-      FAIRLEAD_API_KEY: OPERATOR,
-      LOG_LEVEL: 'silent',
-      OUTBOUND_ALLOW: '127.0.0.1',
-      ...environment,
-    });
+    const installation = await Installation.start({ OUTBOUND_ALLOW: '127.0.0.1', ...environment }, startUp);
     const app = (await created.mock.results.at(-1)!.value) as NestFastifyApplication;
-    return new RouteService(whole, directory, database, outside, routes(app));
+    return new RouteService(installation, outside, routes(app));
   }
 
   /** A subject that a consumer gave up on, of no tenant. */
   async parkedSubject(): Promise<string> {
-    const { rows } = await this.database.pool.query<{ id: string }>(
+    const { rows } = await this.installation.database.pool.query<{ id: string }>(
       `insert into parked_subjects (consumer, subject, event_type, version, last_version, attempts, reason)
        values ('gone.Sent', $1, 'Sent', 1, 1, 10, 'no such street') returning id`,
       [`parcel-${crypto.randomUUID()}`],
@@ -62,7 +43,7 @@ export class RouteService {
   }
 
   get url(): string {
-    return this.whole.url;
+    return this.installation.url;
   }
 
   /** Sends a request with a JSON body. */
@@ -95,10 +76,8 @@ export class RouteService {
   }
 
   async stop(): Promise<void> {
-    await this.whole.stop();
+    await this.installation.stop();
     this.outside.stop();
-    await this.database.drop();
-    rmSync(this.directory, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Route } from '@fairlead/http';
-import { askUntil, OPERATOR, type RouteService } from './route-service';
+import { OPERATOR } from '@fairlead/service/testing';
+import { askUntil, type RouteService } from './route-service';
 import {
   details,
   fillTenant,

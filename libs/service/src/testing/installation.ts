@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import type { Environment } from '../settings';
+import { startWhole, type Whole } from './whole';
+
+/** The key of the operator of every installation. */
+export const OPERATOR = 'installation-operator-key';
+
+/** Everything, on a database and in a directory of its own, and what its operator asks of it. */
+export class Installation {
+  private constructor(
+    readonly whole: Whole,
+    readonly database: TestDatabase,
+    private readonly directory: string,
+  ) {}
+
+  /** `settings` come before those of every installation. */
+  static async start(settings: Environment = {}, startUp: typeof startWhole = startWhole): Promise<Installation> {
+    const directory = mkdtempSync(join(tmpdir(), 'fairlead-installation-'));
+    const database = await testDatabase([]);
+    try {
+      const whole = await startUp({
+        PORT: '0',
+        DATABASE_URL: database.url,
+        FAIRLEAD_DATA_DIR: directory,
+        FAIRLEAD_API_KEY: OPERATOR,
+        LOG_LEVEL: 'silent',
+        ...settings,
+      });
+      return new Installation(whole, database, directory);
+    } catch (error) {
+      await remove(database, directory);
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.whole.url;
+  }
+
+  /** Sends a request of the operator, with JSON when there is a body. */
+  async send(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { 'x-api-key': OPERATOR, ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** The JSON of an answer. @throws Error unless it is a success. */
+  async ask(...request: Parameters<Installation['send']>) {
+    const { status, json } = await this.send(...request);
+    const [method, path] = request;
+    if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(json)}`);
+    return json;
+  }
+
+  async stop(): Promise<void> {
+    await this.whole.stop();
+    await remove(this.database, this.directory);
+  }
+}
+
+async function remove(database: TestDatabase, directory: string): Promise<void> {
+  await database.drop();
+  rmSync(directory, { recursive: true, force: true });
+}
