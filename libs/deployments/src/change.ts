@@ -8,6 +8,7 @@ import type {
   SourceRevisionConfig,
 } from './deployment-events';
 import { same } from './json';
+import { checkSizes } from './resource-sizes';
 import { checkReferenceNames, replaceSecrets, sameSecrets, type OfferedSecret } from './secrets';
 import {
   checkArtefact,
@@ -56,6 +57,7 @@ export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hos
     const source_revision_config = withoutCommit(wanted.source_revision_config);
     checkAvailable(source, hosting);
     checkMembers(source, { ...source_config, ...source_revision_config, secret_references });
+    checkSizes(source_config.resource_spec, undefined);
     checkArtefact(source_revision_config);
     checkTarballPath(source_revision_config.source_tarball_path, []);
     checkBuildOnPush(source_config, source_revision_config);
@@ -92,6 +94,7 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
     checkChangeable(state);
     checkMembers(state.source, { ...wanted.source_config, secret_references: wanted.secret_references });
     checkFixed(state, wanted);
+    checkSizes(wanted.source_config?.resource_spec, state.source_config.resource_spec);
     const revision = nextRevision(state, wanted, hosting);
     const source_config = resumes(state, revision)
       ? changedConfig(

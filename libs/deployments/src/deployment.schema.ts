@@ -53,7 +53,9 @@ const sourceRevisionConfig = object(
 );
 
 const secrets = list(object({ name: str(), value: secret(str()) }, 'Secret'));
-const secretReferences = list(object({ name: str(), secret_name: str(), secret_key: str() }, 'SecretReference'));
+const secretReferences = list(
+  object({ name: str(), secret_name: str({ min: 1 }), secret_key: str({ min: 1 }) }, 'SecretReference'),
+);
 
 /** Body of POST /v2/deployments. */
 export const createRequest = object(

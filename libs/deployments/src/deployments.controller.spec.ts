@@ -212,6 +212,12 @@ describe('POST /v2/deployments', () => {
       ['missing', 'secret_references', 0, 'secret_name'],
       ['missing', 'secret_references', 0, 'secret_key'],
     ]);
+    const nowhere = container({ secret_references: [{ name: 'DB', secret_name: '', secret_key: '' }] });
+    const { detail } = (await send('POST', '/v2/deployments', { body: nowhere })).json;
+    expect(detail.map(({ type, loc }: { type: string; loc: string[] }) => [type, ...loc.slice(1)])).toEqual([
+      ['string_too_short', 'secret_references', 0, 'secret_name'],
+      ['string_too_short', 'secret_references', 0, 'secret_key'],
+    ]);
     const wrong = await send('POST', '/v2/deployments', { body: sample({ source: 'zip' }) });
     expect(wrong.json.detail[0]).toMatchObject({ type: 'literal_error', loc: ['body', 'source'], input: 'zip' });
   });

@@ -154,6 +154,51 @@ describe('resource_spec', () => {
     expect(await types({ [member]: 8 })).toBeUndefined();
   });
 
+  it.each(places(full).filter((path) => typeof valueAt(full, path) === 'number'))(
+    '%s is never negative',
+    async (...path) => {
+      const { status, json } = await post(replaced(full, path, -1));
+      expect([status, json.detail]).toMatchObject([
+        422,
+        [{ type: 'greater_than_equal', loc: ['body', 'source_config', 'resource_spec', ...path] }],
+      ]);
+    },
+  );
+
+  it('may scale to nothing, but has no memory, storage or connections of nothing', async () => {
+    expect((await post({ min_scale: 0, queue_min_scale: 0, orchestrator_max_scale: 0 })).status).toBe(201);
+    const nothing = { memory_mb: 0, db_storage_gi: 0, db_max_connections: 0, executor_cpu: 0 };
+    expect((await post(nothing)).json.detail).toHaveLength(4);
+  });
+
+  it.each(['', 'queue_', 'orchestrator_'])('%smin_scale is at most max_scale, also of what is stored', async (part) => {
+    const [least, most] = [`${part}min_scale`, `${part}max_scale`];
+    const detail = `${least} (3) must not be greater than ${most} (2).`;
+    expect(await post({ [least]: 3, [most]: 2 })).toMatchObject({ status: 400, json: { detail } });
+    const { json } = await post({ [least]: 2, [most]: 2 });
+    const patch = (resource_spec: object) =>
+      service.send('PATCH', `/v2/deployments/${json.id}`, { body: { source_config: { resource_spec } } });
+    expect(await patch({ [least]: 3 })).toMatchObject({ status: 400, json: { detail } });
+    expect((await patch({ [least]: 3, [most]: 3 })).status).toBe(200);
+  });
+
+  it.each(['cpu', 'memory'])('%s is at most its limit', async (kind) => {
+    const [least, most] = kind === 'cpu' ? ['db_cpu', 'db_cpu_limit'] : ['memory_mb', 'memory_limit_mb'];
+    const { status, json } = await post({ [least]: 2, [most]: 1 });
+    expect([status, json.detail]).toEqual([400, `${least} (2) must not be greater than ${most} (1).`]);
+  });
+
+  it('has no empty names', async () => {
+    const empty = { name: '', image: '', env: [{ name: '' }] };
+    const { json } = await post({ sidecars: [empty], image_pull_secrets: [{ name: '' }] });
+    expect(json.detail.map((problem: { type: string; loc: unknown[] }) => [problem.type, problem.loc.at(-1)])).toEqual([
+      ['string_too_short', 'name'],
+      ['string_too_short', 'name'],
+      ['string_too_short', 'image'],
+      ['string_too_short', 'name'],
+    ]);
+  });
+
   it('names what a container, a variable or a pull secret lacks', async () => {
     const { json } = await post({
       sidecars: [{}],

@@ -15,12 +15,12 @@ import {
 import { both } from './spelling.schema';
 
 /** Cores, kept to a tenth. */
-function cpu(limits: { ge?: number; le?: number } = {}): Schema<number> {
-  const cores = num(limits);
+function cpu(limits: { ge: number; le?: number }): Schema<number> {
+  const number = num(limits);
   return {
-    ...cores,
+    ...number,
     parse(input, context) {
-      const value = cores.parse(input, context);
+      const value = number.parse(input, context);
       return value === INVALID ? value : Number(value.toFixed(1));
     },
   };
@@ -29,6 +29,13 @@ function cpu(limits: { ge?: number; le?: number } = {}): Schema<number> {
 const requested = { ge: 0.1, le: 8 };
 const limited = { ge: 0.1, le: 16 };
 const text = optional(str());
+const named = str({ min: 1 });
+/** Cores of what this service does not size itself. */
+const cores = optional(cpu({ ge: 0.1 }));
+/** Replicas: none at all is a size too. */
+const replicas = optional(int({ ge: 0 }));
+/** Megabytes, gibibytes, connections. */
+const amount = optional(int({ ge: 1 }));
 
 const volumeMount = object(
   {
@@ -59,13 +66,13 @@ const volume = object(
 
 const container = object(
   {
-    name: str(),
-    image: str(),
+    name: named,
+    image: named,
     imagePullPolicy: text,
     command: optional(list(str())),
     args: optional(list(str())),
     workingDir: text,
-    env: optional(list(object({ name: str(), value: text, valueFrom: optional(dict()) }, 'EnvVar'))),
+    env: optional(list(object({ name: named, value: text, valueFrom: optional(dict()) }, 'EnvVar'))),
     envFrom: optional(list(dict())),
     resources: optional(
       object({ limits: optional(record(str())), requests: optional(record(str())) }, 'ResourceRequirements'),
@@ -80,46 +87,46 @@ const container = object(
 /** Sizing of everything a deployment runs, and additions to its pods. Kubernetes objects keep Kubernetes' names. */
 export const resourceSpec = object(
   both({
-    min_scale: optional(int()),
-    max_scale: optional(int()),
+    min_scale: replicas,
+    max_scale: replicas,
     cpu: optional(cpu(requested)),
     cpu_limit: optional(cpu(limited)),
-    memory_mb: optional(int()),
-    memory_limit_mb: optional(int()),
-    queue_min_scale: optional(int()),
-    queue_max_scale: optional(int()),
+    memory_mb: amount,
+    memory_limit_mb: amount,
+    queue_min_scale: replicas,
+    queue_max_scale: replicas,
     queue_cpu: optional(cpu(requested)),
     queue_cpu_limit: optional(cpu(limited)),
-    queue_memory_mb: optional(int()),
-    queue_memory_limit_mb: optional(int()),
-    orchestrator_cpu: optional(cpu()),
-    orchestrator_cpu_limit: optional(cpu()),
-    orchestrator_memory_mb: optional(int()),
-    orchestrator_memory_limit_mb: optional(int()),
-    orchestrator_min_scale: optional(int()),
-    orchestrator_max_scale: optional(int()),
-    executor_cpu: optional(cpu()),
-    executor_cpu_limit: optional(cpu()),
-    executor_memory_mb: optional(int()),
-    executor_memory_limit_mb: optional(int()),
+    queue_memory_mb: amount,
+    queue_memory_limit_mb: amount,
+    orchestrator_cpu: cores,
+    orchestrator_cpu_limit: cores,
+    orchestrator_memory_mb: amount,
+    orchestrator_memory_limit_mb: amount,
+    orchestrator_min_scale: replicas,
+    orchestrator_max_scale: replicas,
+    executor_cpu: cores,
+    executor_cpu_limit: cores,
+    executor_memory_mb: amount,
+    executor_memory_limit_mb: amount,
     cache_cpu: optional(cpu(requested)),
     cache_cpu_limit: optional(cpu(limited)),
-    cache_memory_mb: optional(int()),
-    cache_memory_limit_mb: optional(int()),
+    cache_memory_mb: amount,
+    cache_memory_limit_mb: amount,
     labels: optional(record(str())),
     annotations: optional(record(str())),
     service_account_name: text,
-    image_pull_secrets: optional(list(object({ name: str() }, 'LocalObjectReference'))),
+    image_pull_secrets: optional(list(object({ name: named }, 'LocalObjectReference'))),
     volumes: optional(list(volume)),
     volume_mounts: optional(list(volumeMount)),
     init_containers: optional(list(container)),
     sidecars: optional(list(container)),
-    db_cpu: optional(cpu()),
-    db_cpu_limit: optional(cpu()),
-    db_memory_mb: optional(int()),
-    db_memory_limit_mb: optional(int()),
-    db_storage_gi: optional(int()),
-    db_max_connections: optional(int()),
+    db_cpu: cores,
+    db_cpu_limit: cores,
+    db_memory_mb: amount,
+    db_memory_limit_mb: amount,
+    db_storage_gi: amount,
+    db_max_connections: amount,
   }),
   'ResourceSpec',
 );
