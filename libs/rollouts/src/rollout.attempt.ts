@@ -6,7 +6,7 @@ import { LogBook, type LogPhase, type RolloutLog } from './log.book';
 import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import { type Deployed, isBuilt } from './target';
+import { type Deployed, isBuilt, lackingArtefact } from './target';
 
 /** How long resolving a commit may take. */
 const RESOLVE_MS = 90_000;
@@ -113,13 +113,22 @@ export class RolloutAttempts {
   ): Promise<void> {
     const built = isBuilt(revision.source);
     run.phase = built ? 'build' : 'deploy';
+    const { source_tarball_path: path } = revision.source_revision_config;
+    const lacking = lackingArtefact(revision);
+    if (lacking) throw new StepFailed(`There is nothing to roll out: ${lacking} is not set.`);
+    const open = async () => (path ? this.archives?.open(target.tenantId, target.id, path) : undefined);
+    if (path && this.archives) {
+      const archive = await open().catch((cause: unknown) => {
+        throw new ExecutorUnreachable('The uploaded source cannot be read.', { cause });
+      });
+      if (!archive) throw new StepFailed('Nothing was uploaded to source_tarball_path.');
+    }
     const commit = await this.commit(run, target, revision, rollout);
-    const path = revision.source_revision_config.source_tarball_path;
     const steps = this.executor.rollOut({
       ...this.assignment(target, version, revision.secrets, run.rolloutLog),
       revision,
       commit,
-      source: async () => (path ? this.archives?.open(target.tenantId, target.id, path) : undefined),
+      source: open,
     });
     try {
       if (built && steps.build) {

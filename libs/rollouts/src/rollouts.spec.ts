@@ -1,4 +1,5 @@
-import { CommitResolver } from '@fairlead/contracts';
+import { Readable } from 'node:stream';
+import { CommitResolver, SourceArchives } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
 import { ExecutorUnreachable } from './executor';
 import { RecordExecutor } from './record.executor';
@@ -66,6 +67,39 @@ describe('a rollout', () => {
     executor.deploys = () => Promise.reject(new Error('no room'));
     const next = await service.revision(id);
     expect((await service.reached(id, next, 'DEPLOY_FAILED')).at(-1)).toBe('DEPLOY_FAILED');
+  });
+
+  it.each([
+    ['codehost', 'repo_ref', 'build', 'BUILD_FAILED'],
+    ['internal_source', 'source_tarball_path', 'build', 'BUILD_FAILED'],
+    ['internal_container', 'image_uri', 'deploy', 'DEPLOY_FAILED'],
+    ['external_container', 'image_uri', 'deploy', 'DEPLOY_FAILED'],
+  ])('of %s without %s fails and says so, whatever runs it', async (source, member, phase, failed) => {
+    await service.start(new RecordExecutor());
+    const id = await service.deployment();
+    const rid = await service.revision(id, { source, source_revision_config: {} });
+    expect(await service.reached(id, rid, failed)).not.toContain('DEPLOYED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/${phase}_logs`);
+    expect(json.logs).toMatchObject([
+      { level: 'ERROR', message: `There is nothing to roll out: ${member} is not set.` },
+    ]);
+  });
+
+  it('of a source that was never uploaded fails and says so, whatever runs it', async () => {
+    service.archives = new (class extends SourceArchives {
+      override async open(_tenant: string, _deployment: string, path: string) {
+        return path === 'there.tar.gz' ? Readable.from([Buffer.from('archive')]) : undefined;
+      }
+    })();
+    await service.start(new RecordExecutor());
+    const id = await service.deployment();
+    const from = (source_tarball_path: string) =>
+      service.revision(id, { source: 'internal_source', source_revision_config: { source_tarball_path } });
+    const never = await from('nowhere.tar.gz');
+    expect(await service.reached(id, never, 'BUILD_FAILED')).toEqual(['AWAITING_BUILD', 'BUILD_FAILED']);
+    const { json } = await service.logs(`${id}/revisions/${never}/build_logs`);
+    expect(json.logs[0].message).toBe('Nothing was uploaded to source_tarball_path.');
+    await service.reached(id, await from('there.tar.gz'), 'DEPLOYED');
   });
 
   it('ends at its time limit', async () => {

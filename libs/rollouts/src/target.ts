@@ -91,9 +91,20 @@ function moved(state: Deployed, { revision_id: id, status }: RevisionStatusChang
   return { queued, running: state.running?.revision_id === id ? null : state.running };
 }
 
+const ARTEFACTS: Readonly<Record<string, 'image_uri' | 'source_tarball_path'>> = {
+  external_container: 'image_uri',
+  internal_container: 'image_uri',
+  internal_source: 'source_tarball_path',
+};
 const BUILT = ['codehost', 'internal_source', 'internal_template'];
 
 /** Whether a revision of the source is built before it is deployed. */
 export function isBuilt(source: string): boolean {
   return BUILT.includes(source);
+}
+
+/** The member that should say what a revision runs and does not; undefined when it does. */
+export function lackingArtefact({ source, source_revision_config }: RevisionCreatedMessage): string | undefined {
+  const member = ARTEFACTS[source] ?? 'repo_ref';
+  return source_revision_config[member] === undefined ? member : undefined;
 }
