@@ -46,12 +46,17 @@ const compareQuery = object({
   limit: optional(int({ ge: 0, le: 100 }), 20),
 });
 const exportQuery = object({ ...compared, format: optional(literal(['csv', 'jsonl']), 'csv') });
-const keyLimits = object({
-  min_mean: optional(num()),
-  max_mean: optional(num()),
-  max_drop: optional(num()),
-  max_worse: optional(int({ ge: 0 })),
-});
+// A limit that is misspelt would not be checked, and what should fail would pass.
+const keyLimits = object(
+  {
+    min_mean: optional(num()),
+    max_mean: optional(num()),
+    max_drop: optional(num()),
+    max_worse: optional(int({ ge: 0 })),
+  },
+  'ComparisonGateKey',
+  { closed: true },
+);
 const gateBody = object(
   {
     experiments: list(uuid(), { min: 1, max: 20 }),
@@ -66,6 +71,7 @@ const gateBody = object(
     max_latency_p99_increase: optional(num()),
   },
   'ComparisonGate',
+  { closed: true },
 );
 const datasetPath = idPath('dataset_id');
 /** How long a gate or an export waits for the rows of a fresh upload, and how often it looks. */

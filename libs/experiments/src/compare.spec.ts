@@ -342,6 +342,15 @@ describe('A gate', () => {
   it('checks what it is asked', async () => {
     const wrongly = await reading.post(`/datasets/${dataset}/compare/gate`, { experiments: [] });
     expect(wrongly.status).toBe(422);
+    const misspelt = { baseline: base, experiments: [next], max_eror_rate: 0, keys: { correct: { min_maen: 0.9 } } };
+    const { status, json } = await reading.post(`/datasets/${dataset}/compare/gate`, misspelt);
+    expect([status, json.detail]).toMatchObject([
+      422,
+      [
+        { type: 'extra_forbidden', loc: ['body', 'keys', 'correct', 'min_maen'] },
+        { type: 'extra_forbidden', loc: ['body', 'max_eror_rate'] },
+      ],
+    ]);
     const foreign = await reading.post(
       `/datasets/${dataset}/compare/gate`,
       { baseline: base, experiments: [next] },

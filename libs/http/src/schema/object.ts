@@ -65,12 +65,13 @@ interface Field {
 }
 
 /**
- * An object with the given members, told apart from other objects by `title`. Members that are not named are ignored.
- * Problems come in the order of `members`.
+ * An object with the given members, told apart from other objects by `title`. Members that are not named are ignored, or
+ * refused when it is `closed`: where leaving one out changes what a request means. Problems come in the order of `members`.
  */
 export function object<const M extends Readonly<Record<string, Member>>>(
   members: M,
   title = 'object',
+  { closed = false }: { readonly closed?: boolean } = {},
 ): ObjectSchema<Members<M>> {
   const fields = Object.entries(members).map(([name, entry]): Field => {
     if (name in Object.prototype) throw new Error(`A member cannot be named ${name}`);
@@ -79,9 +80,10 @@ export function object<const M extends Readonly<Record<string, Member>>>(
     return { name, schema: entry.schema, alias: entry.alias, required: entry.required, absent };
   });
   const redact = fields.some((field) => field.schema.redact) ? redactFields(fields) : undefined;
+  const known = closed && new Set(fields.flatMap(({ name, alias }) => [name, alias]));
   return {
     label: title,
-    json: describe(fields, title),
+    json: { ...describe(fields, title), ...(closed && { additionalProperties: false }) },
     exact: isObject,
     lists: new Set(fields.filter((field) => field.schema.many).map((field) => field.name)),
     ...(redact && { redact }),
@@ -96,6 +98,17 @@ export function object<const M extends Readonly<Record<string, Member>>>(
         const found = parseField(field, input, context, redact);
         if (found === INVALID) valid = false;
         else if (found !== undefined) value[field.name] = found;
+      }
+      for (const name of known ? Object.keys(input) : []) {
+        if (known.has(name)) continue;
+        context.fail(
+          'extra_forbidden',
+          'Extra inputs are not permitted',
+          redact ? REDACTED : input[name],
+          undefined,
+          name,
+        );
+        valid = false;
       }
       return valid ? (value as Members<M>) : INVALID;
     },

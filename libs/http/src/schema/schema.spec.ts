@@ -54,6 +54,20 @@ describe('An object', () => {
     expect(value).not.toHaveProperty('note');
   });
 
+  it('that is closed refuses what it does not know, after its own problems', () => {
+    const limits = object({ least: optional(int()), most: member(optional(int()), { alias: 'max' }) }, 'Limits', {
+      closed: true,
+    });
+    expect(run(limits, { max: 2 })).toEqual({ value: { most: 2 } });
+    expect(run(limits, { lest: 1, least: 'a' }).problems).toMatchObject([
+      { type: 'int_parsing', loc: ['body', 'least'] },
+      { type: 'extra_forbidden', loc: ['body', 'lest'], msg: 'Extra inputs are not permitted', input: 1 },
+    ]);
+    expect(limits.json).toMatchObject({ additionalProperties: false });
+    const secrets = object({ value: secret(str()) }, 'Secrets', { closed: true });
+    expect(run(secrets, { value: 'a', valeu: 'hidden' }).problems).toMatchObject([{ input: '[redacted]' }]);
+  });
+
   it('takes second names of members and values', () => {
     expect(run(schema, { name: 'a', kind: 'github', spec: { redis_cpu: 2 } })).toEqual({
       value: { name: 'a', limit: 20, kind: 'codehost', spec: { cache_cpu: 2 } },
