@@ -80,7 +80,7 @@ export function object<const M extends Readonly<Record<string, Member>>>(
     return { name, schema: entry.schema, alias: entry.alias, required: entry.required, absent };
   });
   const redact = fields.some((field) => field.schema.redact) ? redactFields(fields) : undefined;
-  const known = closed && new Set(fields.flatMap(({ name, alias }) => [name, alias]));
+  const known = new Set(fields.flatMap(({ name, alias }) => [name, alias]));
   return {
     label: title,
     json: { ...describe(fields, title), ...(closed && { additionalProperties: false }) },
@@ -99,15 +99,9 @@ export function object<const M extends Readonly<Record<string, Member>>>(
         if (found === INVALID) valid = false;
         else if (found !== undefined) value[field.name] = found;
       }
-      for (const name of known ? Object.keys(input) : []) {
-        if (known.has(name)) continue;
-        context.fail(
-          'extra_forbidden',
-          'Extra inputs are not permitted',
-          redact ? REDACTED : input[name],
-          undefined,
-          name,
-        );
+      for (const name of closed ? Object.keys(input).filter((key) => !known.has(key)) : []) {
+        const shown = redact ? REDACTED : input[name];
+        context.fail('extra_forbidden', 'Extra inputs are not permitted', shown, undefined, name);
         valid = false;
       }
       return valid ? (value as Members<M>) : INVALID;
