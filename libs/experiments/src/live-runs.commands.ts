@@ -20,7 +20,8 @@ interface Place {
 /**
  * Records runs on the streams of their sessions; a session that is named and not there is made. Changes of known runs
  * stay in the session that the run is in. Resolves when they can be read.
- * @throws NotFound for a session that the tenant does not have, Conflict for the id of another tenant's run, AppendTooLarge
+ * @throws NotFound for a session that the tenant does not have, Conflict for the id of another tenant's run and for an
+ * experiment that was uploaded, AppendTooLarge
  */
 export async function receiveRuns(
   parts: Parts,
@@ -36,6 +37,7 @@ export async function receiveRuns(
     places.set(run.change.id, session);
     bySession.set(session, [...(bySession.get(session) ?? []), run.change]);
   }
+  await requireLive(parts, [...bySession.keys()]);
   // Nothing is recorded when something is too large to be.
   const appends = [...bySession].flatMap(([session, runs]) => {
     const stream = sessionStream(session);
@@ -62,6 +64,21 @@ async function findPlaces({ pool }: Parts, tenantId: string, sent: readonly Sent
   const foreign = rows.find(({ mine }) => !mine);
   if (foreign) throw new Conflict(`Run ID ${foreign.id} cannot be used.`);
   return new Map(rows.map((row) => [row.id, row.session_id]));
+}
+
+/**
+ * An uploaded experiment stays what was uploaded: its rows can be made again from the body alone, and its statistics are
+ * theirs. @throws Conflict
+ */
+async function requireLive({ pool }: Parts, sessions: readonly string[]): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    'select name from sessions where id = any($1::uuid[]) and payload_sha256 is not null',
+    [sessions],
+  );
+  if (!rows[0]) return;
+  throw new Conflict(
+    `The experiment '${rows[0].name}' was uploaded: its runs stay as they are, and it takes no others.`,
+  );
 }
 
 async function sessionOf(

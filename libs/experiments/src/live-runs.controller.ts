@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { batchBody, readBatch, readMultipart, readRun, runBody, runChange, type SentRun } from './live-runs.body';
 import { hasRun, receiveRuns } from './live-runs.commands';
-import { readBytes } from './opaque.body';
+import { readBytes, readJson } from './opaque.body';
 import { idPath } from './reading.http';
 
 /** As told to clients, which cut their batches by it, and the frames around the parts. */
@@ -29,11 +29,15 @@ export class LiveRunsController {
     summary: 'Send a run',
     description: 'It goes into the session that it names, which is made when it is not there.',
     body: runBody,
-    answers: { 202: shape.empty, 404: 'There is no such session.', 409: 'The id is taken.' },
+    answers: {
+      202: shape.empty,
+      404: 'There is no such session.',
+      409: 'The id is taken, or the experiment was uploaded.',
+    },
     takes: ['x-reason'],
   })
   async create(@Req() request: FastifyRequest) {
-    return this.receive(request, [readRun(await readBytes(request, MOST_BYTES))]);
+    return this.receive(request, [readRun(await readJson(request, MOST_BYTES))]);
   }
 
   @Post('batch')
@@ -42,11 +46,15 @@ export class LiveRunsController {
   @Describe({
     summary: 'Send many runs',
     body: batchBody,
-    answers: { 202: shape.empty, 404: 'There is no such session.', 409: 'An id is taken.' },
+    answers: {
+      202: shape.empty,
+      404: 'There is no such session.',
+      409: 'An id is taken, or an experiment was uploaded.',
+    },
     takes: ['x-reason'],
   })
   async batch(@Req() request: FastifyRequest) {
-    return this.receive(request, readBatch(await readBytes(request, MOST_BYTES)));
+    return this.receive(request, readBatch(await readJson(request, MOST_BYTES)));
   }
 
   @Post('multipart')
@@ -57,7 +65,11 @@ export class LiveRunsController {
     description:
       'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members. Attachments and feedback are left out.',
     body: { content: { 'multipart/form-data': shape.free } },
-    answers: { 202: shape.empty, 404: 'There is no such session.', 409: 'An id is taken.' },
+    answers: {
+      202: shape.empty,
+      404: 'There is no such session.',
+      409: 'An id is taken, or an experiment was uploaded.',
+    },
     takes: ['x-reason'],
   })
   async multipart(@Req() request: FastifyRequest) {
@@ -72,11 +84,11 @@ export class LiveRunsController {
     summary: 'Change a run',
     path: runPath,
     body: runChange,
-    answers: { 202: shape.empty },
+    answers: { 202: shape.empty, 409: 'The experiment was uploaded.' },
     takes: ['x-reason'],
   })
   async update(@Req() request: FastifyRequest) {
-    const body = await readBytes(request, MOST_BYTES);
+    const body = await readJson(request, MOST_BYTES);
     const { run_id: id } = path(runPath, request);
     if (!(await hasRun(this, request.actor.tenantId, id))) throw new NotFound(`Run ID ${id} not found.`);
     return this.receive(request, [readRun(body, id)]);

@@ -137,6 +137,26 @@ describe('A run that is sent while it happens', () => {
     expect(await read(sent.id)).toMatchObject({ error: null });
   });
 
+  it('leaves an uploaded experiment as it is', async () => {
+    const a = reading.tenants.a;
+    const id = await reading.insert('sessions', {
+      ...rows.session(a),
+      name: 'finished',
+      payload_sha256: 'of its body',
+    });
+    const uploaded = await reading.insert('runs', rows.run(a, id));
+    const answers = [
+      await reading.send('PATCH', `/runs/${uploaded}`, { error: 'x' }),
+      await reading.post('/runs', run({ session_id: id })),
+      await reading.post('/runs', run({ session_name: 'finished' })),
+      await reading.post('/runs/batch', { post: [run()], patch: [{ id: uploaded, name: 'other' }] }),
+    ];
+    const detail = "The experiment 'finished' was uploaded: its runs stay as they are, and it takes no others.";
+    for (const answer of answers) expect(answer).toMatchObject({ status: 409, json: { detail } });
+    expect((await read(uploaded)).name).not.toBe('other');
+    expect((await reading.post('/feedback', { run_id: uploaded, key: 'later', score: 1 })).status).toBe(200);
+  });
+
   it('is checked', async () => {
     expect((await reading.post('/runs', { name: 'no id' })).status).toBe(422);
     expect((await reading.post('/runs/batch', { post: [{ id: newId(), inputs: 3 }] })).json.detail[0].loc).toEqual([

@@ -105,6 +105,8 @@ async function specials(
   const otherKey = await ask<{ id: string }>('POST', '/api/v1/api-key', {});
   await ask('POST', '/v2/auth/providers', newProvider('doomed', service.outside.url));
   const both = `?experiments=${session_id},${second}`;
+  const live = { id: crypto.randomUUID(), name: 'to be changed' };
+  await ask('POST', '/api/v1/runs', live);
   const parts = new FormData();
   parts.append(`post.${crypto.randomUUID()}`, '{"id":"' + crypto.randomUUID() + '","name":"in parts"}');
   const push = {
@@ -155,6 +157,8 @@ async function specials(
     'POST /api/v1/datasets/:dataset_id/runs/delta': [
       { body: { baseline_session_id: session_id, comparison_session_ids: [second], feedback_key: 'correct' } },
     ],
+    // An uploaded run stays as it is.
+    'PATCH /api/v1/runs/:run_id': [{ ids: { run_id: live.id } }],
     'POST /api/v1/runs': [{ body: { id: crypto.randomUUID(), name: 'alone' } }],
     // A deployment that is made has a session of its name.
     'POST /api/v1/sessions': [{ body: { name: 'made by hand' } }],
