@@ -57,8 +57,9 @@ export class NotExternallyManaged extends Error {
 
 /** `dataset_id` and `dataset_name` mean different datasets. */
 export class DatasetMismatch extends Error {
-  constructor() {
-    super('dataset_id and dataset_name refer to different datasets.');
+  /** `because` says what one of the two stands for. */
+  constructor(because: string) {
+    super(`dataset_id and dataset_name refer to different datasets: ${because}.`);
     this.name = 'DatasetMismatch';
   }
 }
@@ -144,7 +145,7 @@ export function checkTarget(state: DatasetState, { id, tenant, name, named }: Ta
   if (state.tenant !== undefined && state.tenant !== tenant) throw new DatasetIdTaken();
   if (!state.exists) return;
   if (!state.externallyManaged) throw new NotExternallyManaged(id);
-  if (named && state.name !== name) throw new DatasetMismatch();
+  if (named && state.name !== name) throw new DatasetMismatch(`the dataset of this id is named '${state.name}'`);
 }
 
 function created({ name, description }: Target): DatasetCreated {

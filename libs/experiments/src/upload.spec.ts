@@ -151,10 +151,13 @@ describe('the dataset of an upload', () => {
     const { dataset } = one.json;
     for (const named of [two.json.dataset.name, `new ${uuid()}`]) {
       const { status, json } = await service.upload(experiment({ dataset_id: dataset.id, dataset_name: named }));
-      expect([status, json.detail]).toEqual([400, 'dataset_id and dataset_name refer to different datasets.']);
+      const because = `the dataset of this id is named '${dataset.name}'`;
+      const detail = `dataset_id and dataset_name refer to different datasets: ${because}.`;
+      expect([status, json.detail]).toEqual([400, detail]);
     }
     const unknown = await service.upload(experiment({ dataset_id: uuid(), dataset_name: dataset.name }));
     expect(unknown.status).toBe(400);
+    expect(unknown.json.detail).toMatch(`: the dataset of this name has the id ${dataset.id}.`);
   });
 
   it('must have been made by an upload', async () => {

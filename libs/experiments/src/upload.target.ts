@@ -49,7 +49,7 @@ export async function findTarget(
   const description = header.dataset_description ?? null;
   const target = { id, tenant, name, description, named: givenName !== undefined };
   checkTarget(state, target);
-  if (namesake !== undefined && namesake.id !== id) throw new DatasetMismatch();
+  if (namesake !== undefined && namesake.id !== id) throw hasOtherId(namesake.id);
   return target;
 }
 
@@ -72,12 +72,16 @@ export async function joinDataset(
   if (!state.exists) {
     const owner = await reserveName(store, target, metadata);
     if (owner !== target.id) {
-      if (idGiven) throw new DatasetMismatch();
+      if (idGiven) throw hasOtherId(owner);
       return joinDataset(store, { ...target, id: owner }, true, experiment, metadata);
     }
   }
   const joined = await handle(store, datasetModel, stream, addExperiment(experiment, target), metadata);
   return { id: target.id, state: joined.state };
+}
+
+function hasOtherId(id: string): DatasetMismatch {
+  return new DatasetMismatch(`the dataset of this name has the id ${id}`);
 }
 
 /** Reserves the target's name; answers the id of the dataset that has it now. */
