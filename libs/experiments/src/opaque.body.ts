@@ -1,4 +1,4 @@
-import { parseJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType } from '@fairlead/http';
+import { parseJson, PayloadTooLarge, requireJson, RequestTimeout, UnsupportedMediaType } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
 import { memberSlices, present } from './json-slices';
 
@@ -26,12 +26,19 @@ export class OpaqueBody {
 /**
  * Reads and parses the JSON body of a route that takes the stream, of at most `most` bytes; `request.body` is its value
  * afterwards.
- * @throws PayloadTooLarge, Unprocessable `json_invalid`, UnsupportedMediaType, RequestTimeout
+ * @throws PayloadTooLarge, Unprocessable for what is no JSON, UnsupportedMediaType, RequestTimeout
  */
 export async function readOpaqueBody(request: FastifyRequest, most = MOST_BYTES): Promise<OpaqueBody> {
-  const bytes = await readBytes(request, most);
+  const bytes = await readJson(request, most);
   request.body = bytes.length ? parseJson(bytes, MOST_DEPTH) : undefined;
   return new OpaqueBody(bytes[0] === 0xef ? bytes.subarray(3) : bytes);
+}
+
+/** As `readBytes`. @throws also Unprocessable when the content type says that it is no JSON */
+export async function readJson(request: FastifyRequest, most: number): Promise<Buffer> {
+  const bytes = await readBytes(request, most);
+  requireJson(request, bytes);
+  return bytes;
 }
 
 /** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout */

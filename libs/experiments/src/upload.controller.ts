@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Access, Area, Describe, Idempotency, metadataOf, RequestTimeout } from '@fairlead/http';
+import { Access, Area, Describe, Idempotency, metadataOf, RequestTimeout, requireJson } from '@fairlead/http';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ExperimentLimits, LimitExceeded } from './limits';
@@ -14,6 +14,8 @@ import { Uploads } from './upload.service';
 
 /** How long an upload waits for its turn. */
 const PATIENCE_MS = 3000;
+/** How much of a body that is no JSON is looked at. */
+const SHOWN_BYTES = 1024;
 /** How long the rest of a refused body is read before it is answered. */
 const DRAIN_MS = 10_000;
 
@@ -61,7 +63,7 @@ export class UploadController {
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
     const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits);
-    const received = await this.receiver.receive(body);
+    const received = await this.receiver.receive(meant(request, body));
     try {
       return await this.idempotency.run(request, reply, () => this.record(request, reply, received), received.sha256);
     } finally {
@@ -86,5 +88,13 @@ export class UploadController {
     const ended = new Promise((resolve) => raw.once('end', resolve).once('close', resolve));
     raw.on('data', () => undefined);
     await Promise.race([ended, delay(DRAIN_MS, undefined, { ref: false })]);
+  }
+}
+
+/** The same bytes, unless their content type says that they are no JSON. @throws Unprocessable */
+async function* meant(request: FastifyRequest, body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  for await (const part of body) {
+    requireJson(request, part.subarray(0, SHOWN_BYTES));
+    yield part;
   }
 }

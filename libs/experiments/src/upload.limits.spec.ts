@@ -75,6 +75,17 @@ describe('an encoded body', () => {
     expect([status, json.detail]).toEqual([415, 'Content-Encoding must be gzip, zstd or identity.']);
   });
 
+  it('that is no JSON by its content type is refused like any other body', async () => {
+    const text = JSON.stringify(experiment());
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      const { status, json } = await service.upload(text, { 'content-type': type });
+      expect([status, json.detail]).toMatchObject([422, [{ type: 'model_attributes_type', loc: ['body'] }]]);
+      expect(json.detail[0].input.slice(0, 20)).toBe(text.slice(0, 20));
+    }
+    const typed = await service.upload(text, { 'content-type': 'application/vnd.test+json; charset=utf-8' });
+    expect(typed.status).toBe(200);
+  });
+
   it.each([
     ['gzip', 'cut off', gzipSync(JSON.stringify(experiment())).subarray(0, -20)],
     ['gzip', 'no such data', Buffer.from(JSON.stringify(experiment()))],

@@ -65,8 +65,13 @@ async function readBody(request: FastifyRequest, limits: Limits, memory: Memory)
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
   const bytes = await readBytes(request, limits, memory);
   if (bytes.length === 0) return undefined;
-  const type = request.headers['content-type'];
-  return type === undefined || JSON_TYPE.test(type) ? parseJson(bytes, limits.depth) : bytes.toString('utf8');
+  return isJson(request) ? parseJson(bytes, limits.depth) : bytes.toString('utf8');
+}
+
+/** Whether the body counts as JSON: its content type says so, or there is none. */
+export function isJson({ headers }: FastifyRequest): boolean {
+  const type = headers['content-type'];
+  return type === undefined || JSON_TYPE.test(type);
 }
 
 function readBytes(request: FastifyRequest, limits: Limits, memory: Memory): Promise<Buffer> {

@@ -9,7 +9,9 @@ import {
   mapError,
   metadataOf,
   PreconditionFailed,
+  requireJson,
   TooManyRequests,
+  Unprocessable,
 } from '.';
 import { answerTo } from './answer';
 
@@ -33,6 +35,20 @@ describe('If-Match', () => {
 
   it.each(['W/"3"', '"abc"', '3', ''])('%j matches nothing', (header) => {
     expect(() => ifMatch(request({ 'if-match': header }))).toThrow(PreconditionFailed);
+  });
+});
+
+describe('A body that a route reads itself', () => {
+  const body = Buffer.from('{}');
+
+  it.each([undefined, 'application/json', 'Application/JSON; charset=utf-8', 'application/problem+json'])(
+    'counts as JSON when its content type is %s',
+    (type) =>
+      expect(() => requireJson(request(type === undefined ? {} : { 'content-type': type }), body)).not.toThrow(),
+  );
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonl'])('is refused as %s', (type) => {
+    expect(() => requireJson(request({ 'content-type': type }), body)).toThrow(Unprocessable);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Unprocessable } from './errors';
-import { check, Problems } from './schema';
+import { isJson } from './request-body';
+import { check, object, Problems } from './schema';
 import type { Loc, ObjectSchema, Schema } from './schema';
 
 /** Parts of a request and what they must look like. */
@@ -42,6 +43,16 @@ export function query<T>(schema: ObjectSchema<T>, request: FastifyRequest): T {
 /** The checked JSON body. @throws Unprocessable */
 export function body<T>(schema: Schema<T>, request: FastifyRequest): T {
   return validateRequest(request, { body: schema }).body;
+}
+
+const ANY_OBJECT = object({});
+
+/**
+ * Refuses a body that the route has read itself and that is no JSON by its content type, as where the body is read for
+ * the route; `beginning` is what the answer shows of it. @throws Unprocessable
+ */
+export function requireJson(request: FastifyRequest, beginning: Buffer): void {
+  if (!isJson(request) && beginning.length > 0) validate(ANY_OBJECT, beginning.toString('utf8'), 'body');
 }
 
 /** Checks a value that did not come through the parts above. @throws Unprocessable */
