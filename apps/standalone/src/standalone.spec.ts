@@ -183,6 +183,7 @@ describe('The standalone service', () => {
     const { port } = other.address() as { port: number };
     expect(await run({ PORT: String(port) })).toMatchObject({
       code: 1,
+      output: '',
       errors: [expect.stringMatching(new RegExp(`^Port ${port} .* is taken .* set PORT`))],
     });
     other.close();
@@ -203,10 +204,15 @@ describe('The standalone service', () => {
     });
   });
 
-  it('says in one line that the data directory cannot be made', async () => {
+  it.each([
+    ['below a file', (path: string) => join(path, 'file', 'data')],
+    ['below a directory in which nothing can be made', () => '/proc/fairlead/data'],
+    ['in a directory in which nothing can be made', () => '/proc'],
+  ])('says in one line that the data directory cannot be made: %s', async (_, directory) => {
     writeFileSync(join(home.path, 'file'), '');
-    expect(await run({ FAIRLEAD_DATA_DIR: join(home.path, 'file', 'data') })).toMatchObject({
+    expect(await run({ FAIRLEAD_DATA_DIR: directory(home.path) })).toMatchObject({
       code: 1,
+      output: '',
       errors: [expect.stringMatching(/^The data directory .* set FAIRLEAD_DATA_DIR/)],
     });
   });

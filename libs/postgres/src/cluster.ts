@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeDirectory } from './make-directory';
 import { DatabaseProblem } from './problem';
 import { start, succeeded } from './program';
 import type { ServerUser } from './server-user';
@@ -27,7 +19,7 @@ export async function createCluster(
   if (isCluster(directory)) return;
   const unfinished = `${directory}.unfinished-${randomBytes(6).toString('hex')}`;
   try {
-    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    makeDirectory(unfinished);
     writeFileSync(join(unfinished, 'password'), randomBytes(24).toString('hex'), { mode: 0o600 });
     for (const path of [unfinished, join(unfinished, 'password')]) give(path, user);
     await initialise(unfinished, binaries, user, durable);

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { publications } from '@fairlead/contracts';
@@ -14,7 +13,7 @@ import {
   Vault,
 } from '@fairlead/eventing';
 import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/http';
-import { type MigrationClass, openDatabase, pool, startEmbedded } from '@fairlead/postgres';
+import { makeDirectory, type MigrationClass, openDatabase, pool, startEmbedded } from '@fairlead/postgres';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
@@ -132,7 +131,7 @@ async function startPostgres({ dataDir }: Settings, logger: Logger, started: Und
 /** @throws StartProblem */
 export function makeDataDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code;
     throw new StartProblem(`The data directory ${directory} cannot be made (${reason}): set FAIRLEAD_DATA_DIR.`, {
@@ -143,7 +142,8 @@ export function makeDataDirectory(directory: string): void {
 
 async function listen(app: NestFastifyApplication, { host, port }: Settings): Promise<string> {
   try {
-    await app.listen({ port, host, backlog: BACKLOG });
+    // Nest's own `listen` would log the error as well.
+    await app.getHttpAdapter().getInstance().listen({ port, host, backlog: BACKLOG });
   } catch (error) {
     throw listenProblem(error, host, port) ?? error;
   }
