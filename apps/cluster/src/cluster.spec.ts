@@ -12,7 +12,7 @@ let cluster: Service;
 beforeAll(async () => {
   home = new Home('cluster', ['--no-kafka', '--replicas', '2']);
   cluster = await home.start({ LOG_LEVEL: 'info' });
-}, 300_000);
+}, 900_000);
 afterAll(() => home.end(), 60_000);
 
 /** The processes of the cluster that run now, by what they run. */
@@ -62,6 +62,18 @@ it('runs two processes of each, whose lines say who wrote them', async () => {
     expect.stringMatching(/^gateway\.[12] +\| \d\d:\d\d:\d\d\.\d{3} info +POST \/v2\/deployments 201 [\d.]+ ms /),
   ]);
 });
+
+it('does not start where it cannot, and says why in words', async () => {
+  const { code, output, errors } = await home.run({
+    PORT: new URL(cluster.url).port,
+    FAIRLEAD_DATA_DIR: home.data('second'),
+  });
+  expect(code).toBe(1);
+  expect(output).toMatch(/^gateway\.\d +\| Port \d+ of 127\.0\.0\.1 is taken by another program/m);
+  expect(errors).toEqual([
+    expect.stringMatching(/^gateway\.\d ended before it was ready; what it wrote above says why\.$/),
+  ]);
+}, 900_000);
 
 it('starts a process again that is killed, and the others answer meanwhile', async () => {
   const [victim] = (await processes()).get('deployments')!;

@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process';
 import nodeCluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ServiceName, services, urlVariable } from '@fairlead/service';
 import type { Log } from './log';
 import { freePort } from './ports';
 import { Replica } from './replica';
+import { inTurns } from './turns';
 
 export interface ClusterOptions {
   /** What every process is given: its settings, the address of the database among them. */
@@ -30,6 +32,8 @@ const NAMES = Object.keys(services) as ServiceName[];
 /** Room for the name of any process. */
 export const NAME_WIDTH = Math.max(...NAMES.map((name) => name.length)) + 2;
 const POLL_MS = 250;
+/** Processes that start at a time. With all at once, each is so slow that the database seems not to answer it. */
+const STARTS_FOR_EACH_CORE = 2;
 
 /** How many processes there are with so many of each. */
 export function processesOf(replicas: number): number {
@@ -60,7 +64,8 @@ export class Cluster {
     const wanted = NAMES.flatMap((service) => Array.from({ length: replicas }, (_, index) => ({ service, index })));
     this.placed = await Promise.all(wanted.map(({ service, index }) => this.place(service, index + 1)));
     for (let n = 0; n < replicas; n++) this.gateways.add(this.gateway());
-    await Promise.all([...this.placed.map(({ replica }) => replica), ...this.gateways].map((one) => one.start()));
+    const all = [...this.placed.map(({ replica }) => replica), ...this.gateways];
+    await inTurns(all, STARTS_FOR_EACH_CORE * availableParallelism(), (one) => one.start());
     return this.port;
   }
 

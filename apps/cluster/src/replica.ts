@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StartProblem } from '@fairlead/service';
 
 /** Pause before a process that ended is started again: doubled with each end, until one is ready. */
 const BACKOFF_MS = { first: 250, most: 10_000 };
@@ -36,7 +37,7 @@ export class Replica {
     return this.child?.pid;
   }
 
-  /** Starts it; resolves when it is ready. @throws Error when it ends before that. */
+  /** Starts it; resolves when it is ready. @throws StartProblem when it ends before that. */
   async start(): Promise<void> {
     const { life } = this;
     const child = this.options.launch();
@@ -49,7 +50,7 @@ export class Replica {
     try {
       await this.options.ready(gone.signal);
     } catch (error) {
-      throw new Error(`${this.name} ended before it was ready.`, { cause: error });
+      throw new StartProblem(`${this.name} ended before it was ready; what it wrote above says why.`, { cause: error });
     }
     this.pause = BACKOFF_MS.first;
     if (gone.signal.aborted) void this.revive(life);

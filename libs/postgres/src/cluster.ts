@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeDirectory } from './make-directory';
 import { DatabaseProblem } from './problem';
@@ -8,7 +18,8 @@ import type { ServerUser } from './server-user';
 
 /**
  * Creates `directory` with `cluster/` (PostgreSQL's data directory) and `password` in it, unless it is there. It
- * appears under its name only when it is complete, so a crash in the middle leaves nothing half made.
+ * appears under its name only when it is complete, so a crash in the middle leaves nothing half made. One that is there
+ * is the user's afterwards.
  */
 export async function createCluster(
   directory: string,
@@ -16,7 +27,7 @@ export async function createCluster(
   user: ServerUser,
   durable: boolean,
 ): Promise<void> {
-  if (isCluster(directory)) return;
+  if (isCluster(directory)) return giveBack(directory, user);
   const unfinished = `${directory}.unfinished-${randomBytes(6).toString('hex')}`;
   try {
     makeDirectory(unfinished);
@@ -71,6 +82,17 @@ async function initialise(directory: string, binaries: string, user: ServerUser,
     output: 'pipe',
   });
   await succeeded(initdb);
+}
+
+/** Files that root has copied, as from a backup, belong to root: the server could not open them. */
+function giveBack(directory: string, { uid, gid }: ServerUser): void {
+  if (uid === undefined || gid === undefined) return;
+  const parts = [directory, join(directory, 'password'), join(directory, 'cluster', 'PG_VERSION')];
+  if (parts.every((path) => !existsSync(path) || lstatSync(path).uid === uid)) return;
+  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+    lchownSync(join(directory, name), uid, gid);
+  }
+  lchownSync(directory, uid, gid);
 }
 
 function give(path: string, { uid, gid }: ServerUser): void {

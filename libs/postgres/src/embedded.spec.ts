@@ -1,6 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -95,6 +105,16 @@ describe('The embedded PostgreSQL', () => {
     expect(isAlive(first.pid)).toBe(false);
     const second = await start();
     expect(await query(second.url, 'select id from t')).toEqual([{ id: 1 }]);
+  });
+
+  asRoot('starts on a copy that root has made, as a backup is put back', async () => {
+    const first = await start();
+    await query(first.url, 'create table kept as select 1 as value');
+    await first.stop();
+    const copy = join(home, 'copy');
+    cpSync(dataDir, copy, { recursive: true });
+    expect(statSync(join(copy, 'cluster')).uid).toBe(0);
+    expect(await query((await start(copy)).url, 'select value from kept')).toEqual([{ value: 1 }]);
   });
 
   it('takes over the server of a process that was killed', async () => {
