@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { transaction } from '@fairlead/postgres';
-import { Pool, type PoolClient } from 'pg';
+import { connect, transaction } from '@fairlead/postgres';
+import { type Client, Pool, type PoolClient } from 'pg';
 import type { EventStore } from './event-store';
 import type { Projection } from './followers';
 
@@ -31,6 +31,16 @@ export interface Difference {
   readonly kind: 'missing' | 'unexpected' | 'different';
 }
 
+/** Why a read model is not made again now: one line for the operator. */
+export class RebuildProblem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RebuildProblem';
+  }
+}
+
+/** First half of the lock that one rebuild of a read model holds while it lasts; the other half is its name. */
+const REBUILD_LOCK = 4_600_001;
 /** Behind this many events the live followers are made to wait for the rest. */
 const NEAR = 1000n;
 const DIFFERENCES_TOLD = 20;
@@ -50,13 +60,17 @@ export class Rebuild {
   private readonly tables: readonly string[];
   private readonly projections: readonly Projection[];
   private readonly reached = new Map<string, { position: bigint; events: number }>();
+  /** Holds the lock; the schema is this rebuild's for as long as this is connected. */
+  private owner: Client | undefined;
 
   constructor(
     private readonly store: EventStore,
     private readonly live: Pool,
-    url: string,
+    private readonly url: string,
     private readonly model: ReadModel,
     private readonly progress: (progress: RebuildProgress) => void = () => undefined,
+    /** Gives up filling. */
+    private readonly signal?: AbortSignal,
   ) {
     this.schema = `rebuild_${model.name.replaceAll(/\W/g, '_')}`;
     const options = `-c search_path=${this.schema},public -c statement_timeout=0 -c synchronous_commit=off`;
@@ -67,8 +81,13 @@ export class Rebuild {
     this.tables = [...model.tables, ...(model.notes ?? [])];
   }
 
-  /** Fills the copy with everything up to now. */
+  /**
+   * Fills the copy with everything up to now.
+   * @throws RebuildProblem when another rebuild of the same read model has not ended; the signal's reason.
+   */
   async fill(): Promise<void> {
+    this.signal?.throwIfAborted();
+    await this.own();
     await this.createTables();
     for (const projection of this.projections) await this.catchUp(projection, await this.store.head());
     for (const table of this.tables) await this.shadow.query(`analyze ${this.schema}.${table}`);
@@ -111,7 +130,26 @@ export class Rebuild {
   /** Removes what is left of the copy. */
   async close(): Promise<void> {
     await this.shadow.end();
+    if (!this.owner) return;
     await this.live.query(`drop schema if exists ${this.schema} cascade`);
+    await this.owner.end();
+  }
+
+  /** Two at a time would take each other's tables for their own. */
+  private async own(): Promise<void> {
+    const owner = await connect(this.url);
+    const { rows } = await owner.query<{ free: boolean }>('select pg_try_advisory_lock($1, hashtext($2)) as free', [
+      REBUILD_LOCK,
+      this.schema,
+    ]);
+    if (rows[0]!.free) {
+      this.owner = owner;
+      return;
+    }
+    await owner.end();
+    throw new RebuildProblem(
+      `${this.model.name} is being made again or compared by another process: wait until that has ended.`,
+    );
   }
 
   /** Tables like the live ones, with their indexes, constraints and settings under the same names. */
@@ -154,7 +192,8 @@ export class Rebuild {
     let { position, events } = this.reached.get(name) ?? { position: 0n, events: 0 };
     if (position >= until) return;
     const ending = new AbortController();
-    for await (const batch of this.store.subscribe(position, ending.signal, { categories, types })) {
+    const signal = AbortSignal.any([ending.signal, ...(this.signal ? [this.signal] : [])]);
+    for await (const batch of this.store.subscribe(position, signal, { categories, types })) {
       const news = batch.events.filter((event) => event.position <= until);
       if (news.length > 0) await transaction(this.shadow, (tx) => handle(news, tx));
       events += news.length;
@@ -164,6 +203,7 @@ export class Rebuild {
       if (position >= until) break;
     }
     ending.abort();
+    this.signal?.throwIfAborted();
   }
 
   /** Runs `work` while the live followers stand still exactly where the copy stands. */
@@ -174,6 +214,8 @@ export class Rebuild {
         const head = await this.store.head();
         if (head - position > NEAR * this.store.stride || position === 0n) await this.catchUp(projection, head);
       }
+      // A lock that was lost with its connection may be another's by now.
+      await this.owner!.query('select 1');
       try {
         await transaction(this.live, (tx) => this.whileLocked(tx, work));
         return;

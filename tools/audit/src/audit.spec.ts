@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LogSeals, LogSigner, Rebuild, type Recorded } from '@fairlead/eventing';
@@ -104,6 +104,52 @@ async function compared(name: string) {
 async function audited() {
   return checkLog(installation.store, new LogSigner(installation.store, installation.vault), () => undefined);
 }
+
+describe('an installation', () => {
+  it('is found by settings in files, as by settings', async () => {
+    const [url, key] = [join(folder, 'database-url'), join(folder, 'master.key')];
+    writeFileSync(url, `${database.url}\n`);
+    const found = await openInstallation({ DATABASE_URL_FILE: url, FAIRLEAD_MASTER_KEY_FILE: key });
+    expect(found.url).toBe(database.url);
+    await found.close();
+  });
+
+  it('is not made where there is none', async () => {
+    const missing = join(folder, 'missing');
+    await expect(openInstallation({ FAIRLEAD_DATA_DIR: missing })).rejects.toThrow(`No installation in ${missing}`);
+    expect(existsSync(missing)).toBe(false);
+  });
+});
+
+describe('a rebuild', () => {
+  const rebuildOf = (name: string, ...more: [progress?: () => void, signal?: AbortSignal]) => {
+    const [model] = chosen(readModels(installation), [name]);
+    return new Rebuild(installation.store, installation.pool, installation.url, model!, ...more);
+  };
+  const isLeft = async (name: string) =>
+    (await database.pool.query('select from pg_namespace where nspname = $1', [`rebuild_${name}`])).rowCount === 1;
+
+  it('is refused while another one of the same read model lasts, which goes on unharmed', async () => {
+    const first = rebuildOf('deployments');
+    await first.fill();
+    const second = rebuildOf('deployments');
+    await expect(second.fill()).rejects.toThrow('deployments is being made again or compared by another process');
+    await second.close();
+    expect((await first.compare()).differences).toEqual([]);
+    await first.swap();
+    await first.close();
+    expect((await compared('deployments')).differences).toEqual([]);
+  });
+
+  it('that is given up leaves nothing behind', async () => {
+    const giving = new AbortController();
+    const rebuild = rebuildOf('experiments', () => giving.abort(new Error('Given up.')), giving.signal);
+    await expect(rebuild.fill()).rejects.toThrow('Given up.');
+    expect(await isLeft('experiments')).toBe(true);
+    await rebuild.close();
+    expect(await isLeft('experiments')).toBe(false);
+  });
+});
 
 describe('an audit of the read models', () => {
   it('finds nothing in what the service wrote, while it goes on writing', async () => {

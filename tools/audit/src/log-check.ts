@@ -32,6 +32,7 @@ export async function checkLog(
   store: EventStore,
   signer: LogSigner,
   progress: (position: bigint, until: bigint, events: number) => void,
+  signal?: AbortSignal,
 ): Promise<LogReport> {
   const until = await store.head();
   const findings: Finding[] = [];
@@ -66,6 +67,7 @@ export async function checkLog(
       }
       progress(batch.position < until ? batch.position : until, until, reached.count);
       if (batch.position >= until) break;
+      signal?.throwIfAborted();
     }
   }
   ending.abort();

@@ -1,5 +1,5 @@
 import { LogSigner, Rebuild, type ReadModel } from '@fairlead/eventing';
-import { Bar, chosen, openInstallation, readModels } from '@fairlead/replay';
+import { Bar, chosen, interruption, openInstallation, readModels } from '@fairlead/replay';
 import { program } from 'commander';
 import { checkLog } from './log-check';
 
@@ -20,6 +20,7 @@ program
   .option('--no-log', 'leave out the log')
   .option('--no-rows', 'leave out the read models')
   .action(async (names: string[], { json, log, rows }: Options) => {
+    const signal = interruption();
     const installation = await openInstallation(process.env);
     const bar = new Bar();
     const say = (line: string) => {
@@ -30,8 +31,11 @@ program
       const { store, vault, pool, url } = installation;
       const models = rows ? chosen(readModels(installation), names) : [];
       const report = log
-        ? await checkLog(store, new LogSigner(store, vault), (position, until, events) =>
-            bar.show('the log', position, until, events),
+        ? await checkLog(
+            store,
+            new LogSigner(store, vault),
+            (position, until, events) => bar.show('the log', position, until, events),
+            signal,
           )
         : undefined;
       if (report) {
@@ -47,8 +51,13 @@ program
       process.exitCode = wrong === 0 ? 0 : 1;
 
       async function compare(model: ReadModel) {
-        const rebuild = new Rebuild(store, pool, url, model, ({ projection, position, until, events }) =>
-          bar.show(projection, position, until, events),
+        const rebuild = new Rebuild(
+          store,
+          pool,
+          url,
+          model,
+          ({ projection, position, until, events }) => bar.show(projection, position, until, events),
+          signal,
         );
         try {
           await rebuild.fill();

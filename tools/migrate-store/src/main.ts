@@ -1,6 +1,8 @@
-import { join, resolve } from 'node:path';
-import { AppendTooLarge, EventStoreUnreachable, isEventStoreUrl } from '@fairlead/eventing';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppendTooLarge, EventStoreUnreachable } from '@fairlead/eventing';
 import { DatabaseProblem, startEmbedded } from '@fairlead/postgres';
+import { readSettings, SettingsProblem } from '@fairlead/service';
 import { move } from './move';
 import { MoveProblem } from './problem';
 
@@ -8,16 +10,23 @@ const USAGE = `Moves the log from PostgreSQL to EventStoreDB: EVENTSTORE_URL=esd
 The database is the one in DATABASE_URL, else the embedded one below FAIRLEAD_DATA_DIR (.fairlead).`;
 
 /** Exit codes: 0 moved and found equal, 1 not moved, 2 not understood. */
-async function main({ EVENTSTORE_URL, DATABASE_URL, FAIRLEAD_DATA_DIR }: NodeJS.ProcessEnv): Promise<number> {
-  if (!EVENTSTORE_URL || !isEventStoreUrl(EVENTSTORE_URL)) {
+async function main(): Promise<number> {
+  const { eventStoreUrl, databaseUrl, dataDir } = readSettings(process.env);
+  if (!eventStoreUrl) {
     console.error(USAGE);
     return 2;
   }
-  const embedded = DATABASE_URL
-    ? undefined
-    : await startEmbedded({ dataDir: join(resolve(FAIRLEAD_DATA_DIR || '.fairlead'), 'postgres') });
+  const postgres = join(dataDir, 'postgres');
+  if (!databaseUrl && !existsSync(postgres)) {
+    console.error(`No installation in ${dataDir}: set FAIRLEAD_DATA_DIR or DATABASE_URL.`);
+    return 1;
+  }
+  const embedded = databaseUrl ? undefined : await startEmbedded({ dataDir: postgres });
+  // What has been copied stays; only a server of our own would outlive this process.
+  const end = () => void Promise.resolve(embedded?.stop()).finally(() => process.exit(1));
+  process.once('SIGINT', end).once('SIGTERM', end);
   try {
-    const events = await move(DATABASE_URL || embedded!.url, EVENTSTORE_URL);
+    const events = await move(databaseUrl ?? embedded!.url, eventStoreUrl);
     console.log(`${events} events were moved and compared. Start Fairlead with EVENTSTORE_URL from now on.`);
     return 0;
   } finally {
@@ -25,11 +34,11 @@ async function main({ EVENTSTORE_URL, DATABASE_URL, FAIRLEAD_DATA_DIR }: NodeJS.
   }
 }
 
-main(process.env).then(
+main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    const known = [MoveProblem, DatabaseProblem, EventStoreUnreachable, AppendTooLarge];
+    const known = [MoveProblem, SettingsProblem, DatabaseProblem, EventStoreUnreachable, AppendTooLarge];
     console.error(known.some((problem) => error instanceof problem) ? (error as Error).message : error);
-    process.exit(1);
+    process.exit(error instanceof SettingsProblem ? 2 : 1);
   },
 );

@@ -168,8 +168,12 @@ it.each([
 });
 
 it('says what it needs, and that the service must be stopped', async () => {
-  const unclear = await launch({ EVENTSTORE_URL: 'http://127.0.0.1:2113' }).ended;
-  expect([unclear.code, unclear.errors]).toEqual([2, expect.stringContaining('EVENTSTORE_URL=esdb://…')]);
   const beside = await launch().ended;
   expect([beside.code, beside.errors]).toEqual([1, 'Fairlead is running on this database: stop it first.\n']);
+  const untold = await launch({ EVENTSTORE_URL: '' }).ended;
+  expect([untold.code, untold.errors]).toEqual([2, expect.stringContaining('EVENTSTORE_URL=esdb://…')]);
+  const unclear = await launch({ EVENTSTORE_URL: 'http://127.0.0.1:2113' }).ended;
+  expect([unclear.code, unclear.errors]).toEqual([2, expect.stringMatching(/^EVENTSTORE_URL must be .*\n$/)]);
+  const nowhere = await launch({ DATABASE_URL: '', FAIRLEAD_DATA_DIR: join(__dirname, 'none') }).ended;
+  expect([nowhere.code, nowhere.errors]).toEqual([1, expect.stringMatching(/^No installation in .*none: set /)]);
 });

@@ -1,6 +1,6 @@
 import { Rebuild } from '@fairlead/eventing';
 import { program } from 'commander';
-import { Bar, chosen, openInstallation, readModels } from '.';
+import { Bar, chosen, interruption, openInstallation, readModels } from '.';
 
 program
   .name('npm run replay --')
@@ -10,6 +10,7 @@ program
   .argument('[names...]', 'read models, all without any')
   .option('--list', 'only tell their names')
   .action(async (names: string[], { list }: { list?: boolean }) => {
+    const signal = interruption();
     const installation = await openInstallation(process.env);
     const bar = new Bar();
     try {
@@ -25,8 +26,13 @@ program
     async function replay(model: ReturnType<typeof readModels>[number]): Promise<void> {
       const started = Date.now();
       const { store, pool, url } = installation;
-      const rebuild = new Rebuild(store, pool, url, model, ({ projection, position, until, events }) =>
-        bar.show(projection, position, until, events),
+      const rebuild = new Rebuild(
+        store,
+        pool,
+        url,
+        model,
+        ({ projection, position, until, events }) => bar.show(projection, position, until, events),
+        signal,
       );
       try {
         await rebuild.fill();
