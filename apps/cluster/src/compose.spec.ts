@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readSettings, type ServiceName, services, urlVariable } from '@fairlead/service';
 import { parse } from 'yaml';
 
-/** docker-compose.yml, held against what it is to be. Where there is a Docker client, it reads the file as well. */
+/** docker/ and docker-compose.yml, held against what they are to be. Where there is a Docker client, it reads the files as well. */
 
 const ROOT = join(__dirname, '../../..');
 const NAMES = Object.keys(services) as ServiceName[];
@@ -24,6 +24,7 @@ interface Service {
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
   readonly restart?: string;
+  readonly stop_grace_period?: string;
   readonly networks?: readonly string[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -36,8 +37,8 @@ interface Service {
   };
 }
 
-const file = join(ROOT, 'docker-compose.yml');
-const compose = parse(readFileSync(file, 'utf8'), { merge: true }) as {
+const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
   readonly volumes: Readonly<Record<string, object>>;
@@ -109,7 +110,7 @@ it('tells the gateway where every service is, and is reached at the gateway alon
 it('has a connection to the database for all that want one', () => {
   const processes = 2 * (NAMES.length + 1);
   const { databaseConnections } = readSettings(environmentOf('gateway'));
-  const most = /max_connections=(\d+)/.exec(readFileSync(file, 'utf8'))?.[1];
+  const most = /max_connections=(\d+)/.exec(read('docker-compose.yml'))?.[1];
   expect(Number(most)).toBeGreaterThanOrEqual(processes * (databaseConnections + 5));
 });
 
@@ -137,8 +138,48 @@ it('makes three nodes of EventStoreDB and three brokers one cluster each', () =>
   }
 });
 
-it.each(readdirSync(join(ROOT, 'docker')).filter((name) => name.endsWith('.yml')))('docker/%s is YAML', (name) => {
-  expect(parse(readFileSync(join(ROOT, 'docker', name), 'utf8'))).toHaveProperty('services');
+describe.each(['docker-compose.yml', 'docker/standalone.yml'])('%s', (name) => {
+  const { services: all } = parse(read(name), { merge: true }) as typeof compose;
+
+  it('takes PostgreSQL for ready when it answers where Fairlead asks, not while its image makes the database', () => {
+    expect(all.postgres!.healthcheck!.test.join(' ')).toMatch(/^CMD pg_isready -h 127\.0\.0\.1 /);
+  });
+
+  it('gives what is built here time to finish requests, and secrets to nobody', () => {
+    for (const service of Object.values(all)) {
+      if (!service.build) continue;
+      expect(Number.parseInt(service.stop_grace_period!, 10)).toBeGreaterThanOrEqual(20);
+      expect(service.read_only).toBe(true);
+    }
+    for (const ignored of ['.gitignore', '.dockerignore']) expect(read(ignored).split('\n')).toContain('.env*');
+  });
+});
+
+it('runs on two cores', () => {
+  for (const { deploy } of Object.values(compose.services)) {
+    expect(Number(deploy?.resources?.limits?.cpus)).toBeLessThanOrEqual(2);
+  }
+});
+
+describe('The image', () => {
+  const dockerfile = read('docker/Dockerfile');
+
+  it('names what goes in, and holds all that operators start', () => {
+    const copied = [...dockerfile.matchAll(/^COPY --from=build (\S.*)$/gm)].flatMap(([, line]) =>
+      [...line!.matchAll(/\/fairlead\/(\S+)/g)].map(([, path]) => path),
+    );
+    expect(copied).toEqual(['package.json', 'LICENSE', 'node_modules', 'libs', 'tools', 'apps']);
+    const [, left] = /^RUN rm -rf (.*) \\$/m.exec(dockerfile)!;
+    const there = readdirSync(join(ROOT, 'tools')).filter((tool) => !left!.split(' ').includes(`tools/${tool}`));
+    expect(there.sort()).toEqual(['audit', 'migrate-store', 'parked', 'replay', 'rotate-keys']);
+  });
+
+  it('is the same for every application but for the last line', () => {
+    expect(dockerfile.trimEnd().split('\n').slice(-2)).toEqual([
+      'ARG APP=standalone',
+      'ENV ENTRY=/fairlead/apps/${APP}/dist/main.js',
+    ]);
+  });
 });
 
 const client = composeClient();
