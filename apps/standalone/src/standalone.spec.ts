@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Home, isRunning, killed, until } from './testing/home';
+import { hasEnded, Home, isRunning, killed, until } from './testing/home';
 
 describe('The standalone service', () => {
   let home: Home;
@@ -100,8 +100,18 @@ describe('The standalone service', () => {
     expect(await once(service, 'exit')).toEqual([0, null]);
   });
 
-  it('ends at once at a second signal', async () => {
+  it('takes signals that npm and the terminal both pass on for one', async () => {
+    const { process: service } = await start();
+    const postgres = postgresPid('data');
+    service.kill('SIGINT');
+    service.kill('SIGTERM');
+    expect(await once(service, 'exit')).toEqual([0, null]);
+    expect(isRunning(postgres)).toBe(false);
+  });
+
+  it('ends at once at another signal, PostgreSQL included', async () => {
     const { url, process: service, output } = await start();
+    const postgres = postgresPid('data');
     const stream = new TransformStream<Uint8Array, Uint8Array>();
     const cut = fetch(`${url}/v2/deployments`, {
       method: 'POST',
@@ -111,11 +121,15 @@ describe('The standalone service', () => {
     }).catch(() => 'cut');
     await stream.writable.getWriter().write(Buffer.from('{'));
     await until(async () => (await fetch(`${url}/health/live`)).ok);
-    service.kill('SIGINT');
-    await until(() => output().includes('stopping'));
-    service.kill('SIGINT');
-    expect(await once(service, 'exit')).toEqual([1, null]);
+    const exit = once(service, 'exit');
+    await until(() => {
+      service.kill('SIGINT');
+      return hasEnded(service);
+    });
+    expect(output()).toContain('stopping');
+    expect(await exit).toEqual([1, null]);
     expect(await cut).toBe('cut');
+    await until(() => !isRunning(postgres));
   });
 
   it('keeps an acknowledged write when the process is killed', async () => {

@@ -89,6 +89,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     }
   };
   watch(running);
+  // A process that ends without `stop` leaves no server behind, as long as it can still say so.
+  const abandon = () => {
+    if (isAlive(running.pid)) process.kill(running.pid, 'SIGQUIT');
+  };
+  process.once('exit', abandon);
   return {
     url: address(dataDir, port),
     get pid() {
@@ -98,6 +103,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       stopping = true;
       await restarting;
       await stopPostmaster(running.pid);
+      process.off('exit', abandon);
       await running.owner.end().catch(() => undefined);
     },
   };

@@ -2,7 +2,10 @@ import { operatorLine } from './problem';
 import { readSettings, type Settings, SettingsProblem } from './settings';
 import type { Running } from './start';
 
-let stopping = false;
+/** A terminal sends Ctrl-C to npm and to the process, and npm passes it on: what comes so soon is the same signal. */
+const SAME_SIGNAL_MS = 1000;
+
+let stoppingSince: number | undefined;
 
 /**
  * Runs what `start` starts until Ctrl-C or SIGTERM, and says `greeting` once it listens. Exit codes: 0 stopped, 1 could
@@ -22,17 +25,20 @@ export async function run<R extends Running>(
   process.on('SIGTERM', () => stop('SIGTERM', starting));
   try {
     const running = await starting;
-    if (!stopping) console.log(greeting(running));
+    if (stoppingSince === undefined) console.log(greeting(running));
   } catch (error) {
     console.error(operatorLine(error) ?? error);
     process.exit(1);
   }
 }
 
-/** The first signal ends everything in order, a second one at once. */
+/** The first signal ends everything in order, another one later at once. */
 function stop(signal: string, starting: Promise<Running>): void {
-  if (stopping) process.exit(1);
-  stopping = true;
+  if (stoppingSince !== undefined) {
+    if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+    return;
+  }
+  stoppingSince = performance.now();
   console.log(`${signal}: stopping${process.connected ? '.' : '; send it again to stop at once.'}`);
   starting
     .then((running) => running.stop())

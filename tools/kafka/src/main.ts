@@ -6,6 +6,9 @@ const USAGE = `npm run kafka -- [--brokers 1|3] [--data <directory>]
 npm run kafka -- --fetch
   Only fetches the jars (Maven), so that the tests that need Kafka can run.`;
 
+/** A terminal sends Ctrl-C to npm and to this process, and npm passes it on: what comes so soon is the same signal. */
+const SAME_SIGNAL_MS = 1000;
+
 void main().catch((error: unknown) => {
   console.error(error instanceof KafkaProblem ? error.message : error);
   process.exit(1);
@@ -19,10 +22,13 @@ async function main(): Promise<void> {
   const log = (line: string) => console.log(line);
   const kafka = await startKafka({ directory: options.data, brokers, log, revive: true });
   console.log(`\nKafka is ready:\n\n  KAFKA_BROKERS=${kafka.addresses}\n`);
-  let stopping = false;
+  let stoppingSince: number | undefined;
   const stop = (why: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppingSince !== undefined) {
+      if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    stoppingSince = performance.now();
     console.log(`${why}: stopping; send it again to stop at once.`);
     void kafka.stop().then(() => process.exit(0));
   };
