@@ -103,7 +103,12 @@ export class ApiKeysController {
 
   @Delete(':id')
   @Access('admin')
-  @Describe({ summary: 'Revoke an API key', path: byId, answers: { 200: apiKey }, takes: ['x-reason'] })
+  @Describe({
+    summary: 'Revoke an API key',
+    path: byId,
+    answers: { 200: apiKey, 409: 'It is the last admin key.' },
+    takes: ['x-reason'],
+  })
   async revoke(@Req() request: FastifyRequest) {
     const { id } = path(byId, request);
     const decide = revokeKey(id, await this.managerOf(request.actor));

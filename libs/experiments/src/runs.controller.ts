@@ -53,11 +53,13 @@ const selection = {
   search_filter: optional(str()),
   use_experimental_search: optional(bool(), false),
 };
+// Clients look for the sentence of its own that more is answered with.
+const fewRuns = { ...int({ ge: 1 }), json: { type: 'integer', minimum: 1, maximum: MOST_RUNS } };
 const runsBody = object(
   {
     ...selection,
     cursor: optional(str()),
-    limit: optional(int({ ge: 1 }), MOST_RUNS),
+    limit: optional(fewRuns, MOST_RUNS),
     select: optional(list(literal(RUN_SELECT))),
     order: optional(literal(['asc', 'desc']), 'desc'),
     skip_prev_cursor: optional(bool(), false),

@@ -5,6 +5,7 @@ import {
   int,
   list,
   literal,
+  note,
   num,
   object,
   optional,
@@ -85,8 +86,8 @@ export const headerMembers = {
   experiment_description: optional(str()),
   experiment_start_time: datetime(),
   experiment_end_time: datetime(),
-  dataset_id: optional(uuid()),
-  dataset_name: optional(str({ min: 1, max: MOST_NAME })),
+  dataset_id: optional(note(uuid(), 'Needed when there is no dataset_name.')),
+  dataset_name: optional(note(str({ min: 1, max: MOST_NAME }), 'Needed when there is no dataset_id.')),
   dataset_description: optional(str()),
   experiment_metadata: optional(rawDict()),
 };

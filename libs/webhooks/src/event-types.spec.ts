@@ -1,4 +1,4 @@
-import { isSubscription, subscribes } from './event-types';
+import { EVENT_TYPES, isSubscription, subscribes, SUBSCRIPTIONS } from './event-types';
 
 it.each(['*', 'deployment.*', 'revision.activated'])('knows the subscription %s', (text) => {
   expect(isSubscription(text)).toBe(true);
@@ -10,6 +10,10 @@ it.each(['', '**', 'deployment', 'deployment.', 'deployment*', 'depl*', '.*', 'x
     expect(isSubscription(text)).toBe(false);
   },
 );
+
+it.each(SUBSCRIPTIONS)('matches something with the subscription %s', (text) => {
+  expect(Object.keys(EVENT_TYPES).some((type) => subscribes([text], type))).toBe(true);
+});
 
 it('matches a type, a prefix or everything', () => {
   expect(subscribes(['revision.activated'], 'revision.activated')).toBe(true);

@@ -29,9 +29,12 @@ export const TEST_TYPE = 'webhook.test';
 
 const TYPES = Object.keys(EVENT_TYPES);
 
+/** Everything that can be subscribed to: types, all of one kind, and all. */
+export const SUBSCRIPTIONS = [...TYPES, ...new Set(TYPES.map((type) => type.replace(/[^.]+$/, '*'))), '*'];
+
 /** Whether a subscription, a type or a prefix of types such as `deployment.*` or `*`, can ever match anything. */
 export function isSubscription(text: string): boolean {
-  return TYPES.some((type) => covers(text, type));
+  return SUBSCRIPTIONS.includes(text);
 }
 
 /** Whether one of the subscriptions asks for events of a type. */

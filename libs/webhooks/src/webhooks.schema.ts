@@ -1,9 +1,10 @@
 import { bool, int, list, literal, object, optional, paging, refine, str, uuid } from '@fairlead/http';
-import { isSubscription } from './event-types';
+import { isSubscription, SUBSCRIPTIONS } from './event-types';
 
-const subscription = refine(str({ max: 100 }), (text) =>
+const text = refine(str({ max: 100 }), (text) =>
   isSubscription(text) ? undefined : 'no event type that is published, nor a prefix of some such as deployment.*',
 );
+const subscription = { ...text, json: { type: 'string', enum: SUBSCRIPTIONS } };
 const eventTypes = list(subscription, { min: 1, max: 100 });
 const description = str({ max: 500 });
 

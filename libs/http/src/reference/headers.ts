@@ -13,7 +13,7 @@ export const PARAMETERS = {
   },
   'If-Match': {
     description: 'The `ETag` that the change starts from; 412 when the resource has changed since.',
-    schema: string,
+    schema: { ...string, minLength: 1 },
   },
   'x-reason': { description: 'Why; kept with the change.', schema: { ...string, maxLength: 1000 } },
   'Content-Encoding': {

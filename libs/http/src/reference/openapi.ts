@@ -74,11 +74,13 @@ function parametersOf({ description: told, scope }: DescribedRoute, components: 
 function membersOf({ json }: ObjectSchema<unknown>, place: 'path' | 'query', components: Components): object[] {
   const required = (json.required ?? []) as readonly string[];
   return Object.entries(json.properties as Record<string, JsonSchema>).map(([name, member]) => {
-    const { description, ...schema } = withoutNull(member);
+    const { description, ...told } = withoutNull(member);
+    const needed = required.includes(name);
+    const schema = needed ? notEmpty(told) : told;
     return {
       name,
       in: place,
-      ...(required.includes(name) && { required: true }),
+      ...(needed && { required: true }),
       ...(description !== undefined && { description }),
       schema: components.refer(schema),
     };
@@ -90,6 +92,12 @@ function withoutNull(member: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = member as { anyOf?: readonly JsonSchema[] } & JsonSchema;
   const [only, none] = anyOf ?? [];
   return anyOf?.length === 2 && none?.type === 'null' ? { ...only, ...rest } : member;
+}
+
+/** A parameter that is needed has a value: one without counts as absent. */
+function notEmpty(schema: JsonSchema): JsonSchema {
+  const isFree = schema.type === 'string' && schema.format === undefined && schema.enum === undefined;
+  return isFree ? { ...schema, minLength: schema.minLength ?? 1 } : schema;
 }
 
 function contentOf(body: NonNullable<Description['body']> | JsonSchema, components: Components): object {

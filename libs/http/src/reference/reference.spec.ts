@@ -31,7 +31,7 @@ class ThingsController {
   @Access('read')
   @Describe({
     summary: 'List things',
-    query: object({ limit: optional(note(int({ ge: 1 }), 'How many.'), 20) }),
+    query: object({ owner: str(), kind: optional(str()), limit: optional(note(int({ ge: 1 }), 'How many.'), 20) }),
     answers: { 200: shape.list(thing) },
     gives: ['Link'],
   })
@@ -107,10 +107,12 @@ describe('The document', () => {
     expect(paths['/v1/open'].get.security).toEqual([]);
   });
 
-  it('tells parameters from the schemas that check them: absent, never null', () => {
+  it('tells parameters from the schemas that check them: absent, never null, nor empty when needed', () => {
     const { get } = operations()['/v1/things'];
     const limit = { type: 'integer', minimum: 1, default: 20 };
     expect(get.parameters).toEqual([
+      { name: 'owner', in: 'query', required: true, schema: { type: 'string', minLength: 1 } },
+      { name: 'kind', in: 'query', schema: { type: 'string' } },
       { name: 'limit', in: 'query', description: 'How many.', schema: limit },
       { $ref: '#/components/parameters/X-Tenant-Id' },
     ]);
