@@ -39,16 +39,21 @@ export async function waitForRollout(context: Context, deploymentId: string, id:
   const path = `/v2/deployments/${deploymentId}/revisions/${id}`;
   const patience = context.timeoutMs ?? PATIENCE_MS;
   const deadline = Date.now() + patience;
-  for (let told, hold = 0; ; hold = Math.min(HOLD_S, Math.ceil((deadline - Date.now()) / 1000))) {
+  let told: string | undefined;
+  const late = () => new Failure(`Revision ${id} is ${told} after ${patience / 1000} s.`, EXIT.timeout);
+  for (let hold = 0; ; hold = Math.min(HOLD_S, Math.ceil((deadline - Date.now()) / 1000))) {
     const call = { method: 'GET', path: `${path}/wait`, query: { timeout: hold }, patience: hold * 1000 };
-    const revision = JSON.parse((await api.send(call)).text) as Revision;
+    const { text } = await api.send(call).catch((error: unknown) => {
+      // A service that is slow to say that nothing has changed.
+      const isLate = error instanceof Failure && error.exitCode === EXIT.timeout && Date.now() >= deadline;
+      throw told !== undefined && isLate ? late() : error;
+    });
+    const revision = JSON.parse(text) as Revision;
     const { status } = revision;
     if (status !== told && !out.json) out.note(`Revision ${id}: ${status}`);
     told = status;
     if (hasEnded(status)) return revision;
-    if (Date.now() >= deadline) {
-      throw new Failure(`Revision ${id} is ${status} after ${patience / 1000} s.`, EXIT.timeout);
-    }
+    if (Date.now() >= deadline) throw late();
   }
 }
 

@@ -111,6 +111,16 @@ describe('Waiting for a rollout', () => {
     expect([code, err]).toEqual([3, expect.stringContaining(`Revision ${REVISION} is BUILDING after 0.5 s.`)]);
   });
 
+  it('is told as it was last seen when the service no longer answers', async () => {
+    rollout('DEPLOYING');
+    const { answer } = double;
+    double.answer = (request, response) => {
+      if (!request.url?.includes('timeout=1')) answer(request, response);
+    };
+    const { code, err } = await cli.run(['deployments', 'wait', ID, '--timeout', '0.5']);
+    expect([code, err]).toEqual([3, expect.stringMatching(/is DEPLOYING after 0\.5 s\.\n$/)]);
+  });
+
   it('ends with 130 at Ctrl-C', async () => {
     rollout('BUILDING');
     double.answer = ((answer) => (request, response) => {
