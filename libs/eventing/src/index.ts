@@ -1,5 +1,6 @@
 export * from './append-limit';
 export * from './chain';
+export * from './complaint';
 export * from './consumers';
 export * from './degradation';
 export * from './event';

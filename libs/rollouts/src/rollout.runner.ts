@@ -1,3 +1,4 @@
+import { Complaint } from '@fairlead/eventing';
 import {
   Injectable,
   Logger,
@@ -20,6 +21,7 @@ const LOOK_MS = 1000;
 @Injectable()
 export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Rollouts');
+  private readonly complaint = new Complaint((text) => this.logger.error(text));
   private readonly stopping = new AbortController();
   private readonly working = new Map<string, { look: () => void; ended: Promise<void> }>();
   private wake: () => void = () => undefined;
@@ -69,9 +71,11 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
 
   private async claim(most: number): Promise<Duty[]> {
     try {
-      return await this.duties.claim(most, this.options.lease);
+      const claimed = await this.duties.claim(most, this.options.lease);
+      this.complaint.worked();
+      return claimed;
     } catch (error) {
-      this.logger.error(`Nothing can be taken up: ${String(error)}`);
+      this.complaint.failed(`Nothing can be taken up: ${String(error)}`);
       return [];
     }
   }

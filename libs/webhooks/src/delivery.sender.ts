@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { Complaint, EventStore, Followers, handle, streamName } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { DeliveryAttempts } from './delivery.attempt';
 import { DeliveryTable, type Due } from './delivery.table';
@@ -25,6 +25,7 @@ const HOPELESS = 5 * 24 * 3_600_000;
 @Injectable()
 export class DeliverySender implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
+  private readonly complaint = new Complaint((text) => this.logger.error(text));
   private readonly breakingOff = new AbortController();
   private readonly turns = new Set<Promise<void>>();
   private stopping = false;
@@ -75,9 +76,11 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
 
   private async claim(most: number): Promise<Target[]> {
     try {
-      return await this.targets.claim(most);
+      const claimed = await this.targets.claim(most);
+      this.complaint.worked();
+      return claimed;
     } catch (error) {
-      this.logger.error(`Nothing can be sent: ${String(error)}`);
+      this.complaint.failed(`Nothing can be sent: ${String(error)}`);
       return [];
     }
   }
