@@ -3,6 +3,7 @@ import type { Client, Pool, PoolClient } from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { CalmClient } from './calm-client';
 import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
+import { requireVersion } from './server-version';
 import { watchedClient } from './watched-client';
 
 export type MigrationClass = new () => MigrationInterface;
@@ -28,11 +29,13 @@ const STARTING_PATIENCE_MS = 120_000;
  * Connects, and runs the pending migrations under an advisory lock, so that processes that start together run each
  * once. Waits for a server that is starting up. Statements end after two minutes and lock waits after 30 seconds
  * unless a transaction sets its own limits.
- * @throws DatabaseProblem when the database cannot be reached or refuses the connection.
+ * @throws DatabaseProblem when the database cannot be reached, refuses the connection, or is too old.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<DataSource> {
   const lock = await connectWhenReady(options.url);
   try {
+    const { rows } = await lock.query<{ server_version: string }>('show server_version');
+    requireVersion(rows[0]!.server_version);
     await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await migrate(options);
   } finally {
