@@ -24,7 +24,7 @@ describe('Requests in flight', () => {
   });
 
   it('are refused while there is a standing queue, beyond what is finished in 0.4 seconds', () => {
-    const inFlight = new InFlight({ total: 800, perKey: 800 });
+    const inFlight = new InFlight({ total: 600, perKey: 600 });
     enter(inFlight, 400, 0);
     // 400 a second leave, and as many ask to come.
     for (let now = 5; now <= 4000; now += 5) {
@@ -36,7 +36,7 @@ describe('Requests in flight', () => {
   });
 
   it('take no refusal of one that was let in for something finished', () => {
-    const inFlight = new InFlight({ total: 800, perKey: 800 });
+    const inFlight = new InFlight({ total: 600, perKey: 600 });
     enter(inFlight, 400, 0);
     for (let now = 5; now <= 4000; now += 5) {
       leave(inFlight, 2);
@@ -47,7 +47,7 @@ describe('Requests in flight', () => {
   });
 
   it('leave room for others while one key brings a standing queue', () => {
-    const inFlight = new InFlight({ total: 800, perKey: 400 });
+    const inFlight = new InFlight({ total: 400, perKey: 200 });
     const enterAll = (key: string, now: number) => {
       while (!inFlight.isCrowdedBy(key) && inFlight.enter(now)) inFlight.enterKey(key);
     };
@@ -68,14 +68,14 @@ describe('Requests in flight', () => {
     }
   });
 
-  it('are always let in up to an eighth of the capacity, of a single key too', () => {
+  it('are always let in up to a quarter of the capacity, of a single key too', () => {
     const inFlight = new InFlight({ total: 80, perKey: 40 });
     enter(inFlight, 80, 0);
     enter(inFlight, 1, 600);
     enter(inFlight, 1, 1200);
     leave(inFlight, 75);
-    expect(enter(inFlight, 80, 1201)).toBe(5);
+    expect(enter(inFlight, 80, 1201)).toBe(15);
     const ofOneKey = Array.from({ length: 80 }, () => inFlight.enterKey('a')).filter(Boolean);
-    expect(ofOneKey).toHaveLength(10);
+    expect(ofOneKey).toHaveLength(20);
   });
 });

@@ -14,7 +14,8 @@ const KEY_SHARE = 3 / 4;
 /**
  * Counts requests under way. Beyond the capacity none is let in. Nor is one while there is a standing queue longer than
  * what was finished lately within 0.4 seconds: so what is let in is answered in time, whatever the requests wait for.
- * A quarter of that is left to others by each key. An eighth of the capacity is always there, for a single key too.
+ * A quarter of that is left to others by each key. A quarter of the capacity is always there, for a single key too:
+ * few that are slow, as while processes start beside this one, are no overload.
  */
 export class InFlight {
   count = 0;
@@ -30,7 +31,7 @@ export class InFlight {
   constructor(private readonly capacity: Capacity) {
     this.most = capacity.total;
     this.mostPerKey = capacity.perKey;
-    this.floor = Math.max(1, Math.floor(capacity.total / 8));
+    this.floor = Math.max(1, Math.floor(capacity.total / 4));
   }
 
   /** There is no room for another one; `now` in milliseconds. */
