@@ -136,10 +136,13 @@ function typeOf(error: unknown): string | undefined {
   return error instanceof Error && isCommandError(error) ? error.type : undefined;
 }
 
-/** The client itself has no way to do it. */
+/**
+ * The client itself has no way to do it. A call that waited for the channel as well begins first: on a closed one it would
+ * fail where nobody hears it.
+ */
 function closeChannel(client: EventStoreDBClient): void {
   (client as unknown as { getChannel(): Promise<Channel> }).getChannel().then(
-    (channel) => channel.close(),
+    (channel) => void setImmediate(() => channel.close()),
     () => undefined,
   );
 }
