@@ -14,6 +14,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { AccessModule, accessMigrations, AdminKeyProblem, Authenticator, DEFAULT_TENANT, registerAdminKey } from '.';
+import { OPERATOR_KEY_ID } from './api-key';
 import { KEY_RANDOM_BYTES, keyText } from './key-text';
 
 /** Stands for any other part of the service. */
@@ -131,6 +132,36 @@ async function eventually(check: () => Promise<void>): Promise<void> {
 }
 
 describe('a request', () => {
+  it('with a right key passes after hundreds of wrong keys of the same address', async () => {
+    const right = await createKey({});
+    const { app, stop } = await startProcess();
+    const statuses = new Map<number, number>();
+    for (let n = 0; n < 320; n++) {
+      const { status } = await send('GET', '/v1/probe', {
+        app,
+        key: keyText(randomUUID(), randomBytes(KEY_RANDOM_BYTES)),
+      });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses.keys()].sort()).toEqual([401, 429]);
+    expect(await send('GET', '/v1/probe', { app, key: right.key })).toMatchObject({ status: 200 });
+    expect(await send('GET', '/v1/probe', { app, key: ADMIN })).toMatchObject({ status: 200 });
+    await stop();
+  });
+
+  it('with a text that is no key, or one with a typing error, costs no query for it', async () => {
+    const query = jest.spyOn(database.pool, 'query');
+    for (let n = 0; n < 50; n++) {
+      const wrong = `${keyText(randomUUID(), randomBytes(KEY_RANDOM_BYTES)).slice(0, -1)}!`;
+      expect(await send('GET', '/v1/probe', { key: wrong })).toEqual(INVALID);
+    }
+    const asked = query.mock.calls.filter(
+      ([text, values]) => String(text).includes('api_keys') && String(values) !== OPERATOR_KEY_ID,
+    );
+    query.mockRestore();
+    expect(asked).toEqual([]);
+  });
+
   it('needs a key that is known', async () => {
     const unknown = keyText(randomUUID(), randomBytes(KEY_RANDOM_BYTES));
     for (const key of ['', 'nonsense', `${ADMIN}x`, unknown, `${unknown}x`, 'x'.repeat(5000)]) {

@@ -1,22 +1,22 @@
-import { newId } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { type Refusal, RefusalCounts } from './refusals';
 
 const FLUSH_MS = 1000;
-/** Different refusals within one flush. */
+/** Rows that a process adds in a minute, and those of one workspace, or of requests without a known key. */
 const MOST = 1000;
+const MOST_OF_ONE = 100;
 const KEPT_DAYS = 90;
 const SWEEP_MS = 60 * 60 * 1000;
 
 /**
- * Writes refused requests to the table `refused_requests`, counted, once a second: a flood costs one row per kind and
- * second. They are not in the log, which whoever has no key could fill otherwise.
+ * Writes refused requests to the table `refused_requests`, once a second, summed by the minute: a flood costs a bounded
+ * number of rows. They are not in the log, which whoever has no key could fill otherwise.
  */
 @Injectable()
 export class RefusalBook implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('RefusalBook');
-  private readonly counts = new RefusalCounts(MOST);
+  private readonly counts = new RefusalCounts(MOST, MOST_OF_ONE);
   private readonly timers: NodeJS.Timeout[] = [];
   private writing: Promise<void> = Promise.resolve();
 
@@ -50,9 +50,10 @@ export class RefusalBook implements OnApplicationBootstrap, OnApplicationShutdow
         `insert into refused_requests (id, tenant_id, "time", actor, request, status, request_id, address, count)
          select id, tenant_id, to_timestamp(ms / 1000.0), actor, request, status, request_id, address, count
          from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::int[])
-           as refused (id, tenant_id, ms, actor, request, status, request_id, address, count)`,
+           as refused (id, tenant_id, ms, actor, request, status, request_id, address, count)
+         on conflict (id) do update set count = refused_requests.count + excluded.count`,
         [
-          refusals.map(() => newId()),
+          refusals.map(({ id }) => id),
           refusals.map(({ tenantId }) => tenantId),
           refusals.map(({ time }) => time),
           refusals.map(({ actor }) => actor),

@@ -1,3 +1,6 @@
+import { newId } from '@fairlead/eventing';
+import { clientNetwork } from '@fairlead/http';
+
 /** A request that was answered 401 or 403. `tenantId` and `actor` are null when they are not known. */
 export interface Refusal {
   readonly tenantId: string | null;
@@ -10,32 +13,67 @@ export interface Refusal {
   readonly time: number;
 }
 
-/** Like refusals, counted: the first of them, and how many there were. */
+/** Refusals of one minute that are alike: the first of them, and how many there were. */
 export interface CountedRefusal extends Refusal {
+  readonly id: string;
   readonly count: number;
 }
 
-/** Refusals that are alike within one flush are one row, so that a flood of them stays small. */
-export class RefusalCounts {
-  private counts = new Map<string, CountedRefusal>();
-  /** Refusals that found no room. */
-  dropped = 0;
+/** Stands in for the request and the address of refusals that found no row of their own. */
+export const OTHERS = 'others';
+const MINUTE_MS = 60_000;
 
-  constructor(private readonly most: number) {}
+/**
+ * Sums refusals by the minute. Without a known key they are summed by the client's address (IPv6 by its /64 network),
+ * with one by key, request and address. The number of different sums in a minute is bounded, in total and for each
+ * workspace; what comes beyond it is summed as "others".
+ */
+export class RefusalCounts {
+  private minute = 0;
+  private rows = new Map<string, CountedRefusal>();
+  private owners = new Map<string | null, number>();
+  private changed = new Map<string, CountedRefusal>();
+
+  constructor(
+    private readonly most: number,
+    private readonly mostOfOne: number,
+  ) {}
 
   add(refusal: Refusal): void {
-    const { tenantId, actor, request, status, address } = refusal;
-    const key = JSON.stringify([tenantId, actor, request, status, address]);
-    const before = this.counts.get(key);
-    if (before) this.counts.set(key, { ...before, count: before.count + 1 });
-    else if (this.counts.size < this.most) this.counts.set(key, { ...refusal, count: 1 });
-    else this.dropped += 1;
+    const minute = Math.floor(refusal.time / MINUTE_MS);
+    if (minute !== this.minute) {
+      this.minute = minute;
+      this.rows = new Map();
+      this.owners = new Map();
+    }
+    const row = this.rowOf({ ...refusal, address: clientNetwork(refusal.address) });
+    const { count } = this.changed.get(row.id) ?? { count: 0 };
+    this.changed.set(row.id, { ...row, count: count + 1 });
   }
 
-  /** All that were counted since the last time. */
+  /** What was added since the last time. A later call can return the same id again, with what was added in between. */
   take(): CountedRefusal[] {
-    const taken = [...this.counts.values()];
-    this.counts = new Map();
+    const taken = [...this.changed.values()];
+    this.changed = new Map();
     return taken;
+  }
+
+  private rowOf(refusal: Refusal): CountedRefusal {
+    const { tenantId, actor, request, status, address } = refusal;
+    const key = JSON.stringify(
+      actor === null ? [tenantId, status, address] : [tenantId, actor, request, status, address],
+    );
+    const known = this.rows.get(key);
+    if (known) return known;
+    const owned = this.owners.get(tenantId) ?? 0;
+    if (request !== OTHERS && (owned >= this.mostOfOne || this.rows.size >= this.most)) {
+      // When even the sums of others are too many, they are summed for the whole installation.
+      const owner = this.rows.size >= 2 * this.most ? null : tenantId;
+      return this.rowOf({ ...refusal, tenantId: owner, actor: null, request: OTHERS, address: OTHERS });
+    }
+    const row = { ...refusal, id: newId(), count: 0 };
+    this.rows.set(key, row);
+    this.owners.set(tenantId, owned + 1);
+    return row;
   }
 }

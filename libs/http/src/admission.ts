@@ -64,18 +64,17 @@ export class Admission {
     return BUSY;
   }
 
-  /** Before a key is looked at. */
-  mayTryKey({ visit }: FastifyRequest): HttpProblem | undefined {
-    const wait = this.wrongKeys?.wait(clientNetwork(visit.address), visit.startedAt) ?? 0;
+  /**
+   * After a key was refused: the answer in place of the refusal when the address has tried too many wrong keys. Right
+   * keys of the same address are answered as ever, so that one client cannot lock out its neighbours.
+   */
+  refused(request: FastifyRequest, error: unknown): HttpProblem | undefined {
+    const { visit } = request;
+    if (!(error instanceof Unauthorized)) return undefined;
+    const wait = this.wrongKeys?.note(request, clientNetwork(visit.address), visit.startedAt) ?? 0;
     if (wait === 0) return undefined;
     visit.shed = 'rate';
     return new TooManyRequests(wait, 'Too many wrong keys from this address, try again later.');
-  }
-
-  /** After a key was refused. */
-  refused(request: FastifyRequest, error: unknown): void {
-    const { address, startedAt } = request.visit;
-    if (error instanceof Unauthorized) this.wrongKeys?.note(request, clientNetwork(address), startedAt);
   }
 
   /** After a key was found to be right. */

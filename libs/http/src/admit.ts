@@ -85,11 +85,6 @@ function recognise(
   scope: Scope | 'public',
   { admission, authenticate }: Gatekeepers,
 ): void {
-  const refusal = admission.mayTryKey(request);
-  if (refusal) {
-    sendProblem(request, reply, refusal);
-    return;
-  }
   authenticate(request).then(
     (actor) => {
       if (actor) request.actor = actor;
@@ -98,8 +93,9 @@ function recognise(
       else done(new Forbidden());
     },
     (error: Error) => {
-      admission.refused(request, error);
-      done(error);
+      const limited = admission.refused(request, error);
+      if (limited) sendProblem(request, reply, limited);
+      else done(error);
     },
   );
 }

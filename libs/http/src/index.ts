@@ -18,6 +18,7 @@ export * from './identity.keys';
 export { declaredRoutes, mount } from './mount';
 export type { Remote } from './forwarder';
 export { routes } from './routes';
+export { clientNetwork } from './client-address';
 export type { RefusedRequest } from './refused';
 export type { Route } from './routes';
 export { jsonInvalid, parseJson } from './json';

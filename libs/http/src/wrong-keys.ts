@@ -6,7 +6,7 @@ const MOST_SEEN = 50_000;
 
 /**
  * Limits how many different wrong keys an address may try. The same wrong key again is no further guess, so that a
- * client whose key was revoked does not shut out the others behind its address.
+ * client whose key was revoked does not shut out the others behind its address. A right key is never limited by it.
  */
 export class WrongKeys {
   private readonly limit: RateLimit;
@@ -17,23 +17,22 @@ export class WrongKeys {
     this.limit = new RateLimit('wrong-keys', rate);
   }
 
-  /** Seconds for which an address may not try a key; 0 when it may. */
-  wait(address: string, now: number): number {
-    const spent = this.limit.look(address, now);
-    return this.limit.exceeds(spent) ? this.limit.retryAfter(spent) : 0;
-  }
-
-  /** Takes note of a refused request; one without a key is no guess. */
-  note({ headers }: FastifyRequest, address: string, now: number): void {
+  /**
+   * Takes note of a refused request and returns the seconds after which the address may try another key; 0 while it has
+   * guesses left. A request without a key, or with one that was wrong before, is no guess.
+   */
+  note({ headers }: FastifyRequest, address: string, now: number): number {
     const text = headers['x-api-key'] ?? headers.authorization;
-    if (text === undefined || text === '') return;
+    if (text === undefined || text === '') return 0;
     const guess = hash('sha256', `${address} ${String(text)}`, 'base64');
-    if (this.seen.has(guess) || this.seenBefore.has(guess)) return;
+    if (this.seen.has(guess) || this.seenBefore.has(guess)) return 0;
+    const spent = this.limit.take(address, now);
+    if (this.limit.exceeds(spent)) return this.limit.retryAfter(spent);
     if (this.seen.size >= MOST_SEEN) {
       this.seenBefore = this.seen;
       this.seen = new Set();
     }
     this.seen.add(guess);
-    this.limit.take(address, now);
+    return 0;
   }
 }
