@@ -33,6 +33,7 @@ const DIFFERENCES: readonly string[] = [
   "Deployment (answered).source can be 'internal_template'",
   "Revision (answered).source can be 'internal_template'",
   "SourceConfig (answered).deployment_type can be 'serverless'",
+  "SourceConfig (answered).deployment_type can be 'dev_zero'",
   // The specification has no such members in an upload and in the answer to it.
   ...words('comparative_experiment_id feedback_group_id id').map(
     (name) => `FeedbackCreateCoreSchema.${name} is not looked at`,

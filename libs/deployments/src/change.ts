@@ -1,5 +1,6 @@
 import { checkChangeable, snapshotOf, type Deployment, type DeploymentState } from './deployment';
 import type {
+  Agent,
   DeploymentEvent,
   DeploymentPatched,
   SecretReference,
@@ -30,6 +31,7 @@ export interface NewDeployment {
   readonly source_revision_config: SourceRevisionConfig;
   readonly secrets: readonly OfferedSecret[];
   readonly secret_references?: readonly SecretReference[];
+  readonly agent?: Agent;
 }
 
 /** What a PATCH asks for, secrets sealed; an absent member asks for nothing. */
@@ -53,7 +55,7 @@ export interface NewIds {
 export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hosting: Hosting) {
   return (state: DeploymentState): DeploymentEvent[] => {
     if (state) return [];
-    const { name, source, source_config, secret_references } = wanted;
+    const { name, source, source_config, secret_references, agent } = wanted;
     const source_revision_config = withoutCommit(wanted.source_revision_config);
     checkAvailable(source, hosting);
     checkMembers(source, { ...source_config, ...source_revision_config, secret_references });
@@ -75,6 +77,7 @@ export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hos
         source_revision_config,
         secrets,
         secret_references: references,
+        ...(agent && { agent }),
       },
     };
     if (!isUsable(source, source_revision_config)) return [created];

@@ -76,6 +76,12 @@ export interface Snapshot {
   readonly secret_references: readonly SecretReference[] | null;
 }
 
+/** The agent that a deployment runs, and where: a tenant has at most one deployment of both. */
+export interface Agent {
+  readonly agent_id: string;
+  readonly environment: string;
+}
+
 export type DeploymentCreated = DomainEvent<
   'DeploymentCreated',
   {
@@ -87,6 +93,7 @@ export type DeploymentCreated = DomainEvent<
     readonly source_revision_config: SourceRevisionConfig;
     readonly secrets: readonly Secret[];
     readonly secret_references: readonly SecretReference[] | null;
+    readonly agent?: Agent;
   }
 >;
 export type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string, never>>;

@@ -46,6 +46,10 @@ export const deployment = object('Deployment', {
   source_revision_config: noted(sourceRevisionConfig, 'Of the latest revision.'),
   secrets: list(secret),
   secret_references: nullable(list(secretReference)),
+  'agent?': noted(
+    object('DeploymentAgent', { agent_id: text, environment: text }),
+    'Only of a deployment that was created for one.',
+  ),
   id: uuid,
   tenant_id: uuid,
   created_at: time,

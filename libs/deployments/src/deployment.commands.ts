@@ -5,14 +5,9 @@ import {
   Followers,
   handle,
   type Handled,
-  holder,
   idOf,
   load,
-  nameStream,
-  NameTaken,
   type Recorded,
-  release,
-  reserve,
   streamName,
   VersionMismatch,
 } from '@fairlead/eventing';
@@ -23,7 +18,7 @@ import { v7 as uuid } from 'uuid';
 import { create, type NewDeployment, type NewIds } from './change';
 import { type Deployment, deploymentModel, type DeploymentState, owned } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
-import { InvalidDeployment } from './errors';
+import { checkNames, nameOf, releaseNames, reserveNames } from './deployment.names';
 import type { Hosting } from './source-rules';
 
 const VIEW = 'deployments.view';
@@ -74,8 +69,8 @@ export class DeploymentCommands {
   }
 
   /**
-   * Creates a deployment under a name that no other of the tenant has.
-   * @throws InvalidDeployment when the name is taken or a rule is broken, AppendTooLarge
+   * Creates a deployment under a name, and for an agent, that no other of the tenant has.
+   * @throws InvalidDeployment when the name is taken or a rule is broken, Conflict when the agent is, AppendTooLarge
    */
   async create(request: FastifyRequest, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Changed> {
     const metadata = metadataOf(request);
@@ -84,9 +79,7 @@ export class DeploymentCommands {
     const decide = create(wanted, tenantId, ids, hosting);
     // What will be refused takes no name.
     checkAppend(stream, decide(null), metadata);
-    await reserve(this.store, nameOf(tenantId, wanted.name), stream, metadata).catch((error: unknown) => {
-      throw error instanceof NameTaken ? taken(wanted.name) : error;
-    });
+    await reserveNames(this.store, tenantId, ids.deploymentId, wanted, metadata);
     return this.shown(await handle(this.store, deploymentModel, stream, decide, metadata));
   }
 
@@ -94,14 +87,13 @@ export class DeploymentCommands {
   async previewCreate(request: FastifyRequest, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Changed> {
     const { tenantId } = request.actor;
     const decided = create(wanted, tenantId, ids, hosting)(null);
-    const owner = await holder(this.store, nameOf(tenantId, wanted.name));
-    if (owner !== undefined && (await this.store.read(owner)).length > 0) throw taken(wanted.name);
+    await checkNames(this.store, tenantId, wanted);
     return pretend(request, streamName('deployment', ids.deploymentId), null, 0, decided);
   }
 
-  /** Frees the name that a deployment held. */
-  async releaseName(request: FastifyRequest, { id, tenant_id, name }: Deployment): Promise<void> {
-    await release(this.store, nameOf(tenant_id, name), streamName('deployment', id), metadataOf(request));
+  /** Frees the name, and the place of the agent, that a deployment held. */
+  async releaseName(request: FastifyRequest, deployment: Deployment): Promise<void> {
+    await releaseNames(this.store, deployment.tenant_id, deployment.id, deployment, metadataOf(request));
   }
 
   private async shown(handled: Handled<DeploymentState, DeploymentEvent>): Promise<Changed> {
@@ -109,14 +101,6 @@ export class DeploymentCommands {
     if (events.length > 0) await this.followers.passed(position, [VIEW]);
     return { state: state!, version, events };
   }
-}
-
-function nameOf(tenantId: string, name: string): string {
-  return nameStream('deploymentName', tenantId, name);
-}
-
-function taken(name: string): InvalidDeployment {
-  return new InvalidDeployment(`A deployment named '${name}' already exists.`);
 }
 
 function pretend(

@@ -10,7 +10,10 @@ export interface Page {
 }
 
 export interface DeploymentFilter {
+  readonly name?: string;
   readonly name_contains?: string;
+  readonly agent_id?: string;
+  readonly agent_environment?: string;
   readonly status?: string;
   readonly remote_reconciled?: boolean;
   readonly tag_value_ids?: readonly string[];
@@ -114,7 +117,20 @@ function byName(conditions: readonly string[], page: Page, exact: string, patter
 
 function conditionsOf(filter: DeploymentFilter, bind: (value: unknown) => string): string[] {
   const conditions = ['tenant_id = $1'];
-  const { status, remote_reconciled, tag_value_ids, image_version, deployment_type, deployment_ids } = filter;
+  const {
+    name,
+    agent_id,
+    agent_environment,
+    status,
+    remote_reconciled,
+    tag_value_ids,
+    image_version,
+    deployment_type,
+    deployment_ids,
+  } = filter;
+  if (name !== undefined) conditions.push(`name = ${bind(name)}`);
+  if (agent_id !== undefined) conditions.push(`agent_id = ${bind(agent_id)}`);
+  if (agent_environment !== undefined) conditions.push(`agent_environment = ${bind(agent_environment)}`);
   if (status !== undefined) conditions.push(`status = ${bind(status)}`);
   if (remote_reconciled !== undefined) conditions.push(`(listener_id is not null) = ${bind(remote_reconciled)}`);
   if (tag_value_ids) conditions.push(`tag_value_ids && ${bind(tag_value_ids)}::uuid[]`);

@@ -1,6 +1,7 @@
-import { EventStore, handle, load, nameStream, type Recorded, release, streamName, Vault } from '@fairlead/eventing';
+import { EventStore, handle, load, type Recorded, streamName, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { completeDeletion, deploymentModel } from './deployment';
+import { releaseNames } from './deployment.names';
 import { SourceStore } from './source.store';
 
 /** Clears away what a deployment leaves behind. */
@@ -20,10 +21,10 @@ export class DeploymentRemoval {
     const stream = streamName('deployment', deploymentId);
     const { state } = await load(this.store, deploymentModel, stream);
     if (state?.status !== 'AWAITING_DELETE') return;
-    const { tenant_id: tenant, name } = state;
+    const { tenant_id: tenant } = state;
     const { requestId, traceparent } = said;
     const metadata = { tenant, requestId, traceparent, actor: 'system:deployments' };
-    await release(this.store, nameStream('deploymentName', tenant, name), stream, metadata);
+    await releaseNames(this.store, tenant, deploymentId, state, metadata);
     await handle(this.store, deploymentModel, stream, completeDeletion, { ...metadata, causationId });
     await this.sources.removeAll(deploymentId);
     await this.vault.shred(deploymentId);

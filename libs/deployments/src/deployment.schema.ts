@@ -23,7 +23,8 @@ export const LONGEST_NAME = 255;
 const MOST_IDS = 100;
 const MOST_TAGS = 1000;
 
-export const deploymentTypes = ['dev_free', 'dev', 'prod', 'serverless'] as const;
+export const deploymentTypes = ['dev_free', 'dev', 'prod', 'serverless', 'dev_zero'] as const;
+type DeploymentType = (typeof deploymentTypes)[number];
 export const listenerConfig = object(both({ cluster_namespace: text }), 'ListenerConfig');
 
 const sourceConfig = object(
@@ -57,18 +58,34 @@ const secretReferences = list(
   object({ name: str(), secret_name: str({ min: 1 }), secret_key: str({ min: 1 }) }, 'SecretReference'),
 );
 
-/** Body of POST /v2/deployments. */
-export const createRequest = object(
-  {
-    name: str({ min: 1, max: LONGEST_NAME }),
-    source: source(SOURCES),
-    source_config: sourceConfig,
-    source_revision_config: sourceRevisionConfig,
-    secrets,
-    secret_references: optional(secretReferences),
-  },
-  'DeploymentCreateRequest',
-);
+const agentWord = str({ min: 1, max: LONGEST_NAME });
+const created = {
+  source: source(SOURCES),
+  source_config: sourceConfig,
+  source_revision_config: sourceRevisionConfig,
+  secrets,
+  secret_references: optional(secretReferences),
+  agent: optional(
+    note(
+      object({ agent_id: agentWord, environment: agentWord }, 'DeploymentAgentRequest'),
+      'The agent that it runs, and where: at most one deployment of both. It gives the name where none is sent.',
+    ),
+  ),
+};
+const name = str({ min: 1, max: LONGEST_NAME });
+const ofAgent = object({ name: optional(name), ...created }, 'DeploymentCreateRequest');
+const named = object({ name, ...created }, 'DeploymentCreateRequest');
+
+/** Body of POST /v2/deployments: `name` may be left out where `agent` is sent. */
+export const createRequest: typeof ofAgent = {
+  ...ofAgent,
+  parse: (input, context) =>
+    hasAgent(input) ? ofAgent.parse(input, context) : (named as typeof ofAgent).parse(input, context),
+};
+
+function hasAgent(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && 'agent' in input && input.agent !== null;
+}
 
 /** Body of PATCH; `name` and `source` are read to refuse another value. */
 export const patchRequest = object(
@@ -92,12 +109,18 @@ export const diffPath = object({ deployment_id: uuid(), revision_id: uuid(), oth
 
 export const listQuery = object({
   ...paging,
+  name: optional(note(str(), 'The whole name.')),
   name_contains: optional(note(str(), 'A part of the name, in any case.')),
+  agent_id: optional(note(str(), 'Was created for this agent.')),
+  agent_environment: optional(note(str(), 'Was created for an agent in this environment.')),
   status: text,
   remote_reconciled: optional(bool()),
   tag_value_ids: optional(note(csv(uuid()), 'Has one of these tags; separated by commas, or repeated.')),
   image_version: text,
-  deployment_type: optional(literal(['dev_free', 'dev', 'prod'])),
+  // The message names what the specification has.
+  deployment_type: optional(
+    literal<DeploymentType>(['dev_free', 'dev', 'prod'], { aliases: { dev_zero: 'dev_zero' } }),
+  ),
   deployment_ids: optional(note(csv(uuid()), 'Is one of these; separated by commas, or repeated.')),
 });
 

@@ -1,5 +1,6 @@
 import type { Model, Recorded } from '@fairlead/eventing';
 import type {
+  Agent,
   DeploymentEvent,
   DeploymentStatus,
   RevisionStatus,
@@ -43,6 +44,7 @@ export interface Deployment {
   readonly removed: boolean;
   /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
   readonly build_on_push_paused?: boolean;
+  readonly agent?: Agent;
 }
 
 /** null until the deployment has been created. */

@@ -118,10 +118,14 @@ function apply(before: Fold | undefined, events: readonly Recorded<DeploymentEve
 
 const UPSERT_INDEXED = `
   insert into deployments
-    (id, tenant_id, created_at, name, status, deployment_type, listener_id, image_version, tag_value_ids)
-  select id, tenant_id, created_at, name, status, deployment_type, listener_id, image_version, tag_value_ids::uuid[]
-  from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[])
-    as fresh (id, tenant_id, created_at, name, status, deployment_type, listener_id, image_version, tag_value_ids)
+    (id, tenant_id, created_at, name, status, deployment_type, listener_id, image_version, tag_value_ids,
+     agent_id, agent_environment)
+  select id, tenant_id, created_at, name, status, deployment_type, listener_id, image_version, tag_value_ids::uuid[],
+    agent_id, agent_environment
+  from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[],
+      $10::text[], $11::text[])
+    as fresh (id, tenant_id, created_at, name, status, deployment_type, listener_id, image_version, tag_value_ids,
+      agent_id, agent_environment)
   on conflict (id) do update set
     status = excluded.status, image_version = excluded.image_version, tag_value_ids = excluded.tag_value_ids
   where (deployments.status, deployments.image_version, deployments.tag_value_ids)
@@ -158,6 +162,8 @@ async function list(tx: PoolClient, rows: readonly Row[]): Promise<void> {
       states.map((state) => state.source_config.listener_id ?? null),
       states.map((state) => imageVersion(state.source_revision_config.image_uri)),
       states.map((state) => `{${state.tag_value_ids.join(',')}}`),
+      states.map((state) => state.agent?.agent_id ?? null),
+      states.map((state) => state.agent?.environment ?? null),
     ],
   });
 }

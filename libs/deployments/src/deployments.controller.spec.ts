@@ -445,16 +445,85 @@ describe('GET /v2/deployments', () => {
     );
   });
 
-  it.each(['dev_free', 'dev', 'prod', 'serverless'])('keeps the deployment_type %s, and finds it', async (type) => {
-    const name = `typed-${++count}`;
-    const { json } = await send('POST', '/v2/deployments', {
-      body: sample({ name, source_config: { deployment_type: type } }),
+  it.each(['dev_free', 'dev', 'prod', 'dev_zero', 'serverless'])(
+    'keeps the deployment_type %s, and finds it',
+    async (type) => {
+      const name = `typed-${++count}`;
+      const { json } = await send('POST', '/v2/deployments', {
+        body: sample({ name, source_config: { deployment_type: type } }),
+      });
+      expect(json.source_config.deployment_type).toBe(type);
+      const { status, json: list } = await send('GET', `/v2/deployments?name_contains=${name}&deployment_type=${type}`);
+      // The specification lets lists be narrowed to the first three only; clients have the fourth as their default.
+      if (type === 'serverless') expect(status).toBe(422);
+      else expect(list.resources).toMatchObject([{ id: json.id }]);
+    },
+  );
+
+  describe('for an agent', () => {
+    const forAgent = (agent_id: string, environment: string, more: object = {}) => ({
+      ...sample({ agent: { agent_id, environment }, ...more }),
+      name: undefined,
     });
-    expect(json.source_config.deployment_type).toBe(type);
-    const { status, json: list } = await send('GET', `/v2/deployments?name_contains=${name}&deployment_type=${type}`);
-    // The specification lets lists be narrowed to the first three only.
-    if (type === 'serverless') expect(status).toBe(422);
-    else expect(list.resources).toMatchObject([{ id: json.id }]);
+    const create = (body: object) => send('POST', '/v2/deployments', { body });
+    const found = (agent_id: string, environment: string) =>
+      listed(`agent_id=${encodeURIComponent(agent_id)}&agent_environment=${environment}&limit=100&offset=0`);
+
+    it('makes a name, keeps the agent, and finds this deployment and no other', async () => {
+      const id = `Support Bot/${++count}`;
+      await service.ready(sample());
+      expect(await found(id, 'staging')).toEqual([]);
+      const { status, json } = await create(forAgent(id, 'staging'));
+      expect(status).toBe(201);
+      expect(json.name).toMatch(/^support-bot-\d+-staging-[0-9a-f]{8}$/);
+      expect(json.agent).toEqual({ agent_id: id, environment: 'staging' });
+      expect((await send('GET', at(json.id))).json.agent).toEqual(json.agent);
+      const other = await create(forAgent(id, 'production'));
+      expect(other.status).toBe(201);
+      expect(await found(id, 'staging')).toEqual([json.name]);
+      expect(await found(id, 'production')).toEqual([other.json.name]);
+      expect(await listed(`agent_id=${encodeURIComponent(id)}`)).toEqual([other.json.name, json.name]);
+      expect(await found(id.toLowerCase(), 'staging')).toEqual([]);
+      expect(await listed(`name=${json.name}`)).toEqual([json.name]);
+      expect(await listed(`name=${json.name.slice(0, -1)}`)).toEqual([]);
+    });
+
+    it('is refused while the agent has a deployment in the environment, whatever its name, until that is deleted', async () => {
+      const id = `agent-id-${++count}`;
+      const { json } = await create(forAgent(id, 'staging'));
+      const named = { ...forAgent(id, 'staging'), name: `named-${count}` };
+      const detail = `The agent '${id}' already has a deployment in the environment 'staging'.`;
+      expect(await create(named)).toMatchObject({ status: 409, json: { detail } });
+      expect(await send('POST', '/v2/deployments?dry_run=true', { body: named })).toMatchObject({ status: 409 });
+      expect(await listed(`name_contains=named-${count}`)).toEqual([]);
+      await send('DELETE', at(json.id));
+      expect(await create(named)).toMatchObject({ status: 201, json: { name: named.name } });
+    });
+
+    it('does not take the agent when the name is taken', async () => {
+      const id = `agent-id-${++count}`;
+      const { json } = await create(sample());
+      const again = { ...forAgent(id, 'staging'), name: json.name };
+      expect((await create(again)).status).toBe(400);
+      expect((await create(forAgent(id, 'staging'))).status).toBe(201);
+    });
+
+    it('is another one for another tenant', async () => {
+      const id = `agent-id-${++count}`;
+      await create(forAgent(id, 'staging'));
+      const stranger = { body: forAgent(id, 'staging'), as: 'stranger' as const };
+      expect((await send('POST', '/v2/deployments', stranger)).status).toBe(201);
+    });
+
+    it('needs a name when there is no agent', async () => {
+      for (const agent of [undefined, null]) {
+        const { status, json } = await create({ ...sample({ agent }), name: undefined });
+        expect(status).toBe(422);
+        expect(json.detail).toMatchObject([{ type: 'missing', loc: ['body', 'name'] }]);
+      }
+      const { json } = await create(forAgent('', 'staging'));
+      expect(json.detail).toMatchObject([{ loc: ['body', 'agent', 'agent_id'] }]);
+    });
   });
 
   it('filters by everything that the specification names', async () => {

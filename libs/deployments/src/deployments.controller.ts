@@ -22,6 +22,7 @@ import { DeploymentAnswers } from './deployment.answers';
 import { bulkDeletion, deployment, deployments, tags } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent, Secret } from './deployment-events';
+import { nameForAgent } from './deployment.names';
 import { DeploymentQueries } from './deployment.queries';
 import {
   bulkDeleteQuery,
@@ -87,7 +88,7 @@ export class DeploymentsController {
     description: 'An artefact that can be used makes the first revision at once. A name that is taken is answered 400.',
     query: dryRunQuery,
     body: createRequest,
-    answers: { 201: deployment },
+    answers: { 201: deployment, 409: 'The agent has a deployment in this environment.' },
     takes: ['Idempotency-Key', 'x-reason'],
     gives: ['ETag', 'x-dry-run'],
   })
@@ -96,10 +97,11 @@ export class DeploymentsController {
     const { query, body: sent } = validateRequest(request, { query: dryRunQuery, body: createRequest });
     const { hosting, outbound } = this.options;
     const { tenantId } = request.actor;
+    const name = sent.name ?? nameForAgent(sent.agent!);
     const { repo_url } = sent.source_config;
     if (repo_url !== undefined) checkUrl(repo_url, outbound, 'repo_url');
-    const ids = { deploymentId: await this.commands.idFor(request, sent.name), revisionId: newId() };
-    const tried = { ...sent, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
+    const ids = { deploymentId: await this.commands.idFor(request, name), revisionId: newId() };
+    const tried = { ...sent, name, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
     if (query.dry_run) {
       const { state, version } = await this.commands.previewCreate(request, ids, tried, hosting);
       return this.answers.dryRun(request, reply, state, version);
@@ -107,7 +109,7 @@ export class DeploymentsController {
     const answer = await this.idempotency.run(request, reply, async () => {
       create(tried, tenantId, ids, hosting)(null);
       const secrets = await this.safe.seal(tenantId, ids.deploymentId, [], sent.secrets);
-      const { state, version } = await this.commands.create(request, ids, { ...sent, secrets }, hosting);
+      const { state, version } = await this.commands.create(request, ids, { ...sent, name, secrets }, hosting);
       return this.answers.kept(reply, state, version);
     });
     return this.answers.revealed(request, reply, answer);

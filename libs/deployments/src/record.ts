@@ -31,6 +31,7 @@ export function deploymentRecord(state: Deployment) {
     source_revision_config: revisionConfigRecord(state.source_revision_config),
     secrets: state.secrets.map(({ name }) => ({ name, value: MASK })),
     secret_references: state.secret_references,
+    ...(state.agent && { agent: state.agent }),
     id: state.id,
     tenant_id: state.tenant_id,
     created_at: state.created_at,
@@ -61,7 +62,7 @@ export function unshownPart(state: Deployment) {
 
 /** The deployment behind a record, without the revisions that wait. */
 export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeof unshownPart>): Deployment {
-  const { name, id, tenant_id, source, status, secret_references, created_at, updated_at } = record;
+  const { name, id, tenant_id, source, status, secret_references, created_at, updated_at, agent } = record;
   const { latest_revision_id, active_revision_id, source_revision_config } = record;
   const { listener_config, ...config } = record.source_config;
   return {
@@ -75,6 +76,7 @@ export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeo
     updated_at,
     latest_revision_id,
     active_revision_id,
+    ...(agent && { agent }),
     ...unshown,
     source_config: { ...present(config), ...(listener_config && { listener_config: present(listener_config) }) },
     source_revision_config: present(source_revision_config),

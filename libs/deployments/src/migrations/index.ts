@@ -1,5 +1,6 @@
 import { DeploymentTables1763600001000 } from './1763600001000-deployments';
 import { SourceArchives1763600004100 } from './1763600004100-source-archives';
+import { DeploymentAgents1763900000100 } from './1763900000100-deployment-agents';
 import { OneSpelling1763700000100 } from './1763700000100-one-spelling';
 import { PushTargets1763600003500 } from './1763600003500-push-targets';
 import { TracingProjects1763600010200 } from './1763600010200-tracing-projects';
@@ -11,4 +12,5 @@ export const deploymentsMigrations = [
   PushTargets1763600003500,
   OneSpelling1763700000100,
   TracingProjects1763600010200,
+  DeploymentAgents1763900000100,
 ];
