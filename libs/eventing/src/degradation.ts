@@ -13,8 +13,8 @@ export class Degradation {
     return isNews;
   }
 
-  /** One sentence per part. */
-  reasons(): string[] {
-    return [...this.known].map(([part, reason]) => `${part}: ${reason}`);
+  /** The parts that do not work, and why. */
+  reasons(): { what: string; why: string }[] {
+    return [...this.known].map(([part, reason]) => ({ what: `${part} does not work`, why: reason }));
   }
 }

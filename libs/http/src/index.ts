@@ -31,7 +31,7 @@ export { OutboundPolicy, parseOutboundAllow } from './outbound-policy';
 export { parseUrl } from './parse-url';
 export type { AllowedHost, OutboundLimits, Resolve } from './outbound-policy';
 export { httpMigrations } from './migrations';
-export type { MetricsOptions } from './metrics';
+export { isOperator, type MetricsOptions } from './metrics';
 export { VERSION } from './version';
 export { startTracing, type Tracing } from './tracing';
 export { type EdgeSettings, readEdgeSettings, type ReadSetting } from './edge-settings';

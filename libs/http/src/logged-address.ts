@@ -3,13 +3,15 @@ const SECRET_NAME = /sig|token|code|state|key|secret|pass|auth|cred|nonce|verifi
 /** Values that are no secret under any other name: numbers, booleans, uuids, times. */
 const PLAIN_VALUE =
   /^(?:-?\d{1,10}|true|false|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]{2,24})?)$/i;
+/** Names of parameters as APIs have them; anything else may be a value that stands where a name belongs. */
+const PLAIN_NAME = /^[a-z][a-z_.$-]{0,39}$/i;
 /** A key of our own that somebody put into a path. */
 const KEY_IN_PATH = /(?:fl|fairlead)_[0-9A-Za-z_]{16,}/g;
 const LONGEST = 512;
 const REDACTED = '[redacted]';
 
 /**
- * The address of a request as it may stand in a log: of the query all names, but only values that cannot be secrets.
+ * The address of a request as it may stand in a log: of the query only names and values that cannot be secrets.
  * What it held of control characters is left to the log's JSON.
  */
 export function loggedAddress(url: string): string {
@@ -30,21 +32,14 @@ function loggedParameter(parameter: string): string {
   const [name, value] = split(parameter);
   // Without a value, the name may be the secret.
   if (value === undefined) return parameter === '' ? '' : REDACTED;
-  if (value === '') return `${cut(name)}=`;
-  return `${cut(name)}=${PLAIN_VALUE.test(value) && !SECRET_NAME.test(decoded(name)) ? value : REDACTED}`;
+  if (value === '') return `${REDACTED}=`;
+  if (!PLAIN_NAME.test(name)) return `${REDACTED}=${REDACTED}`;
+  return `${name}=${PLAIN_VALUE.test(value) && !SECRET_NAME.test(name) ? value : REDACTED}`;
 }
 
 function split(parameter: string): [string, string | undefined] {
   const equals = parameter.indexOf('=');
   return equals < 0 ? [parameter, undefined] : [parameter.slice(0, equals), parameter.slice(equals + 1)];
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return 'secret';
-  }
 }
 
 function cut(text: string): string {

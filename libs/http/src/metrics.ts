@@ -107,18 +107,23 @@ function measureServer(registry: Registry, doors: Doors, { inFlight }: Admission
 
 /** @throws Unauthorized, Forbidden */
 function allow(request: FastifyRequest, token: string | undefined): void {
-  const { headers, raw } = request;
-  if (token !== undefined) {
-    const given = Buffer.from(/^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '');
-    const expected = Buffer.from(token);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw new Unauthorized();
-    return;
+  if (isOperator(request, token)) return;
+  if (token !== undefined) throw new Unauthorized();
+  throw new Forbidden('Metrics are for this machine only, unless METRICS_TOKEN is set.');
+}
+
+/**
+ * True when a request may see how the service works inside: it carries METRICS_TOKEN as a bearer token or, where none
+ * is set, comes from this machine and through no proxy, to which everybody is somebody else.
+ */
+export function isOperator({ headers, raw }: FastifyRequest, token: string | undefined): boolean {
+  if (token === undefined) {
+    const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
+    return !isForwarded && isLoopback(raw.socket.remoteAddress ?? '');
   }
-  // To a proxy on this machine everybody is somebody else.
-  const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
-  if (isForwarded || !isLoopback(raw.socket.remoteAddress ?? '')) {
-    throw new Forbidden('Metrics are for this machine only, unless METRICS_TOKEN is set.');
-  }
+  const given = Buffer.from(/^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '');
+  const expected = Buffer.from(token);
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 function isLoopback(address: string): boolean {

@@ -1,5 +1,6 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
+import { loggedAddress } from './logged-address';
 import { traceparentOf } from './tracing';
 import { answeredStatus, type Departure } from './visit';
 
@@ -17,7 +18,7 @@ export function traceRequest(request: FastifyRequest, way: () => void): void {
       attributes: {
         'http.request.method': method,
         ...(route !== undefined && { 'http.route': route }),
-        'url.path': request.url.split('?', 1)[0]!,
+        'url.path': loggedAddress(request.url.split('?', 1)[0]!),
         'client.address': visit.address,
         'fairlead.request_id': request.id,
       },

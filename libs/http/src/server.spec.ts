@@ -1,6 +1,7 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import pino from 'pino';
 import { Access, createServer, routes } from '.';
+import { securityHeaders } from './security-headers';
 import { type SampleServer, startSample } from './testing/sample-server';
 
 const ONE = '/v2/deployments/12345678-1234-5678-1234-567812345678';
@@ -111,10 +112,12 @@ describe('The server', () => {
       expect(await ask(path)).toMatchObject({ status });
     });
 
-    it('nonsense with 400', async () => {
-      expect(await server.sendRaw('HELLO\r\n\r\n')).toMatch(
-        /^HTTP\/1.1 400 [^]*x-request-id: [^]*\{"detail":"The request is not valid HTTP."\}$/,
-      );
+    it('nonsense with 400, under the security headers of every answer', async () => {
+      const answer = await server.sendRaw('HELLO\r\n\r\n');
+      expect(answer).toMatch(/^HTTP\/1.1 400 [^]*x-request-id: [^]*\{"detail":"The request is not valid HTTP."\}$/);
+      for (const [name, value] of Object.entries(securityHeaders(false))) {
+        expect(answer).toContain(`\r\n${name}: ${value}\r\n`);
+      }
     });
 
     it('RFC 9457 to those who ask for it', async () => {

@@ -9,7 +9,7 @@ import type { Dialect } from './access';
 import { Admission } from './admission';
 import { admit, type Authenticate } from './admit';
 import { answerTo, sendProblem } from './answer';
-import { answerClientError } from './client-error';
+import { answersClientErrors } from './client-error';
 import { Departures } from './departures';
 import { canonicalUrl } from './dialects';
 import { Doors } from './doors';
@@ -107,7 +107,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
       void reply.headers(greeting.to(request.headers, request.id));
       sendProblem(request, reply, answerTo(error).problem);
     },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: answersClientErrors(edge.https),
   });
   const instance: FastifyInstance = adapter.getInstance();
   const table = new RouteTable(instance);

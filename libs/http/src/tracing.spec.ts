@@ -71,6 +71,13 @@ describe('A traced server', () => {
     expect(collector.services).toEqual(new Set(['sample']));
   });
 
+  it('shows no key of the service that somebody put into a path', async () => {
+    const headers = { 'x-request-id': 'key-in-path' };
+    await server.ask('/v2/things/fl_0123456789abcdefghijkl_0123456789', { headers });
+    const span = await collector.span((span) => attributes(span)['fairlead.request_id'] === 'key-in-path');
+    expect(attributes(span)['url.path']).toBe('/v2/things/[redacted]');
+  });
+
   it('begins a trace where there is none, and writes it into the log', async () => {
     await server.ask('/v2/fails', { headers: { 'x-request-id': 'begun' } });
     const { traceId, parentSpanId } = await named('GET /v2/fails');

@@ -34,7 +34,7 @@ class AloneModule {
     const given = alone?.modules(settings) ?? [];
     return {
       module: AloneModule,
-      imports: [EventingModule.with(parts), ...given, module(settings), HealthModule],
+      imports: [EventingModule.with(parts), ...given, module(settings), HealthModule.with(settings)],
     };
   }
 }

@@ -24,7 +24,7 @@ export class EdgeModule {
         AccessModule,
         AuditModule,
         ...names.map((name) => mount(services[name].module(settings), elsewhere(name))),
-        HealthModule,
+        HealthModule.with(settings),
       ],
       controllers: [ReferenceController],
     };

@@ -1,6 +1,8 @@
-import { Access, Area, Describe, HttpProblem, shape } from '@fairlead/http';
-import { Controller, Get } from '@nestjs/common';
-import { Readiness } from './readiness';
+import { Access, Area, Describe, HttpProblem, isOperator, shape } from '@fairlead/http';
+import { Controller, Get, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { HealthOptions } from './health.options';
+import { type Reason, Readiness } from './readiness';
 
 const status = shape.object('Status', { status: shape.text });
 const readiness = shape.object('Readiness', {
@@ -12,7 +14,10 @@ const readiness = shape.object('Readiness', {
 @Area('Service')
 @Controller('health')
 export class HealthController {
-  constructor(private readonly readiness: Readiness) {}
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly options: HealthOptions,
+  ) {}
 
   /** 200 as long as the process answers at all. */
   @Get('live')
@@ -24,17 +29,23 @@ export class HealthController {
 
   /**
    * 200 when events can be appended and every follower is near the end of the log, with what is degraded nevertheless;
-   * else 503 with the reasons.
+   * else 503 with the reasons. Messages of the database and of other servers are for those who may read the metrics.
    */
   @Get('ready')
   @Access('public', { load: 'vital', direct: true })
   @Describe({
     summary: 'Ask whether the service is ready',
-    description: '503 with the reasons when it is not.',
+    description:
+      '503 with the reasons when it is not. The messages of servers behind the service are shown to those who may read `/metrics`.',
     answers: { 200: readiness },
   })
-  async ready(): Promise<{ status: string; degraded?: readonly string[] }> {
-    const { reasons, degraded } = await this.readiness.health();
+  async ready(@Req() request: FastifyRequest): Promise<{ status: string; degraded?: readonly string[] }> {
+    const inside = isOperator(request, this.options.metricsToken);
+    const sentences = (list: readonly Reason[]) =>
+      list.map(({ what, why }) => (inside && why !== undefined ? `${what}: ${why}.` : `${what}.`));
+    const health = await this.readiness.health();
+    const reasons = sentences(health.reasons);
+    const degraded = sentences(health.degraded);
     if (reasons.length === 0) return { status: 'ready', ...(degraded.length > 0 && { degraded }) };
     throw new HttpProblem(503, reasons.join(' '), { headers: { 'retry-after': '1' }, members: { reasons } });
   }

@@ -1,7 +1,13 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthController } from './health.controller';
+import { HealthOptions } from './health.options';
 import { Readiness } from './readiness';
 
 /** Health of the process. Needs the providers of EventingModule. */
-@Module({ controllers: [HealthController], providers: [Readiness] })
-export class HealthModule {}
+@Module({})
+export class HealthModule {
+  static with({ metricsToken }: HealthOptions): DynamicModule {
+    const options = { provide: HealthOptions, useValue: new HealthOptions(metricsToken) };
+    return { module: HealthModule, controllers: [HealthController], providers: [Readiness, options] };
+  }
+}

@@ -9,8 +9,12 @@ const NEAR_GATHERING = 50_000n;
 const FRESH_MS = 250;
 const PATIENCE_MS = 3000;
 
-/** One sentence per reason. */
-export type Reasons = readonly string[];
+/** Why something does not work: `what` for everybody, `why` (a message of another program) for operators; no full stops. */
+export interface Reason {
+  readonly what: string;
+  readonly why?: string;
+}
+export type Reasons = readonly Reason[];
 
 export interface Health {
   /** Why the service cannot do its work; empty when it can. */
@@ -54,8 +58,10 @@ export class Readiness {
     clearTimeout(timer);
     return {
       reasons: [
-        ...(append.status === 'rejected' ? [`Events cannot be appended: ${messageOf(append.reason)}.`] : []),
-        ...(lag.status === 'fulfilled' ? lag.value.needed : [`The followers are not known: ${messageOf(lag.reason)}.`]),
+        ...(append.status === 'rejected' ? [{ what: 'Events cannot be appended', why: messageOf(append.reason) }] : []),
+        ...(lag.status === 'fulfilled'
+          ? lag.value.needed
+          : [{ what: 'The followers are not known', why: messageOf(lag.reason) }]),
       ],
       degraded: [
         ...this.degradation.reasons(),
@@ -71,20 +77,18 @@ export class Readiness {
         return lag > (gathers ? NEAR_GATHERING : NEAR) || (failing !== undefined && lag > 0n);
       })
       .map(({ name, lag, failing, optional }) => {
-        const why = failing === undefined ? '' : `: ${failing}`;
-        return { optional, sentence: `${name} is ${lag} behind the newest event${why}.` };
+        return { optional, reason: { what: `${name} is ${lag} behind the newest event`, why: failing } };
       });
-    const sentences = (wanted: boolean) =>
-      behind.flatMap(({ optional, sentence }) => (optional === wanted ? sentence : []));
-    return { needed: sentences(false), optional: sentences(true) };
+    const reasons = (wanted: boolean) => behind.flatMap(({ optional, reason }) => (optional === wanted ? reason : []));
+    return { needed: reasons(false), optional: reasons(true) };
   }
 
   private async waiting(): Promise<Reasons> {
     return (await this.parked.counts()).flatMap(({ consumer, parked, retrying }) => [
       ...(parked > 0
-        ? [`${consumer} gave up on ${parked} subject${parked > 1 ? 's' : ''}: see /v1/parked-subjects.`]
+        ? [{ what: `${consumer} gave up on ${parked} subject${parked > 1 ? 's' : ''}: see /v1/parked-subjects` }]
         : []),
-      ...(retrying > 0 ? [`${consumer} tries ${retrying} subject${retrying > 1 ? 's' : ''} again.`] : []),
+      ...(retrying > 0 ? [{ what: `${consumer} tries ${retrying} subject${retrying > 1 ? 's' : ''} again` }] : []),
     ]);
   }
 }

@@ -8,7 +8,7 @@ import type { Proxy } from './proxy';
 import { report } from './report';
 import { settings } from './settings';
 import { traces } from './traces';
-import { Trial } from './trial';
+import { inTime, Trial } from './trial';
 
 const { seed, rounds, recoveryMs, sessionMs, slowMs, cutMs, full } = settings;
 const kafka = jars() !== undefined;
@@ -108,6 +108,8 @@ describe.each(full ? [IN_ONE, APART] : [IN_ONE])(
       await installation.courier.deliver({ method: 'POST', path: '/v2/deployments', body: JSON.stringify(body) });
       await installation.courier.deliver({ method: 'GET', path: `/v2/deployments/${planted}` });
       await trial.settled();
+      // The processes' output reaches this one in its own time.
+      await inTime('line of the log about the planted path', () => installation.output.includes(planted));
       const needles = new Needles([...canaries.secrets, planted]);
       const found: Record<string, Set<string>> = {};
       let bytesRead = 0;
