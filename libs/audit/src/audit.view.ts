@@ -6,7 +6,10 @@ import { operationOf } from './operation';
 const UNTOLD = new Set(['NameReserved', 'NameReleased']);
 const SYSTEM = 'system:';
 
-/** Keeps the table `audit_log`: one row per request and stream that it wrote to. What the service does by itself is left out. */
+/**
+ * Keeps the table `audit_log`: one row per event, whatever its metadata says, because clients choose request ids. What
+ * the service does by itself is left out.
+ */
 export const auditView: Projection = {
   name: 'audit.log',
   gatherMs: 500,
@@ -22,7 +25,7 @@ export const auditView: Projection = {
           (id, tenant_id, "time", operation, actor, resource, resource_id, request_id, request, address, reason)
         select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
           $8::text[], $9::text[], $10::text[], $11::text[])
-        on conflict do nothing`,
+        on conflict (id) do nothing`,
       values: [
         told.map(({ id }) => id),
         told.map(({ metadata }) => metadata.tenant),
