@@ -22,7 +22,7 @@ import {
   VersionConflict,
 } from './event-store';
 import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
-import { isOurs, toEvent } from './eventstoredb-event';
+import { isOurs, toEvent, versionOf } from './eventstoredb-event';
 import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
 import { EventStoreDbTail } from './eventstoredb-tail';
 import { Listener } from './listener';
@@ -216,7 +216,9 @@ export class EventStoreDbStore extends EventStore {
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;
-      throw new VersionConflict(stream, version, typeof actualVersion === 'bigint' ? Number(actualVersion) + 1 : 0);
+      const actual = typeof actualVersion === 'bigint' ? versionOf(actualVersion) : 0;
+      if (actual === undefined) throw error;
+      throw new VersionConflict(stream, version, actual);
     }
   }
 

@@ -1,9 +1,25 @@
 import type { AllStreamRecordedEvent, RecordedEvent } from '@eventstore/db-client';
 import type { Metadata, Recorded } from './event';
 
-/** An event of ours among the server's own, whose streams begin with a dollar sign. */
-export function isOurs({ streamId }: { readonly streamId: string }): boolean {
-  return !streamId.startsWith('$');
+/** The largest number that a server gives to anything in its log; larger ones stand for no place at all. */
+const LARGEST = 2n ** 63n - 1n;
+
+/** A position as a server said it; undefined when it names none, as a checkpoint before anything was passed over does. */
+export function positionOf(said: bigint | undefined): bigint | undefined {
+  return said !== undefined && said >= 0n && said < LARGEST ? said : undefined;
+}
+
+/**
+ * The version of the event at a revision, which is one less; undefined when no event has it, as the marker of a stream that
+ * was deleted in the server.
+ */
+export function versionOf(revision: bigint): number | undefined {
+  return revision >= 0n && revision < BigInt(Number.MAX_SAFE_INTEGER) ? Number(revision) + 1 : undefined;
+}
+
+/** Whether a record is an event of ours: the server's own are in streams, or of types, that begin with a dollar sign. */
+export function isOurs({ streamId, type, revision }: RecordedEvent): boolean {
+  return !streamId.startsWith('$') && !type.startsWith('$') && versionOf(revision) !== undefined;
 }
 
 /** Metadata for an event that happened before it came here: it keeps its time. */
@@ -17,11 +33,18 @@ export function toEvent(event: RecordedEvent): Recorded {
   return {
     id: event.id,
     stream: event.streamId,
-    version: Number(event.revision) + 1,
+    version: versionOf(event.revision)!,
     position: (event as AllStreamRecordedEvent).position.commit,
-    time: originalTime ?? event.created.toISOString(),
+    time: isTime(originalTime) ? originalTime : event.created.toISOString(),
     type: event.type,
     data: event.data,
     metadata,
   };
+}
+
+/** A time as we write it: ISO 8601 in UTC with milliseconds. */
+function isTime(time: unknown): time is string {
+  return (
+    typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time) && !Number.isNaN(Date.parse(time))
+  );
 }

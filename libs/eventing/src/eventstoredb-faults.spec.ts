@@ -195,7 +195,7 @@ describe('Subscribing to EventStoreDB', () => {
     }
     const events = await received;
     expect(events.map(({ stream, version }) => `${stream} ${version}`)).toEqual(
-      double.log.records.map(({ stream, revision }) => `${stream} ${revision + 1}`),
+      double.log.events.map(({ stream, revision }) => `${stream} ${revision + 1}`),
     );
   });
 
@@ -276,6 +276,28 @@ describe('Subscribing to EventStoreDB', () => {
     const received = take(store, 0n, 2);
     await store.append('note-1', 1, [noted('b')], {});
     expect((await received).map(({ stream }) => stream)).toEqual(['note-1', 'note-1']);
+  });
+
+  it.each([
+    ['a new log', 0],
+    ['a log without events that it is for', 3],
+  ])('takes a checkpoint that names no position for none, on %s', async (_, before) => {
+    const double = await start();
+    const writer = storeOn(double.url);
+    for (let n = 0; n < before; n++) await writer.append(`old-${n}`, 0, [noted('')], {});
+    const store = storeOn(double.url);
+    const filters = [{}, { categories: ['webhook'] }, { types: ['WebhookAdded'] }];
+    const stop = new AbortController();
+    const reached = filters.map(() => 0n);
+    const following = filters.map(async (filter, index) => {
+      for await (const { position } of store.subscribe(0n, stop.signal, filter)) reached[index] = position;
+    });
+    await until(() => double.calls.subscribe > 0);
+    const { position } = await writer.append('note-1', 0, [noted('a')], {});
+    await until(() => reached.every((at) => at >= position));
+    stop.abort();
+    await Promise.all(following);
+    expect(reached).toEqual(filters.map(() => position));
   });
 
   it('lets the server filter what is old, and says how far it has come', async () => {

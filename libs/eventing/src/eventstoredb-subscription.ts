@@ -9,7 +9,7 @@ import {
 } from '@eventstore/db-client';
 import { type Batch, type Filter, matches } from './event-store';
 import type { EventStoreDbConnection } from './eventstoredb-connection';
-import { isOurs, toEvent } from './eventstoredb-event';
+import { isOurs, positionOf, toEvent } from './eventstoredb-event';
 
 /** Events that the server looks at before it says how far it has come; also the most that wait here. */
 const WINDOW = 500;
@@ -78,14 +78,20 @@ export class EventStoreDbSubscription {
     const batch = { events: [] as Batch['events'], caughtUp: false };
     for (const item of items) {
       if (item === 'caught up') batch.caughtUp = true;
-      else if ('checkpoint' in item) this.position = item.checkpoint;
+      else if ('checkpoint' in item) this.reached(item.checkpoint);
       else if (item.event) {
-        this.position = item.event.position.commit;
+        this.reached(item.event.position.commit);
         const event = isOurs(item.event) ? toEvent(item.event) : undefined;
         if (event && matches(event, this.filter)) batch.events.push(event);
       }
     }
     return { ...batch, position: this.position };
+  }
+
+  /** A server begins with a checkpoint that names no position while it has passed over nothing, and says some again. */
+  private reached(said: bigint): void {
+    const position = positionOf(said);
+    if (position !== undefined && position > this.position) this.position = position;
   }
 
   private add(item: Item): void {

@@ -76,7 +76,7 @@ async function run(env?: Readonly<Record<string, string>>) {
 }
 const facts = (event: Recorded) => ({ ...event, position: 0n });
 async function moved(): Promise<Recorded[]> {
-  const streams = new Set(double.log.records.map(({ stream }) => stream));
+  const streams = new Set(double.log.events.map(({ stream }) => stream));
   const logs = await Promise.all([...streams].map((stream) => to.read(stream)));
   return logs.flat().sort((a, b) => (a.position < b.position ? -1 : 1));
 }
@@ -129,7 +129,7 @@ it('goes on where it was when it is killed, however often', async () => {
   for (const part of [0.2, 0.5, 0.8]) {
     const reached = new Promise<void>((resolve) => {
       const halt = () => {
-        if (double.log.records.length < log.length * part) return;
+        if (double.log.events.length < log.length * part) return;
         double.log.listeners.delete(halt);
         double.stall('append');
         resolve();
@@ -142,7 +142,7 @@ it('goes on where it was when it is killed, however often', async () => {
     await ended;
     double.resume('append');
   }
-  expect(double.log.records.length).toBeLessThan(log.length);
+  expect(double.log.events.length).toBeLessThan(log.length);
   await database.db.initialize();
   const { code, output } = await run();
   expect([code, output]).toEqual([0, expect.stringContaining(`${log.length} events were moved`)]);

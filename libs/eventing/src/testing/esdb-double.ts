@@ -144,7 +144,7 @@ export class EventStoreDbDouble {
     await once(call, 'end');
     await this.taken('append');
     // The call of a client that has died ends, too.
-    if (call.cancelled || events.length === 0) return;
+    if (call.cancelled) return;
     const refusal =
       this.refusal(call) ?? (this.tooLarge(events) ? messages.refusals.tooLarge(this.maxAppendSize) : null);
     if (refusal) return answer(refusal);
@@ -188,7 +188,9 @@ export class EventStoreDbDouble {
     const name = options.hasStream() && messages.streamOf(options.getStream()!);
     if (name && this.log.stream(name).length === 0) await send(call, messages.notFound(name));
     let left = Number(options.getCount());
-    for (const record of name ? this.ofStream(options, name) : this.ofAll(options)) {
+    const records = name ? this.ofStream(options, name) : this.ofAll(options);
+    if (!records) return void call.emit('error', messages.refusals.invalidPosition());
+    for (const record of records) {
       if (left-- <= 0 || call.cancelled) break;
       await send(call, messages.read(record));
     }
@@ -204,40 +206,54 @@ export class EventStoreDbDouble {
     return stream.hasEnd() ? [] : records.slice(stream.hasRevision() ? Number(stream.getRevision()) : 0);
   }
 
-  private ofAll(options: ReadReq.Options): readonly LogRecord[] {
+  /** Undefined when it is to begin at a position where no record begins. */
+  private ofAll(options: ReadReq.Options): readonly LogRecord[] | undefined {
     const { records } = this.log;
     const all = options.getAll()!;
-    const at = all.hasPosition() ? this.log.indexAt(Number(all.getPosition()!.getCommitPosition())) : undefined;
+    const position = all.hasPosition() ? Number(all.getPosition()!.getCommitPosition()) : undefined;
+    const at = position === undefined ? undefined : this.log.indexAt(position);
+    if (at !== undefined && (records[at]?.position ?? position) !== position) return undefined;
     const backwards = options.getReadDirection() === ReadReq.Options.ReadDirection.BACKWARDS;
     if (backwards) return all.hasStart() ? [] : records.slice(0, at).reverse();
     return all.hasEnd() ? [] : records.slice(at ?? 0);
   }
 
-  /** Catches up in windows of records, then goes on with what is appended, record by record. */
+  /**
+   * Catches up in windows of records, then goes on with what is appended, record by record. A checkpoint in between is the
+   * position where its window begins; the last one, before the end, is the newest position that was told, of no meaning
+   * (the largest number) when there was none.
+   */
   private async subscribe(call: Reading, options: ReadReq.Options): Promise<void> {
     const filter = messages.filterOf(options);
-    let index = this.firstOf(options);
-    if (index === undefined) return void call.emit('error', messages.refusals.invalidPosition());
     this.subscriptions.add(call);
     call.on('cancelled', () => this.subscriptions.delete(call));
     await send(call, messages.confirmation(uuid()));
+    let index = this.firstOf(options);
+    if (index === undefined) return void call.emit('error', messages.refusals.invalidPosition());
+    const all = options.getAll()!;
+    let told = all.hasPosition() ? all.getPosition()!.getCommitPosition() : messages.NOWHERE;
+    let begins = all.hasPosition() ? told : '0';
     let considered = 0;
     for (
       let window = this.window(index, filter.window);
       window.length > 0;
       window = this.window(index, filter.window)
     ) {
-      let reached = window[0]!.position;
       for (const record of window.filter(filter.wants)) {
         await send(call, messages.read(record));
-        reached = record.position;
+        told = `${record.position}`;
       }
       index += window.length;
       considered += window.length;
-      if (considered < filter.every || index >= this.log.records.length) continue;
-      considered %= filter.every;
-      await send(call, messages.checkpoint(reached));
+      if (considered >= filter.every && index < this.log.records.length) {
+        considered %= filter.every;
+        if (BigInt(begins) > BigInt(told) || told === messages.NOWHERE) told = begins;
+        await send(call, messages.checkpoint(told));
+      }
+      begins = `${window.at(-1)!.position}`;
     }
+    if (considered > 0 && filter.every < Infinity) await send(call, messages.checkpoint(told));
+    considered = 0;
     await send(call, messages.caughtUp());
     while (this.subscriptions.has(call)) {
       const record = this.log.records[index];
@@ -251,7 +267,7 @@ export class EventStoreDbDouble {
       if (filter.wants(record)) await send(call, messages.read(record));
       if (considered < filter.every) continue;
       considered = 0;
-      await send(call, messages.checkpoint(record.position));
+      await send(call, messages.checkpoint(`${record.position}`));
     }
   }
 

@@ -20,12 +20,17 @@ export interface LogRecord extends Proposed {
 
 export type Expected = number | 'any' | 'no stream' | 'stream exists';
 
-/** What an append came to: its last record, or the revision that the stream has (-1 when there is none). */
-export type Judged = { readonly last: LogRecord } | { readonly current: number };
+/**
+ * What an append came to: its last record; of no events, the revision that the stream has (-1 when there is none); and
+ * that revision when the append expected another one.
+ */
+export type Judged = { readonly last: LogRecord } | { readonly nothing: number } | { readonly current: number };
 
-/** Where the first record begins: a server's log holds records of its own before. */
+/** Where the first record begins. */
 const FIRST_POSITION = 166;
 const RECORD_BYTES = 120;
+/** Each so many records the clock goes on by a millisecond within an append. */
+const TICK_RECORDS = 5;
 
 /**
  * The log of the EventStoreDB double: streams, commit positions that grow by bytes, and appends judged as
@@ -41,11 +46,16 @@ export class EsdbLog {
   private end = FIRST_POSITION;
 
   constructor(private readonly file?: string) {
-    if (!file || !existsSync(file)) return;
     // The last line may have been cut off.
-    for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
-      for (const record of JSON.parse(line, revive) as LogRecord[]) this.keep(record);
-    }
+    const lines = file && existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+    for (const line of lines) for (const record of JSON.parse(line, revive) as LogRecord[]) this.keep(record);
+    // A new server's log holds records of its own.
+    if (lines.length === 0) this.appendSystemEvent('$settings');
+  }
+
+  /** Without the server's own. */
+  get events(): readonly LogRecord[] {
+    return this.records.filter(({ stream, type }) => !stream.startsWith('$') && !type.startsWith('$'));
   }
 
   stream(name: string): readonly LogRecord[] {
@@ -56,11 +66,11 @@ export class EsdbLog {
   append(stream: string, expected: Expected, events: readonly Proposed[]): Judged {
     const existing = this.stream(stream);
     const current = existing.length - 1;
-    const repeated = this.repeated(existing, expected, events);
+    const repeated = events.length > 0 ? this.repeated(existing, expected, events) : undefined;
     if (repeated) return { last: repeated };
     const at = expected === 'no stream' ? -1 : expected;
     if (typeof at === 'number' ? at !== current : at === 'stream exists' && current < 0) return { current };
-    return { last: this.write(stream, existing.length, events) };
+    return events.length > 0 ? { last: this.write(stream, existing.length, events) } : { nothing: current };
   }
 
   /** A record of the server's own, as statistics and metadata are. */
@@ -100,9 +110,11 @@ export class EsdbLog {
   }
 
   private write(stream: string, revision: number, events: readonly Proposed[]): LogRecord {
-    const created = Date.now();
+    const [begun, now] = [this.records.length, Date.now()];
     let position = this.end;
     const records = events.map((event, index) => {
+      // A server stamps each record by itself, so that those of one append differ now and then.
+      const created = now + (Math.floor((begun + index) / TICK_RECORDS) > Math.floor(begun / TICK_RECORDS) ? 1 : 0);
       const record = { ...event, stream, revision: revision + index, position, created };
       position += sizeOf(record);
       return record;

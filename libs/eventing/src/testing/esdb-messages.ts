@@ -59,6 +59,12 @@ export function expectedOf(options: Wanted): Expected {
 
 export function appended(judged: Judged, expected: Expected): AppendResp {
   const answer = new AppendResp();
+  if ('nothing' in judged) {
+    const success = new AppendResp.Success().setNoPosition(new Empty());
+    return answer.setSuccess(
+      judged.nothing < 0 ? success.setNoStream(new Empty()) : success.setCurrentRevision(`${judged.nothing}`),
+    );
+  }
   if ('last' in judged) {
     const { revision, position } = judged.last;
     const at = new AppendResp.Position().setCommitPosition(`${position}`).setPreparePosition(`${position}`);
@@ -124,8 +130,11 @@ export function confirmation(id: string): ReadResp {
   return new ReadResp().setConfirmation(new ReadResp.SubscriptionConfirmation().setSubscriptionId(id));
 }
 
-export function checkpoint(position: number): ReadResp {
-  const at = new ReadResp.Checkpoint().setCommitPosition(`${position}`).setPreparePosition(`${position}`);
+/** What a server says as a position when it knows none. */
+export const NOWHERE = `${2n ** 64n - 1n}`;
+
+export function checkpoint(position: string): ReadResp {
+  const at = new ReadResp.Checkpoint().setCommitPosition(position).setPreparePosition(position);
   return new ReadResp().setCheckpoint(at);
 }
 
@@ -149,7 +158,7 @@ export function supportedMethods(): SupportedMethods {
   const method = new SupportedMethod()
     .setServiceName('event_store.client.streams.streams')
     .setMethodName('batchappend');
-  return new SupportedMethods().setMethodsList([method]).setEventStoreServerVersion('23.10.0.0');
+  return new SupportedMethods().setMethodsList([method]).setEventStoreServerVersion('24.6.0.0');
 }
 
 /** Which records a subscription wants, and after how many it is told how far it has come. */
@@ -178,7 +187,7 @@ export const refusals = {
   notReady: () => refusal(status.UNAVAILABLE, 'Server Is Not Ready'),
   dropped: () => refusal(status.UNAVAILABLE, 'The subscription was dropped'),
   noLeader: () => refusal(status.UNKNOWN, 'No leader info available in response'),
-  invalidPosition: () => refusal(status.INVALID_ARGUMENT, 'The position is invalid'),
+  invalidPosition: () => refusal(status.UNKNOWN, 'Unexpected ReadAllResult: InvalidPosition'),
   notLeader: ({ address, port }: Address) =>
     refusal(status.NOT_FOUND, 'Leader info available', {
       exception: 'not-leader',
