@@ -22,6 +22,7 @@ import {
 } from '@eventstore/db-client/generated/streams_pb';
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { Any } from 'google-protobuf/google/protobuf/any_pb';
+import { Empty as ProtobufEmpty } from 'google-protobuf/google/protobuf/empty_pb';
 import type { Expected, Judged, LogRecord, Proposed } from './esdb-log';
 
 /** The services of EventStoreDB that the double speaks, as the client package describes them. */
@@ -84,6 +85,12 @@ export function batchAppended(
   options: BatchAppendReq.Options,
 ): BatchAppendResp {
   const answer = new BatchAppendResp().setCorrelationId(id).setStreamIdentifier(options.getStreamIdentifier());
+  if ('nothing' in judged) {
+    const success = new BatchAppendResp.Success().setNoPosition(new ProtobufEmpty());
+    return answer.setSuccess(
+      judged.nothing < 0 ? success.setNoStream(new ProtobufEmpty()) : success.setCurrentRevision(`${judged.nothing}`),
+    );
+  }
   if ('last' in judged) {
     const { revision, position } = judged.last;
     const at = new AllStreamPosition().setCommitPosition(`${position}`).setPreparePosition(`${position}`);
