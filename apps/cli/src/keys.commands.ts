@@ -64,7 +64,7 @@ function addCreate(group: Command): void {
     .command('create')
     .description('make a key; it is shown once')
     .option('--description <text>', 'what it is for')
-    .option('--scopes <scope,…>', 'read, write, admin, secrets:read (default: read,write)')
+    .option('--scopes <scope,…>', 'read, write, admin, secrets:read, tokens:read (default: read,write)')
     .option('--expires-at <time>', 'when it ends')
     .option('--organization', 'for every workspace of the organisation');
   does<CreateOptions>(create, async (context, _args, { description, scopes, expiresAt, organization }) => {

@@ -14,6 +14,7 @@ const keyMembers = {
   organization_id: uuid,
   created_at: time,
   expires_at: nullable(time),
+  made_by: noted(nullable(uuid), 'The key that made it, with which it ends; null where that is not known.'),
 };
 
 export const apiKey = object('ApiKey', keyMembers);

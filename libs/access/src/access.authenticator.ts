@@ -72,6 +72,12 @@ export class Authenticator {
     this.unproven.put(key);
   }
 
+  /** Reads all keys anew: with one that was revoked, others have ended. */
+  forgetKeys(): void {
+    this.keys.forget();
+    this.unproven.forget();
+  }
+
   /** Makes a tenant that was just created known in this process at once. */
   learnTenant(tenant: TenantRow): void {
     this.tenants.put(tenant);

@@ -320,6 +320,7 @@ describe('keys', () => {
       organization_id: DEFAULT_TENANT.organization_id,
       created_at: expect.stringMatching(TIME),
       expires_at: '2031-02-03T04:05:06.000Z',
+      made_by: OPERATOR_KEY_ID,
     });
     const listed = await send('GET', '/api/v1/api-key', { key: ADMIN });
     expect(listed.body[0]).toEqual(record);
@@ -361,6 +362,31 @@ describe('keys', () => {
     expect(again).toEqual({ status: 404, body: { detail: `API key ID ${record.id} not found.` } });
     const listed = (await send('GET', '/api/v1/api-key', { key: ADMIN })).body as { id: string }[];
     expect(listed.map(({ id }) => id)).not.toContain(record.id);
+  });
+
+  it('end when the key that made them ends, and no later', async () => {
+    const expires_at = new Date(Date.now() + 60_000).toISOString();
+    const maker = await createKey({ scopes: ['admin'], expires_at });
+    const later = { expires_at: new Date(Date.now() + 120_000).toISOString() };
+    expect(await send('POST', '/api/v1/api-key', { key: maker.key, body: later })).toEqual({
+      status: 400,
+      body: { detail: 'A key ends with the key that makes it: expires_at must not be later than its own.' },
+    });
+    const child = await createKey({ scopes: ['admin'] }, { key: maker.key });
+    const grandchild = await createKey({}, { key: child.key });
+    expect(child).toMatchObject({ expires_at, made_by: maker.id });
+    expect(grandchild).toMatchObject({ expires_at, made_by: child.id });
+    for (const { key } of [child, grandchild]) {
+      expect(await send('GET', '/v1/probe', { key })).toMatchObject({ status: 200 });
+    }
+    expect(await send('DELETE', `/api/v1/api-key/${maker.id}`, { key: ADMIN })).toMatchObject({ status: 200 });
+    for (const { id, key } of [child, grandchild]) {
+      await eventually(async () => expect(await send('GET', '/v1/probe', { key })).toEqual(INVALID));
+      const gone = { status: 404, body: { detail: `API key ID ${id} not found.` } };
+      expect(await send('DELETE', `/api/v1/api-key/${id}`, { key: ADMIN })).toEqual(gone);
+    }
+    const listed = (await send('GET', '/api/v1/api-key', { key: ADMIN })).body as { id: string }[];
+    expect(listed.map(({ id }) => id)).not.toContain(grandchild.id);
   });
 
   it('of another tenant are answered like missing ones', async () => {
@@ -425,7 +451,7 @@ describe("the operator's key", () => {
     const foreign = await createForeignTenant();
     expect((await send('GET', '/v1/probe', { key: ADMIN })).body).toMatchObject({
       tenantId: DEFAULT_TENANT.id,
-      scopes: ['admin', 'read', 'secrets:read', 'write'],
+      scopes: ['admin', 'read', 'secrets:read', 'tokens:read', 'write'],
     });
     expect((await send('GET', '/v1/probe', { key: ADMIN, tenant: foreign })).body).toMatchObject({ tenantId: foreign });
     expect(await send('GET', '/v1/probe', { key: ADMIN, tenant: randomUUID() })).toEqual(FORBIDDEN);
@@ -476,7 +502,7 @@ describe('workspaces', () => {
         read_only: false,
         role_id: null,
         role_name: null,
-        permissions: ['admin', 'read', 'secrets:read', 'write'],
+        permissions: ['admin', 'read', 'secrets:read', 'tokens:read', 'write'],
       },
     });
     for (const url of ['/api/v1/workspaces', '/api/v1/tenants?skip_create=true']) {

@@ -40,6 +40,11 @@ export class Lookup<T extends Versioned> {
     this.remember(row.id, row);
   }
 
+  /** Reads every row anew; what `put` made known here stays so. */
+  forget(): void {
+    this.found.clear();
+  }
+
   private async loadWanted(): Promise<Map<string, T>> {
     const ids = [...this.wanted];
     const loading = this.next!;

@@ -30,9 +30,16 @@ const facts: KeyFacts = {
   short_key: 'fl_abc...',
   hash: 'hash',
   expires_at: '2030-01-01T00:00:00+00:00',
+  made_by: null,
 };
 const created = (data: KeyFacts): ApiKeyEvent => ({ type: 'ApiKeyCreated', data });
-const manager: Manager = { kind: 'tenant', tenantId: tenant_id, organizationId: organization_id, scopes: new Set() };
+const manager: Manager = {
+  kind: 'tenant',
+  expires_at: null,
+  tenantId: tenant_id,
+  organizationId: organization_id,
+  scopes: new Set(),
+};
 
 describe('the table of keys', () => {
   let view: ApiKeyView;
@@ -56,6 +63,33 @@ describe('the table of keys', () => {
     await project(apiKeysProjection, `apiKey-${facts.id}`, created(facts), { type: 'ApiKeyRevoked', data: {} });
     expect(await view.byIds([facts.id])).toMatchObject([{ revoked_at: '2026-01-01T00:00:01.000Z', version: 2 }]);
     expect(await view.list(manager)).toEqual([]);
+  });
+
+  it('ends keys with the one that made them, one that was made meanwhile too', async () => {
+    const [maker, child, grandchild, late] = [1, 2, 3, 4].map(() => randomUUID()) as [string, string, string, string];
+    const make = (id: string, made_by: string | null) =>
+      project(apiKeysProjection, `apiKey-${id}`, created({ ...facts, id, made_by }));
+    await make(maker, null);
+    await make(child, maker);
+    await make(grandchild, child);
+    await make(facts.id, null);
+    await project(apiKeysProjection, `apiKey-${maker}`, created({ ...facts, id: maker }), {
+      type: 'ApiKeyRevoked',
+      data: {},
+    });
+    await make(late, child);
+    const ended = (await view.byIds([maker, child, grandchild, late])).map(({ revoked_at }) => revoked_at);
+    expect(ended).toEqual(ended.map(() => expect.any(String)));
+    expect((await view.list(manager)).map(({ id }) => id)).toEqual([facts.id]);
+  });
+
+  it("leaves what the operator's key made when that is given another text", async () => {
+    const operator: KeyFacts = { ...facts, id: randomUUID(), kind: 'operator' };
+    await project(apiKeysProjection, `apiKey-${operator.id}`, created(operator));
+    await project(apiKeysProjection, `apiKey-${facts.id}`, created({ ...facts, made_by: operator.id }));
+    const revoked = { type: 'ApiKeyRevoked', data: {} };
+    await project(apiKeysProjection, `apiKey-${operator.id}`, created(operator), revoked, created(operator));
+    expect(await view.byIds([facts.id])).toMatchObject([{ revoked_at: null, made_by: operator.id }]);
   });
 
   it('holds the newest text of a key that was replaced', async () => {

@@ -35,6 +35,7 @@ export async function registerAdminKey(app: INestApplicationContext, text: strin
     short_key: `${text.slice(0, 3)}...`,
     hash: await vault.digest(PEPPER, text),
     expires_at: null,
+    made_by: null,
   };
   const tenantStream = streamName('tenant', DEFAULT_TENANT.id);
   const tenant = await handle(store, tenantModel, tenantStream, ensureTenant(DEFAULT_TENANT), METADATA);

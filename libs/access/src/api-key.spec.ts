@@ -11,6 +11,7 @@ import {
   manages,
   revokeKey,
   setOperatorKey,
+  type StoredFacts,
   UselessKey,
 } from './api-key';
 import { effectiveScopes } from './scopes';
@@ -26,11 +27,13 @@ const key: KeyFacts = {
   short_key: 'fl_abc...',
   hash: 'hash-1',
   expires_at: null,
+  made_by: 'maker',
 };
 const organizationKey: KeyFacts = { ...key, kind: 'organization', tenant_id: null };
 const operatorKey: KeyFacts = { ...key, kind: 'operator' };
 const admin: Manager = {
   kind: 'tenant',
+  expires_at: null,
   tenantId: 'tenant-1',
   organizationId: 'org-1',
   scopes: effectiveScopes(['admin']),
@@ -74,6 +77,19 @@ describe('creating a key', () => {
     keys()
       .when(createKey({ ...organizationKey, organization_id: 'org-2' }, organizationAdmin, NOW))
       .throws(GrantNotHeld);
+  });
+
+  it('lets no key outlive its creator', () => {
+    const ending: Manager = { ...admin, expires_at: '2026-01-01T00:00:03.000Z' };
+    for (const expires_at of [null, '2026-01-01T00:00:03.001Z']) {
+      keys()
+        .when(createKey({ ...key, expires_at }, ending, NOW))
+        .throws(UselessKey, 'A key ends with the key that makes it: expires_at must not be later than its own.');
+    }
+    const short = { ...key, expires_at: ending.expires_at };
+    keys()
+      .when(createKey(short, ending, NOW))
+      .then(created(short));
   });
 
   it('makes no key that could never be used', () => {
@@ -131,7 +147,22 @@ it('shows wide keys only to managers that reach as far', () => {
   expect(manages({ ...organizationAdmin, organizationId: 'org-2' }, organizationKey)).toBe(false);
 });
 
-it('lets admin include write, and write include read, but none include secrets:read', () => {
+it('leaves keys that are older than the scope tokens:read what they could do', () => {
+  const { made_by, ...old } = key;
+  expect(made_by).toBe('maker');
+  const scopesAfter = (data: StoredFacts) => {
+    let scopes: readonly string[] = [];
+    given(apiKeyModel, { type: 'ApiKeyCreated', data })
+      .when(() => [])
+      .thenState((state) => (scopes = state!.scopes));
+    return scopes;
+  };
+  expect(scopesAfter(old)).toEqual(['read', 'write', 'tokens:read']);
+  expect(scopesAfter({ ...old, scopes: ['read'] })).toEqual(['read']);
+  expect(scopesAfter(key)).toEqual(['read', 'write']);
+});
+
+it('lets admin include write, and write include read, but none include secrets:read or tokens:read', () => {
   expect([...effectiveScopes(['admin'])].sort()).toEqual(['admin', 'read', 'write']);
   expect([...effectiveScopes(['write'])].sort()).toEqual(['read', 'write']);
   expect([...effectiveScopes(['read', 'secrets:read'])].sort()).toEqual(['read', 'secrets:read']);

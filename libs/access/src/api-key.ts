@@ -22,31 +22,45 @@ export interface KeyFacts {
   readonly hash: string;
   /** ISO 8601 with offset, null for never. */
   readonly expires_at: string | null;
+  /** The key that made it, with which it ends; null for the operator's key and where it is not known. */
+  readonly made_by: string | null;
 }
+
+/** Keys that were made before makers were recorded have none. */
+export type StoredFacts = Omit<KeyFacts, 'made_by'> & { readonly made_by?: string | null };
 
 export interface ApiKey extends KeyFacts {
   readonly created_at: string;
   readonly revoked_at: string | null;
 }
 
-export type ApiKeyCreated = DomainEvent<'ApiKeyCreated', KeyFacts>;
+export type ApiKeyCreated = DomainEvent<'ApiKeyCreated', StoredFacts>;
 export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', Record<string, never>>;
 export type ApiKeyEvent = ApiKeyCreated | ApiKeyRevoked;
 
 export const apiKeyModel: Model<ApiKey | undefined, ApiKeyEvent> = {
   initial: undefined,
   evolve(state, event) {
-    if (event.type === 'ApiKeyCreated') return { ...event.data, created_at: event.time, revoked_at: null };
+    if (event.type === 'ApiKeyCreated') return { ...factsOf(event.data), created_at: event.time, revoked_at: null };
     return state && { ...state, revoked_at: event.time };
   },
 };
 
+/** The facts of a key. One without a maker is older than `tokens:read`, and could read tokens if it could write. */
+export function factsOf(data: StoredFacts): KeyFacts {
+  if (data.made_by !== undefined) return { ...data, made_by: data.made_by };
+  const mayWrite = effectiveScopes(data.scopes).has('write');
+  const scopes = mayWrite ? [...new Set<Scope>([...data.scopes, 'tokens:read'])] : data.scopes;
+  return { ...data, scopes, made_by: null };
+}
+
 /** Id of the operator's key, whichever text it has at the time. */
 export const OPERATOR_KEY_ID = '00000000-0000-4000-8000-000000000002';
 
-/** Who manages keys: the scopes and the tenant of the request, and where the acting key may act. */
+/** Who manages keys: the scopes and the tenant of the request, where the acting key may act, and when it ends. */
 export interface Manager {
   readonly kind: KeyKind;
+  readonly expires_at: string | null;
   readonly tenantId: string;
   readonly organizationId: string;
   readonly scopes: ReadonlySet<Scope>;
@@ -57,7 +71,7 @@ export class GrantNotHeld extends Error {
   override readonly name = 'GrantNotHeld';
 }
 
-/** The new key could never be used. */
+/** The new key could never be used, or would outlive its maker. */
 export class UselessKey extends Error {
   override readonly name = 'UselessKey';
 }
@@ -85,8 +99,8 @@ export function manages(manager: Manager, key: KeyFacts): boolean {
 }
 
 /**
- * Creates a key that can do no more than its creator. `now` is ISO 8601.
- * @throws UselessKey when it has expired already or could not even read.
+ * Creates a key that can do no more than its creator, and for no longer. `now` is ISO 8601.
+ * @throws UselessKey when it has expired already, would expire after its creator, or could not even read.
  * @throws GrantNotHeld
  */
 export function createKey(facts: KeyFacts, creator: Manager, now: string): () => ApiKeyCreated[] {
@@ -96,6 +110,9 @@ export function createKey(facts: KeyFacts, creator: Manager, now: string): () =>
     if (facts.expires_at !== null && Date.parse(facts.expires_at) <= Date.parse(now)) {
       throw new UselessKey('expires_at must be in the future.');
     }
+    if (creator.expires_at !== null && !(endOf(facts) <= endOf(creator))) {
+      throw new UselessKey('A key ends with the key that makes it: expires_at must not be later than its own.');
+    }
     if (![...granted].every((scope) => creator.scopes.has(scope)) || !manages(creator, facts)) {
       throw new GrantNotHeld('A key can grant only what it has itself.');
     }
@@ -103,8 +120,13 @@ export function createKey(facts: KeyFacts, creator: Manager, now: string): () =>
   };
 }
 
+/** When a key ends, in milliseconds since 1970. */
+function endOf({ expires_at }: Pick<KeyFacts, 'expires_at'>): number {
+  return expires_at === null ? Infinity : Date.parse(expires_at);
+}
+
 /**
- * Revokes a key for good.
+ * Revokes a key for good, and with it the keys that it made and those that they made: `apiKeysProjection` ends them.
  * @throws KeyNotFound also for a key that is revoked already or that the manager may not see.
  * @throws LastAdminKey
  */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
-import type { ApiKey, ApiKeyEvent, KeyFacts, Manager } from './api-key';
+import { type ApiKey, type ApiKeyEvent, factsOf, type KeyFacts, type Manager } from './api-key';
 
 export interface ApiKeyRow extends ApiKey {
   /** Version of its stream. */
@@ -11,19 +11,27 @@ export interface ApiKeyRow extends ApiKey {
 type Times = 'created_at' | 'expires_at' | 'revoked_at';
 type Stored = Omit<ApiKeyRow, Times> & { created_at: Date; expires_at: Date | null; revoked_at: Date | null };
 
-const COLUMNS = `id, kind, tenant_id, organization_id, description, scopes, short_key, hash, expires_at, created_at,
-  revoked_at, version`;
+const COLUMNS = `id, kind, tenant_id, organization_id, description, scopes, short_key, hash, expires_at, made_by,
+  created_at, revoked_at, version`;
 
-/** Keeps the table `api_keys`. */
+/** A revoked key, and all that were made by it. The operator's key is not revoked but given another text. */
+const REVOKE = `
+  with recursive ended as (
+    select id, kind from api_keys where id = $1
+    union select made.id, made.kind from api_keys made join ended on made.made_by = ended.id and ended.kind <> 'operator'
+  )
+  update api_keys set revoked_at = coalesce(revoked_at, $2), version = case id when $1 then $3 else version end
+  where id in (select id from ended)`;
+
+/** Keeps the table `api_keys`. Keys end with the one that made them, also one that was made while that was revoked. */
 export const apiKeysProjection: Projection = {
   name: 'api_keys',
   categories: ['apiKey'],
   async handle(events: Recorded[], tx: PoolClient) {
     for (const event of events as Recorded<ApiKeyEvent>[]) {
-      if (event.type === 'ApiKeyCreated') await insert(tx, event.data, event.time, event.version);
+      if (event.type === 'ApiKeyCreated') await insert(tx, factsOf(event.data), event.time, event.version);
       else {
-        const values = [idOf(event.stream), event.time, event.version];
-        await tx.query('update api_keys set revoked_at = $2, version = $3 where id = $1', values);
+        await tx.query(REVOKE, [idOf(event.stream), event.time, event.version]);
       }
     }
   },
@@ -32,7 +40,9 @@ export const apiKeysProjection: Projection = {
 /** Writes the whole row: the operator's key is created anew under the same id. */
 async function insert(tx: PoolClient, data: KeyFacts, time: string, version: number): Promise<void> {
   await tx.query('delete from api_keys where id = $1', [data.id]);
-  await tx.query(`insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, null, $11)`, [
+  const text = `insert into api_keys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+    (select $11::timestamptz from api_keys where id = $10 and kind <> 'operator' and revoked_at is not null), $12)`;
+  await tx.query(text, [
     data.id,
     data.kind,
     data.tenant_id,
@@ -42,6 +52,7 @@ async function insert(tx: PoolClient, data: KeyFacts, time: string, version: num
     data.short_key,
     data.hash,
     data.expires_at,
+    data.made_by,
     time,
     version,
   ]);

@@ -23,7 +23,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { apiKey, newApiKey } from './access.answers.schema';
 import { Authenticator, NO_TENANT, PEPPER } from './access.authenticator';
-import { type ApiKey, apiKeyModel, createKey, type KeyFacts, type Manager, revokeKey } from './api-key';
+import { type ApiKey, apiKeyModel, createKey, type KeyFacts, KeyNotFound, type Manager, revokeKey } from './api-key';
 import { apiKeysProjection, ApiKeyView } from './api-key.view';
 import { KEY_RANDOM_BYTES, keyText } from './key-text';
 import { effectiveScopes, SCOPES } from './scopes';
@@ -60,7 +60,8 @@ export class ApiKeysController {
   @Access('admin')
   @Describe({
     summary: 'Create an API key',
-    description: 'Without `scopes`, the key may read and write.',
+    description:
+      'Without `scopes`, the key may read and write. It ends with the key that makes it: when that expires or is revoked.',
     body: newKey,
     answers: { 200: newApiKey },
     takes: ['x-reason'],
@@ -79,7 +80,8 @@ export class ApiKeysController {
       scopes: [...new Set(draft.scopes ?? (draft.read_only ? ['read' as const] : ['read' as const, 'write' as const]))],
       short_key: `${key.slice(0, 9)}...`,
       hash: await this.vault.digest(PEPPER, key),
-      expires_at: draft.expires_at ? new Date(draft.expires_at.iso).toISOString() : null,
+      expires_at: draft.expires_at ? new Date(draft.expires_at.iso).toISOString() : manager.expires_at,
+      made_by: request.actor.keyId,
     };
     const decide = createKey(facts, manager, new Date().toISOString());
     return { ...answer(await this.change(id, decide, request)), key };
@@ -105,18 +107,24 @@ export class ApiKeysController {
   @Access('admin')
   @Describe({
     summary: 'Revoke an API key',
+    description: 'With it end the keys that it made, and those that they made.',
     path: byId,
     answers: { 200: apiKey, 409: 'It is the last admin key.' },
     takes: ['x-reason'],
   })
   async revoke(@Req() request: FastifyRequest) {
     const { id } = path(byId, request);
+    const [known] = await this.view.byIds([id]);
+    if (known?.revoked_at) throw new KeyNotFound(id);
     const decide = revokeKey(id, await this.managerOf(request.actor));
-    return answer(await this.change(id, decide, request));
+    const revoked = await this.change(id, decide, request);
+    this.authenticator.forgetKeys();
+    return answer(revoked);
   }
 
   private async managerOf(actor: Actor): Promise<Manager> {
-    return { ...actor, kind: (await this.authenticator.keyOf(actor)).kind };
+    const { kind, expires_at } = await this.authenticator.keyOf(actor);
+    return { ...actor, kind, expires_at };
   }
 
   private async change(
@@ -137,7 +145,7 @@ export class ApiKeysController {
 
 /** What answers tell of a key; never the key itself. */
 function answer(key: ApiKey) {
-  const { id, short_key, description, scopes, tenant_id, organization_id, created_at, expires_at } = key;
+  const { id, short_key, description, scopes, tenant_id, organization_id, created_at, expires_at, made_by } = key;
   const read_only = !effectiveScopes(scopes).has('write');
   const organization = key.kind !== 'tenant';
   return {
@@ -151,5 +159,6 @@ function answer(key: ApiKey) {
     organization_id,
     created_at,
     expires_at,
+    made_by,
   };
 }

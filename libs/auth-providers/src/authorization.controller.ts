@@ -36,7 +36,7 @@ export class AuthorizationController {
 
   /** A token when there is one, else the URL where a person can give it. */
   @Post('authenticate')
-  @Access('write')
+  @Access('tokens:read')
   @Describe({
     summary: 'Get a token, or where a person can give it',
     body: authenticateRequest,
@@ -61,7 +61,7 @@ export class AuthorizationController {
 
   /** Waits until an authorisation has ended, `timeout` seconds at most. */
   @Get('wait/:auth_id')
-  @Access('write', { load: 'wait' })
+  @Access('tokens:read', { load: 'wait' })
   @Describe({
     summary: 'Wait for the end of a sign-in',
     path: waitPath,

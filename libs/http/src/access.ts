@@ -2,8 +2,8 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig } from 'fastify';
 import type { Described } from './describe';
 
-/** What a key may do. `admin` includes `write`, which includes `read`; `secrets:read` stands alone. */
-export type Scope = 'read' | 'write' | 'admin' | 'secrets:read';
+/** What a key may do. `admin` includes `write`, which includes `read`; `secrets:read` and `tokens:read` stand alone. */
+export type Scope = 'read' | 'write' | 'admin' | 'secrets:read' | 'tokens:read';
 
 /** Who sent a request, as far as the key tells. */
 export interface Actor {

@@ -73,7 +73,7 @@ async function prepare(
   const tenant = (JSON.parse(await operator('POST', '/api/v1/workspaces', { display_name: 'fuzz' })) as { id: string })
     .id;
   const inTenant = [['x-api-key', OPERATOR] as const, ['x-tenant-id', tenant] as const];
-  const scopes = ['admin', 'secrets:read'];
+  const scopes = ['admin', 'secrets:read', 'tokens:read'];
   const newKey = await askAs(inTenant)('POST', '/api/v1/api-key', { scopes, description: 'fuzz' });
   const key = (JSON.parse(newKey) as { key: string }).key;
   const ask = askAs([['x-api-key', key]]);

@@ -71,7 +71,7 @@ export class RouteService {
   /** A key of a new tenant that may do everything there. */
   async newTenant(name: string): Promise<string> {
     const { id } = await this.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: name });
-    const body = { scopes: ['admin', 'secrets:read'], description: name };
+    const body = { scopes: ['admin', 'secrets:read', 'tokens:read'], description: name };
     return (await this.ask<{ key: string }>('POST', '/api/v1/api-key', OPERATOR, body, { 'x-tenant-id': id })).key;
   }
 

@@ -1,5 +1,6 @@
 import type { MigrationClass } from '@fairlead/postgres';
 import { AccessTables1763600000200 } from './1763600000200-access';
+import { KeyMakers1764100000210 } from './1764100000210-key-makers';
 
 /** Tables of tenants and API keys. */
-export const accessMigrations: MigrationClass[] = [AccessTables1763600000200];
+export const accessMigrations: MigrationClass[] = [AccessTables1763600000200, KeyMakers1764100000210];

@@ -13,10 +13,10 @@ const actor = (keyId: string, tenantId: string, ...scopes: Scope[]): Actor => ({
 });
 
 const CALLERS = {
-  writer: actor('writer', TENANT, 'write'),
+  writer: actor('writer', TENANT, 'write', 'tokens:read'),
   reader: actor('reader', TENANT, 'read'),
   auditor: actor('auditor', TENANT, 'write', 'secrets:read'),
-  stranger: actor('stranger', OTHER_TENANT, 'write', 'secrets:read'),
+  stranger: actor('stranger', OTHER_TENANT, 'write', 'secrets:read', 'tokens:read'),
 };
 
 /** Somebody of `TENANT` with a scope, or a stranger, of `OTHER_TENANT`; nobody else is known. */
