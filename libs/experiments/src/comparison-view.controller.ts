@@ -98,6 +98,7 @@ export class ComparisonViewController {
     const render = (group: readonly { readonly id: string }[]) =>
       renderView(
         this.pool,
+        request.actor.tenantId,
         filter.datasetId,
         group.map(({ id }) => id),
         {

@@ -57,7 +57,7 @@ export async function findViewExamples(
   const order: string[] = [];
   if (page.sortKey !== undefined) {
     const key = parameters.add(page.sortKey, 'text');
-    order.push(`avg((select avg(f.score) from feedback f where f.run_id = r.id and f.key = ${key}
+    order.push(`avg((select avg(f.score) from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and f.key = ${key}
       and f.comparative_experiment_id is null)) filter (where r.session_id = ${first}) ${direction} nulls last`);
   }
   order.push(

@@ -44,16 +44,26 @@ export const LEFT_OUT: readonly string[] = [
 /** Examples with their runs in the sessions, in the order of `ids`, each as the text of an ExampleWithRunsCH. */
 export async function renderView(
   pool: Pool,
+  tenantId: string,
   datasetId: string,
   ids: readonly string[],
   shown: Shown,
 ): Promise<string[]> {
-  return renderExamples(pool, datasetId, ids, shown.sessionIds, (runs) => renderRuns(pool, runs, shown), shown.preview);
+  return renderExamples(
+    pool,
+    tenantId,
+    datasetId,
+    ids,
+    shown.sessionIds,
+    (runs) => renderRuns(pool, tenantId, runs, shown),
+    shown.preview,
+  );
 }
 
 /** Examples in the order of `ids`, each with what `render` makes of its runs, in the order of the sessions. */
 export async function renderExamples(
   pool: Pool,
+  tenantId: string,
   datasetId: string,
   ids: readonly string[],
   sessionIds: readonly string[],
@@ -70,6 +80,7 @@ export async function renderExamples(
   ]);
   const runs = await readRuns(
     pool,
+    tenantId,
     keys.rows.map(({ id }) => id),
   );
   const rendered = await render(runs);
@@ -88,15 +99,15 @@ export async function renderExamples(
   });
 }
 
-async function renderRuns(pool: Pool, runs: readonly RunRow[], shown: Shown): Promise<string[]> {
+async function renderRuns(pool: Pool, tenantId: string, runs: readonly RunRow[], shown: Shown): Promise<string[]> {
   const ids = runs.map(({ id }) => id);
   const [statistics, feedback] = await Promise.all([
-    runFeedbackStatistics(pool, ids),
+    runFeedbackStatistics(pool, tenantId, ids),
     pool.query<FeedbackRow>(
       `select ${FEEDBACK_COLUMNS} from feedback f
-       where f.run_id = any($1::uuid[]) and (f.comparative_experiment_id is null or f.comparative_experiment_id = $2)
+       where f.run_id = any($1::uuid[]) and f.tenant_id = $3 and (f.comparative_experiment_id is null or f.comparative_experiment_id = $2)
        order by f.created_at desc, f.id desc`,
-      [ids, shown.comparativeExperiment ?? null],
+      [ids, shown.comparativeExperiment ?? null, tenantId],
     ),
   ]);
   const byRun = new Map<string | null, FeedbackRow[]>();

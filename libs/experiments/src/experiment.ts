@@ -27,6 +27,11 @@ export type ExperimentUploaded = DomainEvent<
     readonly dataset: DatasetFacts;
     /** Place of the experiment within its dataset, from 1. */
     readonly test_run_number: number;
+    /**
+     * Random: the ids of runs and feedback are derived from it, so that nobody can use one of them first. Absent in
+     * events of earlier versions, which derived them from the id of the experiment.
+     */
+    readonly id_seed?: string;
   }
 >;
 

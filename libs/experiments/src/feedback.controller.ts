@@ -5,7 +5,6 @@ import {
   BadRequest,
   body,
   bool,
-  Conflict,
   datetime,
   Describe,
   type Infer,
@@ -33,15 +32,7 @@ import { v4 as newId, v5 as idFrom } from 'uuid';
 import type { FeedbackAdded } from './experiment';
 import { experimentsView } from './experiments.view';
 import { feedback as answered } from './feedback.answers.schema';
-import {
-  feedbackJson,
-  findFeedback,
-  findSubject,
-  isFeedbackId,
-  isRunId,
-  listFeedback,
-  type Subject,
-} from './feedback.queries';
+import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject } from './feedback.queries';
 import { type OpaqueBody, readOpaqueBody } from './opaque.body';
 import { array } from './platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany } from './reading.http';
@@ -160,7 +151,7 @@ export class FeedbackController {
     summary: 'Give feedback on a run or a session',
     description: 'The same id again answers what is stored under it.',
     body: createBody,
-    answers: { 200: answered, 404: 'There is no such run or session.', 409: 'The id is taken.' },
+    answers: { 200: answered, 404: 'There is no such run or session.' },
     takes: ['x-reason'],
   })
   async add(@Req() request: FastifyRequest): Promise<string> {
@@ -172,17 +163,14 @@ export class FeedbackController {
     if (about === undefined) throw new BadRequest('Feedback needs a run_id or a session_id.');
     const subject = await findSubject(this.pool, tenantId, runId ? 'run' : 'session', about);
     const { session_id, run_start } = found(
-      subject ?? (runId && given.session_id ? await this.awaited(tenantId, runId, given.session_id) : undefined),
+      subject ?? (runId && given.session_id ? await this.awaited(tenantId, given.session_id) : undefined),
       runId ? 'Run ID' : 'Session ID',
       about,
     );
     if (given.session_id && given.session_id !== session_id)
       throw new BadRequest('The run is not of the session named by session_id.');
-    if (given.id && (await isFeedbackId(this.pool, given.id))) {
-      const stored = await findFeedback(this.pool, tenantId, given.id);
-      if (stored) return stored;
-      throw new Conflict(`Feedback ID ${given.id} cannot be used.`);
-    }
+    const stored = given.id && (await findFeedback(this.pool, tenantId, given.id));
+    if (stored) return stored;
     const data = this.added(sent, given, given.id ?? newId(), runId ?? null);
     // The same feedback sent twice at once is one event.
     const event = { type: 'FeedbackAdded', data, id: idFrom(data.id, session_id) };
@@ -197,8 +185,7 @@ export class FeedbackController {
   }
 
   /** Feedback may come before the run that it is about, which clients send in batches: then it names its session. */
-  private async awaited(tenantId: string, runId: string, sessionId: string): Promise<Subject | undefined> {
-    if (await isRunId(this.pool, runId)) return undefined;
+  private awaited(tenantId: string, sessionId: string): Promise<Subject | undefined> {
     return findSubject(this.pool, tenantId, 'session', sessionId);
   }
 

@@ -41,7 +41,7 @@ export interface FeedbackRow {
 /** Columns of feedback `f` for a `FeedbackRow`. */
 export const FEEDBACK_COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
   ${isoTime('f.created_at')} as created, ${isoTime('f.modified_at')} as modified,
-  ${isoTime('(select r.start_time from runs r where r.id = f.run_id)')} as run_start,
+  ${isoTime('(select r.start_time from runs r where r.id = f.run_id and r.tenant_id = f.tenant_id)')} as run_start,
   f.comparative_experiment_id`;
 
 /** The tenant's feedback that matches, newest first, each as JSON text. */
@@ -97,16 +97,6 @@ export async function findSubject(
     [id, tenantId],
   );
   return rows[0];
-}
-
-/** True when there is a run of this id, whoever owns it. */
-export async function isRunId(pool: Pool, id: string): Promise<boolean> {
-  return (await pool.query('select 1 from runs where id = $1', [id])).rowCount === 1;
-}
-
-/** True when feedback of this id is there, whoever owns it. */
-export async function isFeedbackId(pool: Pool, id: string): Promise<boolean> {
-  return (await pool.query('select 1 from feedback where id = $1', [id])).rowCount === 1;
 }
 
 function feedbackConditions(query: FeedbackQuery, parameters: Parameters): string[] {

@@ -191,7 +191,9 @@ describe('feedback that is added', () => {
     expect((await reading.post('/feedback', { key: 'k', run_id: run, session_id: newId() })).status).toBe(400);
     const theirs = (await reading.post('/sessions', { name: `theirs ${newId()}` }, 'b')).json.id;
     const id = await reading.insert('feedback', rows.feedback(reading.tenants.b, theirs));
-    expect((await reading.post('/feedback', { id, run_id: run, key: 'k' })).status).toBe(409);
+    expect((await reading.post('/feedback', { id, run_id: run, key: 'mine' })).json).toMatchObject({ id, run_id: run });
+    expect((await reading.get(`/feedback/${id}`)).json).toMatchObject({ key: 'mine', session_id: session });
+    expect((await reading.get(`/feedback/${id}`, 'b')).json).toMatchObject({ session_id: theirs });
     expect(
       (await reading.post('/feedback', { run_id: run, key: 'x'.repeat(181), score: 'high' })).json.detail,
     ).toMatchObject([

@@ -24,14 +24,15 @@ const LONGEST_CATEGORY = 250;
 const ALONE = 'comparative_experiment_id is null';
 
 /**
- * Statistics of feedback by run: id → JSON text `{key: {n, avg, stdev, min, max, values}}`. `n` counts feedback with or
+ * Statistics of feedback by run of a tenant: id → JSON text `{key: {n, avg, stdev, min, max, values}}`. `n` counts feedback with or
  * without a score, `stdev` is that of the population, `values` counts each categorical value. Runs without feedback are absent.
  */
 export function runFeedbackStatistics(
   client: Pool | PoolClient,
+  tenantId: string,
   runIds: readonly string[],
 ): Promise<Map<string, string>> {
-  return statistics(client, 'run_id', `run_id = any($1::uuid[]) and ${ALONE}`, [runIds]);
+  return statistics(client, 'run_id', `run_id = any($1::uuid[]) and tenant_id = $2 and ${ALONE}`, [runIds, tenantId]);
 }
 
 /** The same over the feedback of all runs of a session (`runs`) and over the feedback on the session itself (`session`). */
@@ -44,13 +45,13 @@ export async function sessionFeedbackStatistics(
   return { runs: found.get('runs') ?? '{}', session: found.get('session') ?? '{}' };
 }
 
-/** The same over the feedback of all runs whose ids the SQL query `selection` finds, as one text. */
+/** The same over the feedback of all runs whose ids and tenants the SQL query `selection` finds, as one text. */
 export async function selectedFeedbackStatistics(
   client: Pool | PoolClient,
   selection: string,
   values: readonly unknown[],
 ): Promise<string> {
-  const found = await statistics(client, `'runs'`, `run_id in (${selection}) and ${ALONE}`, values);
+  const found = await statistics(client, `'runs'`, `(run_id, tenant_id) in (${selection}) and ${ALONE}`, values);
   return found.get('runs') ?? '{}';
 }
 

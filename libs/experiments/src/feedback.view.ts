@@ -11,7 +11,7 @@ export async function applyFeedbackAdded(event: Recorded<FeedbackAdded>, tx: Poo
     `insert into feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction,
        source_type, source_metadata, extra, created_at, modified_at, comparative_experiment_id)
      select $1, s.tenant_id, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::uuid from sessions s where s.id = $2
-     on conflict (id) do nothing`,
+     on conflict (id, tenant_id) do nothing`,
     [
       data.id,
       idOf(event.stream),

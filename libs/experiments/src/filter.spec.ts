@@ -45,14 +45,14 @@ describe('the filter language', () => {
 
   it('lets comparisons of one feedback speak of the same feedback', () => {
     expect(compiled('and(eq(feedback_key, "k"), gt(feedback_score, 0.5))')).toEqual({
-      sql: '(exists (select 1 from feedback f where f.run_id = r.id and f.key is not distinct from $1::text and f.score > $2::float8))',
+      sql: '(exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and f.key is not distinct from $1::text and f.score > $2::float8))',
       values: ['k', 0.5],
     });
   });
 
   it('says that a run lacks what neq names alone', () => {
     expect(compiled('neq(feedback_key, "k")').sql).toBe(
-      '(not exists (select 1 from feedback f where f.run_id = r.id and f.key is not distinct from $1::text))',
+      '(not exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and f.key is not distinct from $1::text))',
     );
   });
 

@@ -7,12 +7,15 @@ for (const [value, digit] of [...'0123456789abcdef'].entries())
   HEX[digit.charCodeAt(0)] = HEX[digit.toUpperCase().charCodeAt(0)] = value;
 const UPLOADS = 'd1b6c8f4-3a57-5f0e-9c2b-7e4a1f6d8b90';
 
-/** Id of the experiment that a body becomes: the same body of a tenant has the same, until that one was deleted. */
+/**
+ * Id of the experiment that a body becomes: the same body of a tenant has the same, until that one was deleted. It can be
+ * computed, so another generation is taken where a session of another kind has it.
+ */
 export function experimentId(tenant: string, sha256: string, generation: number): string {
   return v5(`${tenant}/${sha256}/${generation}`, UPLOADS);
 }
 
-/** Id of the dataset that an experiment brings along. */
+/** Id of the dataset that an experiment brings along, unless that is in use. */
 export function newDatasetId(experiment: string): string {
   return v5('dataset', experiment);
 }
@@ -34,11 +37,11 @@ export function uuidBytes(id: string): Buffer {
 }
 
 /**
- * UUIDs of version 8 for the things of one kind in an experiment: 60 bits of a hash of both, then a counter. The same
- * upload always gives the same, and they grow, which keeps index inserts local. They are answered in one buffer by turns.
+ * UUIDs of version 8 for the things of one kind in an upload: 60 bits of a hash of its seed and the kind, then a counter.
+ * The same seed always gives the same, and they grow, which keeps index inserts local. They are answered in one buffer by turns.
  */
-export function numberedIds(experiment: string, kind: string): (number: number) => Buffer {
-  const id = Buffer.from(createHash('sha256').update(`${experiment}/${kind}`).digest().subarray(0, 16));
+export function numberedIds(seed: string, kind: string): (number: number) => Buffer {
+  const id = Buffer.from(createHash('sha256').update(`${seed}/${kind}`).digest().subarray(0, 16));
   id[6] = 0x80 | (id[6]! & 0x0f);
   id.fill(0, 8);
   id[8] = 0x80;

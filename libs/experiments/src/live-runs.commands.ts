@@ -14,14 +14,13 @@ const DEFAULT_SESSION = 'default';
 interface Place {
   readonly id: string;
   readonly session_id: string;
-  readonly mine: boolean;
 }
 
 /**
  * Records runs on the streams of their sessions; a session that is named and not there is made. Changes of known runs
  * stay in the session that the run is in. Resolves when they can be read.
- * @throws NotFound for a session that the tenant does not have, Conflict for the id of another tenant's run and for an
- * experiment that was uploaded, AppendTooLarge
+ * @throws NotFound for a session that the tenant does not have, Conflict for an experiment that was
+ * uploaded, AppendTooLarge
  */
 export async function receiveRuns(
   parts: Parts,
@@ -58,11 +57,9 @@ export async function hasRun({ pool }: Parts, tenantId: string, id: string): Pro
 
 async function findPlaces({ pool }: Parts, tenantId: string, sent: readonly SentRun[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<Place>(
-    'select id, session_id, tenant_id = $2 as mine from runs where id = any($1::uuid[])',
+    'select id, session_id from runs where id = any($1::uuid[]) and tenant_id = $2',
     [sent.map(({ change }) => change.id), tenantId],
   );
-  const foreign = rows.find(({ mine }) => !mine);
-  if (foreign) throw new Conflict(`Run ID ${foreign.id} cannot be used.`);
   return new Map(rows.map((row) => [row.id, row.session_id]));
 }
 

@@ -26,7 +26,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
       from sessions s left join examples e
         on e.dataset_id = s.reference_dataset_id and e.id = $3::uuid and e.valid_to is null
       where s.id = $2
-      on conflict (id) do update set
+      on conflict (id, tenant_id) do update set
         dataset_id = coalesce(excluded.dataset_id, r.dataset_id), example_id = coalesce($3::uuid, r.example_id),
         example_from = coalesce(r.example_from, excluded.example_from), name = coalesce($4, r.name),
         run_type = coalesce($5, r.run_type), start_time = coalesce($6::timestamptz, r.start_time),

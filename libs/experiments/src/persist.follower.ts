@@ -80,7 +80,8 @@ export class PersistRuns implements Projection {
     }
     const { data } = event;
     const experiment = idOf(event.stream);
-    const facts = { experiment, tenant, dataset: data.dataset.id, name: data.name, time: event.time };
+    const { name, id_seed: idSeed = experiment } = data;
+    const facts = { experiment, tenant, dataset: data.dataset.id, name, idSeed, time: event.time };
     // Examples are committed first: found again after a crash, they are taken for what they are.
     return transaction(this.pool, async (runs) => {
       await runs.query('set local statement_timeout = 0');

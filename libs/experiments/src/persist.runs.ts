@@ -11,6 +11,8 @@ export interface UploadFacts {
   readonly tenant: string;
   readonly dataset: string;
   readonly name: string;
+  /** What the ids of runs and feedback are derived from. */
+  readonly idSeed: string;
   /** When the upload was recorded, ISO 8601. */
   readonly time: string;
 }
@@ -79,8 +81,8 @@ export class RunWriter {
     private readonly runsClient: PoolClient,
     private readonly facts: UploadFacts,
   ) {
-    this.runId = numberedIds(facts.experiment, 'run');
-    this.feedbackId = numberedIds(facts.experiment, 'feedback');
+    this.runId = numberedIds(facts.idSeed, 'run');
+    this.feedbackId = numberedIds(facts.idSeed, 'feedback');
     const [tenant, session, dataset] = [facts.tenant, facts.experiment, facts.dataset].map(uuidBytes) as Ids;
     this.owners = {
       run: encodedFields(tenant, session, dataset),
@@ -110,10 +112,11 @@ export class RunWriter {
     const runs = this.empty();
     const changed: string[] = [];
     const versions = new Map<string, Version>();
+    const written = new Map<string, Version>();
     rows.forEach((row, index) => {
       let version = versions.get(row.id);
       if (!version) {
-        version = this.version(row, current.get(row.id), examples, changed);
+        version = this.version(row, current.get(row.id), examples, changed, written);
         versions.set(row.id, version);
       }
       this.run(runs, row, first + index, version);
@@ -173,8 +176,17 @@ export class RunWriter {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** The version of its example that a row refers to; written when it is new or changed. */
-  private version(row: StoredRow, current: Current | undefined, examples: CopyRows, changed: string[]): Version {
+  /**
+   * The version of its example that a row refers to; written when it is new or changed. The id that one row's example
+   * gets, because its own is in use elsewhere, may be that of another row of the batch: then both have one example.
+   */
+  private version(
+    row: StoredRow,
+    current: Current | undefined,
+    examples: CopyRows,
+    changed: string[],
+    written: Map<string, Version>,
+  ): Version {
     const own = current?.mine ? current : undefined;
     const id = own?.id ?? (current ? exampleId(this.facts.dataset, row.id) : row.id);
     if (own) {
@@ -182,8 +194,11 @@ export class RunWriter {
       if (unchanged(own, row)) return { id: uuidBytes(id), from, inputs: row.inputs };
       if (from >= this.time) return { id: uuidBytes(id), from, inputs: own.inputs };
     }
+    const earlier = written.get(id);
+    if (earlier) return earlier;
     if (own) changed.push(id);
     const version = { id: uuidBytes(id), from: this.time, inputs: row.inputs };
+    written.set(id, version);
     examples
       .row(8)
       .field(version.id)

@@ -58,7 +58,9 @@ export async function runStatistics(
     latency_p99: number(row.latency_p99),
     latency_avg: number(row.latency_avg),
     last_run_start_time: text(row.last_run),
-    feedback_stats: raw(await selectedFeedbackStatistics(pool, `select r.id ${matching}`, parameters.values)),
+    feedback_stats: raw(
+      await selectedFeedbackStatistics(pool, `select r.id, r.tenant_id ${matching}`, parameters.values),
+    ),
     error_rate: number(row.error_rate),
     ...Object.fromEntries(UNKNOWN_STATS.map((member) => [member, 'null'])),
   };

@@ -126,6 +126,7 @@ export class RunsV2Controller {
     const { keys, next } = await findRunPage(this.pool, tenantId, filter, page);
     const render = (group: readonly { readonly id: string }[]) =>
       this.rendered(
+        tenantId,
         group.map(({ id }) => id),
         body.selects,
       );
@@ -139,12 +140,13 @@ export class RunsV2Controller {
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { path, query } = validateRequest(request, { path: runPath, query: oneQuery });
     await this.mustHaveSessions(request.actor.tenantId, [query.project_id]);
-    const { rowCount } = await this.pool.query('select 1 from runs where id = $1 and session_id = $2', [
-      path.run_id,
-      query.project_id,
-    ]);
+    const { tenantId } = request.actor;
+    const { rowCount } = await this.pool.query(
+      'select 1 from runs where id = $1 and session_id = $2 and tenant_id = $3',
+      [path.run_id, query.project_id, tenantId],
+    );
     if (!rowCount) throw new NotFound(`Run ID ${path.run_id} not found.`);
-    return (await this.rendered([path.run_id], query.selects))[0] ?? '{}';
+    return (await this.rendered(tenantId, [path.run_id], query.selects))[0] ?? '{}';
   }
 
   @Post('datasets/:dataset_id/experiment-runs')
@@ -181,24 +183,33 @@ export class RunsV2Controller {
     const render = (group: readonly { readonly id: string }[]) =>
       renderExamples(
         this.pool,
+        tenantId,
         datasetId,
         group.map(({ id }) => id),
         sessionIds,
-        (runs) => this.renderedRows(runs, body.selects),
+        (runs) => this.renderedRows(tenantId, runs, body.selects),
       );
     const shown = found.slice(0, body.page_size);
     return Readable.from(pieces('{"items":[', batches(shown), render, `],${cursorJson(next)}}`));
   }
 
-  private async rendered(ids: readonly string[], selected: Infer<typeof queryBody>['selects']): Promise<string[]> {
+  private async rendered(
+    tenantId: string,
+    ids: readonly string[],
+    selected: Infer<typeof queryBody>['selects'],
+  ): Promise<string[]> {
     const needed = new Set(selected.flatMap((select) => READ_FOR[select] ?? []));
-    return this.renderedRows(await readRuns(this.pool, ids, needed), selected);
+    return this.renderedRows(tenantId, await readRuns(this.pool, tenantId, ids, needed), selected);
   }
 
-  private async renderedRows(rows: readonly RunRow[], selected: readonly V2Select[]): Promise<string[]> {
+  private async renderedRows(
+    tenantId: string,
+    rows: readonly RunRow[],
+    selected: readonly V2Select[],
+  ): Promise<string[]> {
     const shown = new Set(selected);
     const ids = rows.map(({ id }) => id);
-    const statistics = shown.has('FEEDBACK_STATS') ? await runFeedbackStatistics(this.pool, ids) : undefined;
+    const statistics = shown.has('FEEDBACK_STATS') ? await runFeedbackStatistics(this.pool, tenantId, ids) : undefined;
     return rows.map((row) => runV2Json(row, shown, statistics?.get(row.id)));
   }
 

@@ -66,6 +66,7 @@ export async function queryRuns(
     (group) =>
       renderRuns(
         pool,
+        tenantId,
         group.map(({ id }) => id),
         shown,
       ),
@@ -104,7 +105,7 @@ export async function findRun(
     'select 1 from runs where id = $1 and tenant_id = $2 and ($3::uuid is null or session_id = $3)',
     [id, tenantId, sessionId ?? null],
   );
-  return rowCount ? (await renderRuns(pool, [id]))[0] : undefined;
+  return rowCount ? (await renderRuns(pool, tenantId, [id]))[0] : undefined;
 }
 
 /** Keys of one run more than the page holds, nearest to the cursor first. */
@@ -180,10 +181,15 @@ function selection(select: readonly string[]): ReadonlySet<string> {
   return new Set([...ALWAYS_SHOWN, ...select.flatMap((name) => SELECTED_AS[name] ?? [name])]);
 }
 
-async function renderRuns(pool: Pool, ids: readonly string[], shown?: ReadonlySet<string>): Promise<string[]> {
+async function renderRuns(
+  pool: Pool,
+  tenantId: string,
+  ids: readonly string[],
+  shown?: ReadonlySet<string>,
+): Promise<string[]> {
   const [runs, statistics] = await Promise.all([
-    readRuns(pool, ids, shown),
-    !shown || shown.has('feedback_stats') ? runFeedbackStatistics(pool, ids) : new Map<string, string>(),
+    readRuns(pool, tenantId, ids, shown),
+    !shown || shown.has('feedback_stats') ? runFeedbackStatistics(pool, tenantId, ids) : new Map<string, string>(),
   ]);
   return runs.map((row) => {
     const members = runMembers(row, statistics.get(row.id));
@@ -191,16 +197,22 @@ async function renderRuns(pool: Pool, ids: readonly string[], shown?: ReadonlySe
   });
 }
 
-/** Runs in the order of `ids`; of the members that may be large only those that are `shown`, all when it is undefined. */
-export async function readRuns(pool: Pool, ids: readonly string[], shown?: ReadonlySet<string>): Promise<RunRow[]> {
+/** The tenant's runs in the order of `ids`; of the members that may be large only those that are `shown`, all when it is undefined. */
+export async function readRuns(
+  pool: Pool,
+  tenantId: string,
+  ids: readonly string[],
+  shown?: ReadonlySet<string>,
+): Promise<RunRow[]> {
   const show = (member: string, sql: string) => (!shown || shown.has(member) ? sql : 'null');
   const { rows } = await pool.query<RunRow>(
     `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
        r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
        ${show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children,
        ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}
-     from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id order by k.place`,
-    [ids],
+     from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id and r.tenant_id = $2
+     order by k.place`,
+    [ids, tenantId],
   );
   return rows;
 }

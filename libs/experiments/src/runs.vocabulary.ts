@@ -44,7 +44,8 @@ export const RUN_VOCABULARY: Vocabulary = {
         },
         feedback_source: { sql: 'f.source_type', type: 'text' },
       },
-      exists: (condition) => `exists (select 1 from feedback f where f.run_id = r.id and ${condition})`,
+      exists: (condition) =>
+        `exists (select 1 from feedback f where f.run_id = r.id and f.tenant_id = r.tenant_id and ${condition})`,
     },
     {
       key: 'metadata_key',

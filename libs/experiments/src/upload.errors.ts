@@ -12,6 +12,7 @@ import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset
 import { LimitExceeded } from './limits';
 import { PayloadGone } from './payload.store';
 import { SessionExists } from './session-names';
+import { IdTaken } from './upload.service';
 
 /** Says how refused uploads are answered. */
 export function mapUploadErrors(): void {
@@ -21,6 +22,7 @@ export function mapUploadErrors(): void {
   mapError(DatasetMismatch, ({ message }) => new BadRequest(message));
   mapError(NotExternallyManaged, ({ message }) => new BadRequest(message));
   mapError(PayloadGone, () => new Unavailable(1));
+  mapError(IdTaken, () => new Unavailable(1));
   mapError(LimitExceeded, ({ limit, message }) =>
     limit === 'depth' ? Unprocessable.at(['body'], message) : new PayloadTooLarge(message),
   );

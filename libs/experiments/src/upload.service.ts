@@ -11,6 +11,7 @@ import {
   release,
 } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
+import { v4 as randomId } from 'uuid';
 import type { DatasetState, Target } from './dataset';
 import { type ExperimentEvent, experimentModel, type ExperimentUploaded, upload } from './experiment';
 import { EXPERIMENTS_VIEW } from './experiments.view';
@@ -27,6 +28,8 @@ export interface Outcome {
 
 /** How long the same body again is taken for a retry. */
 const REPLAY_MS = 24 * 60 * 60 * 1000;
+/** So many ids of a body may be taken by sessions of another kind. */
+const MOST_TAKEN = 20;
 /** Most that ids, times and numbers take in the event of an upload. */
 const UNKNOWN_BYTES = 1000;
 
@@ -80,13 +83,24 @@ export class Uploads {
     return joinDataset(this.store, target, header.dataset_id !== undefined, id, metadata);
   }
 
-  /** The id of the experiment that this body is or becomes, and its first event if it has been uploaded. */
-  private async identify(tenant: string, sha256: string): Promise<{ id: string; first?: Recorded<ExperimentEvent> }> {
-    for (let generation = 0; ; generation++) {
+  /**
+   * The id of the experiment that this body is or becomes, and its first event if it has been uploaded. Ids can be
+   * computed: one that a session of another kind has is passed over, and a body that meets many of them gets an id by chance.
+   */
+  private async identify(
+    tenant: string,
+    sha256: string,
+  ): Promise<{ id: string; first?: Recorded<ExperimentUploaded> }> {
+    let taken = 0;
+    for (let generation = 0; taken < MOST_TAKEN; generation++) {
       const id = experimentId(tenant, sha256, generation);
       const events = (await this.store.read(sessionStream(id))) as Recorded<ExperimentEvent>[];
-      if (!fold(experimentModel, events).deleted) return { id, first: events[0] };
+      const [first] = events;
+      if (first === undefined) return { id };
+      if (!isUpload(first, tenant, sha256)) taken++;
+      else if (!fold(experimentModel, events).deleted) return { id, first };
     }
+    return { id: randomId() };
   }
 
   private async append(
@@ -114,28 +128,47 @@ export class Uploads {
         modified_at: state.modifiedAt,
       },
       test_run_number: state.numbers.get(id) ?? state.lastNumber,
+      id_seed: randomId(),
     });
     const { events, position } = await handle(this.store, experimentModel, sessionStream(id), decide, metadata);
     await this.followers.passed(position, [EXPERIMENTS_VIEW]);
     const written = events[0] as Recorded<ExperimentUploaded> | undefined;
     if (written) return { event: written, replayed: false };
     const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
-    return { event: first!, replayed: true };
+    if (first && isUpload(first, metadata.tenant, sha256)) return { event: first, replayed: true };
+    throw new IdTaken();
   }
 
-  /** Frees the name again, unless the same upload has succeeded beside this one. */
+  /** Frees the name again, unless the session of this id has it, because the same upload has succeeded beside this one. */
   private async giveUp(id: string, tenant: string, name: string, metadata: Metadata): Promise<void> {
     try {
-      const { version } = await load(this.store, experimentModel, sessionStream(id));
-      if (version === 0) await release(this.store, sessionNameStream(tenant, name), sessionStream(id), metadata);
+      const { state } = await load(this.store, experimentModel, sessionStream(id));
+      if (state.name !== name) await release(this.store, sessionNameStream(tenant, name), sessionStream(id), metadata);
     } catch {
       // The reservation then counts as abandoned after a minute.
     }
   }
 }
 
+/** Another session was created under the id of the upload meanwhile; sending it again gives it another id. */
+export class IdTaken extends Error {
+  constructor() {
+    super('The id of the upload was taken meanwhile.');
+    this.name = 'IdTaken';
+  }
+}
+
+function isUpload(
+  event: Recorded<ExperimentEvent>,
+  tenant: string | undefined,
+  sha256: string,
+): event is Recorded<ExperimentUploaded> {
+  const { type, metadata, data } = event;
+  return type === 'ExperimentUploaded' && metadata.tenant === tenant && data.payload.sha256 === sha256;
+}
+
 /** The first outcome of an upload. @throws SessionExists when that is so long ago that this one is no retry */
-function earlier(first: Recorded<ExperimentEvent>): Recorded<ExperimentUploaded> {
+function earlier(first: Recorded<ExperimentUploaded>): Recorded<ExperimentUploaded> {
   if (Date.now() - Date.parse(first.time) > REPLAY_MS) throw new SessionExists(idOf(first.stream));
-  return first as Recorded<ExperimentUploaded>;
+  return first;
 }

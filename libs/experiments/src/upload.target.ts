@@ -11,6 +11,7 @@ import {
   reserve,
   streamName,
 } from '@fairlead/eventing';
+import { v4 as randomId } from 'uuid';
 import { addExperiment, checkTarget, DatasetMismatch, datasetModel, type DatasetState, type Target } from './dataset';
 import { newDatasetId } from './ids';
 import type { Header } from './upload-schema';
@@ -43,8 +44,15 @@ export async function findTarget(
 ): Promise<Target> {
   const { dataset_id: givenId, dataset_name: givenName } = header;
   const namesake = givenName === undefined ? undefined : await liveHolder(store, tenant, givenName);
-  const id = givenId ?? namesake?.id ?? newDatasetId(experiment);
-  const state = id === namesake?.id ? namesake.state : (await load(store, datasetModel, datasetStream(id))).state;
+  let id = givenId ?? namesake?.id ?? newDatasetId(experiment);
+  let state = namesake?.state ?? datasetModel.initial;
+  if (id !== namesake?.id) {
+    const found = await load(store, datasetModel, datasetStream(id));
+    // The id that would be made up can be computed, so that somebody else may have used it.
+    const taken = givenId === undefined && found.version > 0 && !found.state.numbers.has(experiment);
+    if (taken) id = randomId();
+    else state = found.state;
+  }
   const name = givenName ?? (state.exists ? state.name : `External dataset ${id}`);
   const description = header.dataset_description ?? null;
   const target = { id, tenant, name, description, named: givenName !== undefined };

@@ -4,6 +4,7 @@ import { CreateExperiments1763600001000 } from './1763600001000-create-experimen
 import { ReadIndexes1763600002000 } from './1763600002000-read-indexes';
 import { Comparisons1763600003000 } from './1763600003000-comparisons';
 import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
+import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -12,4 +13,5 @@ export const experimentsMigrations: MigrationClass[] = [
   ReadIndexes1763600002000,
   Comparisons1763600003000,
   ScoreDirections1763600010100,
+  IdsByTenant1764000000000,
 ];
