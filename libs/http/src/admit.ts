@@ -75,6 +75,7 @@ function begin(request: FastifyRequest): Visit {
     address: request.ip ?? '',
     sentBefore: request.raw.socket.bytesWritten,
     heldBytes: 0,
+    unreadBytes: 0,
   };
 }
 

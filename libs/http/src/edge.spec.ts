@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import type { Scope } from './access';
 import type { EdgeSettings } from './edge-settings';
 import type { ServerOptions } from './server';
 import { EdgeModule, held } from './testing/edge.controller';
@@ -124,19 +125,35 @@ describe('Requests at a time', () => {
     while ((await server.ask('/v2/address')).status !== 200);
   });
 
-  it('count no more when their connection ends before their answer’s turn', async () => {
+  it('are taken up one after the other on a connection, however many it brings', async () => {
     await start({ requests: { total: 3, perKey: 3 } });
     const socket = open();
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n`;
-    socket.write(request('/v2/held') + request('/v2/held') + request('/v2/address'));
-    await held.reached(2);
-    expect(await statuses(1, '/v2/address')).toEqual([503]);
-    socket.destroy();
-    while ((await server.ask('/v2/address')).status !== 200);
-    const waiting = [server.ask('/v2/held'), server.ask('/v2/held'), server.ask('/v2/held')];
-    await held.reached(5);
+    socket.write(request('/v2/held').repeat(5) + request('/v2/address'));
+    await held.reached(1);
+    expect(await statuses(3, '/v2/address')).toEqual([200, 200, 200]);
+    for (let n = 0; n < 4; n++) {
+      held.letGo();
+      await held.reached(1);
+    }
     held.letGo();
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    let received = '';
+    while (!received.includes('127.0.0.1')) received += String(await once(socket, 'data'));
+    socket.destroy();
+  });
+
+  it('count no more when their connection ends while others wait on it', async () => {
+    await start({ requests: { total: 3, perKey: 3 } });
+    const socket = open();
+    const request = 'GET /v2/held HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n';
+    socket.write(request.repeat(3));
+    await held.reached(1);
+    socket.destroy();
+    const waiting = [server.ask('/v2/held'), server.ask('/v2/held')];
+    await held.reached(3);
+    while ((await server.ask('/v2/address')).status !== 200);
+    held.letGo();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
   });
 });
 
@@ -188,14 +205,17 @@ describe('Connections', () => {
     const [peer] = (await once(server.app.getHttpServer(), 'connection')) as [Socket];
     const request = 'GET /v2/held HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n';
     const carry = async (count: number) => {
-      socket.write(request.repeat(count));
-      await held.reached(count);
+      let answers = 0;
+      const count200 = (bytes: Buffer) => (answers += bytes.toString().match(/HTTP\/1\.1 200/g)?.length ?? 0);
+      socket.on('data', count200).write(request.repeat(count));
+      await held.reached(1);
       const listeners = peer.listenerCount('close');
-      held.letGo();
-      for (let answers = 0; answers < count;) {
-        const [bytes] = (await once(socket, 'data')) as [Buffer];
-        answers += bytes.toString().match(/HTTP\/1\.1 200/g)?.length ?? 0;
+      for (let n = 0; n < count; n++) {
+        await held.reached(1);
+        held.letGo();
       }
+      while (answers < count) await once(socket, 'data');
+      socket.off('data', count200);
       return listeners;
     };
     const alone = await carry(1);
@@ -203,6 +223,53 @@ describe('Connections', () => {
     process.off('warning', onWarning);
     expect(warnings).toEqual([]);
     socket.destroy();
+  });
+
+  it('have one answer in memory, however many they ask for and do not read', async () => {
+    await start({});
+    const socket = open();
+    socket.pause();
+    const [peer] = (await once(server.app.getHttpServer(), 'connection')) as [Socket];
+    socket.write('GET /v2/large HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n'.repeat(20));
+    while (peer.writableLength === 0) await server.ask('/v2/open');
+    for (let n = 0; n < 20; n++) await server.ask('/v2/open');
+    expect(peer.writableLength).toBeLessThan(65 * 1024 * 1024);
+    socket.destroy();
+  });
+
+  it('take no more memory together than a fair share, and let others have their answers', async () => {
+    const scopes = new Set<Scope>(['read']);
+    await start(
+      { rates: {} },
+      {
+        authenticate: ({ headers }) => {
+          const tenantId = String(headers['x-api-key']);
+          return Promise.resolve({ keyId: tenantId, tenantId, organizationId: 'o', scopes });
+        },
+      },
+    );
+    const sockets = Array.from({ length: 6 }, () => {
+      const socket = open().pause();
+      socket.write('GET /v2/large HTTP/1.1\r\nhost: x\r\nx-api-key: greedy\r\n\r\n');
+      return socket;
+    });
+    let refused;
+    do refused = await server.ask('/v2/large', { method: 'HEAD' }, 'greedy');
+    while (refused.status !== 503);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    const answer = await fetch(`${server.url}/v2/large`, { headers: { 'x-api-key': 'modest' } });
+    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 64 * 1024 * 1024]);
+    expect(await statuses(1, '/v2/address', 'greedy')).toEqual([200]);
+    for (const socket of sockets) socket.destroy();
+    while ((await server.ask('/v2/large', { method: 'HEAD' }, 'greedy')).status !== 200);
+  });
+
+  it('are closed when they bring more than can wait', async () => {
+    await start({});
+    const socket = open();
+    socket.write('GET /v2/held HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\n\r\n'.repeat(150));
+    await once(socket, 'close');
+    expect(await statuses(1, '/v2/address')).toEqual([200]);
   });
 
   it('beyond the most there may be are closed', async () => {

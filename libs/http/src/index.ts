@@ -24,6 +24,7 @@ export type { Route } from './routes';
 export { jsonInvalid, parseJson } from './json';
 export { requestId } from './request-id';
 export { Idempotency } from './idempotency';
+export { FairShare } from './fair-share';
 export { SharedReads } from './shared-reads';
 export { checkTarget, checkUrl, guardedFetch } from './outbound';
 export { OutboundFailure, OutboundRefused } from './outbound-errors';

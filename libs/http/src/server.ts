@@ -17,6 +17,7 @@ import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';
 import { loggedError } from './logged-error';
 import { countTurnedAway, type MetricsOptions, serveMetrics } from './metrics';
 import { NestLogger } from './nest-logger';
+import { oneAtATime } from './pipelining';
 import { ProblemFilter } from './problem-filter';
 import { type Limits, readBodies } from './request-body';
 import { requestId } from './request-id';
@@ -28,6 +29,7 @@ import { endTrace } from './request-tracing';
 import { endSlowReaders } from './slow-readers';
 import { reportTurnedAway } from './turned-away';
 import { turnstile } from './turnstile';
+import { bookAnswers } from './unread';
 
 export interface ServerOptions {
   readonly logger: Logger;
@@ -119,7 +121,8 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const { told } = departures;
   const report = reportTurnedAway(logger);
   const doors = new Doors(instance.server, edge.connections);
-  told.push((request) => admission.depart(request), readBodies(instance, limits), logRequests(logger, report));
+  told.push((request) => admission.depart(request), bookAnswers(instance, admission));
+  told.push(readBodies(instance, limits), logRequests(logger, report));
   const { refused } = options;
   if (refused) told.push((request, reply) => tellRefused(request, reply, refused));
   if (options.metrics) told.push(serveMetrics(instance, admission, doors, options.metrics));
@@ -127,6 +130,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const { dialect } = options;
   const turnedAway = [logTurnedAway(logger, report), ...(options.metrics ? [countTurnedAway] : [])];
   const open = turnstile(instance.server, { admission, table, greeting, dialect, told: turnedAway });
+  oneAtATime(instance.server);
   // An answer that the framework gives while it closes says that its connection closes.
   instance.addHook('preClose', (done) => {
     open();

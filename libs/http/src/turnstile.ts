@@ -34,9 +34,10 @@ interface Gate {
  */
 export function turnstile(server: Server, gate: Gate): () => void {
   const [letIn] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void];
+  let isOpen = false;
   const arrive = (request: IncomingMessage, response: ServerResponse) => {
     const startedAt = performance.now();
-    const problem = gate.admission.full(request.headers, startedAt);
+    const problem = isOpen ? undefined : gate.admission.full(request.headers, startedAt);
     if (problem) {
       const { url } = canonicalUrl(request.url ?? '/', gate.dialect);
       if (gate.table.isUsual(request.method ?? '', url)) {
@@ -48,7 +49,7 @@ export function turnstile(server: Server, gate: Gate): () => void {
   };
   server.off('request', letIn).on('request', arrive);
   return () => {
-    server.off('request', arrive).on('request', letIn);
+    isOpen = true;
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientNetwork } from './client-address';
 import type { InFlight } from './in-flight';
 
 /** A request under way, from its head to the end of its answer. */
@@ -16,10 +17,18 @@ export interface Visit {
   countedKey?: string;
   /** Bytes of its body that are in memory. */
   heldBytes: number;
+  /** Bytes of its answer that are counted until its client has read them, and for whom. */
+  unreadBytes: number;
+  unreadOwner?: string;
   /** Why it was refused for the sake of others. */
   shed?: 'rate' | 'capacity';
   /** While it is traced. */
   span?: Span;
+}
+
+/** Whose share a request takes: its workspace's, or that of its address while nobody is known. */
+export function ownerOf({ actor, visit }: FastifyRequest): string {
+  return (actor as FastifyRequest['actor'] | undefined)?.tenantId ?? clientNetwork(visit.address);
 }
 
 /** Nginx's number for a client that went away before its answer was sent. */

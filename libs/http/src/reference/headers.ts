@@ -25,7 +25,10 @@ export const PARAMETERS = {
 /** Headers of answers. */
 export const HEADERS = {
   'x-request-id': { description: 'The id of this request in logs and history.', schema: string },
-  ETag: { description: 'The version; goes into `If-Match`.', schema: string },
+  ETag: {
+    description: 'The version; goes into `If-Match`, or where the answer is a file, into `If-None-Match`.',
+    schema: string,
+  },
   Link: { description: 'The next page, as `<…>; rel="next"`; absent on the last.', schema: string },
   Warning: {
     description: '`110` when the answer is an older one, because the other host does not answer.',

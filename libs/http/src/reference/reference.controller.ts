@@ -4,6 +4,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access } from '../access';
+import { Asset } from '../asset';
 import { Area, Describe } from '../describe';
 import { NotFound } from '../errors';
 import { path } from '../request';
@@ -37,23 +38,27 @@ const FILES: ReadonlyMap<string, { readonly type: string; readonly text?: string
   ['page.css', { type: CSS, text: STYLE }],
   ['page.js', { type: JAVASCRIPT, text: SCRIPT }],
 ]);
+const assets = new Map<string, Promise<Asset>>();
 
 /** The OpenAPI document of all routes of the server, and a page to read it. */
 @Area('Service')
 @Controller()
 export class ReferenceController {
-  private document?: string;
+  private document?: Asset;
 
   constructor(private readonly host: HttpAdapterHost) {}
 
   @Get('openapi.json')
   @Access('public')
-  @Describe({ summary: 'Get this document', answers: { 200: free } })
-  openApi(@Res({ passthrough: true }) reply: FastifyReply): string {
+  @Describe({ summary: 'Get this document', answers: { 200: free, 304: null }, gives: ['ETag'] })
+  openApi(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer | undefined {
     const app = { getHttpAdapter: () => this.host.httpAdapter };
-    this.document ??= JSON.stringify(openApi(routes(app), VERSION));
-    void reply.header('content-type', 'application/json; charset=utf-8');
-    return this.document;
+    this.document ??= new Asset(
+      Buffer.from(JSON.stringify(openApi(routes(app), VERSION))),
+      'application/json; charset=utf-8',
+      'no-cache',
+    );
+    return this.document.answer(request, reply);
   }
 
   @Get('docs')
@@ -69,13 +74,31 @@ export class ReferenceController {
   @Describe({
     summary: 'Get a script or style sheet of that page',
     path: filePath,
-    answers: { 200: { content: { 'text/css': text, 'text/javascript': text } } },
+    answers: { 200: { content: { 'text/css': text, 'text/javascript': text } }, 304: null },
+    gives: ['ETag'],
   })
-  async file(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+  async file(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer | undefined> {
     const { file: name } = path(filePath, request);
-    const file = FILES.get(name);
-    if (!file) throw new NotFound();
-    void reply.type(file.type).header('cache-control', 'public, max-age=3600');
-    return file.text ?? readFile(join(dirname(require.resolve('swagger-ui-dist/package.json')), name), 'utf8');
+    if (!FILES.has(name)) throw new NotFound();
+    return (await assetOf(name)).answer(request, reply);
   }
+}
+
+/** Read once. */
+function assetOf(name: string): Promise<Asset> {
+  const known = assets.get(name);
+  if (known) return known;
+  const asset = read(name);
+  assets.set(name, asset);
+  asset.catch(() => assets.delete(name));
+  return asset;
+}
+
+async function read(name: string): Promise<Asset> {
+  const { type, text } = FILES.get(name)!;
+  const file = join(dirname(require.resolve('swagger-ui-dist/package.json')), name);
+  return new Asset(text === undefined ? await readFile(file) : Buffer.from(text), type, 'public, max-age=3600');
 }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { Controller, Delete, Get, HttpCode, Module, Patch, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { chromium } from 'playwright-core';
@@ -180,6 +182,45 @@ describe('The reference', () => {
         type,
       });
     }
+  });
+
+  it('is sent again only to who does not have it', async () => {
+    for (const path of ['/openapi.json', '/docs/swagger-ui-bundle.js', '/docs/page.css']) {
+      const first = await fetch(server.url + path);
+      const etag = first.headers.get('etag')!;
+      expect(etag).toMatch(/^"[\w-]{43}"$/);
+      expect((await first.arrayBuffer()).byteLength).toBeGreaterThan(100);
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await fetch(server.url + path, { headers: { 'if-none-match': known } });
+        expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
+      }
+      const other = await fetch(server.url + path, { headers: { 'if-none-match': '"other"' } });
+      expect([other.status, (await other.arrayBuffer()).byteLength > 100]).toEqual([200, true]);
+    }
+  });
+
+  it('is in memory once, and closes nothing, however many clients ask for it and read nothing', async () => {
+    const small = await startSample({ edge: { requests: { total: 8, perKey: 8 } } }, ThingsModule);
+    const { port } = new URL(small.url);
+    const memory = () => process.memoryUsage().heapUsed + process.memoryUsage().external;
+    await fetch(`${small.url}/docs/swagger-ui-bundle.js`).then((answer) => answer.arrayBuffer());
+    const before = memory();
+    const request = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(20);
+    const begun: string[] = [];
+    const sockets: Socket[] = [];
+    for (let n = 0; n < 20; n++) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      sockets.push(socket);
+      socket.write(request);
+      begun.push(((await once(socket, 'data')) as [Buffer])[0].toString('latin1', 9, 12));
+      socket.pause();
+    }
+    expect(new Set(begun)).toEqual(new Set(['200']));
+    expect((await small.ask('/v1/things?owner=me')).status).toBe(200);
+    // Each connection asked for 30 MB.
+    expect(memory() - before).toBeLessThan(100 * 1024 * 1024);
+    for (const socket of sockets) socket.destroy();
+    await small.app.close();
   });
 
   it('gives out no other file', async () => {
