@@ -231,6 +231,30 @@ describe('The standalone service', () => {
     });
   });
 
+  it('runs deployments of one workspace only where its executor does not keep workspaces apart', async () => {
+    const addWorkspace = async (url: string) => {
+      const answer = await fetch(`${url}/api/v1/workspaces`, {
+        method: 'POST',
+        headers: { 'x-api-key': key(), 'content-type': 'application/json' },
+        body: '{"display_name":"second"}',
+      });
+      return { status: answer.status, body: await answer.json() };
+    };
+    const kubernetes = await start({ EXECUTOR: 'kubernetes' });
+    expect(await addWorkspace(kubernetes.url)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringMatching(/^EXECUTOR=kubernetes .*one only\.$/) as string },
+    });
+    await killed(kubernetes.process);
+    const record = await start();
+    expect(await addWorkspace(record.url)).toMatchObject({ status: 200 });
+    await killed(record.process);
+    expect(await run({ EXECUTOR: 'kubernetes' })).toMatchObject({
+      code: 1,
+      errors: [expect.stringMatching(/^EXECUTOR=kubernetes .*one only, and there are 2\. Set EXECUTOR/)],
+    });
+  });
+
   it('lists every wrong setting at once and ends with 2', async () => {
     expect(await run({ PORT: 'x', HOSTING: 'y', FAIRLEAD_API_KEY: 'short' })).toMatchObject({
       code: 2,

@@ -54,7 +54,7 @@ async function startProcess() {
   const vault = new Vault(database.pool, masterKeys);
 
   @Module({
-    imports: [EventingModule.with({ store, vault, db: database.db, pool: database.pool }), AccessModule],
+    imports: [EventingModule.with({ store, vault, db: database.db, pool: database.pool }), AccessModule.with()],
     controllers: [Probe],
   })
   class TestModule {}

@@ -1,7 +1,8 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { AppendTooLarge, Followers } from '@fairlead/eventing';
 import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound } from '@fairlead/http';
 import { Authenticator } from './access.authenticator';
+import { AccessOptions } from './access.options';
 import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';
 import { ApiKeysController } from './api-keys.controller';
 import { ParkedSubjectsController } from './parked-subjects.controller';
@@ -18,13 +19,18 @@ mapError(KeyNotFound, ({ message }) => new NotFound(message));
 mapError(LastAdminKey, ({ message }) => new Conflict(message));
 
 /** Tenants, API keys and who may do what. */
-@Module({
-  controllers: [ApiKeysController, ParkedSubjectsController, TenantsController],
-  providers: [Authenticator, ApiKeyView, TenantView],
-  exports: [Authenticator],
-})
+@Module({})
 export class AccessModule implements OnModuleInit {
   constructor(private readonly followers: Followers) {}
+
+  static with(options = new AccessOptions()): DynamicModule {
+    return {
+      module: AccessModule,
+      controllers: [ApiKeysController, ParkedSubjectsController, TenantsController],
+      providers: [{ provide: AccessOptions, useValue: options }, Authenticator, ApiKeyView, TenantView],
+      exports: [Authenticator],
+    };
+  }
 
   onModuleInit(): void {
     this.followers.register(tenantsProjection);

@@ -1,5 +1,6 @@
 export { Authenticator } from './access.authenticator';
 export { AccessModule } from './access.module';
+export { AccessOptions } from './access.options';
 export { AdminKeyProblem, registerAdminKey } from './admin-key.registration';
 export { accessMigrations } from './migrations';
 export { DEFAULT_TENANT } from './tenant';

@@ -16,6 +16,7 @@ import {
   Area,
   body,
   bool,
+  Conflict,
   Describe,
   Forbidden,
   metadataOf,
@@ -30,6 +31,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 import { workspace } from './access.answers.schema';
 import { Authenticator, NO_TENANT } from './access.authenticator';
+import { AccessOptions } from './access.options';
 import { createTenant, type Tenant, TenantExists, type TenantFacts, tenantModel } from './tenant';
 import { tenantsProjection, TenantView } from './tenant.view';
 
@@ -49,6 +51,7 @@ export class TenantsController {
     private readonly followers: Followers,
     private readonly view: TenantView,
     private readonly authenticator: Authenticator,
+    private readonly options: AccessOptions,
   ) {}
 
   @Get('workspaces')
@@ -80,13 +83,15 @@ export class TenantsController {
     summary: 'Create a workspace',
     description: 'Needs a key of the organisation.',
     body: newTenant,
-    answers: { 200: workspace, 409: 'The id or the handle is in use.' },
+    answers: { 200: workspace, 409: 'The id or the handle is in use, or this installation has one workspace only.' },
     takes: ['x-reason'],
   })
   async create(@Req() request: FastifyRequest) {
     const draft = body(newTenant, request);
     const key = await this.authenticator.keyOf(request.actor);
     if (key.kind === 'tenant') throw new Forbidden();
+    const { oneWorkspace } = this.options;
+    if (oneWorkspace !== undefined) throw new Conflict(`${oneWorkspace}.`);
     const facts: TenantFacts = {
       id: draft.id ?? randomUUID(),
       organization_id: request.actor.organizationId,

@@ -215,10 +215,13 @@ function requireAccess(dataDir: string): void {
   try {
     if (existsSync(dataDir)) accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new DatabaseProblem(
-      `The data directory ${dataDir} belongs to another user: run as that user or choose another FAIRLEAD_DATA_DIR.`,
-      { cause: error },
-    );
+    const why =
+      errorCode(error) === 'EROFS'
+        ? 'is on a file system that is mounted read-only: mount it writable'
+        : 'belongs to another user: run as that user';
+    throw new DatabaseProblem(`The data directory ${dataDir} ${why} or choose another FAIRLEAD_DATA_DIR.`, {
+      cause: error,
+    });
   }
 }
 

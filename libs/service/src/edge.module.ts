@@ -1,9 +1,10 @@
-import { AccessModule } from '@fairlead/access';
+import { AccessModule, AccessOptions } from '@fairlead/access';
 import { AuditModule } from '@fairlead/audit';
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
 import { mount, ReferenceController, type Remote } from '@fairlead/http';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health.module';
+import { ONE_WORKSPACE } from './one-workspace';
 import { type ServiceName, services } from './services';
 import type { Settings } from './settings';
 
@@ -21,7 +22,7 @@ export class EdgeModule {
       module: EdgeModule,
       imports: [
         EventingModule.with(parts),
-        AccessModule,
+        AccessModule.with(new AccessOptions(settings.rollouts.executor === 'kubernetes' ? ONE_WORKSPACE : undefined)),
         AuditModule,
         ...names.map((name) => mount(services[name].module(settings), elsewhere(name))),
         HealthModule.with(settings),

@@ -16,6 +16,22 @@ export function operatorLine(error: unknown): string | undefined {
   return known.some((problem) => error instanceof problem) ? (error as Error).message : undefined;
 }
 
+/** What a file that cannot be written in the data directory means for the operator; undefined for other errors. */
+export function writeProblem(error: unknown, dataDir: string): StartProblem | undefined {
+  const { code = '', path } = Object(error) as NodeJS.ErrnoException;
+  if (typeof path !== 'string' || !path.startsWith(dataDir)) return undefined;
+  const reason = {
+    EROFS: 'its file system is mounted read-only',
+    EACCES: 'this user may not write there',
+    EPERM: 'this user may not write there',
+    ENOSPC: 'its disk is full',
+    EDQUOT: 'its disk is full',
+  }[code];
+  if (reason === undefined) return undefined;
+  const message = `The file ${path} cannot be written: ${reason}. Mend that or set FAIRLEAD_DATA_DIR.`;
+  return new StartProblem(message, { cause: error });
+}
+
 /** What a failed attempt to listen means for the operator; undefined for other errors. */
 export function listenProblem(error: unknown, host: string, port: number): StartProblem | undefined {
   const reason = {

@@ -18,7 +18,8 @@ import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
-import { listenProblem, StartProblem } from './problem';
+import { requireOneWorkspace } from './one-workspace';
+import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
 
 /** What a process runs. */
@@ -70,7 +71,7 @@ export async function start(program: Program, settings: Settings): Promise<Runni
     return { url: await listening(program, settings, logger, started), stop };
   } catch (error) {
     await stop();
-    throw error;
+    throw writeProblem(error, settings.dataDir) ?? error;
   }
 }
 
@@ -81,6 +82,7 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
     started.push(() => tracing.stop());
   }
   const parts = await open(program, settings, logger, started);
+  await requireOneWorkspace(parts.pool, settings);
   const registry = new Registry();
   const app: NestFastifyApplication = await createServer(program.module(parts), {
     ...program.server(() => app),
