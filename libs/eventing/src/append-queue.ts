@@ -1,3 +1,4 @@
+import { outsideRequest } from '@fairlead/postgres';
 import type { Pool } from 'pg';
 import type { AppendTexts } from './append-limit';
 import type { Metadata, Recorded } from './event';
@@ -72,7 +73,7 @@ export class AppendQueue {
       const expected = expectedVersion === 'any' ? -1 : expectedVersion;
       const identified = events.map((event) => ({ ...event, id: event.id ?? newId() }));
       this.queue.push({ stream, expected, events: identified, metadata, texts, resolve, reject });
-      if (!this.sending) void this.send();
+      if (!this.sending) void outsideRequest(() => this.send());
     });
   }
 

@@ -93,6 +93,8 @@ describe('the filter language', () => {
     ['('.repeat(3), "was expected, found '('"],
     [`${'not('.repeat(50)}eq(name,"a")${')'.repeat(50)}`, 'nested deeper than'],
     [`eq(name, "${'x'.repeat(20_000)}")`, 'longer than'],
+    [`and(${Array(100).fill('eq(name, "a")').join()})`, 'it has more than 100 calls'],
+    [`or(${Array(6).fill('search("a")').join()})`, 'it calls search() more than 5 times'],
   ])('refuses %j and names what is not understood', (source, message) => {
     expect(() => compiled(source)).toThrow(FilterError);
     expect(() => compiled(source)).toThrow(message);

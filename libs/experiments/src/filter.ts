@@ -17,18 +17,22 @@ export class FilterError extends Error {
 
 const MAX_DEPTH = 20;
 const MAX_LENGTH = 20_000;
+const MAX_CALLS = 100;
+/** Each looks through every text of a run. */
+const MAX_SEARCHES = 5;
 const TOKEN =
   /\s*(?:([A-Za-z_][\w.]*)|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([()[\],]))/suy;
 
 /**
  * Parses the filter language of the SDKs: `and(eq(name, "x"), gt(start_time, "2026-01-01T00:00:00Z"))`.
- * Strings stand in double or single quotes with backslash escapes; lists in square brackets.
+ * Strings stand in double or single quotes with backslash escapes; lists in square brackets. A filter has at most 20,000
+ * characters, 20 levels, 100 calls and 5 calls of `search`.
  * @throws FilterError naming the place and what was expected.
  */
 export function parseFilter(source: string): FilterNode {
   if (source.length > MAX_LENGTH) throw new FilterError(`it is longer than ${MAX_LENGTH} characters.`);
   const tokens = tokenize(source);
-  const parser = { tokens, index: 0 };
+  const parser = { tokens, index: 0, calls: 0, searches: 0 };
   const node = parseNode(parser, 0);
   const rest = tokens[parser.index];
   if (rest) throw new FilterError(`nothing may follow the expression, found '${shown(rest)}'.`);
@@ -44,6 +48,8 @@ interface Token {
 interface Parser {
   readonly tokens: readonly Token[];
   index: number;
+  calls: number;
+  searches: number;
 }
 
 function tokenize(source: string): Token[] {
@@ -78,6 +84,7 @@ function parseNode(parser: Parser, depth: number): FilterNode {
   const token = next(parser, 'a call, a field or a value');
   if (token.kind === 'word') {
     if (!accept(parser, '(')) return constant(token.text) ?? { kind: 'field', name: token.text };
+    countCall(parser, token.text);
     return { kind: 'call', name: token.text, args: sequence(parser, ')', () => parseNode(parser, depth + 1)) };
   }
   if (token.kind === 'sign' && token.text === '[') {
@@ -85,6 +92,12 @@ function parseNode(parser: Parser, depth: number): FilterNode {
   }
   parser.index -= 1;
   return { kind: 'literal', value: parseLiteral(parser) };
+}
+
+function countCall(parser: Parser, name: string): void {
+  if (++parser.calls > MAX_CALLS) throw new FilterError(`it has more than ${MAX_CALLS} calls.`);
+  if (name !== 'search') return;
+  if (++parser.searches > MAX_SEARCHES) throw new FilterError(`it calls search() more than ${MAX_SEARCHES} times.`);
 }
 
 function parseLiteral(parser: Parser): Literal {

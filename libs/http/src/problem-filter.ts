@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { answerTo, sendProblem } from './answer';
 import { HttpProblem } from './errors';
+import { tooExpensive } from './read-requests';
 
 /** Answers every error that a route, a hook or the framework throws, and logs those that are not the client's fault. */
 @Catch()
@@ -18,7 +19,8 @@ export class ProblemFilter implements ExceptionFilter {
       reply.raw.destroy();
       return;
     }
-    const { problem, log } = answerTo(error);
+    const expensive = tooExpensive(request, error);
+    const { problem, log } = expensive ? { problem: expensive, log: 'warn' as const } : answerTo(error);
     if (log) this.logger[log]({ err: error, requestId: request.id }, 'A request failed');
     if (reply.sent) return;
     if (reply.raw.headersSent) reply.raw.destroy();
@@ -26,7 +28,10 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** True when the client went away before its body was complete: whatever failed then, failed because of that. */
-function isCutOff({ raw }: FastifyRequest): boolean {
-  return raw.destroyed && !raw.complete;
+/**
+ * True when the client went away before its body was complete, or does not wait for what it wanted to read: whatever
+ * failed then, failed because of that.
+ */
+function isCutOff({ raw, visit }: FastifyRequest): boolean {
+  return (raw.destroyed && !raw.complete) || (visit?.reading?.aborted ?? false);
 }

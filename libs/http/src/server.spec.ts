@@ -1,6 +1,7 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import pino from 'pino';
 import { Access, createServer, routes } from '.';
+import { answerTo } from './answer';
 import { securityHeaders } from './security-headers';
 import { type SampleServer, startSample } from './testing/sample-server';
 
@@ -165,13 +166,18 @@ describe('The server', () => {
       ['code=ECONNREFUSED', 503],
       ['code=40001', 503],
       ['message=timeout+exceeded+when+trying+to+connect', 503],
-      ['code=57014', 504],
+      // The time limit for reads.
+      ['code=57014', 400],
       ['code=22003', 400],
     ])('a failure of the database (%s) with %i', async (query, status) => {
       const answer = await ask(`/v2/broken?${query}`);
       expect(answer.status).toBe(status);
       expect(answer.headers.has('retry-after')).toBe(status > 500);
     });
+  });
+
+  it('answers 504 where a statement of a write took too long', () => {
+    expect(answerTo(Object.assign(new Error(), { code: '57014' })).problem.status).toBe(504);
   });
 
   it('finishes requests under way before it closes', async () => {

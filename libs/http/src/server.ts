@@ -19,6 +19,7 @@ import { countTurnedAway, type MetricsOptions, serveMetrics } from './metrics';
 import { NestLogger } from './nest-logger';
 import { oneAtATime } from './pipelining';
 import { ProblemFilter } from './problem-filter';
+import { limitReads } from './read-requests';
 import { type Limits, readBodies } from './request-body';
 import { requestId } from './request-id';
 import { logRequests, logTurnedAway } from './request-log';
@@ -118,6 +119,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const { authenticate, traced = false, behindGateway = false } = options;
   const departures = new Departures();
   admit(instance, { table, greeting, admission, authenticate, traced, behindGateway }, departures);
+  limitReads(instance);
   const { told } = departures;
   const report = reportTurnedAway(logger);
   const doors = new Doors(instance.server, edge.connections);

@@ -1,3 +1,5 @@
+import { sharedReading } from '@fairlead/postgres';
+
 interface Reading {
   readonly running: Promise<unknown>;
   next?: Promise<unknown>;
@@ -21,7 +23,7 @@ export class SharedReads {
   }
 
   private begin<T>(key: string, read: () => Promise<T>): Promise<T> {
-    const running = read();
+    const running = sharedReading(read);
     const reading: Reading = { running };
     this.readings.set(key, reading);
     const ended = () => {

@@ -22,6 +22,8 @@ export interface Visit {
   unreadOwner?: string;
   /** Why it was refused for the sake of others. */
   shed?: 'rate' | 'capacity';
+  /** Of a request that only reads: aborted when its client does not wait for the answer any more. */
+  reading?: AbortSignal;
   /** While it is traced. */
   span?: Span;
 }

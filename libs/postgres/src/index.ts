@@ -4,4 +4,7 @@ export { connect, openDatabase, pool, transaction, type DatabaseOptions, type Mi
 export { findEmbedded, startEmbedded, type EmbeddedOptions, type EmbeddedPostgres } from './embedded';
 export { makeDirectory } from './make-directory';
 export { opaqueStorage } from './opaque-storage';
+export { currentReading, outsideRequest, reading, type Reading, sharedReading } from './reading';
+export { openRequestPool, type ReadOptions } from './request-pool';
+export { ShareExceeded } from './shares';
 export { DatabaseProblem, isConnectionLost } from './problem';

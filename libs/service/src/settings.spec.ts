@@ -12,6 +12,7 @@ describe('The settings', () => {
       apiKey: undefined,
       databaseUrl: undefined,
       databaseConnections: 20,
+      readTimeout: 10_000,
       eventStoreUrl: undefined,
       masterKeys: undefined,
       hosting: 'any',

@@ -22,6 +22,8 @@ export interface Settings {
   readonly databaseUrl?: string;
   /** Most connections to the database that requests and followers of one process share. */
   readonly databaseConnections: number;
+  /** Milliseconds after which a statement of a request that only reads is ended. */
+  readonly readTimeout: number;
   /** The log is in this EventStoreDB; without it, in the database. */
   readonly eventStoreUrl?: string;
   /** Wraps the data keys of secrets; generated when absent. */
@@ -115,6 +117,7 @@ export function readSettings(env: Environment): Settings {
     apiKey: read('FAIRLEAD_API_KEY', undefined, secretWord(20)),
     databaseUrl: read('DATABASE_URL', undefined, databaseUrl),
     databaseConnections: read('DATABASE_CONNECTIONS', 20, whole(5, 1000)),
+    readTimeout: 1000 * read('READ_TIMEOUT', 10, whole(1, 120)),
     eventStoreUrl: read('EVENTSTORE_URL', undefined, eventStoreUrl),
     masterKeys: read('FAIRLEAD_MASTER_KEY', undefined, masterKeys),
     hosting: read('HOSTING', 'any', oneOf(HOSTING)),

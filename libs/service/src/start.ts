@@ -13,7 +13,14 @@ import {
   Vault,
 } from '@fairlead/eventing';
 import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/http';
-import { makeDirectory, type MigrationClass, openDatabase, pool, startEmbedded } from '@fairlead/postgres';
+import {
+  makeDirectory,
+  type MigrationClass,
+  openDatabase,
+  openRequestPool,
+  pool,
+  startEmbedded,
+} from '@fairlead/postgres';
 import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
@@ -54,6 +61,9 @@ export interface Running {
 
 /** New connections that wait while the process is busy; what the system drops beyond comes again only after seconds. */
 const BACKLOG = 8192;
+
+/** Of the connections to the database, the part that requests have which only read. */
+const READ_SHARE = 2 / 5;
 
 type Undo = () => Promise<void>;
 
@@ -111,17 +121,20 @@ async function open(
   if (!settings.databaseUrl && !embedded)
     throw new StartProblem('DATABASE_URL must name the database of all services.');
   const url = settings.databaseUrl ?? (await startPostgres(settings, logger, started));
+  const readConnections = Math.floor(settings.databaseConnections * READ_SHARE);
   const db = await openDatabase({
     url,
     migrations: [...eventingMigrations, ...httpMigrations, ...migrations],
-    poolSize: settings.databaseConnections,
+    poolSize: settings.databaseConnections - readConnections,
   });
   started.push(() => db.destroy());
-  const store = await openEventStore(pool(db), settings.eventStoreUrl);
+  const requests = openRequestPool(pool(db), { url, connections: readConnections, timeout: settings.readTimeout });
+  started.push(() => requests.close());
+  const store = await openEventStore(requests.pool, settings.eventStoreUrl);
   started.push(() => store.close());
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
   const kafka = settings.kafka && { cluster: new KafkaCluster(settings.kafka), publications };
-  return { store, db, pool: pool(db), vault: new Vault(pool(db), masterKeys), kafka };
+  return { store, db, pool: requests.pool, vault: new Vault(pool(db), masterKeys), kafka };
 }
 
 async function startPostgres({ dataDir }: Settings, logger: Logger, started: Undo[]): Promise<string> {

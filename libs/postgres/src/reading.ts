@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setMaxListeners } from 'node:events';
+
+/** A request that only reads. */
+export interface Reading {
+  /** The workspace whose share of the connections it uses. */
+  readonly owner: string;
+  /** Aborted when the client does not wait for the answer any more: its statements are cancelled. */
+  readonly signal: AbortSignal;
+}
+
+const current = new AsyncLocalStorage<Reading | undefined>();
+
+/** Runs `work` as part of a request that only reads; its statements are limited by the pool for requests. */
+export function reading<T>(request: Reading, work: () => T): T {
+  // One for each statement that runs or waits at the time.
+  setMaxListeners(0, request.signal);
+  return current.run(request, work);
+}
+
+/** Runs `work` as part of no request: for what other requests need as well. */
+export function outsideRequest<T>(work: () => T): T {
+  return current.run(undefined, work);
+}
+
+/** Runs `work` on behalf of the current owner, but to its end when the client goes away, because others wait for it too. */
+export function sharedReading<T>(work: () => T): T {
+  const request = current.getStore();
+  return request ? reading({ owner: request.owner, signal: NEVER }, work) : work();
+}
+
+/** The request that the current code belongs to, when that only reads. */
+export function currentReading(): Reading | undefined {
+  return current.getStore();
+}
+
+const NEVER = new AbortController().signal;

@@ -1,0 +1,128 @@
+import type { Pool } from 'pg';
+import { reading, sharedReading } from './reading';
+import { openRequestPool } from './request-pool';
+import { testDatabase, type TestDatabase } from './testing';
+
+const NEVER = new AbortController().signal;
+
+describe('The pool for requests', () => {
+  let database: TestDatabase;
+  let pool: Pool;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    database = await testDatabase([]);
+    await database.pool.query('create table held (id int)');
+  });
+  afterAll(() => database.drop());
+  afterEach(() => close());
+
+  function open(timeout = 60_000, connections = 4): void {
+    ({ pool, close } = openRequestPool(database.pool, { url: database.url, connections, timeout }));
+  }
+
+  const read = (owner: string, statement: string, signal = NEVER) =>
+    reading({ owner, signal }, () => pool.query<Record<string, string>>(statement));
+
+  /** Statements of reads that run on the server now. */
+  async function running(): Promise<number> {
+    const { rowCount } = await database.pool.query(
+      `select from pg_stat_activity where datname = current_database() and application_name = 'fairlead reads' and state = 'active'`,
+    );
+    return rowCount ?? 0;
+  }
+
+  async function until(count: number): Promise<void> {
+    while ((await running()) !== count);
+  }
+
+  /** Runs `work` while whatever reads the table waits. */
+  async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
+    const client = await database.pool.connect();
+    try {
+      await client.query('begin; lock table held');
+      return await work();
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  }
+
+  it('leaves what does not only read on the connections that it had', async () => {
+    open();
+    const setting = `select current_setting('application_name') as name`;
+    expect((await pool.query(setting)).rows).toEqual([{ name: 'fairlead' }]);
+    expect((await read('a', setting)).rows).toEqual([{ name: 'fairlead reads' }]);
+  });
+
+  it('never lets one owner have more than half of the connections, and serves the others meanwhile', async () => {
+    open();
+    const reads = await whileHeld(async () => {
+      const all = Array.from({ length: 20 }, () => read('greedy', 'select from held'));
+      await until(2);
+      expect((await read('other', 'select 1 as one')).rows).toEqual([{ one: 1 }]);
+      expect(await running()).toBe(2);
+      return all;
+    });
+    await expect(Promise.all(reads)).resolves.toHaveLength(20);
+  });
+
+  it('refuses what would wait behind two hundred others of its owner, and nobody else', async () => {
+    open();
+    const reads = await whileHeld(async () => {
+      const all = Array.from({ length: 203 }, () => read('greedy', 'select from held'));
+      await expect(all.at(-1)).rejects.toThrow('Too many reads of one workspace wait for the database.');
+      expect((await read('other', 'select 1 as one')).rows).toEqual([{ one: 1 }]);
+      return all.slice(0, -1);
+    });
+    await Promise.all(reads);
+  });
+
+  it('ends a statement that takes longer than the limit', async () => {
+    open(100);
+    await whileHeld(() => expect(read('a', 'select from held')).rejects.toMatchObject({ code: '57014' }));
+  });
+
+  it('cancels the statement of a client that goes away, and begins none for it afterwards', async () => {
+    open();
+    const client = new AbortController();
+    await whileHeld(async () => {
+      const ended = expect(read('a', 'select from held', client.signal)).rejects.toMatchObject({ code: '57014' });
+      await until(1);
+      client.abort();
+      await ended;
+      await until(0);
+    });
+    await expect(read('a', 'select 1', client.signal)).rejects.toThrow(/abort/);
+    // The place is free again.
+    await expect(Promise.all([read('a', 'select 1'), read('a', 'select 1')])).resolves.toHaveLength(2);
+  });
+
+  it('takes a client that goes away out of the queue', async () => {
+    open();
+    const client = new AbortController();
+    await whileHeld(async () => {
+      const two = [read('a', 'select from held'), read('a', 'select from held')];
+      await until(2);
+      const third = read('a', 'select from held', client.signal);
+      client.abort();
+      await expect(third).rejects.toThrow(/abort/);
+      expect(pool.waitingCount).toBe(0);
+      return two;
+    }).then((two) => Promise.all(two));
+  });
+
+  it('goes on with what others wait for as well', async () => {
+    open();
+    const client = new AbortController();
+    const shared = await whileHeld(async () => {
+      const read = reading({ owner: 'a', signal: client.signal }, () =>
+        sharedReading(() => pool.query('select from held')),
+      );
+      await until(1);
+      client.abort();
+      return [read];
+    });
+    await expect(shared[0]).resolves.toMatchObject({ rowCount: 0 });
+  });
+});

@@ -1,0 +1,122 @@
+import { connect as connectTo, type Socket } from 'node:net';
+import { Pool, type PoolClient } from 'pg';
+import { currentReading, type Reading } from './reading';
+import { Shares } from './shares';
+import { watchedClient } from './watched-client';
+
+export interface ReadOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  /** Most connections for reads at a time. */
+  readonly connections: number;
+  /** Milliseconds after which a statement of a read ends. */
+  readonly timeout: number;
+}
+
+/** Requests of one owner that may wait for a connection. */
+const WAITING = 200;
+const CONNECT_MS = 5_000;
+/** A server that does not take a cancel request by then takes none; its own timeout ends the statement. */
+const CANCEL_MS = 5_000;
+const CANCEL_REQUEST = 80_877_102;
+
+type Connected = (error: Error | undefined, client?: PoolClient, release?: PoolClient['release']) => void;
+
+/** What the library keeps to itself. */
+interface Inside {
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly connection: { readonly stream: Socket };
+  readonly host: string;
+  readonly port: number;
+  readonly _activeQuery: unknown;
+}
+
+/**
+ * The pool for code that runs in requests: what only reads has connections of its own, on which statements end after
+ * `timeout`, everything else those of `main`. One workspace's reads take at most half of these connections; at most 200
+ * of them wait for one, a further one is a ShareExceeded. When the client of a read goes away, its statement is
+ * cancelled on the server, and what it asks for afterwards is refused. `close` ends the connections for reads.
+ */
+export function openRequestPool(
+  main: Pool,
+  { url, connections: total, timeout }: ReadOptions,
+): { pool: Pool; close: () => Promise<void> } {
+  const reads = new Pool({
+    connectionString: url,
+    max: total,
+    Client: watchedClient(),
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'fairlead reads',
+    keepAlive: true,
+    statement_timeout: timeout,
+  });
+  // A connection that is lost while nobody uses it is replaced by the next one.
+  reads.on('error', () => undefined);
+  const shares = new Shares(total, Math.max(1, Math.floor(total / 2)), WAITING);
+  const connect = (done?: Connected) => {
+    const request = currentReading();
+    if (!request) return done ? main.connect(done as never) : main.connect();
+    const connected = connectFor(request, reads, shares);
+    if (!done) return connected;
+    // The library passes what is thrown in there on to nobody.
+    connected.then(
+      (client) => done(undefined, client, client.release.bind(client)),
+      (error: Error) => done(error),
+    );
+    return undefined;
+  };
+  const pool = Object.create(main, {
+    connect: { value: connect },
+    totalCount: { get: () => main.totalCount + reads.totalCount },
+    idleCount: { get: () => main.idleCount + reads.idleCount },
+    waitingCount: { get: () => main.waitingCount + shares.waitingCount },
+  }) as Pool;
+  return { pool, close: () => reads.end() };
+}
+
+async function connectFor({ owner, signal }: Reading, reads: Pool, shares: Shares): Promise<PoolClient> {
+  const giveBack = await shares.take(owner, signal);
+  let client: PoolClient;
+  try {
+    client = await reads.connect();
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  const inside = client as unknown as Inside;
+  const release = client.release.bind(client);
+  let cancelled = false;
+  const cancel = () => {
+    cancelled = true;
+    if (inside._activeQuery) cancelStatement(inside);
+  };
+  client.release = (broken) => {
+    signal.removeEventListener('abort', cancel);
+    giveBack();
+    // A cancel request that comes late must not meet the next statement on this connection.
+    release(cancelled || broken);
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) {
+    client.release();
+    throw signal.reason as Error;
+  }
+  return client;
+}
+
+/** Sends the server a cancel request, which goes over a connection of its own and is not answered. */
+function cancelStatement({ host, port, processID, secretKey, connection }: Inside): void {
+  const message = Buffer.alloc(16);
+  message.writeInt32BE(16, 0);
+  message.writeInt32BE(CANCEL_REQUEST, 4);
+  message.writeInt32BE(processID, 8);
+  message.writeInt32BE(secretKey, 12);
+  const socket = host.startsWith('/')
+    ? connectTo(`${host}/.s.PGSQL.${port}`)
+    : connectTo(port, connection.stream.remoteAddress ?? host);
+  socket.setTimeout(CANCEL_MS, () => socket.destroy());
+  socket.on('error', () => socket.destroy());
+  socket.end(message);
+  socket.resume();
+}
