@@ -878,6 +878,33 @@ describe('replay', () => {
     expect((await send('GET', at(id, '?at=yesterday'))).status).toBe(422);
     expect((await send('GET', at(id, '?at=2999-01-01&version=1'))).status).toBe(400);
   });
+
+  it('rule 14: leaves out nothing before an event that it answers with, also where the times go back', async () => {
+    const { id } = await service.ready(sample());
+    await send('PATCH', at(id), { body: { source_revision_config: { repo_ref: 'later' } } });
+    const stream = streamName('deployment', id);
+    const events = await service.store.read(stream);
+    const patched = events.find(({ type }) => type === 'DeploymentPatched')!;
+    // Five minutes ahead of the clock that wrote what comes before and after it.
+    const ahead = new Date(Date.parse(patched.time) + 300_000).toISOString();
+    const read = jest
+      .spyOn(service.store, 'read')
+      .mockImplementation(async (name, after) =>
+        name === stream
+          ? events.map((event) => (event === patched ? { ...event, time: ahead } : event)).slice(after ?? 0)
+          : [],
+      );
+    try {
+      const then = (await send('GET', at(id, `?at=${events.at(-1)!.time}`))).json;
+      expect(then.source_revision_config.repo_ref).toBe('main');
+      const before = (await send('GET', at(id, `?version=${patched.version - 1}`))).json;
+      expect(then).toEqual(before);
+      const late = (await send('GET', at(id, `?at=${ahead}`))).json;
+      expect(late).toEqual((await send('GET', at(id, `?version=${events.length}`))).json);
+    } finally {
+      read.mockRestore();
+    }
+  });
 });
 
 describe('tenancy and scopes', () => {

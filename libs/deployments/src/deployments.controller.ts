@@ -259,7 +259,9 @@ export class DeploymentsController {
   ) {
     if (at !== undefined && version !== undefined) throw new BadRequest('Send either at or version, not both.');
     const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
-    const until = at ? events.filter(({ time }) => Date.parse(time) * 1000 <= at.micros) : events.slice(0, version);
+    // Times of services whose clocks differ may not grow: nothing is left out from the middle.
+    const later = at ? events.findIndex(({ time }) => Date.parse(time) * 1000 > at.micros) : -1;
+    const until = at ? events.slice(0, later < 0 ? undefined : later) : events.slice(0, version);
     if (version !== undefined && version > events.length) throw new DeploymentNotFound(id);
     const state = owned(request.actor.tenantId, id, (deployment) => deployment)(fold(deploymentModel, until));
     return this.answers.masked(request, reply, state, until.length);

@@ -4,13 +4,14 @@ import {
   END,
   jsonEvent,
   type JSONEventData,
+  MaxAppendSizeExceededError,
   NO_STREAM,
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { Pool } from 'pg';
 import { newId } from './new-id';
-import { checkAppend } from './append-limit';
+import { appendedBytes, AppendTooLarge, checkAppend } from './append-limit';
 import { categoryOf, type Metadata, type Recorded } from './event';
 import {
   type Appended,
@@ -22,9 +23,10 @@ import {
   VersionConflict,
 } from './event-store';
 import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
-import { isOurs, toEvent, versionOf } from './eventstoredb-event';
+import { hasOriginalTime, isOurs, toEvent, versionOf, withOriginalTime } from './eventstoredb-event';
 import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
 import { EventStoreDbTail } from './eventstoredb-tail';
+import { StreamTimes } from './eventstoredb-times';
 import { Listener } from './listener';
 import { traceStep } from './tracing';
 
@@ -34,10 +36,14 @@ const POLL_MS = 1000;
 /** What an append's time limit grows by with each event. */
 const EVENT_MS = 10;
 
+type Sent = NewEvent & { readonly id: string };
+
 export interface EventStoreDbOptions {
   /** The database that subscribers write to: subscriptions end once it was away. */
   readonly database?: Pool;
   readonly limits?: TimeLimits;
+  /** Milliseconds since 1970: the clock that events get their times from. */
+  readonly now?: () => number;
 }
 
 /**
@@ -54,11 +60,14 @@ export class EventStoreDbStore extends EventStore {
   /** Appends at any version that are under way, by stream. */
   private readonly turns = new Map<string, Promise<Appended>>();
 
+  private readonly times = new StreamTimes();
   private readonly database: Pool | undefined;
+  private readonly now: () => number;
 
-  constructor(url: string, { database, limits }: EventStoreDbOptions = {}) {
+  constructor(url: string, { database, limits, now = Date.now }: EventStoreDbOptions = {}) {
     super();
     this.database = database;
+    this.now = now;
     this.connection = new EventStoreDbConnection(url, limits);
     this.tail = new EventStoreDbTail(this.connection, () => this.head());
     this.restarts = database && new Listener(database, 'restarts', () => (this.connections += 1));
@@ -71,7 +80,8 @@ export class EventStoreDbStore extends EventStore {
   }
 
   /**
-   * As declared; an append that is repeated is recognised when it names the version that it named before. @throws
+   * As declared; an append that is repeated is recognised when it names the version that it named before. All its events
+   * get one time, of this process's clock, but never an earlier one than the stream's event before them. @throws
    * EventStoreUnreachable when nobody answers: the events may have been appended all the same.
    */
   override async append(
@@ -81,22 +91,21 @@ export class EventStoreDbStore extends EventStore {
     metadata: Metadata,
   ): Promise<Appended> {
     checkAppend(stream, events, metadata);
-    const sent = events.map(({ id = newId(), type, data }) =>
-      jsonEvent({ id, type, data: data as JSONEventData['data'], metadata: { ...metadata } }),
-    );
+    const sent = events.map((event) => ({ ...event, id: event.id ?? newId() }));
     const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
-    return traceStep('append', attributes, () => this.send(stream, expectedVersion, events, sent));
+    return traceStep('append', attributes, () => this.send(stream, expectedVersion, events, sent, metadata));
   }
 
   private async send(
     stream: string,
     expectedVersion: number | 'any',
     events: readonly NewEvent[],
-    sent: readonly JSONEventData[],
+    sent: readonly Sent[],
+    metadata: Metadata,
   ): Promise<Appended> {
-    if (expectedVersion !== 'any') return this.appendAt(stream, expectedVersion, sent);
+    if (expectedVersion !== 'any') return this.appendAt(stream, expectedVersion, sent, metadata);
     const known = events.some(({ id }) => id !== undefined) ? await this.find(stream, sent) : undefined;
-    return known ?? this.inTurn(stream, (version) => this.appendAfter(stream, version, sent));
+    return known ?? this.inTurn(stream, (version) => this.appendAfter(stream, version, sent, metadata));
   }
 
   override async read(stream: string, after = 0): Promise<Recorded[]> {
@@ -111,6 +120,7 @@ export class EventStoreDbStore extends EventStore {
       } catch (error) {
         if (!(error instanceof StreamNotFoundError)) throw error;
       }
+      this.times.note(events.at(-1));
       return events;
     });
   }
@@ -199,7 +209,18 @@ export class EventStoreDbStore extends EventStore {
     });
   }
 
-  private async appendAt(stream: string, version: number, sent: readonly JSONEventData[]): Promise<Appended> {
+  private async appendAt(
+    stream: string,
+    version: number,
+    sent: readonly Sent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    const timed = hasOriginalTime(metadata)
+      ? metadata
+      : withOriginalTime(metadata, await this.timeAfter(stream, version));
+    const events = sent.map(({ id, type, data }) =>
+      jsonEvent({ id, type, data: data as JSONEventData['data'], metadata: { ...timed } }),
+    );
     const more = sent.length * EVENT_MS;
     const options: AppendToStreamOptions = {
       expectedRevision: version === 0 ? NO_STREAM : BigInt(version - 1),
@@ -209,11 +230,18 @@ export class EventStoreDbStore extends EventStore {
     try {
       // The same ids at the same revision are appended once, however often they are sent.
       const { nextExpectedRevision } = await this.connection.call(
-        (client) => client.appendToStream(stream, [...sent], options),
+        (client) => client.appendToStream(stream, events, options),
         more,
       );
-      return await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id);
+      const appended = await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id);
+      this.times.note({ stream, ...appended });
+      return appended;
     } catch (error) {
+      if (error instanceof MaxAppendSizeExceededError)
+        throw new AppendTooLarge(
+          stream,
+          sent.reduce((sum, event) => sum + appendedBytes(event, timed), 0),
+        );
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;
       const actual = typeof actualVersion === 'bigint' ? versionOf(actualVersion) : 0;
@@ -222,7 +250,19 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** The time an event got, and its position, are not in the answer to an append. */
+  /** What time it is, but never earlier than the event at a version of a stream. */
+  private async timeAfter(stream: string, version: number): Promise<string> {
+    const now = new Date(this.now()).toISOString();
+    const before = version === 0 ? undefined : (this.times.of(stream, version) ?? (await this.timeOf(stream, version)));
+    return before !== undefined && before > now ? before : now;
+  }
+
+  /** The time of the event at a version of a stream, undefined when there is none. */
+  private async timeOf(stream: string, version: number): Promise<string | undefined> {
+    return (await this.read(stream, version - 1))[0]?.time;
+  }
+
+  /** The event may have been there already, with another time: it is read. */
   private async recorded(stream: string, revision: bigint, id: string): Promise<Appended> {
     const event = (await this.read(stream, Number(revision)))[0];
     if (event?.id !== id) throw new Error(`Stream ${stream} holds another event where ${id} was appended.`);
@@ -230,10 +270,15 @@ export class EventStoreDbStore extends EventStore {
   }
 
   /** Appends behind whatever is there: at `version` first, then at the one that is found. */
-  private async appendAfter(stream: string, version: number, sent: readonly JSONEventData[]): Promise<Appended> {
+  private async appendAfter(
+    stream: string,
+    version: number,
+    sent: readonly Sent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
     for (;;) {
       try {
-        return await this.appendAt(stream, version, sent);
+        return await this.appendAt(stream, version, sent, metadata);
       } catch (error) {
         if (!(error instanceof VersionConflict)) throw error;
         version = error.actual;
@@ -254,7 +299,7 @@ export class EventStoreDbStore extends EventStore {
   }
 
   /** The newest of these events that the stream holds already. */
-  private async find(stream: string, sent: readonly JSONEventData[]): Promise<Appended | undefined> {
+  private async find(stream: string, sent: readonly Sent[]): Promise<Appended | undefined> {
     const ids = new Set(sent.map(({ id }) => id));
     return (await this.read(stream)).findLast(({ id }) => ids.has(id));
   }

@@ -22,14 +22,19 @@ export function isOurs({ streamId, type, revision }: RecordedEvent): boolean {
   return !streamId.startsWith('$') && !type.startsWith('$') && versionOf(revision) !== undefined;
 }
 
-/** Metadata for an event that happened before it came here: it keeps its time. */
+/** Metadata for an event with a time that is not the server's: its writer's, or that of the store it was moved from. */
 export function withOriginalTime(metadata: Metadata, time: string): Metadata {
   return { ...metadata, originalTime: time } as Metadata;
 }
 
-/** An event as every store gives it. One that was moved here from another store keeps the time it had there. */
+/** Whether metadata holds a time already, as that of a moved event does. */
+export function hasOriginalTime(metadata: Metadata): boolean {
+  return isTime((metadata as { originalTime?: unknown }).originalTime);
+}
+
+/** An event as every store gives it, with the time that its writer gave it; those of earlier versions have the server's. */
 export function toEvent(event: RecordedEvent): Recorded {
-  const { originalTime, ...metadata } = (event.metadata ?? {}) as Metadata & { originalTime?: string };
+  const { originalTime, ...metadata } = (event.metadata ?? {}) as Metadata & { originalTime?: unknown };
   return {
     id: event.id,
     stream: event.streamId,
