@@ -1,5 +1,6 @@
 /** How much is done: a short form with every test run, and the full one with `npm run test:faults`. */
 const FULL = process.env.FAIRLEAD_FAULTS === 'full';
+const SOAK_MINUTES = Number(process.env.FAIRLEAD_SOAK_MINUTES ?? 0);
 
 export const settings = {
   full: FULL,
@@ -16,5 +17,7 @@ export const settings = {
   slowForMs: FULL ? 30_000 : 6000,
   cutMs: FULL ? 30_000 : 3000,
   closedLoopMs: FULL ? 10_000 : 2000,
+  /** How long one workspace attacks while another works: `npm run test:soak` says for how many minutes. */
+  soakMs: SOAK_MINUTES > 0 ? SOAK_MINUTES * 60_000 : 15_000,
   overloadMs: FULL ? 60_000 : 5000,
 };
