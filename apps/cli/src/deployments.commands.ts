@@ -82,7 +82,7 @@ function addWriting(group: Command): void {
     .argument('<deployment>', 'id or name')
     .option('-f, --file <file>', 'JSON; - reads standard input')
     .option('--set <member=value>', 'one member, repeatable; the value is JSON or else text', collect)
-    .option('--if-match <version>', 'only when this is its version')
+    .option('--if-match <edition>', 'only when this is its edition')
     .option('--wait', 'wait until the new revision is deployed')
     .addHelpText(
       'after',
@@ -122,7 +122,7 @@ function writing(command: Command): Command {
     .option('--dry-run', 'show what it would be, change nothing');
 }
 
-/** Sends the change and shows what came of it; `before` is the version that it starts from. */
+/** Sends the change and shows what came of it; `before` is the edition that it starts from. */
 async function write(context: Context, call: Call, options: WriteOptions, before?: string): Promise<number | void> {
   const { reason, dryRun, ifMatch } = options;
   const headers = { ...reasonHeader(reason), ...(ifMatch && { 'if-match': etagOf(ifMatch) }) };
@@ -137,6 +137,6 @@ async function write(context: Context, call: Call, options: WriteOptions, before
   return showRolledOut(context, id, latest_revision_id);
 }
 
-function etagOf(version: string): string {
-  return /^\d+$/.test(version) ? `"${version}"` : version;
+function etagOf(edition: string): string {
+  return /^\d+$/.test(edition) ? `"${edition}"` : edition;
 }

@@ -38,14 +38,14 @@ export function showDeployments({ out }: Context, deployments: readonly Deployme
   );
 }
 
-/** One deployment as lines; `etag` is the version that it has. */
+/** One deployment as lines; `etag` is its edition. */
 export function showDeployment({ out }: Context, deployment: Deployment, etag: string | undefined): void {
   const { source_config, source_revision_config, latest_revision_id: latest, active_revision_id: active } = deployment;
   out.facts([
     ['name', out.paint('bold', clean(deployment.name))],
     ['id', deployment.id],
     ['status', deployment.status],
-    ['version', etag?.replaceAll('"', '')],
+    ['edition', etag?.replaceAll('"', '')],
     ['source', deployment.source],
     ...members({ ...source_config, ...source_revision_config }),
     ['secrets', deployment.secrets.map(({ name }) => clean(name)).join(', ') || undefined],

@@ -15,21 +15,21 @@ export class DeploymentAnswers {
     private readonly safe: SecretSafe,
   ) {}
 
-  /** A deployment at a version, without the values of its secrets, in the specification's names: safe to keep. */
-  kept(reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
-    reply.header('etag', etag(version));
+  /** A deployment, without the values of its secrets, in the specification's names: safe to keep. */
+  kept(reply: FastifyReply, state: Deployment): DeploymentRecord {
+    reply.header('etag', etag(state.edition));
     return deploymentRecord(state);
   }
 
   /** As `kept`, in the caller's spelling. */
-  masked(request: FastifyRequest, reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
-    return this.spelled(request, this.kept(reply, state, version));
+  masked(request: FastifyRequest, reply: FastifyReply, state: Deployment): DeploymentRecord {
+    return this.spelled(request, this.kept(reply, state));
   }
 
   /** As `masked`, for a command that was only tried. */
-  dryRun(request: FastifyRequest, reply: FastifyReply, state: Deployment, version: number): DeploymentRecord {
+  dryRun(request: FastifyRequest, reply: FastifyReply, state: Deployment): DeploymentRecord {
     reply.header('x-dry-run', 'true');
-    return this.masked(request, reply, state, version);
+    return this.masked(request, reply, state);
   }
 
   /**

@@ -22,11 +22,11 @@ import { checkNames, nameOf, releaseNames, reserveNames } from './deployment.nam
 import type { Hosting } from './source-rules';
 
 const VIEW = 'deployments.view';
+const HASH_LENGTH = 64;
 
-/** A deployment after a command, at a version of its stream. */
+/** A deployment after a command. */
 export interface Changed {
   readonly state: Deployment;
-  readonly version: number;
   readonly events: readonly Recorded<DeploymentEvent>[];
 }
 
@@ -49,13 +49,21 @@ export class DeploymentCommands {
     );
   }
 
+  /** Refuses events that are too large to be recorded. @throws AppendTooLarge */
+  check(request: FastifyRequest, id: string, events: readonly DeploymentEvent[]): void {
+    // What the store adds to the metadata is added here.
+    const metadata = { ...metadataOf(request), previous: 'x'.repeat(HASH_LENGTH) };
+    if (events.length > 0) checkAppend(streamName('deployment', id), events, metadata);
+  }
+
   /** What `change` would answer; nothing is written. */
   async preview(request: FastifyRequest, id: string, decide: Decide): Promise<Changed> {
     const stream = streamName('deployment', id);
     const { state, version } = await load(this.store, deploymentModel, stream);
     const expected = ifMatch(request);
     const decided = owned(request.actor.tenantId, id, decide)(state);
-    if (expected !== undefined && expected !== version) throw new VersionMismatch(stream, expected, version);
+    const edition = state?.edition ?? 0;
+    if (expected !== undefined && expected !== edition) throw new VersionMismatch(stream, expected, edition);
     return pretend(request, stream, state, version, decided);
   }
 
@@ -97,9 +105,9 @@ export class DeploymentCommands {
   }
 
   private async shown(handled: Handled<DeploymentState, DeploymentEvent>): Promise<Changed> {
-    const { state, version, position, events } = handled;
+    const { state, position, events } = handled;
     if (events.length > 0) await this.followers.passed(position, [VIEW]);
-    return { state: state!, version, events };
+    return { state: state!, events };
   }
 }
 
@@ -115,5 +123,5 @@ function pretend(
     const metadata = metadataOf(request);
     return { ...event, id: uuid(), stream, version: version + index + 1, position: 0n, time, metadata };
   });
-  return { state: fold(deploymentModel, events, state)!, version: version + events.length, events };
+  return { state: fold(deploymentModel, events, state)!, events };
 }

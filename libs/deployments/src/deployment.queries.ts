@@ -33,11 +33,11 @@ export interface Listed<T> {
 export class DeploymentQueries {
   constructor(private readonly pool: Pool) {}
 
-  /** A tenant's deployment as rendered JSON text, with the version of its stream. */
+  /** A tenant's deployment as rendered JSON text, with its edition. */
   async find(tenantId: string, id: string, dialect: Dialect) {
-    const { rows } = await this.pool.query<{ document: string; version: number }>({
+    const { rows } = await this.pool.query<{ document: string; edition: number }>({
       name: 'find deployment',
-      text: 'select document, version from deployment_documents where id = $1 and tenant_id = $2',
+      text: 'select document, edition from deployment_documents where id = $1 and tenant_id = $2',
       values: [id, tenantId],
     });
     return rows[0] && { ...rows[0], document: spelled(rows[0].document, dialect) };

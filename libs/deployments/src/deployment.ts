@@ -44,18 +44,34 @@ export interface Deployment {
   readonly removed: boolean;
   /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
   readonly build_on_push_paused?: boolean;
+  /** How many events changed what clients may change: its ETag, which no rollout of its own changes. */
+  readonly edition: number;
   readonly agent?: Agent;
 }
 
 /** null until the deployment has been created. */
 export type DeploymentState = Deployment | null;
 
-export const deploymentModel: Model<DeploymentState, DeploymentEvent> = { initial: null, evolve };
+export const deploymentModel: Model<DeploymentState, DeploymentEvent> = {
+  initial: null,
+  evolve,
+  edition: (state) => state?.edition ?? 0,
+};
+
+/** What changes a deployment by somebody's wish. The other events tell how a rollout goes, or are not shown in its record. */
+const WISHES: ReadonlySet<DeploymentEvent['type']> = new Set<DeploymentEvent['type']>([
+  'DeploymentPatched',
+  'RevisionCreated',
+  'BuildOnPushPaused',
+  'DeploymentTagged',
+  'DeploymentDeletionRequested',
+]);
 
 function evolve(state: DeploymentState, event: Recorded<DeploymentEvent>): DeploymentState {
   if (event.type === 'DeploymentCreated') return created(event.data, event.time);
   if (!state) return state;
-  return { ...state, ...change(state, event), updated_at: event.time };
+  const edition = state.edition + Number(WISHES.has(event.type));
+  return { ...state, ...change(state, event), edition, updated_at: event.time };
 }
 
 function created(data: (DeploymentEvent & { type: 'DeploymentCreated' })['data'], time: string): Deployment {
@@ -75,6 +91,7 @@ function created(data: (DeploymentEvent & { type: 'DeploymentCreated' })['data']
     queued: [],
     running: null,
     removed: false,
+    edition: 1,
   };
 }
 

@@ -46,7 +46,7 @@ describe('the deployments view', () => {
   it('renders a deployment in both spellings', async () => {
     await project(new DeploymentsView(), streamOf(1, [...creation(1, codehost('agent')), provisioned]));
     const found = await find(1);
-    expect(found).toMatchObject({ version: 3, document: { name: 'agent', status: 'READY', source: 'codehost' } });
+    expect(found).toMatchObject({ edition: 2, document: { name: 'agent', status: 'READY', source: 'codehost' } });
     expect(found!.document.source_revision_config).toMatchObject({ graph_config_path: 'graph.json' });
     const wire = await find(1, 'wire');
     expect(wire!.document.source).toBe('github');
@@ -85,7 +85,7 @@ describe('the deployments view', () => {
     await project(view, events);
     await project(new DeploymentsView(), events.slice(0, 2));
     await project(new DeploymentsView(), events.slice(1));
-    expect(await find(1)).toMatchObject({ version: 3, document: { status: 'READY' } });
+    expect(await find(1)).toMatchObject({ edition: 2, document: { status: 'READY' } });
   });
 
   it('is right after a batch that was rolled back', async () => {
@@ -98,7 +98,7 @@ describe('the deployments view', () => {
     });
     await expect(failing).rejects.toThrow('crash');
     await project(view, events.slice(2));
-    expect(await find(1)).toMatchObject({ version: 3, document: { status: 'READY' } });
+    expect(await find(1)).toMatchObject({ edition: 2, document: { status: 'READY' } });
   });
 
   it('stops at a hole instead of guessing', async () => {

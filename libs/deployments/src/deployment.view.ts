@@ -133,9 +133,10 @@ const UPSERT_INDEXED = `
 
 // JSON text holds no line break, and lines need no escaping: three times faster than arrays of text.
 const UPSERT_RENDERED = `
-  insert into deployment_documents (id, tenant_id, version, document, unshown)
-  select * from unnest($1::uuid[], $2::uuid[], $3::int[], string_to_array($4, e'\\n'), string_to_array($5, e'\\n'))
-  on conflict (id) do update set version = excluded.version, document = excluded.document, unshown = excluded.unshown`;
+  insert into deployment_documents (id, tenant_id, version, edition, document, unshown)
+  select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], string_to_array($5, e'\\n'), string_to_array($6, e'\\n'))
+  on conflict (id) do update set
+    version = excluded.version, edition = excluded.edition, document = excluded.document, unshown = excluded.unshown`;
 
 type Row = readonly [string, Fold & { state: Deployment }];
 
@@ -176,6 +177,7 @@ async function render(tx: PoolClient, rows: readonly Row[]): Promise<void> {
       rows.map(([id]) => id),
       rows.map(([, { state }]) => state.tenant_id),
       rows.map(([, { version }]) => version),
+      rows.map(([, { state }]) => state.edition),
       rows.map(([, { state }]) => JSON.stringify(deploymentRecord(state))).join('\n'),
       rows.map(([, { state }]) => JSON.stringify(unshownPart(state))).join('\n'),
     ],

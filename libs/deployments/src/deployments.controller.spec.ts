@@ -1,5 +1,5 @@
-import { handle, nameStream, streamName } from '@fairlead/eventing';
-import { OTHER_TENANT, TENANT } from '@fairlead/http/testing';
+import { handle, load, nameStream, streamName, Vault } from '@fairlead/eventing';
+import { OTHER_TENANT, type Sent, TENANT } from '@fairlead/http/testing';
 import { deploymentModel, owned } from './deployment';
 import { reportRevision } from './revision';
 import type { RevisionStatus } from './deployment-events';
@@ -104,7 +104,7 @@ describe('POST /v2/deployments', () => {
       () => send('GET', at(json.id)),
       (answer) => answer.json.status === 'READY',
     );
-    expect(later.headers.etag).toBe('"3"');
+    expect(later.headers.etag).toBe('"2"');
   });
 
   it('refuses a name that the tenant already uses; another tenant may use it', async () => {
@@ -583,14 +583,14 @@ describe('PATCH /v2/deployments/{id}', () => {
     expect(secrets.json.latest_revision_id).not.toBe(revised.json.latest_revision_id);
   });
 
-  it('rule 1: equal values change nothing: same version, no event', async () => {
+  it('rule 1: equal values change nothing: same edition, no event', async () => {
     const { id, latest_revision_id } = await service.ready(sample());
     const before = await service.store.read(streamName('deployment', id));
     const { source_config, source_revision_config, secrets, name, source } = sample();
     const body = { source_config, source_revision_config, secrets, source, name: null, unknown: name };
     const { json, headers } = await send('PATCH', at(id), { body });
     expect(json.latest_revision_id).toBe(latest_revision_id);
-    expect(headers.etag).toBe(`"${before.length}"`);
+    expect(headers.etag).toBe('"2"');
     expect(await service.store.read(streamName('deployment', id))).toEqual(before);
   });
 
@@ -665,6 +665,36 @@ describe('PATCH /v2/deployments/{id}', () => {
     for (const tag of [current, `"1", ${current}`, '*']) expect([tag, await tried(tag)]).toEqual([tag, 200]);
   });
 
+  it("rule 14: If-Match never fails for a deployment's own rollout, and does for another's change", async () => {
+    const { json, headers } = await send('POST', '/v2/deployments', { body: sample() });
+    await service.eventually(
+      () => send('GET', at(json.id)),
+      (answer) => answer.json.status === 'READY',
+    );
+    for (const status of ['BUILDING', 'DEPLOYING', 'DEPLOYED'] as const) {
+      await report(json.id, json.latest_revision_id, status);
+    }
+    const deployed = await service.eventually(
+      () => send('GET', at(json.id)),
+      (answer) => answer.json.active_revision_id === json.latest_revision_id,
+    );
+    expect(deployed.headers.etag).toBe(headers.etag);
+    const change = (repo_ref: string, tag: unknown, query = '') =>
+      send('PATCH', at(json.id, query), {
+        body: { source_revision_config: { repo_ref } },
+        headers: { 'if-match': String(tag) },
+      });
+    expect((await change('tried', headers.etag, '?dry_run=true')).status).toBe(200);
+    const mine = await change('mine', headers.etag);
+    expect(mine.status).toBe(200);
+    expect((await send('PATCH', at(json.id), { body: { source_config: { build_command: 'make' } } })).status).toBe(200);
+    expect((await change('late', mine.headers.etag)).status).toBe(412);
+    expect((await change('late', mine.headers.etag, '?dry_run=true')).status).toBe(412);
+    const now = await send('GET', at(json.id));
+    expect(now.json.source_revision_config.repo_ref).toBe('mine');
+    expect((await change('next', now.headers.etag)).status).toBe(200);
+  });
+
   it('rule 14: an Idempotency-Key makes a repeated PATCH one change', async () => {
     const { id } = await service.ready(sample());
     const change = (ref: string) =>
@@ -695,6 +725,76 @@ describe('PATCH /v2/deployments/{id}', () => {
     });
     const other = await send('PATCH', at(id), { body: { secret_references: [] } });
     expect(other.json.detail).toBe("secret_references is not allowed when source is 'codehost'.");
+  });
+});
+
+describe('the values of secrets are told to no key without secrets:read', () => {
+  const guesses = ['one', 'wrong'] as const;
+
+  it('by a dry run: every value that is sent counts as changed', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    const tried = async (value: string, as: Sent['as']) => {
+      const body = { secrets: [{ name: 'TOKEN', value }] };
+      const { status, headers, json } = await send('PATCH', at(id, '?dry_run=true'), { as, body });
+      const { latest_revision_id: revision, updated_at, ...rest } = json;
+      const changes = [revision !== latest_revision_id, Date.parse(updated_at) > 0];
+      return { status, etag: headers.etag, length: headers['content-length'], changes, rest };
+    };
+    const [right, wrong] = [await tried('one', 'writer'), await tried('wrong', 'writer')];
+    expect(right).toEqual(wrong);
+    expect(right.changes).toEqual([true, true]);
+    expect((await tried('one', 'auditor')).changes[0]).toBe(false);
+    expect((await tried('wrong', 'auditor')).changes[0]).toBe(true);
+  });
+
+  it('by a PATCH that is refused where a wrong value would be', async () => {
+    const { id } = await service.ready(sample());
+    const labels = { filler: 'x'.repeat(999_200) };
+    const large = await send('PATCH', at(id), { body: { source_config: { resource_spec: { labels } } } });
+    expect(large.status).toBe(200);
+    const before = await service.store.read(streamName('deployment', id));
+    const statuses = [];
+    for (const value of guesses) {
+      statuses.push((await send('PATCH', at(id), { body: { secrets: [{ name: 'TOKEN', value }] } })).status);
+    }
+    expect(statuses).toEqual([413, 413]);
+    expect(await service.store.read(streamName('deployment', id))).toEqual(before);
+  });
+
+  it('by the digests that the history shows of other values', async () => {
+    const { id } = await service.ready(sample());
+    const secrets = [
+      { name: 'TOKEN', value: '********' },
+      { name: 'GUESS', value: 'one' },
+      { name: 'OTHER', value: 'one' },
+    ];
+    expect((await send('PATCH', at(id), { body: { secrets } })).status).toBe(200);
+    const { json } = await send('PATCH', at(id), { body: { secrets: [{ name: 'TOKEN', value: 'two' }] } });
+    await send('PATCH', at(id), { body: { secrets: [{ name: 'TOKEN', value: 'one' }] } });
+    // An equal value is still known to be equal.
+    const { headers } = await send('PATCH', at(id), { body: { secrets: [{ name: 'TOKEN', value: 'one' }] } });
+    expect(headers.etag).toBe('"8"');
+    expect(json.secrets).toHaveLength(1);
+    const { resources } = (await send('GET', at(id, '/history?limit=100'))).json as {
+      resources: { type: string; changes: { member: string; before: unknown; after: unknown }[] }[];
+    };
+    const shown = resources
+      .flatMap(({ changes }) => changes)
+      .filter(({ member, after }) => member.startsWith('secrets.') && after !== null)
+      .map(({ after }) => after);
+    expect(shown.length).toBeGreaterThan(4);
+    expect(new Set(shown).size).toBe(shown.length);
+  });
+
+  it('recognises values that were sealed by earlier versions', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    const stream = streamName('deployment', id);
+    const { state, version } = await load(service.store, deploymentModel, stream);
+    const digest = await service.app.get(Vault).digest(id, 'one');
+    const secrets = [{ ...state!.secrets[0]!, digest }];
+    await service.store.append(stream, version, [{ type: 'DeploymentPatched', data: { secrets } }], {});
+    const body = { secrets: [{ name: 'TOKEN', value: 'one' }] };
+    expect((await send('PATCH', at(id), { body })).json.latest_revision_id).toBe(latest_revision_id);
   });
 });
 
@@ -729,10 +829,10 @@ describe('rule 14: dry run', () => {
     expect((await send('PATCH', at(id, '?dry_run=true'), { body, headers: stale })).status).toBe(412);
     const fresh = { 'if-match': String(before.headers.etag) };
     expect((await send('PATCH', at(id, '?dry_run=true'), { body, headers: fresh })).status).toBe(200);
-    for (const value of ['one', '********']) {
-      const same = await send('PATCH', at(id, '?dry_run=true'), { body: { secrets: [{ name: 'TOKEN', value }] } });
-      expect(same.json.latest_revision_id).toBe(latest_revision_id);
-    }
+    const kept = await send('PATCH', at(id, '?dry_run=true'), {
+      body: { secrets: [{ name: 'TOKEN', value: '********' }] },
+    });
+    expect(kept.json.latest_revision_id).toBe(latest_revision_id);
     expect((await send('PATCH', at(id, '?dry_run=true'), { body: { source_config: { repo_url: 'x' } } })).status).toBe(
       400,
     );

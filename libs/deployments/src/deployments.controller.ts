@@ -103,14 +103,14 @@ export class DeploymentsController {
     const ids = { deploymentId: await this.commands.idFor(request, name), revisionId: newId() };
     const tried = { ...sent, name, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
     if (query.dry_run) {
-      const { state, version } = await this.commands.previewCreate(request, ids, tried, hosting);
-      return this.answers.dryRun(request, reply, state, version);
+      const { state } = await this.commands.previewCreate(request, ids, tried, hosting);
+      return this.answers.dryRun(request, reply, state);
     }
     const answer = await this.idempotency.run(request, reply, async () => {
       create(tried, tenantId, ids, hosting)(null);
       const secrets = await this.safe.seal(tenantId, ids.deploymentId, [], sent.secrets);
-      const { state, version } = await this.commands.create(request, ids, { ...sent, name, secrets }, hosting);
-      return this.answers.kept(reply, state, version);
+      const { state } = await this.commands.create(request, ids, { ...sent, name, secrets }, hosting);
+      return this.answers.kept(reply, state);
     });
     return this.answers.revealed(request, reply, answer);
   }
@@ -165,13 +165,13 @@ export class DeploymentsController {
     const { tenantId } = request.actor;
     if (query.at !== undefined || query.version !== undefined) return this.replay(request, reply, id, query);
     if (allows(request.actor, 'secrets:read')) {
-      const { state, version } = await load(this.store, deploymentModel, streamName('deployment', id));
+      const { state } = await load(this.store, deploymentModel, streamName('deployment', id));
       const current = owned(tenantId, id, (deployment) => deployment)(state);
-      return this.answers.revealed(request, reply, this.answers.kept(reply, current, version));
+      return this.answers.revealed(request, reply, this.answers.kept(reply, current));
     }
     const found = await this.queries.find(tenantId, id, request.dialect);
     if (!found) throw new DeploymentNotFound(id);
-    reply.header('etag', etag(found.version));
+    reply.header('etag', etag(found.edition));
     return json(reply, found.document);
   }
 
@@ -194,20 +194,22 @@ export class DeploymentsController {
     const id = path.deployment_id;
     const { hosting } = this.options;
     if (query.dry_run) {
-      const secrets = sent.secrets && (await this.safe.pretend(id, await this.stored(request, id), sent.secrets));
-      const { state, version } = await this.commands.preview(
-        request,
-        id,
-        patch({ ...sent, secrets }, newId(), hosting),
-      );
-      return this.answers.dryRun(request, reply, state, version);
+      const secrets = sent.secrets && (await this.safe.pretend(id, await this.readable(request, id), sent.secrets));
+      const { state } = await this.commands.preview(request, id, patch({ ...sent, secrets }, newId(), hosting));
+      return this.answers.dryRun(request, reply, state);
     }
     const answer = await this.idempotency.run(request, reply, async () => {
       const { tenantId } = request.actor;
       const secrets =
         sent.secrets && (await this.safe.seal(tenantId, id, await this.stored(request, id), sent.secrets));
-      const { state, version } = await this.commands.change(request, id, patch({ ...sent, secrets }, newId(), hosting));
-      return this.answers.kept(reply, state, version);
+      const anew = sent.secrets && this.mayGuess(request) && (await this.safe.seal(tenantId, id, [], sent.secrets));
+      const revisionId = newId();
+      const { state } = await this.commands.change(request, id, (deployment) => {
+        // A wrong value must be refused no sooner than the right one.
+        if (anew) this.commands.check(request, id, patch({ ...sent, secrets: anew }, revisionId, hosting)(deployment));
+        return patch({ ...sent, secrets }, revisionId, hosting)(deployment);
+      });
+      return this.answers.kept(reply, state);
     });
     return this.answers.revealed(request, reply, answer);
   }
@@ -240,8 +242,8 @@ export class DeploymentsController {
   })
   async tag(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body: sent } = validateRequest(request, { path: deploymentPath, body: tagsRequest });
-    const { state, version } = await this.commands.change(request, path.deployment_id, tag(sent.tag_value_ids));
-    reply.header('etag', etag(version));
+    const { state } = await this.commands.change(request, path.deployment_id, tag(sent.tag_value_ids));
+    reply.header('etag', etag(state.edition));
     return { tag_value_ids: state.tag_value_ids };
   }
 
@@ -264,7 +266,18 @@ export class DeploymentsController {
     const until = at ? events.slice(0, later < 0 ? undefined : later) : events.slice(0, version);
     if (version !== undefined && version > events.length) throw new DeploymentNotFound(id);
     const state = owned(request.actor.tenantId, id, (deployment) => deployment)(fold(deploymentModel, until));
-    return this.answers.masked(request, reply, state, until.length);
+    return this.answers.masked(request, reply, state);
+  }
+
+  /** Whether the caller must not be told that a value it sends is a stored one. */
+  private mayGuess({ actor }: FastifyRequest): boolean {
+    return !allows(actor, 'secrets:read');
+  }
+
+  /** The secrets that values may be compared with when nothing is written. */
+  private async readable(request: FastifyRequest, id: string): Promise<readonly Secret[]> {
+    const stored = await this.stored(request, id);
+    return this.mayGuess(request) ? [] : stored;
   }
 
   /** The secrets that the caller's deployment has now. */

@@ -48,7 +48,7 @@ export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
 /** What its record does not tell of a deployment; `deploymentOf` puts both together again. */
 export function unshownPart(state: Deployment) {
   const { revision_source, own_revision_config, secrets, tag_value_ids, upload_paths, running } = state;
-  const { build_on_push_paused } = state;
+  const { build_on_push_paused, edition } = state;
   return {
     revision_source,
     own_revision_config,
@@ -57,6 +57,7 @@ export function unshownPart(state: Deployment) {
     upload_paths,
     running,
     build_on_push_paused,
+    edition,
   };
 }
 

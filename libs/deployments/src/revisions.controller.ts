@@ -107,8 +107,8 @@ export class RevisionsController implements OnModuleDestroy {
     const answer = await this.idempotency.run(request, reply, async () => {
       const earlier = revisionOf(await this.folded(request, path.deployment_id), path.revision_id);
       const decide = redeploy(earlier, uuid(), this.options.hosting);
-      const { state, version } = await this.commands.change(request, path.deployment_id, decide);
-      return this.answers.kept(reply, state, version);
+      const { state } = await this.commands.change(request, path.deployment_id, decide);
+      return this.answers.kept(reply, state);
     });
     return this.answers.revealed(request, reply, answer);
   }
@@ -127,8 +127,8 @@ export class RevisionsController implements OnModuleDestroy {
     const { path } = validateRequest(request, { path: revisionPath });
     const answer = await this.idempotency.run(request, reply, async () => {
       revisionOf(await this.folded(request, path.deployment_id), path.revision_id);
-      const { version } = await this.commands.change(request, path.deployment_id, interrupt(path.revision_id));
-      reply.header('etag', etag(version));
+      const { state } = await this.commands.change(request, path.deployment_id, interrupt(path.revision_id));
+      reply.header('etag', etag(state.edition));
       const revisions = await this.folded(request, path.deployment_id);
       return revisionRecord(revisionOf(revisions, path.revision_id));
     });

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { EventStore, type Metadata, Shredded, streamName, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { Deployment } from './deployment';
 import type { Secret } from './deployment-events';
 import { DeploymentNotFound } from './errors';
 import { checkSecretNames, MASK, type OfferedSecret } from './secrets';
+
+const SALT_BYTES = 9;
 
 /** A secret as a request brings it. */
 export interface PlainSecret {
@@ -29,14 +32,18 @@ export class SecretSafe {
     return Promise.all(sent.map((secret) => this.sealOne(tenantId, id, stored, secret)));
   }
 
-  /** As `seal`, for a command that is only tried: nothing is written, and what is new cannot be opened. */
+  /**
+   * As `seal`, for a command that is only tried: nothing is written, and what is new cannot be opened. Without `stored`,
+   * for keys that may not read secrets, every value counts as new.
+   */
   async pretend(id: string, stored: readonly Secret[], sent: readonly PlainSecret[]): Promise<OfferedSecret[]> {
     checkSecretNames(sent);
     return Promise.all(
       sent.map(async ({ name, value }) => {
         if (value === MASK) return { name };
-        const digest = stored.length > 0 ? await this.vault.digest(id, value) : '';
-        return { name, sealed: { subject: id, sealed: '' }, digest };
+        return (
+          (await this.known(id, stored, { name, value })) ?? { name, sealed: { subject: id, sealed: '' }, digest: '' }
+        );
       }),
     );
   }
@@ -65,8 +72,25 @@ export class SecretSafe {
     { name, value }: PlainSecret,
   ): Promise<OfferedSecret> {
     if (value === MASK) return { name };
-    const digest = await this.vault.digest(id, value);
-    const known = stored.find((secret) => secret.name === name && secret.digest === digest);
-    return known ?? { name, sealed: await this.vault.seal(tenantId, id, name, value), digest };
+    const known = await this.known(id, stored, { name, value });
+    if (known) return known;
+    const salt = randomBytes(SALT_BYTES).toString('base64url');
+    const digest = await this.digest(id, salt, { name, value });
+    return { name, sealed: await this.vault.seal(tenantId, id, name, value), digest };
+  }
+
+  /** The stored secret of this name when it has this value. */
+  private async known(id: string, stored: readonly Secret[], sent: PlainSecret): Promise<Secret | undefined> {
+    const secret = stored.find(({ name }) => name === sent.name);
+    if (!secret) return undefined;
+    const [salt, salted] = secret.digest.split('.');
+    // Digests of earlier versions had no salt.
+    const digest = salted === undefined ? await this.vault.digest(id, sent.value) : await this.digest(id, salt!, sent);
+    return digest === secret.digest ? secret : undefined;
+  }
+
+  /** Histories show digests: their salt keeps equal values from being recognised by whoever sets others to compare. */
+  private async digest(id: string, salt: string, { name, value }: PlainSecret): Promise<string> {
+    return `${salt}.${await this.vault.digest(id, JSON.stringify([salt, name, value]))}`;
   }
 }

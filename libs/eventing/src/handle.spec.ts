@@ -41,6 +41,29 @@ it('answers the state, version and events after the command', async () => {
   expect(await store.read('counter-1', 1)).toEqual(second.events);
 });
 
+it('compares If-Match with the edition of a model that has one, whatever else was appended', async () => {
+  /** Of its changes only those by more than one count. */
+  const editioned: Model<{ total: number; edition: number }, Counted> = {
+    initial: { total: 0, edition: 0 },
+    evolve: (state, { data }) => ({
+      total: state.total + data.by,
+      edition: state.edition + Number(data.by > 1),
+    }),
+    edition: ({ edition }) => edition,
+  };
+  const other = new OtherProcess(store);
+  const first = await handle(store, editioned, 'counter-1', count(2), {});
+  await handle(other, editioned, 'counter-1', count(1), {});
+  expect(await handle(store, editioned, 'counter-1', count(5), {}, first.state.edition)).toMatchObject({
+    state: { total: 8, edition: 2 },
+    version: 3,
+  });
+  await expect(handle(store, editioned, 'counter-1', count(5), {}, first.state.edition)).rejects.toThrow(
+    new VersionMismatch('counter-1', 1, 2),
+  );
+  await expect(handle(store, editioned, 'counter-1', count(5), {}, 3)).rejects.toThrow(VersionMismatch);
+});
+
 it('writes nothing when nothing is decided, and answers the position the stream is at', async () => {
   await handle(store, counter, 'counter-1', count(1), {});
   expect(await handle(store, counter, 'counter-1', () => [], {})).toMatchObject({

@@ -14,7 +14,7 @@ export interface Handled<State, E extends DomainEvent> {
   readonly events: readonly Recorded<E>[];
 }
 
-/** The caller's `If-Match` names another version than the stream has. */
+/** The caller's `If-Match` names another edition, or version, than the resource has. */
 export class VersionMismatch extends Error {
   constructor(
     readonly stream: string,
@@ -42,9 +42,10 @@ const folds = new WeakMap<EventStore, Map<string, Folded>>();
  * Runs a command against a stream: read, fold, decide, append.
  *
  * `decide` is pure and may run more than once; it throws to refuse and returns no events when nothing changes.
- * Without `ifMatch` a conflicting append is decided again on the newer state; with it, another version is refused.
+ * A conflicting append is decided again on the newer state. With `ifMatch`, another edition is refused; the version of the
+ * stream is the edition where the model has none of its own.
  * A command of the same tenant whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
- * @throws VersionMismatch when `ifMatch` is given and the stream is at another version.
+ * @throws VersionMismatch when `ifMatch` is given and the resource is at another edition.
  */
 export function handle<State, E extends DomainEvent>(
   store: EventStore,
@@ -71,12 +72,12 @@ async function attempt<State, E extends DomainEvent>(
   let current = remembered(store, model, stream);
   let fresh = false;
   for (;;) {
-    if (!current || (ifMatch !== undefined && current.version !== ifMatch && !fresh)) {
+    if (!current || (ifMatch !== undefined && editionOf(model, current) !== ifMatch && !fresh)) {
       current = await refreshed(store, model, stream, current);
       fresh = true;
     }
-    if (ifMatch !== undefined && current.version !== ifMatch) {
-      throw new VersionMismatch(stream, ifMatch, current.version);
+    if (ifMatch !== undefined && editionOf(model, current) !== ifMatch) {
+      throw new VersionMismatch(stream, ifMatch, editionOf(model, current));
     }
     const state = current.state as State;
     let decided: readonly E[] = [];
@@ -118,6 +119,10 @@ async function attempt<State, E extends DomainEvent>(
       fresh = true;
     }
   }
+}
+
+function editionOf<State, E extends DomainEvent>(model: Model<State, E>, { state, version }: Folded): number {
+  return model.edition?.(state as State) ?? version;
 }
 
 /** The folded state of a stream as it is now, with its version (0 when it has no events). */

@@ -4,6 +4,8 @@ import type { DomainEvent, Recorded } from './event';
 export interface Model<State, E extends DomainEvent> {
   readonly initial: State;
   evolve(state: State, event: Recorded<E>): State;
+  /** The number that `If-Match` is compared with; the version of the stream for models without it. */
+  edition?(state: State): number;
 }
 
 /** The state after `events`, starting from `from` or the model's initial state. */

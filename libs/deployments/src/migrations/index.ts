@@ -1,6 +1,7 @@
 import { DeploymentTables1763600001000 } from './1763600001000-deployments';
 import { SourceArchives1763600004100 } from './1763600004100-source-archives';
 import { DeploymentAgents1763900000100 } from './1763900000100-deployment-agents';
+import { DeploymentEditions1764100000310 } from './1764100000310-deployment-editions';
 import { OneSpelling1763700000100 } from './1763700000100-one-spelling';
 import { PushTargets1763600003500 } from './1763600003500-push-targets';
 import { TracingProjects1763600010200 } from './1763600010200-tracing-projects';
@@ -13,4 +14,5 @@ export const deploymentsMigrations = [
   OneSpelling1763700000100,
   TracingProjects1763600010200,
   DeploymentAgents1763900000100,
+  DeploymentEditions1764100000310,
 ];
