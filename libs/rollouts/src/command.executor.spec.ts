@@ -140,6 +140,9 @@ describe('a command', () => {
       'echo "plain $FAIRLEAD_SECRET_TOKEN end"',
       'printf p4ss/w0; sleep 0.2; printf \'rd+with "quotes" tail\\n\'',
       'printf %s "$FAIRLEAD_SECRET_TOKEN" | base64',
+      'printf "hex %s\\n" "$(printf %s "$FAIRLEAD_SECRET_TOKEN" | od -An -v -tx1 | tr -d " \\n")"',
+      'encoded="$(printf user:%s "$FAIRLEAD_SECRET_TOKEN" | base64)"',
+      'printf %s "$encoded" | head -c 13; sleep 0.2; printf "%s\\n" "$encoded" | tail -c +14',
       'echo "$FAIRLEAD_SECRET_KEY" >&2',
       `head -c 16380 /dev/zero | tr '\\0' x; echo "$FAIRLEAD_SECRET_TOKEN"`,
       'exit 1',
@@ -151,6 +154,9 @@ describe('a command', () => {
     const all = (await messages(`${id}/revisions/${rid}/deploy_logs`)).join('\n');
     expect(all).toContain('plain [redacted] end');
     expect(all).toContain('[redacted] tail');
+    expect(all).toContain('hex [redacted]');
+    expect(all).toMatch(/^dXNlcj\[redacted\]$/m);
+    expect(all).not.toContain(Buffer.from(secret).toString('hex').slice(0, 8));
     for (const part of ['p4ss', 'w0rd', 'MIIEvQ', Buffer.from(secret).toString('base64').slice(0, 8)]) {
       expect(all).not.toContain(part);
     }

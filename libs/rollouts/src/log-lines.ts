@@ -14,7 +14,8 @@ export class LogLines {
     const lines = (this.rest + text).split(/\r?\n|\r(?!$)/);
     this.rest = lines.pop() ?? '';
     const whole = lines.flatMap((line) => this.pieces(line));
-    while (this.rest.length > LONGEST_LINE + this.redaction.reach) whole.push(this.takePiece());
+    if (this.rest.length > LONGEST_LINE + this.redaction.reach) this.rest = clean(this.rest);
+    while (this.rest.length > LONGEST_LINE + this.redaction.reach) whole.push(...this.takePiece());
     return whole;
   }
 
@@ -26,18 +27,18 @@ export class LogLines {
   }
 
   private pieces(line: string): string[] {
-    const safe = clean(this.redaction.apply(line));
+    // What is cleaned away could stand in the middle of a secret.
+    const safe = clean(this.redaction.apply(clean(line)));
     const pieces: string[] = [];
     for (let at = 0; at < safe.length; at += LONGEST_LINE) pieces.push(safe.slice(at, at + LONGEST_LINE));
     return pieces;
   }
 
-  private takePiece(): string {
-    // A secret as long as the line is told by its first piece alone.
-    const end = this.redaction.cut(this.rest, LONGEST_LINE) || LONGEST_LINE + this.redaction.reach;
-    const piece = clean(this.redaction.apply(this.rest.slice(0, end)));
+  private takePiece(): string[] {
+    const end = this.redaction.cut(this.rest, LONGEST_LINE);
+    const piece = this.rest.slice(0, end);
     this.rest = this.rest.slice(end);
-    return piece;
+    return this.pieces(piece);
   }
 }
 
@@ -46,5 +47,5 @@ const ESCAPE = String.fromCharCode(27);
 const TERMINAL = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]`, 'g');
 
 function clean(text: string): string {
-  return Buffer.from(text.replaceAll(TERMINAL, '').replaceAll('\0', '')).toString();
+  return Buffer.from(text.replaceAll('\0', '').replaceAll(TERMINAL, '')).toString();
 }
