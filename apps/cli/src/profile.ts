@@ -33,7 +33,7 @@ export function writeProfile(env: NodeJS.ProcessEnv, profile: Profile): string {
   const file = profileFile(env);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const beside = `${file}.${process.pid}`;
-  writeFileSync(beside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(beside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(beside, 0o600);
   renameSync(beside, file);
   return file;

@@ -107,6 +107,38 @@ describe('The embedded PostgreSQL', () => {
     expect(await query(second.url, 'select id from t')).toEqual([{ id: 1 }]);
   });
 
+  it.each([
+    ['is empty', ''],
+    ['is missing', undefined],
+    ['holds nothing but NUL characters', '\0'.repeat(48)],
+    ['was written in part', '0123456789abcdef'],
+  ])('starts on what it had with a new password when the file of the password %s', async (_, left) => {
+    const first = await start();
+    await query(first.url, 'create table kept as select 1 as value');
+    await first.stop();
+    const file = join(dataDir, 'password');
+    const owner = statSync(file).uid;
+    if (left === undefined) rmSync(file);
+    else writeFileSync(file, left);
+    const second = await start();
+    expect(await query(second.url, 'select value from kept')).toEqual([{ value: 1 }]);
+    expect([statSync(file).mode & 0o777, statSync(file).uid]).toEqual([0o600, owner]);
+    await second.stop();
+    // The new password is kept.
+    const third = await start();
+    expect(third.url.split('@')[0]).toBe(second.url.split('@')[0]);
+    expect(third.url.split('@')[0]).not.toBe(first.url.split('@')[0]);
+    expect(await query(third.url, 'select value from kept')).toEqual([{ value: 1 }]);
+  });
+
+  it('gets a new password when the file is lost while a killed process left the server running', async () => {
+    const earlier = await startElsewhere();
+    await query(earlier.url, 'create table kept as select 1 as value');
+    await kill(earlier.process.pid ?? 0);
+    writeFileSync(join(dataDir, 'password'), 'part');
+    expect(await query((await start()).url, 'select value from kept')).toEqual([{ value: 1 }]);
+  });
+
   asRoot('starts on a copy that root has made, as a backup is put back', async () => {
     const first = await start();
     await query(first.url, 'create table kept as select 1 as value');

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { locateBinaries } from './binaries';
-import { createCluster, readPassword, removeUnfinished } from './cluster';
+import { createCluster, forgetPassword, readPassword, removeUnfinished } from './cluster';
 import { connect } from './database';
 import { findPostmaster, isAlive, stopPostmaster, type Postmaster } from './postmaster';
 import { DatabaseProblem, errorCode } from './problem';
@@ -53,6 +53,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
 const OWNER_LOCK = 4_600_000;
 const ATTEMPTS = 8;
 const ANSWER_MS = 5_000;
+/** The server takes another password than the one that is kept: a power cut can leave a part of the file. */
+const REFUSED = 'refused';
+const WRONG_PASSWORD = '28P01';
 
 /**
  * Starts a PostgreSQL server of our own on a free port of 127.0.0.1, and starts it again on that port whenever it ends
@@ -127,15 +130,21 @@ async function launch(
     const left = findPostmaster(join(dataDir, 'cluster'));
     if (left) {
       const running = await own(dataDir, left);
-      if (running && (fixedPort ?? running.port) === running.port) {
+      if (running === REFUSED) forgetPassword(dataDir);
+      else if (running && (fixedPort ?? running.port) === running.port) {
         log(`PostgreSQL left running by an earlier process (${left.pid}) is taken over.`);
         return running;
       }
       log(`PostgreSQL left behind by an earlier process (${left.pid}) does not answer and is stopped.`);
       await stopPostmaster(left.pid);
     }
-    const running = await own(dataDir, await spawnPostmaster(dataDir, settings, fixedPort ?? (await freePort())));
-    if (running) return running;
+    const spawned = await spawnPostmaster(dataDir, settings, fixedPort ?? (await freePort()));
+    const running = await own(dataDir, spawned);
+    if (running === REFUSED) {
+      log('PostgreSQL does not take the password that is kept for it and is given a new one.');
+      await stopPostmaster(spawned.pid);
+      forgetPassword(dataDir);
+    } else if (running) return running;
     if (attempt === ATTEMPTS) throw new DatabaseProblem(`PostgreSQL does not start: ${lastLine(dataDir)}`);
     // The port or the data directory may have been taken in between, or children of a killed server still be ending.
     await delay(attempt * 100);
@@ -171,10 +180,11 @@ async function spawnPostmaster(
 }
 
 /**
- * Connects to a server and takes the lock of ownership; undefined when the server ends or does not answer.
+ * Connects to a server and takes the lock of ownership; undefined when the server ends or does not answer, REFUSED when
+ * it does not take the password.
  * @throws DatabaseProblem when a live process holds the lock.
  */
-async function own(dataDir: string, { pid, port }: Postmaster): Promise<Running | undefined> {
+async function own(dataDir: string, { pid, port }: Postmaster): Promise<Running | typeof REFUSED | undefined> {
   let deadline = Date.now() + ANSWER_MS;
   while (isAlive(pid) && Date.now() < deadline) {
     try {
@@ -183,6 +193,7 @@ async function own(dataDir: string, { pid, port }: Postmaster): Promise<Running 
       return { pid, port, owner };
     } catch (error) {
       if (error instanceof DatabaseProblem) throw error;
+      if (errorCode(error) === WRONG_PASSWORD) return REFUSED;
       // Recovering from a crash can take minutes; a server that says so is alive.
       if (errorCode(error) === '57P03') deadline = Date.now() + ANSWER_MS;
       await delay(10);
@@ -226,7 +237,7 @@ function requireAccess(dataDir: string): void {
 }
 
 function address(dataDir: string, port: number): string {
-  return `postgres://postgres:${readPassword(dataDir)}@127.0.0.1:${port}/postgres`;
+  return `postgres://postgres:${encodeURIComponent(readPassword(dataDir))}@127.0.0.1:${port}/postgres`;
 }
 
 function logFile(dataDir: string): string {

@@ -12,13 +12,15 @@ export interface Program {
   readonly directory: string;
   /** Where the program writes to: a file descriptor, or a pipe. */
   readonly output: number | 'pipe';
+  /** What the program reads; nothing when absent. */
+  readonly input?: string;
 }
 
 /**
  * Starts a program as another user in its own process group, so that Ctrl-C in a terminal does not reach it. Below a
  * private home that user could not pass the directories above, so there it gets an open descriptor of the directory.
  */
-export function start({ file, arguments: list, user, directory, output }: Program): ChildProcess {
+export function start({ file, arguments: list, user, directory, output, input }: Program): ChildProcess {
   const direct = reachable(directory, user);
   if (!direct && !existsSync('/proc/self/fd')) {
     throw new DatabaseProblem(
@@ -27,20 +29,28 @@ export function start({ file, arguments: list, user, directory, output }: Progra
   }
   const descriptor = direct ? undefined : openSync(directory, 'r');
   try {
-    return spawn(file, list(direct ? directory : '/proc/self/fd/3'), {
+    const child = spawn(file, list(direct ? directory : '/proc/self/fd/3'), {
       ...user,
       cwd: '/',
       detached: true,
       env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
-      stdio: ['ignore', output, output, ...(descriptor === undefined ? [] : [descriptor])],
+      stdio: [
+        input === undefined ? 'ignore' : 'pipe',
+        output,
+        output,
+        ...(descriptor === undefined ? [] : [descriptor]),
+      ],
     });
+    // A program that ends before it has read everything says why itself.
+    child.stdin?.on('error', () => undefined).end(input);
+    return child;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** Resolves when the program ends well; else throws what it wrote. */
-export async function succeeded(program: ChildProcess): Promise<void> {
+/** Resolves with what the program wrote when it ends well; else throws that. */
+export async function succeeded(program: ChildProcess): Promise<string> {
   let output = '';
   for (const stream of [program.stdout, program.stderr])
     stream?.on('data', (data: Buffer) => (output += data.toString()));
@@ -48,4 +58,5 @@ export async function succeeded(program: ChildProcess): Promise<void> {
     program.once('error', reject).once('close', resolve),
   );
   if (code !== 0) throw new Error(output.trim() || `ended with code ${code}`);
+  return output;
 }
