@@ -62,7 +62,7 @@ describe('a redaction hides a secret', () => {
       const lines = encoded.match(new RegExp(`.{1,${width}}`, 'g'))!;
       expect(lines.length).toBeGreaterThan(3);
       for (const line of lines.slice(1, -1)) expect(redaction.apply(`  ${line.trim()}\t`)).toBe(`  ${REDACTED}\t`);
-      expect(redaction.apply(lines[0]!).replace(REDACTED, '').length).toBeLessThan(8);
+      expect(redaction.apply(lines[0]).replace(REDACTED, '').length).toBeLessThan(8);
     }
   });
 
@@ -77,7 +77,7 @@ describe('a redaction hides a secret', () => {
     ];
     const secret = fc.string({ unit: 'binary', minLength: 8, maxLength: 60 }).filter((text) => {
       // A line break ends a line; what is cleaned away cannot be found again.
-      return !/[\r\n\0\u001b\ufffd]/.test(text) && text.isWellFormed() && text.trim().length >= 8;
+      return !['\r', '\n', '\0', '\u001b', '\ufffd'].some((one) => text.includes(one)) && text.trim().length >= 8;
     });
     fc.assert(
       fc.property(
