@@ -20,6 +20,7 @@ const KNOWN: Readonly<Record<string, Operation>> = {
   SessionDeleted: 'delete_tracer_session',
   OAuthProviderAdded: 'register_mcp_server_oauth',
   SecretsRead: 'read_secrets',
+  FeedbackAwaited: 'create_feedback',
 };
 
 const VERBS: ReadonlyMap<string, string> = new Map([

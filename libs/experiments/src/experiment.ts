@@ -108,6 +108,9 @@ export type FeedbackAdded = DomainEvent<
   }
 >;
 
+/** Feedback on a run that is not known yet, and that names no session: it waits in a stream of its run's id. */
+export type FeedbackAwaited = DomainEvent<'FeedbackAwaited', FeedbackAdded['data']>;
+
 /** What has been sent of one run: members that are absent are not known yet, or stay. Opaque members are JSON text. */
 export interface RunChange {
   readonly id: string;
@@ -125,6 +128,7 @@ export interface RunChange {
   readonly extra?: string;
   readonly tags?: string;
   readonly events?: string;
+  readonly serialized?: string;
 }
 
 /** Runs of a live session have been sent, or more of them. */

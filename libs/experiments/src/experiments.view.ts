@@ -2,8 +2,8 @@ import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from './dataset';
 import { applyDatasetDeleted, applySessionDeleted } from './deletions.view';
-import type { ExperimentEvent, ExperimentUploaded, RunsPersisted, SessionCreated } from './experiment';
-import { applyFeedbackAdded, refreshFeedbackStats } from './feedback.view';
+import type { ExperimentEvent, ExperimentUploaded, FeedbackAwaited, RunsPersisted, SessionCreated } from './experiment';
+import { applyFeedbackAdded, applyFeedbackAwaited, refreshFeedbackStats, settleFeedback } from './feedback.view';
 import { applyRunsReceived, refreshRunStats } from './live-runs.view';
 import { applySessionPatched } from './sessions.view';
 import { extraOf } from './upload-answer';
@@ -12,19 +12,28 @@ import { extraOf } from './upload-answer';
 export const EXPERIMENTS_VIEW = 'experiments-view';
 
 type Event = Recorded<DatasetEvent | ExperimentEvent>;
+type Handled = Event | Recorded<FeedbackAwaited>;
 
 /** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
 export const experimentsView: Projection = {
   name: EXPERIMENTS_VIEW,
-  categories: ['dataset', 'experiment'],
+  categories: ['dataset', 'experiment', 'awaitedFeedback'],
   async handle(events, tx) {
     const fedBack = new Set<string>();
     const running = new Set<string>();
-    for (const event of events as Event[]) {
+    const stored = new Set<string>();
+    for (const event of events as Handled[]) {
+      if (event.type === 'FeedbackAwaited') {
+        const session = await applyFeedbackAwaited(event, tx);
+        if (session) fedBack.add(session);
+        continue;
+      }
       await apply(event, tx);
+      if (event.type === 'RunsReceived' || event.type === 'RunsPersisted') stored.add(idOf(event.stream));
       if (event.type === 'RunsReceived') running.add(idOf(event.stream));
       if (event.type === 'FeedbackAdded' || wasFedBackMeanwhile(event)) fedBack.add(idOf(event.stream));
     }
+    for (const session of stored) if (await settleFeedback(tx, session)) fedBack.add(session);
     for (const session of running) await refreshRunStats(tx, session);
     for (const session of fedBack) await refreshFeedbackStats(tx, session);
   },

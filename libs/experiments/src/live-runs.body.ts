@@ -15,7 +15,11 @@ import {
   validate,
 } from '@fairlead/http';
 import type { RunChange } from './experiment';
+import { feedbackBody, feedbackData } from './feedback.body';
 import { elementSlices, memberSlices, present } from './json-slices';
+import type { SentFeedback } from './live-feedback.commands';
+import { MalformedMultipart, multipartParts, type Part } from './multipart';
+import { OpaqueBody } from './opaque.body';
 import { RUN_TYPES } from './run-json';
 
 /** One run that was sent, and the session that it says it belongs to. */
@@ -23,11 +27,20 @@ export interface SentRun {
   readonly change: RunChange;
   readonly sessionId?: string;
   readonly sessionName?: string;
+  /** Members that were sent and are not kept. */
+  readonly ignored: readonly string[];
+}
+
+/** What the parts of a multipart body are. */
+export interface SentParts {
+  readonly runs: readonly SentRun[];
+  readonly feedback: readonly SentFeedback[];
+  readonly ignored: readonly string[];
 }
 
 const MOST_DEPTH = 100;
 /** Members that are kept as the JSON text that was sent. */
-const OPAQUE = ['error', 'inputs', 'outputs', 'extra', 'tags', 'events'] as const;
+const OPAQUE = ['error', 'inputs', 'outputs', 'extra', 'tags', 'events', 'serialized'] as const;
 const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
 
 const anyText = () => str({ anyText: true });
@@ -48,7 +61,9 @@ const members = {
   extra: optional(rawDict()),
   tags: optional(list(anyText())),
   events: optional(list(union(rawDict(), anyText()))),
+  serialized: optional(union(rawDict(), anyText(), list(rawDict()))),
 };
+const KNOWN: ReadonlySet<string> = new Set(['id', ...Object.keys(members)]);
 /** Body of PATCH /runs/{run_id}. */
 export const runChange = object(members, 'RunUpdate');
 /** Body of POST /runs. */
@@ -74,37 +89,55 @@ export function readBatch(json: Buffer): SentRun[] {
 }
 
 /**
- * The runs of a multipart body: the part `post.<id>` or `patch.<id>` is the run, `post.<id>.inputs` and the like are its
- * members. Attachments are left out. @throws BadRequest, Unprocessable
+ * The runs and the feedback of a multipart body: the part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and
+ * the like are its members, `feedback.<id>` is a feedback. @throws BadRequest, Unprocessable
  */
-export async function readMultipart(body: Buffer, contentType: string): Promise<SentRun[]> {
+export function readMultipart(body: Buffer, contentType: string): SentParts {
   const runs = new Map<string, Map<string, Buffer>>();
-  for (const [name, text] of await readParts(body, contentType)) {
+  const feedback = new Map<string, SentFeedback>();
+  const ignored: string[] = [];
+  for (const { name, data } of partsOf(body, contentType)) {
     const [, method, id, member] = PART.exec(name) ?? [];
     if (method === undefined || id === undefined) throw Unprocessable.at(['body', name], 'is not the name of a part');
-    if (method !== 'post' && method !== 'patch') continue;
+    if (method === 'feedback') {
+      if (feedback.has(id)) throw Unprocessable.at(['body', name], 'occurs twice');
+      feedback.set(id, readFeedback(data, id, name));
+      continue;
+    }
+    if (method === 'attachment') {
+      ignored.push(name);
+      continue;
+    }
     const key = `${method}.${id}`;
     const parts = runs.get(key) ?? new Map<string, Buffer>();
-    const bytes = Buffer.from(text);
-    if (member !== undefined) parts.set(member, bytes);
-    else if (typeof parseJson(bytes, MOST_DEPTH) === 'object')
-      memberSlices(bytes).forEach((slice, own) => parts.set(own, slice));
+    if (member !== undefined) parts.set(member, data);
+    else if (typeof parseJson(data, MOST_DEPTH) === 'object')
+      memberSlices(data).forEach((slice, own) => parts.set(own, slice));
     runs.set(key, parts);
   }
-  return [...runs].map(([key, parts]) => readRun(joined(parts), undefined, ['body', key]));
+  const read = [...runs].map(([key, parts]) => readRun(joined(parts), undefined, ['body', key]));
+  return { runs: read, feedback: [...feedback.values()], ignored };
 }
 
-async function readParts(body: Buffer, contentType: string): Promise<[string, string][]> {
+function partsOf(body: Buffer, contentType: string): Part[] {
   try {
-    const response = new Response(new Uint8Array(body), { headers: { 'content-type': contentType } });
-    const parts: [string, string][] = [];
-    for (const [name, value] of await response.formData()) {
-      parts.push([name, typeof value === 'string' ? value : await value.text()]);
-    }
-    return parts;
-  } catch {
+    return multipartParts(body, contentType);
+  } catch (error) {
+    if (!(error instanceof MalformedMultipart)) throw error;
     throw new BadRequest('The body is not well-formed multipart/form-data.');
   }
+}
+
+function readFeedback(json: Buffer, id: string, part: string): SentFeedback {
+  const given = validate(feedbackBody, parseJson(json, MOST_DEPTH), ['body', part]);
+  if (given.id !== undefined && given.id !== id) {
+    throw Unprocessable.at(['body', part, 'id'], 'is not the id that the part is named by', given.id);
+  }
+  const runId = given.run_id ?? given.trace_id;
+  if (runId === undefined && given.session_id === undefined) {
+    throw Unprocessable.at(['body', part], 'needs a run_id, a trace_id or a session_id');
+  }
+  return { data: feedbackData(new OpaqueBody(json), given, id, runId ?? null), sessionId: given.session_id };
 }
 
 function joined(parts: ReadonlyMap<string, Buffer>): Buffer {
@@ -120,5 +153,11 @@ function sentRun(given: Infer<typeof runBody>, slices: ReadonlyMap<string, Buffe
   const { id, name, run_type, parent_run_id, trace_id, dotted_order, reference_example_id } = given;
   const plain = { id, name, run_type, parent_run_id, trace_id, dotted_order, reference_example_id };
   const times = { start_time: given.start_time?.iso, end_time: given.end_time?.iso };
-  return { change: { ...plain, ...times, ...Object.fromEntries(opaque) }, sessionId, sessionName };
+  const ignored = [...slices].flatMap(([member, slice]) => (KNOWN.has(member) || isNothing(slice) ? [] : member));
+  return { change: { ...plain, ...times, ...Object.fromEntries(opaque) }, sessionId, sessionName, ignored };
+}
+
+/** Whether nothing is lost with a value: null, and what is empty. */
+function isNothing(slice: Buffer): boolean {
+  return slice.length <= 4 && ['null', '""', '[]', '{}'].includes(slice.toString('latin1'));
 }

@@ -3,6 +3,7 @@ import { Conflict, NotFound } from '@fairlead/http';
 import { v4 as newId } from 'uuid';
 import type { RunChange } from './experiment';
 import { experimentsView } from './experiments.view';
+import { appendFeedback, feedbackEvents, type SentFeedback } from './live-feedback.commands';
 import type { SentRun } from './live-runs.body';
 import { splitRuns } from './live-runs.split';
 import { createSession, type Parts, sessionNamed } from './sessions.commands';
@@ -17,7 +18,7 @@ interface Place {
 }
 
 /**
- * Records runs on the streams of their sessions; a session that is named and not there is made. Changes of known runs
+ * Records runs and feedback on the streams of their sessions; a session that is named and not there is made. Changes of known runs
  * stay in the session that the run is in. Resolves when they can be read.
  * @throws NotFound for a session that the tenant does not have, Conflict for an experiment that was
  * uploaded, AppendTooLarge
@@ -27,6 +28,7 @@ export async function receiveRuns(
   tenantId: string,
   sent: readonly SentRun[],
   metadata: Metadata,
+  feedback: readonly SentFeedback[] = [],
 ): Promise<void> {
   const places = await findPlaces(parts, tenantId, sent);
   const bySession = new Map<string, RunChange[]>();
@@ -42,11 +44,14 @@ export async function receiveRuns(
     const stream = sessionStream(session);
     return splitRuns(stream, runs, metadata).map((event) => ({ stream, event }));
   });
+  const given = feedback.length > 0 ? await feedbackEvents(parts, tenantId, feedback, places, metadata) : [];
   let last = 0n;
   for (const { stream, event } of appends) {
     const { position } = await parts.store.append(stream, 'any', [event], metadata);
     if (position > last) last = position;
   }
+  const lastGiven = await appendFeedback(parts, given, metadata);
+  if (lastGiven > last) last = lastGiven;
   await parts.followers.passed(last, [experimentsView.name]);
 }
 

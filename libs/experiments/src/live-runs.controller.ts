@@ -1,9 +1,10 @@
 import { EventStore, Followers } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, NotFound, path, shape } from '@fairlead/http';
-import { Controller, HttpCode, Patch, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Access, Area, Describe, metadataOf, NotFound, path, shape, warnOfIgnored } from '@fairlead/http';
+import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { batchBody, readBatch, readMultipart, readRun, runBody, runChange, type SentRun } from './live-runs.body';
+import type { SentFeedback } from './live-feedback.commands';
 import { hasRun, receiveRuns } from './live-runs.commands';
 import { readBytes, readJson } from './opaque.body';
 import { idPath } from './reading.http';
@@ -35,9 +36,10 @@ export class LiveRunsController {
       409: 'The id is taken, or the experiment was uploaded.',
     },
     takes: ['x-reason'],
+    gives: ['Warning'],
   })
-  async create(@Req() request: FastifyRequest) {
-    return this.receive(request, [readRun(await readJson(request, MOST_BYTES))]);
+  async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    return this.receive(request, reply, [readRun(await readJson(request, MOST_BYTES))]);
   }
 
   @Post('batch')
@@ -52,9 +54,10 @@ export class LiveRunsController {
       409: 'An id is taken, or an experiment was uploaded.',
     },
     takes: ['x-reason'],
+    gives: ['Warning'],
   })
-  async batch(@Req() request: FastifyRequest) {
-    return this.receive(request, readBatch(await readJson(request, MOST_BYTES)));
+  async batch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    return this.receive(request, reply, readBatch(await readJson(request, MOST_BYTES)));
   }
 
   @Post('multipart')
@@ -63,7 +66,7 @@ export class LiveRunsController {
   @Describe({
     summary: 'Send many runs in parts',
     description:
-      'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members. Attachments and feedback are left out.',
+      'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members; `feedback.<id>` is a feedback, which may come before its run.',
     body: { content: { 'multipart/form-data': shape.free } },
     answers: {
       202: shape.empty,
@@ -71,10 +74,12 @@ export class LiveRunsController {
       409: 'An id is taken, or an experiment was uploaded.',
     },
     takes: ['x-reason'],
+    gives: ['Warning'],
   })
-  async multipart(@Req() request: FastifyRequest) {
+  async multipart(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const body = await readBytes(request, MOST_BYTES);
-    return this.receive(request, await readMultipart(body, request.headers['content-type'] ?? ''));
+    const { runs, feedback, ignored } = readMultipart(body, request.headers['content-type'] ?? '');
+    return this.receive(request, reply, runs, feedback, ignored);
   }
 
   @Patch(':run_id')
@@ -86,16 +91,25 @@ export class LiveRunsController {
     body: runChange,
     answers: { 202: shape.empty, 409: 'The experiment was uploaded.' },
     takes: ['x-reason'],
+    gives: ['Warning'],
   })
-  async update(@Req() request: FastifyRequest) {
+  async update(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const body = await readJson(request, MOST_BYTES);
     const { run_id: id } = path(runPath, request);
     if (!(await hasRun(this, request.actor.tenantId, id))) throw new NotFound(`Run ID ${id} not found.`);
-    return this.receive(request, [readRun(body, id)]);
+    return this.receive(request, reply, [readRun(body, id)]);
   }
 
-  private async receive(request: FastifyRequest, runs: readonly SentRun[]) {
-    if (runs.length > 0) await receiveRuns(this, request.actor.tenantId, runs, metadataOf(request));
+  private async receive(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    runs: readonly SentRun[],
+    feedback: readonly SentFeedback[] = [],
+    ignored: readonly string[] = [],
+  ) {
+    if (runs.length + feedback.length > 0)
+      await receiveRuns(this, request.actor.tenantId, runs, metadataOf(request), feedback);
+    warnOfIgnored(reply, [...ignored, ...runs.flatMap((run) => run.ignored)]);
     return {};
   }
 }

@@ -18,11 +18,13 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
     name: 'apply live run',
     text: `
       insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
-        end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, row_number)
+        end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, serialized,
+        row_number)
       select $1, s.tenant_id, s.id, e.dataset_id, $3::uuid, e.valid_from, coalesce($4::text, '${UNNAMED}'),
         coalesce($5::text, 'chain'), coalesce($6::timestamptz, $7::timestamptz, $8::timestamptz), $7::timestamptz,
         case when $9::text is not null then 'error' when $7 is not null then 'success' else 'pending' end,
-        $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text, 0
+        $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text,
+        $18::text, 0
       from sessions s left join examples e
         on e.dataset_id = s.reference_dataset_id and e.id = $3::uuid and e.valid_to is null
       where s.id = $2
@@ -36,7 +38,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         inputs = coalesce($10, r.inputs), outputs = coalesce($11, r.outputs), extra = coalesce($12, r.extra),
         tags = coalesce($13, r.tags), events = coalesce($14, r.events),
         parent_run_id = coalesce($15::uuid, r.parent_run_id), trace_id = coalesce($16::uuid, r.trace_id),
-        dotted_order = coalesce($17, r.dotted_order)
+        dotted_order = coalesce($17, r.dotted_order), serialized = coalesce($18, r.serialized)
       where r.session_id = excluded.session_id`,
     values: [
       run.id,
@@ -56,6 +58,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
       run.parent_run_id,
       run.trace_id,
       run.dotted_order,
+      run.serialized,
     ],
   });
 }

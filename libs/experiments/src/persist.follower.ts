@@ -5,7 +5,7 @@ import { Pool, type PoolClient } from 'pg';
 import { datasetModel } from './dataset';
 import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from './experiment';
 import { sessionFeedbackStatistics } from './feedback.statistics';
-import { refreshFeedbackStats } from './feedback.view';
+import { refreshFeedbackStats, settleFeedback } from './feedback.view';
 import { JsonScanner } from './json-scanner';
 import { PayloadStore } from './payload.store';
 import { type PreparedRows, RunWriter } from './persist.runs';
@@ -49,7 +49,12 @@ export class PersistRuns implements Projection {
     const metadata = { tenant, traceparent, actor: 'system:persist-runs' };
     const after = await handle(this.store, experimentModel, event.stream, persist(statistics), metadata);
     // Stored anew, under statistics that were recorded long ago: feedback given since counts as well.
-    if (after.events.length === 0) await transaction(this.pool, (tx) => refreshFeedbackStats(tx, idOf(event.stream)));
+    if (after.events.length === 0) {
+      await transaction(this.pool, async (tx) => {
+        await settleFeedback(tx, idOf(event.stream));
+        await refreshFeedbackStats(tx, idOf(event.stream));
+      });
+    }
     if (after.state.deleted) await this.forget(idOf(event.stream), event.data.dataset.id);
   }
 

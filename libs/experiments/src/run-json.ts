@@ -21,13 +21,14 @@ export interface RunRow {
   readonly dotted_order: string | null;
   readonly tags: string | null;
   readonly events: string | null;
+  readonly serialized: string | null;
   /** Ids of the runs below it, and of those right below it, as JSON. Null for a run that stands alone. */
   readonly children?: string | null;
   readonly direct_children?: string | null;
 }
 
 /** Columns of a run `r` that need no choice. */
-export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r.events';
+export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r.events, r.serialized';
 
 /** Every kind of run. */
 export const RUN_TYPES = ['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'] as const;
@@ -69,7 +70,7 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined): Reco
     extra: raw(row.extra),
     error: raw(row.error),
     execution_order: '1',
-    serialized: 'null',
+    serialized: raw(row.serialized),
     outputs: raw(row.outputs),
     outputs_preview: 'null',
     parent_run_id: text(row.parent_run_id),

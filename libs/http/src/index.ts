@@ -23,6 +23,7 @@ export type { RefusedRequest } from './refused';
 export type { Route } from './routes';
 export { jsonInvalid, parseJson } from './json';
 export { requestId } from './request-id';
+export { warnOfIgnored } from './ignored';
 export { Idempotency } from './idempotency';
 export { FairShare } from './fair-share';
 export { SharedReads } from './shared-reads';

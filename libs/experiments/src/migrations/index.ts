@@ -3,6 +3,7 @@ import { CreatePayloads1763600000000 } from './1763600000000-create-payloads';
 import { CreateExperiments1763600001000 } from './1763600001000-create-experiments';
 import { ReadIndexes1763600002000 } from './1763600002000-read-indexes';
 import { Comparisons1763600003000 } from './1763600003000-comparisons';
+import { KeptParts1764000000200 } from './1764000000200-kept-parts';
 import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
 import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
 
@@ -14,4 +15,5 @@ export const experimentsMigrations: MigrationClass[] = [
   Comparisons1763600003000,
   ScoreDirections1763600010100,
   IdsByTenant1764000000000,
+  KeptParts1764000000200,
 ];

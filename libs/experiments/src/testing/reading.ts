@@ -27,6 +27,7 @@ import { SessionsController } from '../sessions.controller';
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly headers: Readonly<Record<string, unknown>>;
   /** The parsed body. */
   readonly json: ReturnType<typeof JSON.parse>;
 }
@@ -125,16 +126,27 @@ async function request(
   body: unknown,
   tenant: string,
 ): Promise<Answer> {
+  const sent = await payloadOf(body);
   const answer = await app.inject({
     method,
     url,
-    headers: { 'x-api-key': tenant, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    headers: { 'x-api-key': tenant, ...(sent && { 'content-type': sent.type }) },
+    ...(sent && { payload: sent.payload }),
   });
   const json = /[/+]json\b/.test(String(answer.headers['content-type']))
     ? (JSON.parse(answer.payload) as unknown)
     : undefined;
-  return { status: answer.statusCode, text: answer.payload, json };
+  return { status: answer.statusCode, text: answer.payload, headers: answer.headers, json };
+}
+
+/** Text as it is, parts of a form, other values as JSON. */
+async function payloadOf(body: unknown): Promise<{ payload: string | Buffer; type: string } | undefined> {
+  if (body === undefined) return undefined;
+  if (body instanceof FormData) {
+    const form = new Response(body);
+    return { payload: Buffer.from(await form.arrayBuffer()), type: form.headers.get('content-type')! };
+  }
+  return { payload: typeof body === 'string' ? body : JSON.stringify(body), type: 'application/json' };
 }
 
 async function insert(pool: Pool, table: string, row: Row): Promise<string> {

@@ -1,0 +1,89 @@
+import {
+  bool,
+  datetime,
+  type Infer,
+  instant,
+  int,
+  list,
+  literal,
+  note,
+  num,
+  object,
+  optional,
+  rawDict,
+  str,
+  union,
+  uuid,
+} from '@fairlead/http';
+import type { FeedbackAdded } from './experiment';
+import type { OpaqueBody } from './opaque.body';
+import { scoreSchema } from './upload-schema';
+
+export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
+
+const anyText = () => str({ anyText: true });
+const config = object(
+  {
+    type: literal(['continuous', 'categorical', 'freeform']),
+    min: optional(num()),
+    max: optional(num()),
+    is_lower_score_better: optional(bool()),
+    categories: optional(list(object({ value: num(), label: optional(str({ min: 1, anyText: true })) }))),
+  },
+  'FeedbackConfig',
+);
+
+/** Body of POST /feedback, and of a feedback among the parts of a multipart body. */
+export const feedbackBody = object(
+  {
+    created_at: optional(datetime()),
+    modified_at: optional(datetime()),
+    key: str({ min: 1, max: 180 }),
+    score: optional(scoreSchema),
+    value: optional(union(num(), int(), bool(), anyText(), rawDict())),
+    comment: optional(anyText()),
+    correction: optional(union(rawDict(), anyText())),
+    feedback_group_id: optional(uuid()),
+    comparative_experiment_id: optional(uuid()),
+    run_id: optional(note(uuid(), 'Needed when there is no session_id.')),
+    session_id: optional(note(uuid(), 'Needed when there is no run_id.')),
+    trace_id: optional(uuid()),
+    start_time: optional(datetime()),
+    id: optional(uuid()),
+    feedback_source: optional(
+      object({ type: optional(literal(SOURCES), 'api'), metadata: optional(rawDict()) }, 'FeedbackSource'),
+    ),
+    feedback_config: optional(config),
+    error: optional(bool()),
+    extra: optional(rawDict()),
+  },
+  'FeedbackCreateSchema',
+);
+export type GivenFeedback = Infer<typeof feedbackBody>;
+
+/** The event's data: opaque members as the JSON text that was sent, truth values as scores of 1 and 0. */
+export function feedbackData(
+  body: OpaqueBody,
+  given: GivenFeedback,
+  id: string,
+  runId: string | null,
+): FeedbackAdded['data'] {
+  const sent = body.members();
+  const now = instant();
+  return {
+    id,
+    run_id: runId,
+    key: given.key,
+    score: given.score === undefined ? null : Number(given.score),
+    value: sent.get('value') ?? null,
+    comment: sent.get('comment') ?? null,
+    correction: sent.get('correction') ?? null,
+    source_type: given.feedback_source?.type ?? 'api',
+    source_metadata: body.members('feedback_source').get('metadata') ?? null,
+    extra: sent.get('extra') ?? null,
+    config: sent.get('feedback_config') ?? null,
+    created_at: (given.created_at ?? now).iso,
+    modified_at: (given.modified_at ?? now).iso,
+    comparative_experiment_id: given.comparative_experiment_id ?? null,
+  };
+}

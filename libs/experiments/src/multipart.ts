@@ -1,0 +1,57 @@
+/** One part of a `multipart/form-data` body. The data shares the body's memory. */
+export interface Part {
+  readonly name: string;
+  /** The media type without its parameters, in lower case; empty when the part names none. */
+  readonly type: string;
+  readonly data: Buffer;
+}
+
+/** The body is not well-formed, or has more parts or longer heads than anybody needs. */
+export class MalformedMultipart extends Error {}
+
+const MOST_PARTS = 20_000;
+const MOST_HEAD_BYTES = 8 * 1024;
+const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/is;
+const NAME = /^content-disposition:\s*form-data\s*;(?:.*;)?\s*name="([^"]*)"/i;
+const TYPE = /^content-type:\s*([^\s;]+)/i;
+/** How forms write what cannot stand in a quoted name. */
+const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+
+/** The parts of a body (RFC 7578) in their order; bytes stay as they were sent. @throws MalformedMultipart */
+export function multipartParts(body: Buffer, contentType: string): Part[] {
+  const [, quoted, plain] = FORM.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) throw new MalformedMultipart();
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const first = delimiter.subarray(2);
+  let at = body.subarray(0, first.length).equals(first) ? first.length : after(body, delimiter, 0);
+  const parts: Part[] = [];
+  while (!(body[at] === 0x2d && body[at + 1] === 0x2d)) {
+    const head = after(body, '\r\n', at);
+    const end = body.indexOf(delimiter, head - 2);
+    if (end === -1 || parts.length === MOST_PARTS) throw new MalformedMultipart();
+    parts.push(partOf(body.subarray(head, end)));
+    at = end + delimiter.length;
+  }
+  return parts;
+}
+
+function partOf(bytes: Buffer): Part {
+  const end = bytes.subarray(0, MOST_HEAD_BYTES).indexOf('\r\n\r\n');
+  if (end === -1) throw new MalformedMultipart();
+  const lines = bytes.toString('utf8', 0, end).split('\r\n');
+  const found = (pattern: RegExp) => lines.map((line) => pattern.exec(line)?.[1]).find((value) => value !== undefined);
+  const name = found(NAME);
+  if (name === undefined) throw new MalformedMultipart();
+  return {
+    name: name.replaceAll(/%22|%0D|%0A/gi, (escape) => ESCAPED[escape.toUpperCase()]!),
+    type: (found(TYPE) ?? '').toLowerCase(),
+    data: bytes.subarray(end + 4),
+  };
+}
+
+function after(body: Buffer, sought: string | Buffer, from: number): number {
+  const at = body.indexOf(sought, from);
+  if (at === -1) throw new MalformedMultipart();
+  return at + sought.length;
+}

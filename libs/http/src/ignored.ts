@@ -1,0 +1,20 @@
+import type { FastifyReply } from 'fastify';
+import { Counter } from 'prom-client';
+
+/** Names that one answer lists. */
+const MOST_NAMES = 10;
+const LONGEST_NAME = 60;
+
+const ignored = new Counter({
+  name: 'fairlead_ignored_members_total',
+  help: 'Members and parts of bodies that were sent and are not kept; the answers name them',
+});
+
+/** Says in the answer what was sent and is not kept, and counts it. */
+export function warnOfIgnored(reply: FastifyReply, names: readonly string[]): void {
+  if (names.length === 0) return;
+  ignored.inc(names.length);
+  const shown = [...new Set(names)].map((name) => name.replaceAll(/[^\w.-]/g, '?').slice(0, LONGEST_NAME));
+  const more = shown.length > MOST_NAMES ? ', ...' : '';
+  void reply.header('warning', `299 - "Not kept: ${shown.slice(0, MOST_NAMES).join(', ')}${more}"`);
+}
