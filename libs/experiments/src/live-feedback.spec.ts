@@ -30,13 +30,14 @@ describe('Feedback among the parts of a request', () => {
     const sent = run({ session_name: 'with feedback' });
     const id = newId();
     const opaque = { value: { big: 'x' }, comment: 'why', correction: { a: 1 }, extra: { error: true } };
+    const feedback_source = { type: 'model', metadata: { __run: { run_id: newId() } } };
     const feedback = feedbackOn(sent, {
       id,
       ...opaque,
       score: true,
       run_id: null,
       session_id: null,
-      feedback_source: { type: 'model', metadata: { __run: { run_id: newId() } } },
+      feedback_source,
     });
     expect((await multipart({ [`feedback.${id}`]: feedback, ...post(sent) })).status).toBe(202);
     expect(await read(id)).toMatchObject({
@@ -44,7 +45,7 @@ describe('Feedback among the parts of a request', () => {
       id,
       run_id: sent.id,
       score: 1,
-      feedback_source: { type: 'model', metadata: feedback.feedback_source.metadata },
+      feedback_source,
       session_id: (await session('with feedback')).id,
     });
     expect((await session('with feedback')).feedback_stats).toMatchObject({ correct: { n: 1, avg: 1 } });

@@ -23,7 +23,7 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   extra: nullable(free),
   error: nullable(text),
   execution_order: integer,
-  serialized: nothing,
+  serialized: outputs,
   outputs,
   outputs_preview: nullable(text),
   parent_run_id: nullable(uuid),
