@@ -1,4 +1,4 @@
-import { parseJson, PayloadTooLarge, requireJson, RequestTimeout, UnsupportedMediaType } from '@fairlead/http';
+import { parseJson, readStream, requireJson, UnsupportedMediaType } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
 import { memberSlices, present } from './json-slices';
 
@@ -41,20 +41,9 @@ export async function readJson(request: FastifyRequest, most: number): Promise<B
   return bytes;
 }
 
-/** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout */
-export async function readBytes({ raw }: FastifyRequest, most: number): Promise<Buffer> {
-  const encoding = raw.headers['content-encoding'] ?? 'identity';
+/** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout, Unavailable */
+export async function readBytes(request: FastifyRequest, most: number): Promise<Buffer> {
+  const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > most) throw new PayloadTooLarge(`The request body is larger than the limit of ${most} bytes.`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw raw.complete || error instanceof PayloadTooLarge ? error : new RequestTimeout('The request ended early.');
-  }
-  return Buffer.concat(chunks, size);
+  return readStream(request, most);
 }

@@ -2,12 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Load } from './access';
 import { clientNetwork } from './client-address';
-import { Crowding } from './crowding';
+import { bringsBody } from './body-framing';
+import { type Claimed, Crowding } from './crowding';
 import type { EdgeSettings } from './edge-settings';
 import { type HttpProblem, TooManyRequests, Unauthorized, Unavailable } from './errors';
 import { type Capacity, InFlight } from './in-flight';
 import { RateLimit } from './rate-limit';
-import type { Visit } from './visit';
+import { isKnown, ownerOf } from './visit';
 import { WrongKeys } from './wrong-keys';
 
 /** Requests that mostly wait for something else cost little but their connection. */
@@ -45,8 +46,8 @@ export class Admission {
     return key === undefined ? undefined : oneTooMany(usual, key);
   }
 
-  /** Before anything else; what is let in is counted until `depart`. */
-  arrive({ visit }: FastifyRequest, reply: FastifyReply, load: Load): HttpProblem | undefined {
+  /** Before anything else; what is let in is counted until `depart`, or if it brings a body, from `complete` on. */
+  arrive({ visit, raw }: FastifyRequest, reply: FastifyReply, load: Load): HttpProblem | undefined {
     if (load === 'vital') return undefined;
     if (this.perAddress) {
       const refused = take(this.perAddress, clientNetwork(visit.address), visit.startedAt, reply);
@@ -56,12 +57,31 @@ export class Admission {
       }
     }
     const inFlight = this.inFlight[load];
-    if (inFlight.enter(visit.startedAt)) {
+    if (load !== 'upload' && bringsBody(raw)) {
+      if (!inFlight.isFull(visit.startedAt)) {
+        visit.expected = inFlight;
+        return undefined;
+      }
+    } else if (inFlight.enter(visit.startedAt)) {
       visit.counted = inFlight;
       return undefined;
     }
     visit.shed = 'capacity';
     return BUSY;
+  }
+
+  /** When the body of a request is there: only from then on it counts as under way, however slowly it came. */
+  complete(request: FastifyRequest): HttpProblem | undefined {
+    const { visit } = request;
+    const { expected } = visit;
+    if (!expected) return undefined;
+    visit.expected = undefined;
+    if (!expected.enter(performance.now())) {
+      visit.shed = 'capacity';
+      return BUSY;
+    }
+    visit.counted = expected;
+    return this.count(request);
   }
 
   /**
@@ -79,9 +99,9 @@ export class Admission {
 
   /** After a key was found to be right. */
   recognised(request: FastifyRequest, reply: FastifyReply): HttpProblem | undefined {
-    const { visit, actor, headers } = request;
+    const { visit, actor } = request;
     const { keyId } = actor;
-    if (!visit.counted) return undefined;
+    if (!visit.counted && !visit.expected) return undefined;
     if (this.perKey) {
       const refused = take(this.perKey, keyId, visit.startedAt, reply);
       if (refused) {
@@ -89,32 +109,42 @@ export class Admission {
         return refused;
       }
     }
-    const crowded = countFor(visit, keyId);
-    if (crowded) this.crowding.note(headers, keyId);
-    return crowded;
+    return this.count(request);
   }
 
   /** Instead of `recognised` where no key is needed. */
-  anonymous({ visit }: FastifyRequest): HttpProblem | undefined {
-    return countFor(visit, clientNetwork(visit.address));
+  anonymous(request: FastifyRequest): HttpProblem | undefined {
+    return this.count(request);
   }
 
   /** The end of a request, whatever became of it. */
   depart({ visit }: FastifyRequest): void {
-    visit.counted?.leave(visit.countedKey, visit.shed !== undefined);
-    visit.counted = undefined;
+    visit.expected = undefined;
+    visit.counted?.leave(visit.claimed?.key, visit.shed !== undefined, visit.claimed?.workspace);
+    visit.counted = visit.claimed = undefined;
+  }
+
+  /** So that no single key or workspace, or address without a key, takes all the room there is. */
+  private count(request: FastifyRequest): HttpProblem | undefined {
+    const { visit, headers } = request;
+    const inFlight = visit.counted ?? visit.expected;
+    if (!inFlight) return undefined;
+    const claimed = claimOf(request);
+    const { key, workspace } = claimed;
+    if (visit.counted ? inFlight.enterKey(key, workspace) : !inFlight.isCrowdedBy(key, workspace)) {
+      if (visit.counted) visit.claimed = claimed;
+      return undefined;
+    }
+    visit.shed = 'capacity';
+    if (isKnown(request)) this.crowding.note(headers, claimed);
+    return oneTooMany(inFlight, key);
   }
 }
 
-/** So that no single key, or address without one, takes all the room there is. */
-function countFor(visit: Visit, name: string): HttpProblem | undefined {
-  if (!visit.counted) return undefined;
-  if (visit.counted.enterKey(name)) {
-    visit.countedKey = name;
-    return undefined;
-  }
-  visit.shed = 'capacity';
-  return oneTooMany(visit.counted, name);
+/** For whom a request counts: its key and workspace, or where no key is needed, its address. */
+function claimOf(request: FastifyRequest): Claimed {
+  const owner = ownerOf(request);
+  return { key: isKnown(request) ? request.actor.keyId : owner, workspace: owner };
 }
 
 /** A key is told of its own limit; that there is less room for it for now is the service's state. */

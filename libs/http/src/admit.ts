@@ -74,7 +74,6 @@ function begin(request: FastifyRequest): Visit {
     startedAt: performance.now(),
     address: request.ip ?? '',
     sentBefore: request.raw.socket.bytesWritten,
-    heldBytes: 0,
     unreadBytes: 0,
   };
 }

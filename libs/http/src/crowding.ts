@@ -2,6 +2,12 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { InFlight } from './in-flight';
 
+/** A key and the workspace that it belongs to. */
+export interface Claimed {
+  readonly key: string;
+  readonly workspace: string;
+}
+
 /** Beyond it all are forgotten, and found out again. */
 const MOST = 10_000;
 
@@ -10,24 +16,25 @@ const MOST = 10_000;
  * before their key is looked up. Only prints of credentials are kept, and only until the key has nothing under way.
  */
 export class Crowding {
-  private readonly keys = new Map<string, string>();
+  private readonly keys = new Map<string, Claimed>();
 
-  /** A request with these headers, recognised as the key `key`, was one too many. */
-  note(headers: IncomingHttpHeaders, key: string): void {
+  /** A request with these headers, recognised as this key, was one too many. */
+  note(headers: IncomingHttpHeaders, claimed: Claimed): void {
     const print = printOf(headers);
     if (print === undefined) return;
     if (this.keys.size >= MOST) this.keys.clear();
-    this.keys.set(print, key);
+    this.keys.set(print, claimed);
   }
 
   /** The key of these headers when it is known to have as many under way as it may now. */
   crowder(headers: IncomingHttpHeaders, inFlight: InFlight): string | undefined {
     if (this.keys.size === 0) return undefined;
     const print = printOf(headers);
-    const key = print === undefined ? undefined : this.keys.get(print);
-    if (key === undefined) return undefined;
+    const claimed = print === undefined ? undefined : this.keys.get(print);
+    if (claimed === undefined) return undefined;
+    const { key, workspace } = claimed;
     if (inFlight.countOf(key) === 0) this.keys.delete(print!);
-    return inFlight.isCrowdedBy(key) ? key : undefined;
+    return inFlight.isCrowdedBy(key, workspace) ? key : undefined;
   }
 }
 

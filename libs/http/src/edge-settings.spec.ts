@@ -18,6 +18,8 @@ describe('The settings of the edge', () => {
     ['RATE_LIMIT_WRONG_KEYS', '5/h', { rates: { wrongKeys: { requests: 5, seconds: 3600 } } }],
     ['MAX_REQUESTS', '20', { requests: { total: 20, perKey: 256 } }],
     ['MAX_UPLOADS_PER_KEY', '2', { uploads: { total: 64, perKey: 2 } }],
+    ['BODY_MEMORY_BYTES', '33554432', { bodyMemory: 33_554_432 }],
+    ['BODY_MIN_RATE', '5000', { bodyRate: 5000 }],
     ['MAX_CONNECTIONS', '100', { connections: 100 }],
     ['CORS_ORIGINS', '*', { cors: '*' }],
     [
@@ -38,6 +40,7 @@ describe('The settings of the edge', () => {
     ['RATE_LIMIT_KEY', '10/d'],
     ['MAX_REQUESTS', '0'],
     ['MAX_CONNECTIONS', 'many'],
+    ['BODY_MEMORY_BYTES', '1000'],
     ['CORS_ORIGINS', 'a.example'],
     ['CORS_ORIGINS', 'https://a.example/path'],
     ['CORS_ORIGINS', 'https://a.example,*'],

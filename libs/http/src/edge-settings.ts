@@ -15,6 +15,10 @@ export interface EdgeSettings {
   };
   readonly requests: Capacity;
   readonly uploads: Capacity;
+  /** Bytes of request bodies in memory together. */
+  readonly bodyMemory: number;
+  /** Bytes a second at which a body must come. */
+  readonly bodyRate: number;
   /** Connections at a time; more are closed at once. */
   readonly connections: number;
   readonly cors?: CorsOrigins;
@@ -32,6 +36,8 @@ export const EDGE_DEFAULTS: EdgeSettings = {
   },
   requests: { total: 512, perKey: 256 },
   uploads: { total: 64, perKey: 32 },
+  bodyMemory: 256 * 1024 * 1024,
+  bodyRate: 1000,
   connections: 10_000,
   https: false,
 };
@@ -41,7 +47,7 @@ export type ReadSetting = <T>(name: string, fallback: T, parse: (text: string) =
 
 /** The edge's settings, wherever `read` finds them. */
 export function readEdgeSettings(read: ReadSetting): EdgeSettings {
-  const { rates, requests, uploads, connections } = EDGE_DEFAULTS;
+  const { rates, requests, uploads, connections, bodyMemory, bodyRate } = EDGE_DEFAULTS;
   const publicUrl = read<string | undefined>('PUBLIC_URL', undefined, String);
   return {
     rates: {
@@ -57,6 +63,8 @@ export function readEdgeSettings(read: ReadSetting): EdgeSettings {
       total: read('MAX_UPLOADS', uploads.total, parseCount),
       perKey: read('MAX_UPLOADS_PER_KEY', uploads.perKey, parseCount),
     },
+    bodyMemory: read('BODY_MEMORY_BYTES', bodyMemory, parseBytes),
+    bodyRate: read('BODY_MIN_RATE', bodyRate, parseCount),
     connections: read('MAX_CONNECTIONS', connections, parseCount),
     cors: read<CorsOrigins | undefined>('CORS_ORIGINS', undefined, parseCorsOrigins),
     trustProxy: read<EdgeSettings['trustProxy']>('TRUST_PROXY', undefined, parseTrustProxy),
@@ -78,6 +86,14 @@ function parseCount(text: string): number {
   const count = /^\d{1,7}$/.test(text) ? Number(text) : 0;
   if (count > 0) return count;
   throw new Error(`must be a whole number from 1 to 9999999, not ${JSON.stringify(text)}`);
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+function parseBytes(text: string): number {
+  const bytes = /^\d{1,12}$/.test(text) ? Number(text) : 0;
+  if (bytes >= 16 * MEBIBYTE) return bytes;
+  throw new Error(`must be a whole number of bytes from ${16 * MEBIBYTE}, not ${JSON.stringify(text)}`);
 }
 
 const NETWORKS = new Set(['loopback', 'linklocal', 'uniquelocal']);

@@ -161,6 +161,69 @@ function open(): Socket {
   return connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => undefined);
 }
 
+/** Every name is the key of a workspace of its own. */
+const byName: ServerOptions['authenticate'] = ({ headers }) => {
+  const tenantId = String(headers['x-api-key']);
+  return Promise.resolve({ keyId: tenantId, tenantId, organizationId: 'o', scopes: new Set<Scope>(['read']) });
+};
+
+describe('Bodies on their way', () => {
+  const head = (path: string, length: number, key: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+  const query = (key: string, path: string) =>
+    server.ask(path, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }, key);
+  const send = (text: string) => {
+    const socket = open();
+    socket.write(text);
+    return socket;
+  };
+
+  it.each(['/v2/query', '/v2/streamed'])(
+    'do not count as requests under way until they are there: %s',
+    async (path) => {
+      await start({ requests: { total: 4, perKey: 4 }, rates: {} }, { authenticate: byName });
+      const sockets = Array.from({ length: 30 }, () => send(`${head(path, 1000, 'slow')}{`));
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      for (const key of ['slow', 'other']) {
+        expect((await query(key, path)).status).toBe(200);
+        expect(await statuses(3, '/v2/address', key)).toEqual([200, 200, 200]);
+      }
+      const answer = once(sockets[0]!, 'data');
+      sockets[0]!.write(`}${' '.repeat(998)}`);
+      expect(String((await answer)[0])).toMatch(/^HTTP\/1.1 200 /);
+      for (const socket of sockets) socket.destroy();
+    },
+  );
+
+  it.each(['/v2/query', '/v2/streamed'])('must keep a pace: %s', async (path) => {
+    await start({}, { limits: { idle: 200, rate: 1000 } });
+    const socket = send(head(path, 100_000, 'owner'));
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+    const drip = setInterval(() => socket.write(' '), 20);
+    await once(socket, 'close');
+    clearInterval(drip);
+    expect(received).toMatch(/^HTTP\/1.1 408 [^]*took too long to arrive/);
+  });
+
+  it.each(['/v2/query', '/v2/streamed'])('share the memory of the process fairly: %s', async (path) => {
+    const limits = { body: 256 * 1024, memory: 1024 * 1024, idle: 60_000 };
+    await start({ rates: {} }, { authenticate: byName, limits });
+    const sockets: Socket[] = [];
+    let refused: string | undefined;
+    while (!refused && sockets.length < 30) {
+      const socket = send(head(path, 200_000, 'greedy') + ' '.repeat(150_000));
+      socket.setEncoding('utf8').once('data', (text: string) => (refused = text));
+      sockets.push(socket);
+      expect((await query('modest', path)).status).toBe(200);
+    }
+    while (!refused) expect((await query('modest', path)).status).toBe(200);
+    expect(refused).toMatch(/^HTTP\/1.1 503 [^]*retry-after: 1[^]*no memory for the request body/i);
+    for (const socket of sockets) socket.destroy();
+    while ((await query('greedy', path)).status !== 200);
+  });
+});
+
 describe('Connections', () => {
   it('end when their client does not read its answer', async () => {
     await start({}, { limits: { reading: 200 } });
@@ -238,16 +301,7 @@ describe('Connections', () => {
   });
 
   it('take no more memory together than a fair share, and let others have their answers', async () => {
-    const scopes = new Set<Scope>(['read']);
-    await start(
-      { rates: {} },
-      {
-        authenticate: ({ headers }) => {
-          const tenantId = String(headers['x-api-key']);
-          return Promise.resolve({ keyId: tenantId, tenantId, organizationId: 'o', scopes });
-        },
-      },
-    );
+    await start({ rates: {} }, { authenticate: byName });
     const sockets = Array.from({ length: 6 }, () => {
       const socket = open().pause();
       socket.write('GET /v2/large HTTP/1.1\r\nhost: x\r\nx-api-key: greedy\r\n\r\n');

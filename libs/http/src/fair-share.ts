@@ -1,6 +1,9 @@
 /** An owner may hold this many times what is left free, so that there is always something for the next owner. */
 const TIMES_FREE = 3;
 
+/** Beyond it nothing more waits, of an owner and in all. */
+const MOST_WAITING = { ofOwner: 100, together: 1_000 };
+
 interface Waiting {
   readonly amount: number;
   readonly begin: () => void;
@@ -16,6 +19,7 @@ export class FairShare {
   used = 0;
   private readonly held = new Map<string, number>();
   private readonly queues = new Map<string, Waiting[]>();
+  private waiting = 0;
 
   constructor(readonly total: number) {}
 
@@ -40,19 +44,18 @@ export class FairShare {
   takeSoon(owner: string, amount: number, patience: number): Promise<boolean> {
     const queue = this.queues.get(owner) ?? [];
     if (queue.length === 0 && this.take(owner, amount)) return Promise.resolve(true);
+    if (queue.length >= MOST_WAITING.ofOwner || this.waiting >= MOST_WAITING.together) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const waiting: Waiting = {
-        amount,
-        begin: () => {
-          clearTimeout(timer);
-          resolve(true);
-        },
-      };
-      const timer = setTimeout(() => {
+      const end = (taken: boolean) => {
+        clearTimeout(timer);
+        this.waiting--;
         queue.splice(queue.indexOf(waiting), 1);
-        if (queue.length === 0 && this.queues.get(owner) === queue) this.queues.delete(owner);
-        resolve(false);
-      }, patience);
+        if (queue.length === 0) this.queues.delete(owner);
+        resolve(taken);
+      };
+      const waiting: Waiting = { amount, begin: () => end(true) };
+      const timer = setTimeout(() => end(false), patience);
+      this.waiting++;
       queue.push(waiting);
       this.queues.set(owner, queue);
     });
@@ -77,8 +80,6 @@ export class FairShare {
     for (const [owner, queue] of owners) {
       const [first] = queue;
       if (!first || !this.take(owner, first.amount)) continue;
-      queue.shift();
-      if (queue.length === 0) this.queues.delete(owner);
       first.begin();
       return true;
     }

@@ -182,8 +182,12 @@ describe('A forwarded request', () => {
       method: 'POST',
       headers: { 'x-api-key': 'owner', 'content-type': 'text/plain', 'content-length': 1000 },
     });
-    sending.on('error', () => undefined).write('abc');
-    while (come < 2) await delay(10);
+    sending.on('error', () => undefined);
+    // The end of a body is kept back until it is there.
+    while (come < 2) {
+      sending.write('abc');
+      await delay(10);
+    }
     sending.destroy();
     while (gone < 1) await delay(10);
     // The service did not fail: it is sent the next request as well.
@@ -192,6 +196,73 @@ describe('A forwarded request', () => {
     waiting.abort();
     await Promise.all(waits);
     while (gone < 3) await delay(10);
+  });
+});
+
+describe('A forwarded request whose body is slow to come', () => {
+  const head = (path: string, length: number, key = 'owner') =>
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+  const remoteTo = (url: string) => ({ service: SERVICE, urls: [url], keys });
+
+  it('counts as under way only when its body is there', async () => {
+    const url = await listening(
+      createHttpServer((request, response) => request.resume().on('end', () => response.end('{}'))),
+    );
+    const edge = { requests: { total: 4, perKey: 4 } };
+    const forwarding = kept(await startSample({ edge }, mount(SampleModule, remoteTo(url))));
+    const { port } = new URL(forwarding.url);
+    const sockets = Array.from({ length: 20 }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
+    for (const socket of sockets) socket.write(`${head('/v2/deployments', 1000)}{`);
+    const received = new Promise((resolve) => sockets[0]!.once('data', resolve));
+    for (let n = 0; n < 20; n++) expect((await forwarding.ask('/v2/deployments')).status).toBe(200);
+    sockets[0]!.write(' '.repeat(999));
+    expect(String(await received)).toMatch(/^HTTP\/1.1 200 /);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('is answered 408, whatever the service does', async () => {
+    const url = await listening(createHttpServer((request) => request.resume()));
+    const forwarding = kept(
+      await startSample({ limits: { idle: 200, rate: 1000 } }, mount(SampleModule, remoteTo(url))),
+    );
+    const { port } = new URL(forwarding.url);
+    for (const path of ['/v2/deployments', '/datasets/stream']) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      let received = '';
+      socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+      socket.write(head(path, 100_000));
+      const drip = setInterval(() => socket.write(' '), 20);
+      await once(socket, 'close');
+      clearInterval(drip);
+      expect(received).toMatch(/^HTTP\/1.1 408 [^]*took too long to arrive/);
+    }
+  });
+
+  it('is not carried out when there is no room for it at its end', async () => {
+    let carriedOut = 0;
+    const waiting: (() => void)[] = [];
+    const url = await listening(
+      createHttpServer((request, response) => {
+        if (request.method === 'GET') waiting.push(() => response.end('{}'));
+        else
+          request
+            .on('error', () => undefined)
+            .resume()
+            .on('end', () => carriedOut++);
+      }),
+    );
+    const edge = { requests: { total: 2, perKey: 2 } };
+    const forwarding = kept(await startSample({ edge }, mount(SampleModule, remoteTo(url))));
+    const socket = connect(Number(new URL(forwarding.url).port), '127.0.0.1').on('error', () => undefined);
+    socket.write(`${head('/v2/deployments', 200_000)}${' '.repeat(100_000)}`);
+    const asking = [forwarding.ask('/v2/deployments'), forwarding.ask('/v2/deployments')];
+    while (waiting.length < 2) await delay(5);
+    socket.write(' '.repeat(100_000));
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 503 /);
+    expect(carriedOut).toBe(0);
+    for (const answer of waiting) answer();
+    await Promise.all(asking);
+    socket.destroy();
   });
 });
 

@@ -4,11 +4,14 @@ import replyFrom from '@fastify/reply-from';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Agent, type Dispatcher } from 'undici';
 import { sendProblem } from './answer';
+import { bringsBody } from './body-framing';
+import { HttpProblem } from './errors';
 import { forwardingProblem, mayRepeat } from './forwarding.errors';
 import { IDENTITY_HEADER, issueIdentity } from './identity';
 import type { SigningKeys } from './identity.keys';
 import { Replicas } from './replicas';
 import type { Route } from './routes';
+import type { Visit } from './visit';
 
 /** Another process, or several of them, that run a service. */
 export interface Remote {
@@ -26,6 +29,7 @@ interface Trip {
   readonly raw: IncomingMessage;
   readonly gone: AbortSignal;
   readonly patience: number;
+  readonly complete: Visit['complete'];
 }
 
 /** What the library asks to be sent, of which the address is not used. */
@@ -86,7 +90,8 @@ export class Forwarder {
     const { service, keys } = this.remote;
     const gone = untilGone(reply);
     const identity = await issueIdentity(keys, service, request.actor, request.id);
-    const trip = { target: request.originalUrl, raw: request.raw, gone, patience: patience(request) };
+    const { complete } = request.visit;
+    const trip = { target: request.originalUrl, raw: request.raw, gone, patience: patience(request), complete };
     return reply.from('/', {
       getUpstream: () => 'http://service',
       rewriteRequestHeaders: (_, headers) => ({ ...headersFor(request, identity, headers), [TRIP]: trip }),
@@ -99,12 +104,12 @@ export class Forwarder {
 
   /** The answer of the first process that gives one. */
   private async send({ method, headers: { [TRIP]: trip, ...headers } }: Sent): Promise<Dispatcher.ResponseData> {
-    const { target: path, raw, gone: signal, patience } = trip!;
+    const { target: path, raw, gone: signal, patience, complete } = trip!;
     let failure: unknown;
     // Once more than there are addresses: one address may stand for several processes.
     const order = this.replicas.order();
     for (const url of [...order, ...order.slice(0, 1)]) {
-      const body = hasBody(raw) ? Readable.from(chunksOf(raw), { objectMode: false }) : null;
+      const body = bringsBody(raw) ? Readable.from(chunksOf(raw, complete), { objectMode: false }) : null;
       try {
         const limits = { headersTimeout: patience, bodyTimeout: patience };
         const answer = await this.agent.request({ origin: url, path, method, headers, body, signal, ...limits });
@@ -115,7 +120,7 @@ export class Forwarder {
         body?.once('close', () => raw.resume());
         return answer;
       } catch (error) {
-        if (signal.aborted || isCutOff(raw)) throw error;
+        if (signal.aborted || isCutOff(raw) || error instanceof HttpProblem) throw error;
         failure = error;
         this.replicas.failed(url);
         if (!mayRepeat(error, method)) break;
@@ -132,7 +137,7 @@ export class Forwarder {
     }
     if (!raw.complete) void reply.header('connection', 'close');
     raw.resume();
-    sendProblem(request, reply, forwardingProblem(error));
+    sendProblem(request, reply, error instanceof HttpProblem ? error : forwardingProblem(error));
   }
 }
 
@@ -147,7 +152,7 @@ function headersFor(request: FastifyRequest, identity: string, given: IncomingHt
     'x-forwarded-proto': request.protocol,
     ...Object.fromEntries(entries),
   };
-  if (!hasBody(request.raw)) delete headers['content-length'];
+  if (!bringsBody(request.raw)) delete headers['content-length'];
   return headers;
 }
 
@@ -158,14 +163,19 @@ function headersBack(answered: IncomingHttpHeaders): IncomingHttpHeaders {
   return connection === 'close' ? { ...headers, connection } : headers;
 }
 
-/** What comes of a body; it can be left unread, or half read, and be asked for again. */
-async function* chunksOf(raw: IncomingMessage): AsyncIterable<Buffer> {
-  for await (const chunk of raw.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
-}
-
-function hasBody({ method, headers }: IncomingMessage): boolean {
-  if (method === 'GET' || method === 'HEAD') return false;
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/**
+ * What comes of a body; it can be left unread, or half read, and be asked for again. The end of it is sent on only when
+ * there is room for the request, so that what is refused here has not been carried out there. @throws HttpProblem
+ */
+async function* chunksOf(raw: IncomingMessage, complete: Visit['complete']): AsyncIterable<Buffer> {
+  let last: Buffer | undefined;
+  for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
+    if (last) yield last;
+    last = chunk as Buffer;
+  }
+  const refusal = complete?.();
+  if (refusal) throw refusal;
+  if (last) yield last;
 }
 
 /** True when the client went away before its request was complete. */

@@ -24,7 +24,7 @@ describe('Requests in flight', () => {
   });
 
   it('are refused while there is a standing queue, beyond what is finished in 0.4 seconds', () => {
-    const inFlight = new InFlight({ total: 600, perKey: 600 });
+    const inFlight = new InFlight({ total: 450, perKey: 450 });
     enter(inFlight, 400, 0);
     // 400 a second leave, and as many ask to come.
     for (let now = 5; now <= 4000; now += 5) {
@@ -36,7 +36,7 @@ describe('Requests in flight', () => {
   });
 
   it('take no refusal of one that was let in for something finished', () => {
-    const inFlight = new InFlight({ total: 600, perKey: 600 });
+    const inFlight = new InFlight({ total: 450, perKey: 450 });
     enter(inFlight, 400, 0);
     for (let now = 5; now <= 4000; now += 5) {
       leave(inFlight, 2);
@@ -74,8 +74,22 @@ describe('Requests in flight', () => {
     enter(inFlight, 1, 600);
     enter(inFlight, 1, 1200);
     leave(inFlight, 75);
-    expect(enter(inFlight, 80, 1201)).toBe(15);
-    const ofOneKey = Array.from({ length: 80 }, () => inFlight.enterKey('a')).filter(Boolean);
-    expect(ofOneKey).toHaveLength(20);
+    expect(enter(inFlight, 80, 1201)).toBe(22);
+    const enterKey = (key: string) => Array.from({ length: 80 }, () => inFlight.enterKey(key)).filter(Boolean).length;
+    expect(enterKey('a')).toBe(20);
+    expect(enterKey('b')).toBeGreaterThan(0);
+  });
+
+  it('are counted for each workspace by itself, however many keys it has', () => {
+    const inFlight = new InFlight({ total: 100, perKey: 10 });
+    const enterAll = (workspace: string) => {
+      let count = 0;
+      while (inFlight.enter(0) && inFlight.enterKey(`${workspace} ${count % 20}`, workspace)) count++;
+      return count;
+    };
+    expect([enterAll('greedy'), enterAll('modest')]).toEqual([75, 19]);
+    inFlight.leave('greedy 0', false, 'greedy');
+    expect(inFlight.isCrowdedBy('greedy 0', 'greedy')).toBe(true);
+    expect(inFlight.isCrowdedBy('third 0', 'third')).toBe(false);
   });
 });

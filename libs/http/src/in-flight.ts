@@ -1,3 +1,5 @@
+import { FairShare } from './fair-share';
+
 /** Most of something at a time, in the process and of each key. */
 export interface Capacity {
   readonly total: number;
@@ -14,12 +16,13 @@ const KEY_SHARE = 3 / 4;
 /**
  * Counts requests under way. Beyond the capacity none is let in. Nor is one while there is a standing queue longer than
  * what was finished lately within 0.4 seconds: so what is let in is answered in time, whatever the requests wait for.
- * A quarter of that is left to others by each key. A quarter of the capacity is always there, for a single key too:
- * few that are slow, as while processes start beside this one, are no overload.
+ * Each workspace has a fair share of that. A quarter of the capacity is always there for a single key, and a third for
+ * all: few that are slow, as while processes start beside this one, are no overload, and close nothing for others.
  */
 export class InFlight {
   count = 0;
   private readonly perKey = new Map<string, number>();
+  private readonly workspaces: FairShare;
   private readonly floor: number;
   private most: number;
   private mostPerKey: number;
@@ -32,6 +35,7 @@ export class InFlight {
     this.most = capacity.total;
     this.mostPerKey = capacity.perKey;
     this.floor = Math.max(1, Math.floor(capacity.total / 4));
+    this.workspaces = new FairShare(capacity.total);
   }
 
   /** There is no room for another one; `now` in milliseconds. */
@@ -57,24 +61,26 @@ export class InFlight {
     return this.countOf(key) >= this.capacity.perKey;
   }
 
-  /** A key has as many as it may now. */
-  isCrowdedBy(key: string): boolean {
-    return this.countOf(key) >= this.mostPerKey;
+  /** A key, or the workspace that it belongs to, has as many as it may now. */
+  isCrowdedBy(key: string, workspace = key): boolean {
+    return this.countOf(key) >= this.mostPerKey || !this.workspaces.allows(workspace, 1, this.most);
   }
 
-  /** Counts a request that was let in for its key, unless the key has too many. */
-  enterKey(key: string): boolean {
-    if (this.isCrowdedBy(key)) return false;
+  /** Counts a request that was let in for its key and its workspace, unless one of them has too many. */
+  enterKey(key: string, workspace = key): boolean {
+    if (this.isCrowdedBy(key, workspace)) return false;
+    this.workspaces.take(workspace, 1, this.most);
     this.perKey.set(key, this.countOf(key) + 1);
     return true;
   }
 
   /** Counts a request out; with its key if it was counted for that. One that was refused after all finished nothing. */
-  leave(key: string | undefined, wasRefused = false): void {
+  leave(key: string | undefined, wasRefused = false, workspace = key): void {
     this.count--;
     if (!wasRefused) this.finished++;
     if (this.count < this.fewest) this.fewest = this.count;
     if (key === undefined) return;
+    this.workspaces.give(workspace!);
     const count = this.perKey.get(key)! - 1;
     if (count > 0) this.perKey.set(key, count);
     else this.perKey.delete(key);
@@ -85,8 +91,10 @@ export class InFlight {
     const perMs = this.finished / (now - this.watchedSince);
     // At the floor a queue that stands dips only a little below it.
     const standing = this.fewest > this.floor / 2;
-    this.most = standing ? within(this.floor, perMs * PATIENCE_MS, total) : total;
-    this.mostPerKey = standing ? within(Math.min(this.floor, perKey), this.most * KEY_SHARE, perKey) : perKey;
+    this.most = standing ? within(Math.ceil(total / 3), perMs * PATIENCE_MS, total) : total;
+    this.mostPerKey = standing
+      ? within(Math.min(this.floor, perKey), Math.floor(this.most * KEY_SHARE), perKey)
+      : perKey;
     this.watchedSince = now;
     this.fewest = this.count;
     this.finished = 0;

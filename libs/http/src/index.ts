@@ -25,6 +25,8 @@ export { jsonInvalid, parseJson } from './json';
 export { requestId } from './request-id';
 export { warnOfIgnored } from './ignored';
 export { Idempotency } from './idempotency';
+export { readStream } from './request-body';
+export { ownerOf } from './visit';
 export { FairShare } from './fair-share';
 export { SharedReads } from './shared-reads';
 export { checkTarget, checkUrl, guardedFetch } from './outbound';

@@ -1,71 +1,108 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { PayloadTooLarge, RequestTimeout, Unavailable, UnsupportedMediaType } from './errors';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission } from './admission';
+import { sendProblem } from './answer';
+import { bringsBody } from './body-framing';
+import { type Pace, watchPace } from './body-pace';
+import { HttpProblem, PayloadTooLarge, RequestTimeout, UnsupportedMediaType } from './errors';
+import { FairShare } from './fair-share';
+import { HeldBytes } from './held-bytes';
 import { parseJson } from './json';
-import type { Departure } from './visit';
+import { type Departure, ownerOf } from './visit';
 
 /** Limits of requests. */
-export interface Limits {
+export interface Limits extends Pace {
   /** Bytes of a body that is read before the handler runs. */
   readonly body: number;
   /** Levels of nesting in JSON. */
   readonly depth: number;
-  /** Milliseconds without a byte after which a body is given up. */
-  readonly idle: number;
-}
-
-/** Bytes of all bodies in memory at a time. */
-class Memory {
-  used = 0;
-
-  constructor(private readonly most: number) {}
-
-  /** False when there is no room. */
-  take(bytes: number): boolean {
-    this.used += bytes;
-    return this.used <= this.most;
-  }
+  /** Bytes of all bodies in memory together, or a few times the largest single one if that is more. */
+  readonly memory: number;
 }
 
 // A body beyond the limit is read and dropped this far, because many clients look for an answer only when all is sent.
 const PATIENCE = 16 * 1024 * 1024;
-/** All bodies in memory together may be this large, or a few times the largest single one. */
-const MEMORY = 256 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Bodies are parsed after authentication. JSON becomes its value, another content type its text, no body undefined.
- * Routes that asked for the stream get `request.raw` unread, and so does the process that a request is forwarded to. When
- * there is no memory for a body: 503. The answer is to be told when a request has ended.
+ * Routes that asked for the stream get `request.raw` unread, and so does the process that a request is forwarded to. A
+ * body that comes too slowly is given up with 408. When there is no memory for a body: 503. A request counts as under way
+ * when its body is there. The answer is to be told when a request has ended.
  */
-export function readBodies(instance: FastifyInstance, limits: Limits): Departure {
-  const memory = new Memory(Math.max(MEMORY, 4 * limits.body));
+export function readBodies(instance: FastifyInstance, limits: Limits, admission: Admission): Departure {
+  const account = new FairShare(Math.max(limits.memory, 4 * limits.body));
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (request, _payload, done) => {
-    if (request.routeOptions.config.forward === true) {
-      done(null, undefined);
-      return;
-    }
-    if (request.routeOptions.config.stream === true) {
-      guardIdle(request, limits.idle, () => request.raw.destroy(new RequestTimeout()));
-      done(null, undefined);
-      return;
-    }
-    readBody(request, limits, memory).then((body) => {
+    const held = (request.visit.held = new HeldBytes(account, ownerOf(request)));
+    const reading = isReadHere(request)
+      ? held.hold(0).then(() => readBody(request, limits, held))
+      : held.hold(0).then(() => undefined);
+    reading.then((body) => {
       done(null, body);
     }, done);
   });
+  instance.addHook('preHandler', (request, reply, done) => {
+    const { visit, raw } = request;
+    if (!isReadHere(request) && bringsBody(raw)) {
+      visit.complete = () => admission.complete(request);
+      watchPace(request, limits, () => giveUp(request, reply));
+      done();
+      return;
+    }
+    const refusal = admission.complete(request);
+    if (refusal) sendProblem(request, reply, refusal);
+    else done();
+  });
   return (_request, _reply, visit) => {
-    memory.used -= visit.heldBytes;
-    visit.heldBytes = 0;
+    visit.held?.release();
   };
 }
 
-async function readBody(request: FastifyRequest, limits: Limits, memory: Memory): Promise<unknown> {
+/** Whether the body is read before the handler runs. */
+function isReadHere({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config.forward !== true && config.stream !== true;
+}
+
+/** Answers a request whose body comes too slowly, whoever reads it, and ends its connection. */
+function giveUp(request: FastifyRequest, reply: FastifyReply): void {
+  const end = () => request.raw.destroy(new RequestTimeout());
+  if (reply.sent) {
+    end();
+    return;
+  }
+  reply.raw.once('close', end);
+  sendProblem(request, reply, new RequestTimeout());
+}
+
+async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes): Promise<unknown> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
-  const bytes = await readBytes(request, limits, memory);
+  const bytes = await readBytes(request, limits, held);
   if (bytes.length === 0) return undefined;
   return isJson(request) ? parseJson(bytes, limits.depth) : bytes.toString('utf8');
+}
+
+/**
+ * The bytes of a body of at most `most` bytes, on a route that asked for the stream; from then on the request counts as
+ * under way. @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
+ */
+export async function readStream(request: FastifyRequest, most: number): Promise<Buffer> {
+  const { raw, visit } = request;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > most) throw new PayloadTooLarge(`The request body is larger than the limit of ${most} bytes.`);
+      await visit.held?.hold(chunk.length);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw raw.complete || error instanceof HttpProblem ? error : new RequestTimeout('The request ended early.');
+  }
+  const refusal = visit.complete?.();
+  if (refusal) throw refusal;
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
 }
 
 /** Whether the body counts as JSON: its content type says so, or there is none. */
@@ -74,20 +111,20 @@ export function isJson({ headers }: FastifyRequest): boolean {
   return type === undefined || JSON_TYPE.test(type);
 }
 
-function readBytes(request: FastifyRequest, limits: Limits, memory: Memory): Promise<Buffer> {
+function readBytes(request: FastifyRequest, limits: Limits, held: HeldBytes): Promise<Buffer> {
   const { raw } = request;
   const tooLarge = () => new PayloadTooLarge(`The request body is larger than the limit of ${limits.body} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > limits.body + PATIENCE) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const guard = guardIdle(request, limits.idle, () => {
+    const endWatch = watchPace(request, limits, () => {
       finish(() => {
         reject(new RequestTimeout());
       });
     });
     const finish = (settle: () => void) => {
-      guard();
+      endWatch();
       raw.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
       settle();
     };
@@ -95,8 +132,12 @@ function readBytes(request: FastifyRequest, limits: Limits, memory: Memory): Pro
       size += chunk.length;
       if (size <= limits.body) {
         chunks.push(chunk);
-        request.visit.heldBytes += chunk.length;
-        if (!memory.take(chunk.length)) finish(() => reject(new Unavailable(1)));
+        if (held.add(chunk.length)) return;
+        raw.pause();
+        held.hold(chunk.length).then(
+          () => raw.resume(),
+          (error: Error) => finish(() => reject(error)),
+        );
       } else if (size > limits.body + PATIENCE) onEnd();
     };
     const onEnd = () => {
@@ -112,26 +153,4 @@ function readBytes(request: FastifyRequest, limits: Limits, memory: Memory): Pro
     };
     raw.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
   });
-}
-
-/**
- * Calls `expire` once no byte of the body has come for `idle` milliseconds while nothing waits to be read here. Answers
- * a function that ends the watch.
- */
-function guardIdle(request: FastifyRequest, idle: number, expire: () => void): () => void {
-  const { raw } = request;
-  if (raw.complete) return () => undefined;
-  let seen = raw.socket.bytesRead;
-  const timer = setInterval(() => {
-    if (raw.complete || raw.destroyed) {
-      clearInterval(timer);
-    } else if (raw.socket.bytesRead === seen && raw.readableLength === 0) {
-      clearInterval(timer);
-      expire();
-    } else seen = raw.socket.bytesRead;
-  }, idle);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-  };
 }

@@ -60,7 +60,7 @@ export interface ServerLimits extends Limits {
   readonly drain: number;
 }
 
-const DEFAULTS: ServerLimits = {
+const DEFAULTS: Omit<ServerLimits, 'rate' | 'memory'> = {
   body: 8 * 1024 * 1024,
   depth: 100,
   idle: 30_000,
@@ -81,8 +81,8 @@ type Spelled = IncomingMessage & { dialect?: Dialect };
  * @throws Error when a route declares no scope.
  */
 export async function createServer(module: Module, options: ServerOptions): Promise<NestFastifyApplication> {
-  const limits = { ...DEFAULTS, ...options.limits };
   const edge = { ...EDGE_DEFAULTS, ...options.edge };
+  const limits = { ...DEFAULTS, rate: edge.bodyRate, memory: edge.bodyMemory, ...options.limits };
   const logger = options.logger.child({}, { serializers: { err: loggedError } });
   const greeting = new Greeting(edge);
   const adapter = new FastifyAdapter({
@@ -124,7 +124,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const report = reportTurnedAway(logger);
   const doors = new Doors(instance.server, edge.connections);
   told.push((request) => admission.depart(request), bookAnswers(instance, admission));
-  told.push(readBodies(instance, limits), logRequests(logger, report));
+  told.push(readBodies(instance, limits, admission), logRequests(logger, report));
   const { refused } = options;
   if (refused) told.push((request, reply) => tellRefused(request, reply, refused));
   if (options.metrics) told.push(serveMetrics(instance, admission, doors, options.metrics));

@@ -1,6 +1,10 @@
 import type { Span } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Actor } from './access';
 import { clientNetwork } from './client-address';
+import type { Claimed } from './crowding';
+import type { HttpProblem } from './errors';
+import type { HeldBytes } from './held-bytes';
 import type { InFlight } from './in-flight';
 
 /** A request under way, from its head to the end of its answer. */
@@ -13,10 +17,14 @@ export interface Visit {
   readonly sentBefore: number;
   /** Where it is counted while it is under way. */
   counted?: InFlight;
-  /** The key that it is counted for there. */
-  countedKey?: string;
-  /** Bytes of its body that are in memory. */
-  heldBytes: number;
+  /** For whom it is counted there. */
+  claimed?: Claimed;
+  /** Where it will be counted when its body is there. */
+  expected?: InFlight;
+  /** The bytes of its body that are in memory, when it has one. */
+  held?: HeldBytes;
+  /** Counts it as under way now that its body is there, on a route that reads the body itself. */
+  complete?: () => HttpProblem | undefined;
   /** Bytes of its answer that are counted until its client has read them, and for whom. */
   unreadBytes: number;
   unreadOwner?: string;
@@ -30,7 +38,12 @@ export interface Visit {
 
 /** Whose share a request takes: its workspace's, or that of its address while nobody is known. */
 export function ownerOf({ actor, visit }: FastifyRequest): string {
-  return (actor as FastifyRequest['actor'] | undefined)?.tenantId ?? clientNetwork(visit.address);
+  return (actor as Actor | undefined)?.tenantId ?? clientNetwork(visit.address);
+}
+
+/** Whether it is known who sends a request. */
+export function isKnown({ actor }: FastifyRequest): boolean {
+  return (actor as Actor | undefined) !== undefined;
 }
 
 /** Nginx's number for a client that went away before its answer was sent. */

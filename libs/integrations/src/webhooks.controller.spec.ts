@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Recorded } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/http/testing';
 import type { Provider } from './integration';
@@ -168,4 +169,37 @@ it('answers 404 for an integration that is not there', async () => {
   await service.send('DELETE', `/v1/integrations/${id}`);
   const text = JSON.stringify(FORMS.github.body);
   expect((await deliver(id, text, FORMS.github.headers(text, SECRET))).status).toBe(404);
+});
+
+describe('Deliveries that nobody has proved yet', () => {
+  const head = (id: string, length: number) =>
+    `POST /v1/integrations/${id}/webhook HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+
+  it('are refused beyond 4 MiB', async () => {
+    const id = await integrate('github', SECRET);
+    const { status, json } = await deliver(id, ' '.repeat(4 * 1024 * 1024 + 1), {});
+    expect([status, json.detail]).toEqual([413, 'The request body is larger than the limit of 4194304 bytes.']);
+  });
+
+  it('have only a share of the places, and of the memory, for their address', async () => {
+    const id = await integrate('github', SECRET);
+    if (!service.app.getHttpServer().listening) await service.app.listen(0, '127.0.0.1');
+    const { port } = service.app.getHttpServer().address() as AddressInfo;
+    const sockets: Socket[] = [];
+    let refused = '';
+    while (refused === '') {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.setEncoding('utf8').once('data', (text: string) => (refused ||= text));
+      socket.write(`${head(id, 4_000_000)}{`);
+      sockets.push(socket);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(refused).toMatch(/^HTTP\/1.1 503 [^]*Too many deliveries at a time/);
+    for (const socket of sockets) socket.destroy();
+    const text = JSON.stringify(FORMS.github.body);
+    let answer;
+    do answer = await deliver(id, text, FORMS.github.headers(text, SECRET));
+    while (answer.status === 503);
+    expect([answer.status, sockets.length > 40]).toEqual([202, true]);
+  });
 });

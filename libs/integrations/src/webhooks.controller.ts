@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import { EventStore, load, Shredded, streamName, VersionConflict } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, path, PayloadTooLarge, RequestTimeout, shape } from '@fairlead/http';
+import {
+  Access,
+  Area,
+  Describe,
+  FairShare,
+  metadataOf,
+  ownerOf,
+  path,
+  readStream,
+  shape,
+  Unavailable,
+} from '@fairlead/http';
 import type { PushReceivedMessage } from '@fairlead/contracts';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -12,12 +22,16 @@ import { integrationModel } from './integration';
 import { delivered } from './integrations.answers.schema';
 import { integrationPath } from './integrations.schema';
 
-/** GitHub's own limit for a delivery. */
-const LARGEST = 25 * 1024 * 1024;
+/** Bytes of a delivery: code hosts name 20 commits in one, or some thousand at most. */
+const LARGEST = 4 * 1024 * 1024;
+/** Deliveries that are read at a time. */
+const MOST_READ = 64;
 
 @Area('Integrations')
 @Controller('v1/integrations')
 export class WebhooksController {
+  private readonly reading = new FairShare(MOST_READ);
+
   constructor(
     private readonly store: EventStore,
     private readonly safe: CredentialsSafe,
@@ -43,7 +57,7 @@ export class WebhooksController {
       throw error instanceof Shredded ? new IntegrationNotFound(id) : error;
     });
     if (secret === undefined) throw new DeliveryRefused(401, 'The integration has no webhook_secret.');
-    const delivery: Delivery = { headers: request.headers, body: await readAll(request.raw) };
+    const delivery: Delivery = { headers: request.headers, body: await this.read(request) };
     checkProof(state.provider, delivery, secret);
     const found = pushes(state.provider, delivery);
     const events = found.map((push) => {
@@ -56,6 +70,17 @@ export class WebhooksController {
     return { pushes: found.length };
   }
 
+  /** The body, of which nobody knows yet who sent it: its address has a share of those that are read at a time. */
+  private async read(request: FastifyRequest): Promise<Buffer> {
+    const address = ownerOf(request);
+    if (!this.reading.take(address)) throw new Unavailable(5, 'Too many deliveries at a time, try again later.');
+    try {
+      return await readStream(request, LARGEST);
+    } finally {
+      this.reading.give(address);
+    }
+  }
+
   /** A stream of its own for each delivery: a repetition finds it there. */
   private async once(...[stream, events, metadata]: [string, { type: string; data: unknown }[], object]) {
     try {
@@ -64,21 +89,6 @@ export class WebhooksController {
       if (!(error instanceof VersionConflict)) throw error;
     }
   }
-}
-
-async function readAll(raw: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of raw as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > LARGEST) throw new PayloadTooLarge(`A delivery must not be larger than ${LARGEST} bytes.`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof PayloadTooLarge ? error : new RequestTimeout('The request ended early.');
-  }
-  return Buffer.concat(chunks);
 }
 
 function hash(...parts: string[]): string {

@@ -40,6 +40,8 @@ describe('The settings', () => {
         },
         requests: { total: 512, perKey: 256 },
         uploads: { total: 64, perKey: 32 },
+        bodyMemory: 268_435_456,
+        bodyRate: 1000,
         connections: 10_000,
         https: false,
       },

@@ -1,6 +1,6 @@
 import { Controller, Get, HttpCode, Module, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Access } from '..';
+import { Access, readStream } from '..';
 
 /** Lets requests wait until the test lets them go on. */
 export class Held {
@@ -60,6 +60,20 @@ export class EdgeController {
   async upload() {
     await held.wait();
     return {};
+  }
+
+  @Post('v2/query')
+  @Access('read')
+  @HttpCode(200)
+  query() {
+    return {};
+  }
+
+  @Post('v2/streamed')
+  @Access('read', { stream: true })
+  @HttpCode(200)
+  async streamed(@Req() request: FastifyRequest) {
+    return { bytes: (await readStream(request, 1024 * 1024)).length };
   }
 
   @Get('v2/large')
