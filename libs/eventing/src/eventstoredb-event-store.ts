@@ -22,6 +22,7 @@ import {
   type NewEvent,
   VersionConflict,
 } from './event-store';
+import { EventStoreDbBatches } from './eventstoredb-batches';
 import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
 import { hasOriginalTime, isOurs, toEvent, versionOf, withOriginalTime } from './eventstoredb-event';
 import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
@@ -35,6 +36,14 @@ const BATCH_EVENTS = 1000;
 const POLL_MS = 1000;
 /** What an append's time limit grows by with each event. */
 const EVENT_MS = 10;
+
+/** An append among others whose order counts: to a stream that holds `version` events. */
+export interface OrderedAppend {
+  readonly stream: string;
+  readonly version: number;
+  readonly events: readonly Sent[];
+  readonly metadata: Metadata;
+}
 
 type Sent = NewEvent & { readonly id: string };
 
@@ -106,6 +115,34 @@ export class EventStoreDbStore extends EventStore {
     if (expectedVersion !== 'any') return this.appendAt(stream, expectedVersion, sent, metadata);
     const known = events.some(({ id }) => id !== undefined) ? await this.find(stream, sent) : undefined;
     return known ?? this.inTurn(stream, (version) => this.appendAfter(stream, version, sent, metadata));
+  }
+
+  /**
+   * Appends to many streams in the order given, which becomes the order of the log: each is sent before the one before it
+   * is answered. Times are those in the metadata. Again in whole after a failure, it changes nothing of what is there.
+   * @throws WrongExpectedVersionError, EventStoreUnreachable
+   */
+  async appendInOrder(appends: readonly OrderedAppend[]): Promise<void> {
+    await this.connection.call(async (client, signal, alive) => {
+      const batches = await EventStoreDbBatches.open(client);
+      const end = () => batches.close();
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        const sending = appends.map(async ({ stream, version, events, metadata }) => {
+          const text = JSON.stringify(metadata);
+          await batches.append(
+            stream,
+            version,
+            events.map(({ id, type, data }) => ({ id, type, data: JSON.stringify(data), metadata: text })),
+          );
+          alive();
+        });
+        await Promise.all(sending);
+      } finally {
+        signal.removeEventListener('abort', end);
+        batches.close();
+      }
+    });
   }
 
   override async read(stream: string, after = 0): Promise<Recorded[]> {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { v7 as uuid } from 'uuid';
 import { AppendTooLarge, EventStoreDbStore, EventStoreUnreachable, MAX_APPEND_BYTES, VersionConflict } from '.';
 import { EsdbLog, EventStoreDbDouble, take } from './testing';
 
+const ROOT = join(__dirname, '../../..');
 const noted = (text: string) => ({ type: 'Noted', data: { text } });
 /** Short enough for a test, long enough for a slow machine. */
 const limits = { attempt: 2000, total: 20_000 };
@@ -177,6 +179,68 @@ describe('A cluster of EventStoreDB', () => {
     elect(two);
     expect(await appending).toMatchObject({ version: 2 });
   });
+});
+
+describe('A leader of EventStoreDB that hangs', () => {
+  const KINDS = ['append', 'batches', 'read', 'subscribe', 'live', 'gossip'] as const;
+
+  it('is left by all who wait for it as soon as another node leads, long before their own time is over', async () => {
+    const log = new EsdbLog();
+    const nodes = [await start({ log }), await start({ log }), await start({ log })];
+    for (const node of nodes) node.members = nodes;
+    const elect = (leader: EventStoreDbDouble) => {
+      for (const node of nodes) node.leader = node === leader ? undefined : leader.address;
+    };
+    elect(nodes[0]!);
+    const hosts = nodes.map(({ address }) => `127.0.0.1:${address.port}`).join(',');
+    const store = storeOn(`esdb://${hosts}?tls=false`, { attempt: 600_000, total: 600_000 });
+    await store.append('note-1', 0, [noted('a')], {});
+    for (const kind of KINDS) nodes[0]!.stall(kind);
+    const writing = Array.from({ length: 30 }, (_, n) => store.append(`more-${n}`, 0, [noted('b')], {}));
+    const reading = store.read('note-1');
+    await until(() => nodes[0]!.calls.append === 31 && nodes[1]!.calls.gossip >= 2 && nodes[2]!.calls.gossip >= 2);
+    elect(nodes[1]!);
+    expect((await Promise.all(writing)).every(({ version }) => version === 1)).toBe(true);
+    expect(await reading).toHaveLength(1);
+    expect([nodes[0]!.calls.append, nodes[1]!.calls.append]).toEqual([31, 30]);
+    // All nodes are asked at the same time, and those who wait ask together.
+    expect(nodes[1]!.calls.gossip).toBeLessThan(30);
+  });
+
+  it('takes itself for the leader when it wakes up, and is believed by nobody', async () => {
+    const log = new EsdbLog();
+    const [old, two, three] = [await start({ log }), await start({ log }), await start({ log })];
+    old.members = [old];
+    for (const node of [two, three]) node.members = [two, three];
+    three.leader = two.address;
+    const hosts = [old, two, three].map(({ address }) => `127.0.0.1:${address.port}`).join(',');
+    const store = storeOn(`esdb://${hosts}?tls=false`);
+    await store.append('note-1', 0, [noted('a')], {});
+    expect([old.calls.append, two.calls.append]).toEqual([0, 1]);
+  });
+
+  it('is asked with a limit of a second, also where nodes are found by a name', () => {
+    const url = jest.spyOn(EventStoreDBClient, 'connectionString');
+    storeOn('esdb+discover://cluster.example:2113?tls=false');
+    storeOn('esdb+discover://cluster.example:2113?tls=false&gossipTimeout=2');
+    expect(url.mock.calls.map(([text]) => /gossipTimeout=\d+/g.exec(String(text))?.[0])).toEqual([
+      'gossipTimeout=1',
+      'gossipTimeout=2',
+    ]);
+    url.mockRestore();
+  });
+});
+
+it('says nothing of a node whose TLS name is its IP address', () => {
+  const connect = `require('node:tls').connect({ host: '127.0.0.1', port: 1, servername: '127.0.0.1' }).on('error', () => {});`;
+  const said = (before: string) =>
+    spawnSync(process.execPath, ['-r', join(ROOT, 'tools/test/typescript.cjs'), '-e', `${before}${connect}`], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    }).stderr;
+  const open = `new (require('./libs/eventing/src/eventstoredb-connection.ts').EventStoreDbConnection)('esdb://127.0.0.1:1');`;
+  expect(said('')).toContain('DEP0123');
+  expect(said(open)).toBe('');
 });
 
 describe('Subscribing to EventStoreDB', () => {

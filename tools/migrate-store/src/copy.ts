@@ -10,6 +10,8 @@ import type { Pool } from 'pg';
 import { isDeepStrictEqual } from 'node:util';
 import { MoveProblem } from './problem';
 
+const AHEAD = { appends: 500, bytes: 8_000_000 };
+
 /**
  * Appends what the new log does not hold yet, in the order of the old one: events keep their ids, streams, versions and
  * times. The end of the new log says how far an earlier run came.
@@ -27,10 +29,14 @@ export async function copy(
   if (start >= head) return;
   const stop = new AbortController();
   for await (const { events, position } of from.subscribe(start, stop.signal)) {
-    for (const group of together(events)) {
-      const { stream, version, metadata, time } = group[0]!;
-      await to.append(stream, version - 1, group, withOriginalTime(metadata, time));
-      copied(group.at(-1)!.position);
+    for (const appends of ahead(together(events))) {
+      await to.appendInOrder(
+        appends.map((events) => {
+          const { stream, version, metadata, time } = events[0]!;
+          return { stream, version: version - 1, events, metadata: withOriginalTime(metadata, time) };
+        }),
+      );
+      copied(appends.at(-1)!.at(-1)!.position);
     }
     if (position >= head) stop.abort();
   }
@@ -48,6 +54,21 @@ async function reached(database: Pool, to: EventStoreDbStore): Promise<bigint> {
     throw new MoveProblem(`The new log holds event ${newest.id} in ${newest.stream}, which the old one does not have.`);
   }
   return BigInt(rows[0].position);
+}
+
+/** The appends that are sent before the first of them is answered: so many, and of so many bytes. */
+function* ahead(groups: readonly Recorded[][]): Generator<Recorded[][]> {
+  let [appends, bytes]: [Recorded[][], number] = [[], 0];
+  for (const group of groups) {
+    const size = group.reduce((sum, event) => sum + appendedBytes(event, event.metadata), 0);
+    if (appends.length === AHEAD.appends || (appends.length > 0 && bytes + size > AHEAD.bytes)) {
+      yield appends;
+      [appends, bytes] = [[], 0];
+    }
+    appends.push(group);
+    bytes += size;
+  }
+  if (appends.length > 0) yield appends;
 }
 
 /** Neighbours that were appended together are again. */

@@ -114,6 +114,37 @@ it('moves the log: ids, order, versions, times and metadata stay, and followers 
   expect(seen).toEqual(after.map(({ id }) => id));
 });
 
+it('sends appends ahead in their order: some calls for all of them, and no read of what each became', async () => {
+  const log = await fill(700);
+  const { code, errors } = await run();
+  expect([code, errors.includes('order')]).toEqual([0, true]);
+  // An append is taken apart where a batch of the old log ends.
+  expect(double.calls.append).toBeLessThanOrEqual(702);
+  expect(double.calls.batches).toBeLessThanOrEqual(3);
+  // The comparison reads each of the 20 streams once, and the ends of the log now and then.
+  expect(double.calls.read).toBeLessThan(60);
+  expect(double.log.events.map(({ id }) => id)).toEqual(log.map(({ id }) => id));
+}, 60_000);
+
+it('keeps the order when the call that carries appends breaks, and when answers are lost', async () => {
+  const log = await fill(300);
+  const breaking = new Promise<void>((resolve) => {
+    const halt = () => {
+      if (double.log.events.length < log.length / 2) return;
+      double.log.listeners.delete(halt);
+      double.breakBatches();
+      resolve();
+    };
+    double.log.listeners.add(halt);
+  });
+  double.notReady = 2;
+  const { code, errors } = await run();
+  await breaking;
+  expect([code, errors]).toEqual([0, expect.stringContaining('order')]);
+  expect(double.calls.batches).toBeGreaterThan(1);
+  expect(double.log.events.map(({ id }) => id)).toEqual(log.map(({ id }) => id));
+}, 60_000);
+
 it('leaves the old log as it was and takes nothing more into it', async () => {
   await fill(3);
   expect((await run()).code).toBe(0);
@@ -147,7 +178,7 @@ it('goes on where it was when it is killed, however often', async () => {
   const { code, output } = await run();
   expect([code, output]).toEqual([0, expect.stringContaining(`${log.length} events were moved`)]);
   expect((await moved()).map(facts)).toEqual(log.map(facts));
-});
+}, 120_000);
 
 it.each([
   ['an event of another log', async () => void (await to.append('other-1', 0, [{ type: 'Noted', data: {} }], {}))],

@@ -21,7 +21,7 @@ import { EsdbLog, type LogRecord, type Proposed } from './esdb-log';
 import * as messages from './esdb-messages';
 
 /** What can be made to hang. */
-export type Kind = 'append' | 'read' | 'subscribe' | 'live' | 'gossip';
+export type Kind = 'append' | 'batches' | 'read' | 'subscribe' | 'live' | 'gossip';
 type Reading = ServerWritableStream<ReadReq, ReadResp>;
 
 export interface DoubleOptions {
@@ -47,10 +47,11 @@ export class EventStoreDbDouble {
   leader: messages.Address | 'nobody' | undefined;
   /** What gossip tells; itself when empty. */
   members: EventStoreDbDouble[] = [];
-  /** Calls of each kind so far. */
-  readonly calls: Record<Kind, number> = { append: 0, read: 0, subscribe: 0, live: 0, gossip: 0 };
+  /** Calls of each kind so far; each append of a batch counts as one, and the call that carries them too. */
+  readonly calls: Record<Kind, number> = { append: 0, batches: 0, read: 0, subscribe: 0, live: 0, gossip: 0 };
   private readonly stalled = new Map<Kind, { readonly over: Promise<void>; readonly end: () => void }>();
   private readonly subscriptions = new Set<Reading>();
+  private readonly batches = new Set<ServerDuplexStream<BatchAppendReq, BatchAppendResp>>();
 
   private constructor(
     readonly log: EsdbLog,
@@ -102,6 +103,12 @@ export class EventStoreDbDouble {
     }
     this.subscriptions.clear();
     for (const wake of this.log.listeners) wake();
+  }
+
+  /** Breaks every call that carries batches of appends. */
+  breakBatches(): void {
+    for (const call of this.batches) call.emit('error', messages.refusals.dropped());
+    this.batches.clear();
   }
 
   private serve(): void {
@@ -165,8 +172,12 @@ export class EventStoreDbDouble {
       if (!request.getIsFinal()) return;
       pending.delete(id);
       await this.taken('append');
+      if (call.cancelled || !this.batches.has(call)) return;
       const refusal = this.refusal(call);
-      if (refusal) return void call.emit('error', refusal);
+      if (refusal) {
+        this.batches.delete(call);
+        return void call.emit('error', refusal);
+      }
       const stream = messages.streamOf(append.options);
       const judged = this.tooLarge(append.events)
         ? { tooLarge: this.maxAppendSize }
@@ -174,7 +185,10 @@ export class EventStoreDbDouble {
       if (this.lostAnswers > 0) this.lostAnswers -= 1;
       else call.write(messages.batchAppended(judged, request.getCorrelationId()!, append.options));
     };
-    call.on('data', (request: BatchAppendReq) => void receive(request));
+    this.batches.add(call);
+    call.on('cancelled', () => this.batches.delete(call));
+    let received = this.taken('batches');
+    call.on('data', (request: BatchAppendReq) => void (received = received.then(() => receive(request))));
     call.on('end', () => call.end());
   }
 

@@ -84,7 +84,9 @@ export function batchAppended(
   id: UUID,
   options: BatchAppendReq.Options,
 ): BatchAppendResp {
-  const answer = new BatchAppendResp().setCorrelationId(id).setStreamIdentifier(options.getStreamIdentifier());
+  const answer = new BatchAppendResp()
+    .setCorrelationId(structured(id))
+    .setStreamIdentifier(options.getStreamIdentifier());
   if ('nothing' in judged) {
     const success = new BatchAppendResp.Success().setNoPosition(new ProtobufEmpty());
     return answer.setSuccess(
@@ -224,4 +226,11 @@ function failed(type: string, details: Uint8Array): Status {
   const any = new Any();
   any.pack(details, type);
   return new Status().setDetails(any);
+}
+
+/** As a server answers with an id: two signed numbers. */
+function structured(id: UUID): UUID {
+  const hex = id.getString().replaceAll('-', '');
+  const [high, low] = [hex.slice(0, 16), hex.slice(16)].map((half) => `${BigInt.asIntN(64, BigInt(`0x${half}`))}`);
+  return new UUID().setStructured(new UUID.Structured().setMostSignificantBits(high!).setLeastSignificantBits(low!));
 }
