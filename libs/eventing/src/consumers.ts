@@ -3,11 +3,8 @@ import { Pool } from 'pg';
 import { ConsumerInbox } from './consumer-inbox';
 import type { Recorded } from './event';
 import { EventStore } from './event-store';
-import { type Consumer, type EventHandler, ParkedRetries, type Patience, reasonOf } from './parked-retries';
+import { type Consumer, type EventHandler, ParkedRetries, PATIENCE, reasonOf } from './parked-retries';
 import { ParkedSubjects } from './parked-subjects';
-
-/** About five minutes. */
-const PATIENCE: Patience = { attempts: 10, firstMs: 100, mostMs: 60_000 };
 
 /**
  * The consumers of this process. Events are given to a consumer once each and in order per stream, whichever transport

@@ -49,6 +49,7 @@ export class EventStoreTransport extends Server implements CustomTransportStrate
       this.followers.register({
         name,
         types: [pattern],
+        setsAside: false,
         handle: async (events) => void (await this.consumers.deliver(name, events)),
       });
     }

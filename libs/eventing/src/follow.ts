@@ -1,6 +1,8 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { Recorded } from './event';
 import type { Batch, EventStore, Filter } from './event-store';
+import { Away } from './faults';
+import type { SetAside } from './set-aside';
 import { Wakeups } from './wakeups';
 
 /** What a follower does with a batch, inside the transaction that moves its checkpoint. */
@@ -13,6 +15,8 @@ export interface FollowOptions extends Filter {
   readonly gatherMs?: number;
   /** The handler's queries may be sent before the checkpoint is known to be where this follower left it; none is a COPY. */
   readonly pipelined?: boolean;
+  /** Sets the streams of events aside that cannot be applied; without it the follower stops at such an event. */
+  readonly aside?: SetAside;
 }
 
 /** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
@@ -25,7 +29,8 @@ const FULL_EVENTS = 1000n;
  *
  * Each batch is one transaction that locks the checkpoint row, drops events another replica has handled,
  * handles the rest and moves the checkpoint, so a crash rolls effects and checkpoint back together.
- * Rejects when the store, the database or the handler fails; following again goes on from the checkpoint.
+ * Rejects when the store, the database or the handler fails, unless an event is to blame that can be set aside;
+ * following again goes on from the checkpoint.
  */
 export async function follow(
   name: string,
@@ -44,10 +49,17 @@ export async function follow(
       continue;
     }
     const from = position;
-    // Another replica may have handled a part of the batch before.
-    const mine = options.pipelined && batch.events.every((event) => event.position > position);
-    const ahead = mine ? await handleAhead(name, pool, position, batch, handle) : undefined;
-    position = ahead ?? (await handleBatch(name, pool, position, batch, handle));
+    try {
+      // Another replica may have handled a part of the batch before.
+      const mine = options.pipelined && batch.events.every((event) => event.position > position);
+      const ahead = mine ? await handleAhead(name, pool, position, batch, handle) : undefined;
+      position = ahead ?? (await handleBatch(name, pool, position, batch, handle, options.aside));
+    } catch (error) {
+      const { aside } = options;
+      if (!aside?.failed(error)) throw error;
+      position = await handleBatch(name, pool, from, batch, (news, tx) => aside.handle(news, tx, handle), aside);
+    }
+    options.aside?.worked();
     options.passed?.(position);
     if (options.gatherMs && position - from < FULL_EVENTS * store.stride)
       await gathering.next(signal, options.gatherMs);
@@ -66,7 +78,8 @@ export async function checkpoint(pool: Pool, name: string): Promise<bigint> {
 
 /**
  * The same as {@link handleBatch} with a round trip less: the checkpoint is moved only from where this follower left it,
- * and meanwhile the batch is handled as if it had been there. Undefined, with nothing changed, when it was not.
+ * and meanwhile the batch is handled as if it had been there. Undefined, with nothing changed, when it was not, or when
+ * streams are set aside.
  */
 async function handleAhead(
   name: string,
@@ -80,7 +93,8 @@ async function handleAhead(
     const moving = client.query(
       `begin; set local synchronous_commit = off;
        update checkpoints set "position" = ${position}
-       where name = ${client.escapeLiteral(name)} and "position" = ${from}`,
+       where name = ${client.escapeLiteral(name)} and "position" = ${from}
+         and not exists (select from parked_subjects where consumer = ${client.escapeLiteral(name)})`,
     ) as unknown as Promise<QueryResult[]>;
     const [moved, handled] = await Promise.allSettled([moving, handle(events, client)]);
     if (moved.status === 'rejected') throw moved.reason;
@@ -104,16 +118,19 @@ async function handleBatch(
   from: bigint,
   { events, position }: Batch,
   handle: BatchHandler,
+  aside?: SetAside,
 ): Promise<bigint> {
   return inTransaction(pool, async (client) => {
     const follower = client.escapeLiteral(name);
     const begun = (await client.query(
       `begin; set local synchronous_commit = off;
-       select "position" from checkpoints where name = ${follower} for update`,
-    )) as unknown as QueryResult<{ position: string }>[];
-    const reached = BigInt(begun[2]?.rows[0]?.position ?? 0);
-    if (reached < from) throw new Error(`A crash of the server took the checkpoint back from ${from} to ${reached}.`);
-    const news = events.filter((event) => event.position > reached);
+       select "position" from checkpoints where name = ${follower} for update;
+       select exists (select from parked_subjects where consumer = ${follower}) as some`,
+    )) as unknown as [unknown, unknown, QueryResult<{ position: string }>, QueryResult<{ some: boolean }>];
+    const reached = BigInt(begun[2].rows[0]?.position ?? 0);
+    if (reached < from) throw new Away(`A crash of the server took the checkpoint back from ${from} to ${reached}.`);
+    let news = events.filter((event) => event.position > reached);
+    if (aside && begun[3].rows[0]?.some) news = await aside.waiting.withoutWaiting(news, client);
     if (news.length > 0) await handle(news, client);
     const end = position > reached ? position : reached;
     await client.query(`update checkpoints set "position" = ${end} where name = ${follower}; commit`);

@@ -1,9 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { EventStore } from './event-store';
 import { type BatchHandler, checkpoint, follow } from './follow';
+import { FollowerRetries } from './follower-retries';
 import { batches, failures, handledEvents } from './metrics';
+import { PATIENCE } from './parked-retries';
+import { ParkedSubjects } from './parked-subjects';
+import { SetAside, type Waiting } from './set-aside';
 import { traceHandling } from './tracing';
 import { Wakeups } from './wakeups';
 
@@ -20,6 +24,8 @@ export interface Projection {
   readonly gatherMs?: number;
   /** As in {@link FollowOptions}: for a follower that requests wait for. */
   readonly pipelined?: boolean;
+  /** False for one that parks what it cannot handle itself, or that must not leave an event out. */
+  readonly setsAside?: false;
 }
 
 export interface FollowerStatus {
@@ -43,21 +49,27 @@ interface Running extends Projection {
 const RETRY_MS = { first: 100, most: 1000 };
 
 /**
- * The followers of this process. Each runs by itself; one that fails is tried again with growing pauses and says why
- * in its status. Registered before the application starts (`onModuleInit`), they run until it shuts down.
+ * The followers of this process. Each runs by itself. At an event that it cannot apply it parks the stream and goes on
+ * with all others; the stream is tried again by itself, and after the last attempt when somebody asks for it. One that
+ * fails otherwise is tried again with growing pauses and says why in its status. Registered before the application starts (`onModuleInit`), they run until it shuts down.
  */
 @Injectable()
 export class Followers implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Followers');
   private readonly running = new Map<string, Running>();
   private readonly stopping = new AbortController();
+  private readonly parked: ParkedSubjects;
+  private readonly retries: FollowerRetries;
   private ended: Promise<unknown> = Promise.resolve();
   private started = false;
 
   constructor(
     private readonly store: EventStore,
     private readonly pool: Pool,
+    @Optional() private readonly patience = PATIENCE,
   ) {
+    this.parked = new ParkedSubjects(pool);
+    this.retries = new FollowerRetries(store, pool, this.parked, patience, this.running);
     // Every follower waits on this one signal.
     setMaxListeners(0, this.stopping.signal);
   }
@@ -73,11 +85,12 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   onApplicationBootstrap(): void {
     this.started = true;
     for (const follower of this.running.values()) this.run(follower);
+    this.retries.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.stopping.abort();
-    await this.ended;
+    await Promise.all([this.ended, this.retries.stop()]);
   }
 
   /**
@@ -114,24 +127,29 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private async followUntilStopped(follower: Running): Promise<void> {
     const { signal } = this.stopping;
+    const aside = follower.setsAside === false ? undefined : new SetAside(this.parking(follower.name));
     let pause = RETRY_MS.first;
+    let stoppedAt = -1n;
     const passed = (position: bigint) => {
       follower.position = position;
+      follower.progress.wake();
+      // Until then it only reads again what is not for it.
+      if (position <= stoppedAt) return;
       if (follower.failing !== undefined) this.logger.log(`${follower.name} goes on at ${position}`);
       follower.failing = undefined;
       pause = RETRY_MS.first;
-      follower.progress.wake();
     };
     while (!signal.aborted) {
       try {
         follower.position = await checkpoint(this.pool, follower.name);
         const moved = (position: bigint) => position > follower.position && passed(position);
         const { name } = follower;
-        const options = { ...optionsOf(follower), passed: moved };
+        const options = { ...optionsOf(follower), passed: moved, aside };
         await follow(name, this.store, this.pool, signal, watched(follower), options);
       } catch (error) {
         if (signal.aborted) return;
         failures.inc({ follower: follower.name });
+        if (follower.position > stoppedAt) stoppedAt = follower.position;
         const reason = error instanceof Error ? error.message : String(error);
         if (follower.failing !== reason)
           this.logger.error(`${follower.name} stopped at ${follower.position}: ${reason}`);
@@ -140,6 +158,19 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
         pause = Math.min(pause * 2, RETRY_MS.most);
       }
     }
+  }
+
+  /** Keeps what a follower sets aside in the table of parked subjects. */
+  private parking(name: string): Waiting {
+    return {
+      withoutWaiting: (events, tx) => this.parked.withoutWaiting(name, events, tx),
+      park: async (event, reason, tx) => {
+        failures.inc({ follower: name });
+        await this.parked.park(name, event, reason, this.patience.firstMs, tx);
+        this.logger.warn(`${name} failed at ${event.stream} version ${event.version}: ${reason}`);
+        this.retries.wake();
+      },
+    };
   }
 
   private prompt(): string[] {

@@ -2,6 +2,7 @@ import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from 
 import { Partitioners, type Producer } from 'kafkajs';
 import type { Degradation } from './degradation';
 import type { Recorded } from './event';
+import { Away } from './faults';
 import type { Followers } from './followers';
 import type { KafkaCluster } from './kafka-cluster';
 import { type KafkaMessage, type Publications, toMessage } from './kafka-message';
@@ -26,6 +27,7 @@ interface Connected {
 /**
  * Sends the log to Kafka: a follower whose checkpoint moves once every in-sync replica has the messages. What was sent
  * when it crashed is sent again. There is a checkpoint for each cluster, so a new one is given everything.
+ * While the cluster is away it is tried again; the stream of a message that it will not take is set aside.
  */
 export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('KafkaRelay');
@@ -72,10 +74,11 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   private async send(events: readonly Recorded[]): Promise<void> {
+    const batches = [...this.batches(events)];
     try {
       const { producer, ready, silent } = (this.producer ??= this.connect());
       await Promise.race([silent, ready]);
-      for (const batch of this.batches(events)) {
+      for (const batch of batches) {
         const topicMessages = [...batch].map(([topic, messages]) => ({ topic: this.cluster.name(topic), messages }));
         await Promise.race([silent, within(SEND_MS, producer.sendBatch({ acks: -1, topicMessages }))]);
       }
@@ -83,8 +86,9 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
     } catch (error) {
       // Its sequence numbers may have a gap now: a new one begins anew.
       void this.forgetProducer();
+      if (isTooLarge(error)) throw new RangeError((error as Error).message, { cause: error });
       this.report((error as Error).message);
-      throw error;
+      throw new Away((error as Error).message, { cause: error });
     }
   }
 
@@ -128,4 +132,11 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
   private report(reason: string): void {
     if (this.degradation.report(PART, reason)) this.logger.error(`The log does not reach Kafka: ${reason}`);
   }
+}
+
+/** The broker will not take a message of this size, however often it is sent. */
+function isTooLarge(error: unknown): boolean {
+  const { type, cause } = error as { type?: unknown; cause?: unknown };
+  if (type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE') return true;
+  return cause instanceof Error && isTooLarge(cause);
 }

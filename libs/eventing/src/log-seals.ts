@@ -66,6 +66,8 @@ export const NOTHING: LogHash = { position: '0', count: 0, hash: '' };
 export class LogSeals implements Projection {
   readonly name = 'log.seals';
   readonly gatherMs = 1000;
+  /** A hash without an event would be another. */
+  readonly setsAside = false;
   private readonly logger = new Logger('LogSeals');
 
   constructor(

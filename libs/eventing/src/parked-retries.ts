@@ -22,6 +22,14 @@ export interface Patience {
   readonly mostMs: number;
 }
 
+/** About five minutes. */
+export const PATIENCE: Patience = { attempts: 10, firstMs: 100, mostMs: 60_000 };
+
+/** Milliseconds before the next attempt after so many, null when there is none. */
+export function pauseAfter(attempts: number, { attempts: most, firstMs, mostMs }: Patience): number | null {
+  return attempts < most ? Math.min(firstMs * 3 ** (attempts - 1), mostMs) : null;
+}
+
 const POLL_MS = 1000;
 const DUE = 100;
 
@@ -134,9 +142,8 @@ export class ParkedRetries {
     attempts: number,
     reason: string,
   ): Promise<void> {
-    const { attempts: most, firstMs, mostMs } = this.patience;
-    const pause = attempts < most ? Math.min(firstMs * 3 ** (attempts - 1), mostMs) : null;
-    await this.parked.failed(id, type, version, attempts, reason, pause);
+    const pause = pauseAfter(attempts, this.patience);
+    await this.parked.failed(id, { type, version }, attempts, reason, pause);
     if (pause !== null) return;
     this.logger.error(`${consumer} gave up at ${subject} version ${version} after ${attempts} attempts: ${reason}`);
   }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import type { Recorded } from './event';
 
-/** A subject (a stream) whose events wait for one consumer, because the consumer fails at one of them. */
+/** A subject (a stream) whose events wait for one consumer or follower, because it fails at one of them. */
 export interface ParkedSubject {
   readonly id: string;
   readonly consumer: string;
@@ -31,6 +31,8 @@ export interface ParkedCount {
 }
 
 const LONGEST_REASON = 1000;
+/** A reason may repeat what was sent. */
+const told = (reason: string) => reason.slice(0, LONGEST_REASON).replaceAll('\0', '\ufffd');
 const TIME = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
 const RECORD = `id, consumer, subject, tenant_id, case when retry_at is null then 'parked' else 'retrying' end as status,
   event_type, version, last_version, attempts, reason, ${TIME('created_at')}, ${TIME('failed_at')}, ${TIME('retry_at')}`;
@@ -49,8 +51,8 @@ export class ParkedSubjects {
     return rows;
   }
 
-  async find(id: string): Promise<ParkedSubject | undefined> {
-    const { rows } = await this.pool.query<ParkedSubject>(`select ${RECORD} from parked_subjects where id = $1`, [id]);
+  async find(id: string, db: Pool | PoolClient = this.pool): Promise<ParkedSubject | undefined> {
+    const { rows } = await db.query<ParkedSubject>(`select ${RECORD} from parked_subjects where id = $1`, [id]);
     return rows[0];
   }
 
@@ -84,14 +86,20 @@ export class ParkedSubjects {
   }
 
   /** Parks the subject of an event that failed for the first time, to be tried again in `ms` milliseconds. */
-  async park(consumer: string, { stream, type, version, metadata }: Recorded, reason: string, ms: number) {
-    await this.pool.query(
+  async park(
+    consumer: string,
+    { stream, type, version, metadata }: Recorded,
+    reason: string,
+    ms: number,
+    db: Pool | PoolClient = this.pool,
+  ): Promise<void> {
+    await db.query(
       `insert into parked_subjects
          (consumer, subject, tenant_id, event_type, version, last_version, attempts, reason, retry_at)
        values ($1, $2, $3, $4, $5, $5, 1, $6, now() + $7 * interval '1 ms')
        on conflict (consumer, subject) do update
          set last_version = greatest(parked_subjects.last_version, excluded.last_version)`,
-      [consumer, stream, metadata.tenant ?? null, type, version, reason.slice(0, LONGEST_REASON), ms],
+      [consumer, stream, metadata.tenant ?? null, type, version, told(reason), ms],
     );
   }
 
@@ -104,6 +112,19 @@ export class ParkedSubjects {
     return rowCount === 1;
   }
 
+  /** Of these events those whose subjects are not parked; the others wait behind those of their subjects. */
+  async withoutWaiting(consumer: string, events: readonly Recorded[], db: PoolClient): Promise<Recorded[]> {
+    const newest = new Map(events.map(({ stream, version }) => [stream, version]));
+    const { rows } = await db.query<{ subject: string }>(
+      `update parked_subjects p set last_version = greatest(p.last_version, given.version)
+       from unnest($2::text[], $3::int[]) as given (subject, version)
+       where p.consumer = $1 and p.subject = given.subject returning p.subject`,
+      [consumer, [...newest.keys()], [...newest.values()]],
+    );
+    const waiting = new Set(rows.map(({ subject }) => subject));
+    return events.filter(({ stream }) => !waiting.has(stream));
+  }
+
   /** Counts an attempt that is about to begin, so that one that ends the process counts too. */
   async begin(id: string): Promise<number> {
     const { rows } = await this.pool.query<{ attempts: number }>(
@@ -114,11 +135,18 @@ export class ParkedSubjects {
   }
 
   /** Notes that an event of a parked subject failed after so many attempts, and in how many milliseconds it is tried again: never when null. */
-  async failed(id: string, type: string, version: number, attempts: number, reason: string, ms: number | null) {
-    await this.pool.query(
+  async failed(
+    id: string,
+    { type, version }: Pick<Recorded, 'type' | 'version'>,
+    attempts: number,
+    reason: string,
+    ms: number | null,
+    db: Pool | PoolClient = this.pool,
+  ): Promise<void> {
+    await db.query(
       `update parked_subjects set event_type = $2, version = $3, attempts = $4, reason = $5, failed_at = now(),
          retry_at = now() + $6 * interval '1 ms' where id = $1`,
-      [id, type, version, attempts, reason.slice(0, LONGEST_REASON), ms],
+      [id, type, version, attempts, told(reason), ms],
     );
   }
 

@@ -74,7 +74,7 @@ describe('Readiness', () => {
     await parked.park('mailer', event!, 'no such address', 60_000);
     await parked.park('printer', event!, 'no paper', 0);
     const [, printer] = (await parked.list(2)).sort((a, b) => a.consumer.localeCompare(b.consumer));
-    await parked.failed(printer!.id, 'Happened', 1, 10, 'no paper', null);
+    await parked.failed(printer!.id, event!, 10, 'no paper', null);
     expect(await readiness.health()).toEqual({
       reasons: [],
       degraded: [

@@ -1,0 +1,86 @@
+import type { PoolClient } from 'pg';
+import type { Recorded } from './event';
+import { faultOf } from './faults';
+import type { BatchHandler } from './follow';
+import { reasonOf } from './parked-retries';
+
+/** Where it is kept which streams a follower has set aside; written in the transaction of its batch. */
+export interface Waiting {
+  /** Of these events those whose streams are not set aside; the others wait. */
+  withoutWaiting(events: readonly Recorded[], tx: PoolClient): Promise<Recorded[]>;
+  /** Sets the stream of an event aside. */
+  park(event: Recorded, reason: string, tx: PoolClient): Promise<void>;
+}
+
+/** So often in a row a batch fails for a reason that does not tell whose fault it is before its events are tried one by one. */
+const STRIKES = 5;
+
+/**
+ * Lets a follower go on past events that it cannot apply: a batch that fails is halved until what fails is one event,
+ * whose stream is set aside; everything else is applied. What is no event's fault is left to be tried again.
+ */
+export class SetAside {
+  private strikes = 0;
+
+  constructor(
+    readonly waiting: Waiting,
+    private readonly most = STRIKES,
+  ) {}
+
+  /** Told when a batch has been handled. */
+  worked(): void {
+    this.strikes = 0;
+  }
+
+  /** Told why events could not be handled; true when that is to be blamed on one of them. */
+  failed(error: unknown): boolean {
+    const fault = faultOf(error);
+    if (fault === 'unknown') this.strikes++;
+    return fault === 'event' || (fault === 'unknown' && this.strikes >= this.most);
+  }
+
+  /** Handles what can be handled, each half of a failing part by itself. @throws what is no event's fault. */
+  async handle(events: readonly Recorded[], tx: PoolClient, handle: BatchHandler): Promise<void> {
+    const failed = new Map<string, { readonly event: Recorded; readonly error: unknown }>();
+    const parts = halves(events);
+    let handled = 0;
+    for (let part = parts.shift(); part; part = parts.shift()) {
+      const rest = part.filter(({ stream }) => !failed.has(stream));
+      if (rest.length === 0) continue;
+      const error = await this.failureOf(rest, tx, handle);
+      if (!error) handled += rest.length;
+      else if (rest.length > 1) parts.unshift(...halves(rest));
+      else failed.set(rest[0]!.stream, { event: rest[0]!, error: error.of });
+    }
+    const [first, second] = failed.values();
+    // When nothing can be handled for a reason that does not tell, it is not for what the events hold.
+    if (handled === 0 && second && [...failed.values()].every(({ error }) => faultOf(error) === 'unknown'))
+      throw first!.error;
+    for (const { event, error } of failed.values()) await this.waiting.park(event, reasonOf(error), tx);
+    if (failed.size > 0) await this.waiting.withoutWaiting(events, tx);
+  }
+
+  /** Handles a part, or takes back what it did and says why. */
+  async failureOf(
+    events: Recorded[],
+    tx: PoolClient,
+    handle: BatchHandler,
+  ): Promise<{ readonly of: unknown } | undefined> {
+    await tx.query('savepoint part');
+    try {
+      await handle(events, tx);
+      await tx.query('release savepoint part');
+      return undefined;
+    } catch (error) {
+      if (!this.failed(error)) throw error;
+      await tx.query('rollback to savepoint part; release savepoint part');
+      return { of: error };
+    }
+  }
+}
+
+function halves(events: readonly Recorded[]): Recorded[][] {
+  if (events.length < 2) return [[...events]];
+  const middle = events.length >> 1;
+  return [events.slice(0, middle), events.slice(middle)];
+}
