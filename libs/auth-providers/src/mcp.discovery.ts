@@ -28,23 +28,29 @@ export class McpDiscovery {
    * @throws InvalidProvider when the server offers no discovery or no registration.
    * @throws ProviderFailed
    */
-  async register(mcpServerUrl: string, clientName: string, redirectUri: string): Promise<Discovered> {
+  async register(
+    workspace: string,
+    mcpServerUrl: string,
+    clientName: string,
+    redirectUri: string,
+  ): Promise<Discovered> {
     const { outbound } = this.options;
-    const server = await checkTarget(mcpServerUrl, outbound, 'mcp_server_url');
-    const metadata = await this.resourceMetadata(server);
+    const server = await checkTarget(mcpServerUrl, outbound, workspace, 'mcp_server_url');
+    const metadata = await this.resourceMetadata(workspace, server);
     const issuer = await checkTarget(
       metadata?.authorizationServers[0] ?? server.origin,
       outbound,
+      workspace,
       'The authorisation server of mcp_server_url',
     );
-    const found = await this.authorizationServer(issuer);
+    const found = await this.authorizationServer(workspace, issuer);
     const { authorization_endpoint, token_endpoint } = found.server;
     if (authorization_endpoint === undefined || token_endpoint === undefined) {
       throw new InvalidProvider('mcp_server_url: its authorisation server names no authorisation or token endpoint.');
     }
-    await checkTarget(authorization_endpoint, outbound, 'The authorisation endpoint');
-    await checkTarget(token_endpoint, outbound, 'The token endpoint');
-    const client = await this.registerClient(issuer, found, clientName, redirectUri, metadata?.scopes);
+    await checkTarget(authorization_endpoint, outbound, workspace, 'The authorisation endpoint');
+    await checkTarget(token_endpoint, outbound, workspace, 'The token endpoint');
+    const client = await this.registerClient(workspace, issuer, found, clientName, redirectUri, metadata?.scopes);
     return {
       ...client,
       auth_url: authorization_endpoint,
@@ -56,12 +62,12 @@ export class McpDiscovery {
   }
 
   /** The first usable document, in the order of the standard; undefined when the server publishes none. */
-  private async resourceMetadata(server: URL): Promise<ResourceMetadata | undefined> {
-    const asked = await this.fetch(server, { headers: { accept: 'application/json, text/event-stream' } });
+  private async resourceMetadata(workspace: string, server: URL): Promise<ResourceMetadata | undefined> {
+    const asked = await this.fetch(workspace, server, { headers: { accept: 'application/json, text/event-stream' } });
     await asked.body?.cancel();
     const named = challengedMetadata(asked.headers.get('www-authenticate')) ?? '';
     for (const url of [...(parseUrl(named) ? [named] : []), ...wellKnownMetadata(server)]) {
-      const answer = await this.fetch(new URL(url), { headers: { accept: 'application/json' } });
+      const answer = await this.fetch(workspace, new URL(url), { headers: { accept: 'application/json' } });
       const document: unknown = answer.status === 200 ? await answer.json().catch(() => undefined) : undefined;
       if (answer.status !== 200) await answer.body?.cancel();
       const metadata = readMetadata(document, server);
@@ -70,7 +76,7 @@ export class McpDiscovery {
     return undefined;
   }
 
-  private async authorizationServer(issuer: URL) {
+  private async authorizationServer(workspace: string, issuer: URL) {
     let failure: ProviderFailed | undefined;
     for (const algorithm of ['oauth2', 'oidc'] as const) {
       try {
@@ -79,7 +85,7 @@ export class McpDiscovery {
           'discovery',
           undefined,
           openid.None(),
-          this.how(algorithm),
+          this.how(workspace, algorithm),
         );
         return { algorithm, server: configuration.serverMetadata() };
       } catch (error) {
@@ -91,6 +97,7 @@ export class McpDiscovery {
   }
 
   private async registerClient(
+    workspace: string,
     issuer: URL,
     { algorithm, server }: Awaited<ReturnType<McpDiscovery['authorizationServer']>>,
     clientName: string,
@@ -112,7 +119,12 @@ export class McpDiscovery {
       ...(scopes.length > 0 && { scope: scopes.join(' ') }),
     };
     try {
-      const registered = await openid.dynamicClientRegistration(issuer, wanted, openid.None(), this.how(algorithm));
+      const registered = await openid.dynamicClientRegistration(
+        issuer,
+        wanted,
+        openid.None(),
+        this.how(workspace, algorithm),
+      );
       const { client_id, client_secret, token_endpoint_auth_method } = registered.clientMetadata();
       const chosen = AUTH_METHODS.find((known) => known === (token_endpoint_auth_method ?? method));
       if (chosen === undefined) throw new Error('The client was registered with a method that is not known here.');
@@ -123,20 +135,20 @@ export class McpDiscovery {
     }
   }
 
-  private how(algorithm: 'oauth2' | 'oidc'): openid.DynamicClientRegistrationRequestOptions {
+  private how(workspace: string, algorithm: 'oauth2' | 'oidc'): openid.DynamicClientRegistrationRequestOptions {
     return {
       algorithm,
       timeout: TIMEOUT_SECONDS,
       // The guard decides which hosts may be called without TLS.
       execute: [openid.allowInsecureRequests],
-      [openid.customFetch]: (url, init) => guardedFetch(url, init, this.options.outbound),
+      [openid.customFetch]: (url, init) => guardedFetch(url, init, this.options.outbound, workspace),
     };
   }
 
-  private async fetch(url: URL, init: RequestInit): Promise<Response> {
+  private async fetch(workspace: string, url: URL, init: RequestInit): Promise<Response> {
     const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
     try {
-      return await guardedFetch(url, { ...init, signal }, this.options.outbound);
+      return await guardedFetch(url, { ...init, signal }, this.options.outbound, workspace);
     } catch (error) {
       throw providerFailed('The MCP server', error);
     }

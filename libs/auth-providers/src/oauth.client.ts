@@ -92,7 +92,7 @@ export class OAuthClient {
     const configuration = new openid.Configuration(server, client_id, undefined, clientAuth(provider, secret));
     configuration.timeout = TIMEOUT_SECONDS;
     configuration[openid.customFetch] = async (url, init) =>
-      usable(await guardedFetch(url, init, this.options.outbound));
+      usable(await guardedFetch(url, init, this.options.outbound, provider.tenant_id));
     // The guard decides which hosts may be called without TLS.
     openid.allowInsecureRequests(configuration);
     return configuration;

@@ -54,7 +54,7 @@ export class ProvidersController {
   async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { body } = validateRequest(request, { body: providerRequest });
     return this.idempotency.run(request, reply, async () => {
-      await this.checkUrls(body);
+      await this.checkUrls(request.actor.tenantId, body);
       const { provider, version } = await this.commands.add(request, {
         ...body,
         id: randomUUID(),
@@ -87,7 +87,7 @@ export class ProvidersController {
       const { tenantId } = request.actor;
       await this.commands.checkFree(tenantId, provider_id, metadataOf(request));
       const redirectUri = this.flow.redirectUri(request, provider_id);
-      const discovered = await this.discovery.register(mcp_server_url, name, redirectUri);
+      const discovered = await this.discovery.register(tenantId, mcp_server_url, name, redirectUri);
       const { provider, version } = await this.commands.add(request, {
         ...discovered,
         id: randomUUID(),
@@ -131,7 +131,7 @@ export class ProvidersController {
     const { path, body } = validateRequest(request, { path: providerPath, body: providerUpdate });
     return this.idempotency.run(request, reply, async () => {
       await this.commands.find(request.actor.tenantId, path.provider_id);
-      await this.checkUrls(body);
+      await this.checkUrls(request.actor.tenantId, body);
       const { provider, version } = await this.commands.change(request, path.provider_id, body);
       return answer(reply, provider, version);
     });
@@ -153,10 +153,13 @@ export class ProvidersController {
     return {};
   }
 
-  private async checkUrls({ auth_url, token_url }: { auth_url?: string; token_url?: string }): Promise<void> {
+  private async checkUrls(
+    workspace: string,
+    { auth_url, token_url }: { auth_url?: string; token_url?: string },
+  ): Promise<void> {
     const { outbound } = this.options;
-    if (auth_url !== undefined) await checkTarget(auth_url, outbound, 'auth_url');
-    if (token_url !== undefined) await checkTarget(token_url, outbound, 'token_url');
+    if (auth_url !== undefined) await checkTarget(auth_url, outbound, workspace, 'auth_url');
+    if (token_url !== undefined) await checkTarget(token_url, outbound, workspace, 'token_url');
   }
 }
 

@@ -1,4 +1,5 @@
 import { BadRequest } from './errors';
+import { NoPlace } from './fair-places';
 
 /** A URL that may not be called: 400, naming the member that holds it. It never says what the host resolves to. */
 export class OutboundRefused extends BadRequest {
@@ -10,8 +11,8 @@ export class OutboundRefused extends BadRequest {
   }
 }
 
-/** How a call to another server failed. */
-export type OutboundFault = 'refused' | 'timeout' | 'unreachable' | 'too large';
+/** How a call to another server failed; `busy`: it was not made, because too many of the workspace are under way. */
+export type OutboundFault = 'refused' | 'timeout' | 'unreachable' | 'too large' | 'busy';
 
 /** A call to another server that got no usable answer. The message is for logs: it says nothing that the server sent. */
 export class OutboundFailure extends Error {
@@ -26,7 +27,13 @@ export class OutboundFailure extends Error {
   }
 }
 
-const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+const TIMEOUTS = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+  'ETIMEOUT',
+]);
 
 /** The failure behind whatever a call threw. An abort by the caller stays as it is, unless it is a timeout. */
 export function outboundFailure(error: unknown, host: string, signal: AbortSignal | null | undefined): unknown {
@@ -38,6 +45,13 @@ export function outboundFailure(error: unknown, host: string, signal: AbortSigna
   if (known) return known;
   if (chain.some((cause) => cause instanceof OutboundRefused)) {
     return new OutboundFailure('refused', `${host} may not be called.`, error);
+  }
+  if (chain.some((cause) => cause instanceof NoPlace)) {
+    return new OutboundFailure(
+      'busy',
+      `${host} was not called: too many calls of this workspace are under way.`,
+      error,
+    );
   }
   const codes = chain.map(({ code }: Error & { code?: unknown }) => code);
   if (codes.some((code) => TIMEOUTS.has(String(code)))) {

@@ -1,16 +1,9 @@
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import { type AddressBlock, addressBlock, inBlock, isPublicAddress } from './outbound-address';
+import { FairPlaces } from './fair-places';
 import { OutboundRefused } from './outbound-errors';
-
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: number;
-}
-
-/** All addresses of a host name. */
-export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+import { type Resolve, type ResolvedAddress, systemResolver } from './outbound-resolver';
 
 /** How long a call may take. All in milliseconds, `bytes` apart. */
 export interface OutboundLimits {
@@ -21,13 +14,31 @@ export interface OutboundLimits {
   readonly body: number;
   /** Size of an answer's body, decompressed. */
   readonly bytes: number;
+  /** From the request to the end of the answer's body. */
+  readonly whole: number;
+}
+
+/** Calls at a time in all, and those of one workspace. */
+const PLACES = { total: 800, perWorkspace: 100 };
+/** Workspaces whose connections are kept although none of their calls is under way. */
+const IDLE_WORKSPACES = 100;
+
+interface Connections {
+  readonly agent: Agent;
+  calls: number;
 }
 
 /** A host that the operator lets be called although it is not public. */
 export type AllowedHost =
   { readonly hostname: string; readonly port?: string } | { readonly hostname?: never; readonly block: AddressBlock };
 
-const LIMITS: OutboundLimits = { connect: 5_000, headers: 15_000, body: 15_000, bytes: 16 * 1024 * 1024 };
+const LIMITS: OutboundLimits = {
+  connect: 5_000,
+  headers: 15_000,
+  body: 15_000,
+  bytes: 16 * 1024 * 1024,
+  whole: 120_000,
+};
 const HOST = /^(?<host>\[[\da-f:.]+\]|[^\s/:@[\]]+)(?::(?<port>\d{1,5}))?$/i;
 
 /**
@@ -66,30 +77,62 @@ export function portOf({ port, protocol }: URL): string {
 /** Which hosts may be called on behalf of a tenant, how they are resolved and how long they may take. */
 export class OutboundPolicy {
   readonly limits: OutboundLimits;
-  private readonly agent: Agent;
+  private readonly places = new FairPlaces(PLACES.total, PLACES.perWorkspace);
+  private readonly connections = new Map<string, Connections>();
 
   constructor(
     private readonly allowed: readonly AllowedHost[] = [],
     limits: Partial<OutboundLimits> = {},
     /** Accept http for every host. */
     readonly allowHttp = false,
-    private readonly resolve: Resolve = (hostname) => lookup(hostname, { all: true }),
+    private readonly resolve: Resolve = systemResolver.resolve,
   ) {
     this.limits = { ...LIMITS, ...limits };
+  }
+
+  /**
+   * Waits for a place for a call of a workspace. `dispatcher` connects only to addresses that this policy lets through;
+   * `leave` gives the place back.
+   * @throws NoPlace when none becomes free; the reason of `signal` when that aborts.
+   */
+  async enter(workspace: string, signal?: AbortSignal | null): Promise<{ dispatcher: Dispatcher; leave: () => void }> {
+    const giveBack = await this.places.take(workspace, this.limits.headers, signal);
+    const connections = this.connections.get(workspace) ?? { agent: this.agentOf(workspace), calls: 0 };
+    this.connections.delete(workspace);
+    this.connections.set(workspace, connections);
+    connections.calls += 1;
+    this.closeIdle();
+    let left = false;
+    const leave = () => {
+      if (left) return;
+      left = true;
+      connections.calls -= 1;
+      giveBack();
+    };
+    return { dispatcher: connections.agent, leave };
+  }
+
+  /** Every workspace has connections of its own, so that its lookups are counted as its own. */
+  private agentOf(workspace: string): Agent {
     const { connect, headers, body } = this.limits;
-    this.agent = new Agent({
+    return new Agent({
       headersTimeout: headers,
       bodyTimeout: body,
       keepAliveTimeout: 4_000,
       // A pool is for one origin, so that its connections know for which port a name is resolved.
-      factory: (origin, options) =>
-        new Pool(origin, { ...(options as Pool.Options), connect: { timeout: connect, lookup: this.guard(origin) } }),
+      factory: (origin, options) => {
+        const guarded = { timeout: connect, lookup: this.guard(origin, workspace) };
+        return new Pool(origin, { ...(options as Pool.Options), connect: guarded });
+      },
     });
   }
 
-  /** Connects only to addresses that this policy lets through. */
-  get dispatcher(): Dispatcher {
-    return this.agent;
+  private closeIdle(): void {
+    if (this.connections.size <= IDLE_WORKSPACES) return;
+    const idle = [...this.connections].find(([, { calls }]) => calls === 0);
+    if (!idle) return;
+    this.connections.delete(idle[0]);
+    void idle[1].agent.close().catch(() => undefined);
   }
 
   /** True when the operator named this very host (and port, if the entry has one). */
@@ -110,12 +153,12 @@ export class OutboundPolicy {
   }
 
   /**
-   * All addresses of a URL's host.
+   * All addresses of a URL's host, looked up for a workspace.
    * @throws OutboundRefused when one of them may not be called; what the resolver throws when there is none.
    */
-  async addresses(url: URL): Promise<readonly ResolvedAddress[]> {
+  async addresses(url: URL, workspace: string): Promise<readonly ResolvedAddress[]> {
     const hostname = hostnameOf(url);
-    const found = await this.resolve(hostname);
+    const found = await this.resolve(hostname, workspace);
     if (found.length === 0) throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' });
     const refused = !this.isNamed(url) && found.some(({ address }) => !this.isAllowedAddress(address));
     if (refused) throw new OutboundRefused('The host', 'has an address that may not be called');
@@ -123,14 +166,14 @@ export class OutboundPolicy {
   }
 
   /** A lookup for `net.connect`: the socket goes to an address that was checked, whatever the name means a moment later. */
-  private guard(origin: string | URL) {
+  private guard(origin: string | URL, workspace: string) {
     const url = new URL(origin);
     return (
       _hostname: string,
       options: { readonly all?: boolean },
       done: (error: Error | null, address: string | ResolvedAddress[], family?: number) => void,
     ): void => {
-      this.addresses(url).then(
+      this.addresses(url, workspace).then(
         (found) => {
           if (options.all) done(null, [...found]);
           else done(null, found[0]!.address, found[0]!.family);

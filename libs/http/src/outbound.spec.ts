@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { checkTarget, checkUrl, guardedFetch } from './outbound';
 import { isPublicAddress } from './outbound-address';
 import { OutboundFailure, OutboundRefused } from './outbound-errors';
-import { OutboundPolicy, parseOutboundAllow, type Resolve } from './outbound-policy';
+import { OutboundPolicy, parseOutboundAllow } from './outbound-policy';
+import type { Resolve } from './outbound-resolver';
 
 const PUBLIC = '93.184.216.34';
 const resolving =
@@ -225,7 +226,7 @@ describe('a URL that is stored', () => {
   it('may not resolve to a private address, not even besides a public one', async () => {
     for (const address of ['127.0.0.1', '::ffff:10.0.0.1', 'fd00::1', '169.254.169.254']) {
       const policy = new OutboundPolicy([], {}, false, resolving(PUBLIC, address));
-      await expect(checkTarget('https://code.example/', policy, 'repo_url')).rejects.toThrow(
+      await expect(checkTarget('https://code.example/', policy, 'w', 'repo_url')).rejects.toThrow(
         'repo_url names a host that may not be called.',
       );
     }
@@ -233,25 +234,26 @@ describe('a URL that is stored', () => {
 
   it('may have a host that cannot be resolved at the moment', async () => {
     const policy = new OutboundPolicy([], {}, false, () => Promise.reject(new Error('no answer')));
-    await expect(checkTarget('https://code.example/', policy)).resolves.toMatchObject({ host: 'code.example' });
+    await expect(checkTarget('https://code.example/', policy, 'w')).resolves.toMatchObject({ host: 'code.example' });
     const silent = new OutboundPolicy([], { connect: 20 }, false, () => new Promise(() => undefined));
-    await expect(checkTarget('https://code.example/', silent)).resolves.toMatchObject({ host: 'code.example' });
+    await expect(checkTarget('https://code.example/', silent, 'w')).resolves.toMatchObject({ host: 'code.example' });
   });
 });
 
 describe('guardedFetch', () => {
   const fault = (promise: Promise<unknown>) => promise.catch((error: unknown) => (error as OutboundFailure).fault);
-  const here = (options: Partial<{ connect: number; headers: number; body: number; bytes: number }> = {}) =>
-    new OutboundPolicy(parseOutboundAllow('127.0.0.1'), options);
+  const here = (
+    options: Partial<{ connect: number; headers: number; body: number; bytes: number; whole: number }> = {},
+  ) => new OutboundPolicy(parseOutboundAllow('127.0.0.1'), options);
 
   it('is not fooled by a resolver that changes its mind', async () => {
     let calls = 0;
     const rebinding: Resolve = async () => [{ address: calls++ % 2 === 0 ? PUBLIC : '127.0.0.1', family: 4 }];
     const policy = new OutboundPolicy([], {}, true, rebinding);
-    await checkTarget(`http://code.example:${port}/`, policy);
-    expect(await fault(guardedFetch(`http://code.example:${port}/`, {}, policy))).toBe('refused');
+    await checkTarget(`http://code.example:${port}/`, policy, 'w');
+    expect(await fault(guardedFetch(`http://code.example:${port}/`, {}, policy, 'w'))).toBe('refused');
     const both = new OutboundPolicy([], {}, true, resolving(PUBLIC, '127.0.0.1'));
-    expect(await fault(guardedFetch(`http://code.example:${port}/`, {}, both))).toBe('refused');
+    expect(await fault(guardedFetch(`http://code.example:${port}/`, {}, both, 'w'))).toBe('refused');
     expect(asked).toEqual([]);
   });
 
@@ -259,48 +261,70 @@ describe('guardedFetch', () => {
     let calls = 0;
     const rebinding: Resolve = async () => [{ address: calls++ === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 }];
     const policy = new OutboundPolicy(parseOutboundAllow('127.0.0.2/32'), {}, true, rebinding);
-    const answer = await guardedFetch(`http://code.example:${port}/`, {}, policy);
+    const answer = await guardedFetch(`http://code.example:${port}/`, {}, policy, 'w');
     expect(await answer.text()).toBe('here');
     expect(calls).toBe(1);
   });
 
   it('refuses what checkUrl refuses', async () => {
-    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/`, {}, new OutboundPolicy()))).toBe('refused');
-    expect(await fault(guardedFetch(`https://localhost:${port}/`, {}, new OutboundPolicy()))).toBe('refused');
+    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/`, {}, new OutboundPolicy(), 'w'))).toBe('refused');
+    expect(await fault(guardedFetch(`https://localhost:${port}/`, {}, new OutboundPolicy(), 'w'))).toBe('refused');
     expect(asked).toEqual([]);
   });
 
   it('follows no redirect', async () => {
-    const answer = await guardedFetch(`http://127.0.0.1:${port}/moved`, { redirect: 'follow' }, here());
+    const answer = await guardedFetch(`http://127.0.0.1:${port}/moved`, { redirect: 'follow' }, here(), 'w');
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/elsewhere']);
     expect(asked).toEqual(['/moved']);
   });
 
   it('reads no more than the limit', async () => {
     const policy = here({ bytes: 2000 });
-    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/large`, {}, policy))).toBe('too large');
-    const endless = await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy);
+    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/large`, {}, policy, 'w'))).toBe('too large');
+    const endless = await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
     expect(await fault(endless.text())).toBe('too large');
   });
 
   it('gives up on a server that is silent, stalls, is not there or hangs up', async () => {
     const policy = here({ headers: 100, body: 100 });
-    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/silent`, {}, policy))).toBe('timeout');
-    const stalled = await guardedFetch(`http://127.0.0.1:${port}/stalled`, {}, policy);
+    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/silent`, {}, policy, 'w'))).toBe('timeout');
+    const stalled = await guardedFetch(`http://127.0.0.1:${port}/stalled`, {}, policy, 'w');
     expect(await fault(stalled.text())).toBe('timeout');
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port: nobody } = closed.address() as AddressInfo;
     await new Promise((resolve) => closed.close(resolve));
-    expect(await fault(guardedFetch(`http://127.0.0.1:${nobody}/`, {}, policy))).toBe('unreachable');
-    const cut = await guardedFetch(`http://127.0.0.1:${port}/cut`, {}, policy);
+    expect(await fault(guardedFetch(`http://127.0.0.1:${nobody}/`, {}, policy, 'w'))).toBe('unreachable');
+    const cut = await guardedFetch(`http://127.0.0.1:${port}/cut`, {}, policy, 'w');
     expect(await fault(cut.text())).toBe('unreachable');
+  });
+
+  it('does not let calls of one workspace that get no answer delay another workspace, nor its own for ever', async () => {
+    const policy = here();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const silent = Array.from({ length: 130 }, () =>
+      fault(guardedFetch(`http://127.0.0.1:${port}/silent`, { signal }, policy, 'hostile')),
+    );
+    const answer = await guardedFetch(`http://127.0.0.1:${port}/`, {}, policy, 'w');
+    expect(await answer.text()).toBe('here');
+    expect(asked.filter((path) => path === '/silent').length).toBeLessThanOrEqual(100);
+    stop.abort();
+    await Promise.all(silent);
+    expect(await (await guardedFetch(`http://127.0.0.1:${port}/`, {}, policy, 'hostile')).text()).toBe('here');
+  });
+
+  it('ends an answer that is read too slowly, or not at all, and gives its place back', async () => {
+    const policy = here({ whole: 50 });
+    const unread = await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
+    for (let n = 0; n < 120; n++) await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
+    expect(await fault(unread.text())).toBe('timeout');
   });
 
   it('leaves an abort by the caller as it is', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
-    await expect(guardedFetch(`http://127.0.0.1:${port}/`, { signal }, here())).rejects.toBe(signal.reason);
+    await expect(guardedFetch(`http://127.0.0.1:${port}/`, { signal }, here(), 'w')).rejects.toBe(signal.reason);
     const late = AbortSignal.timeout(30);
-    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/silent`, { signal: late }, here()))).toBe('timeout');
+    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/silent`, { signal: late }, here(), 'w'))).toBe('timeout');
   });
 });

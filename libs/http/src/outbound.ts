@@ -1,5 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
 import { OutboundFailure, outboundFailure, OutboundRefused } from './outbound-errors';
 import { hostnameOf, type OutboundPolicy } from './outbound-policy';
@@ -46,12 +46,17 @@ export function checkUrl(text: string, policy: OutboundPolicy, member = 'url'): 
  * resolved at the moment passes: it is checked again with every call.
  * @throws OutboundRefused
  */
-export async function checkTarget(text: string, policy: OutboundPolicy, member = 'url'): Promise<URL> {
+export async function checkTarget(
+  text: string,
+  policy: OutboundPolicy,
+  workspace: string,
+  member = 'url',
+): Promise<URL> {
   const url = checkUrl(text, policy, member);
   if (isIP(hostnameOf(url))) return url;
-  const patience = setTimeout(policy.limits.connect, undefined, { ref: false });
+  const patience = pause(policy.limits.connect, undefined, { ref: false });
   try {
-    await Promise.race([policy.addresses(url), patience]);
+    await Promise.race([policy.addresses(url, workspace), patience]);
   } catch (error) {
     if (error instanceof OutboundRefused) throw new OutboundRefused(member, 'names a host that may not be called');
   }
@@ -60,13 +65,15 @@ export async function checkTarget(text: string, policy: OutboundPolicy, member =
 
 /**
  * `fetch` for URLs that come from tenants: checked as by `checkUrl`, connected only to addresses that may be called,
- * no redirect followed (the answer is the 3xx itself), with the policy's timeouts and size limit.
+ * no redirect followed (the answer is the 3xx itself), with the policy's timeouts and size limit, in one of the places
+ * of the workspace until the answer's body has ended.
  * @throws OutboundFailure, also while the answer's body is read; the caller's abort reason when it aborts.
  */
 export async function guardedFetch(
   input: string | URL,
   init: RequestInit | undefined,
   policy: OutboundPolicy,
+  workspace: string,
 ): Promise<Response> {
   let url: URL;
   try {
@@ -74,45 +81,72 @@ export async function guardedFetch(
   } catch (error) {
     throw new OutboundFailure('refused', (error as Error).message, error);
   }
-  return watchedCall(init?.method ?? 'GET', url, () => call(url, init, policy));
+  return watchedCall(init?.method ?? 'GET', url, async () => {
+    const { dispatcher, leave } = await placeFor(url, init, policy, workspace);
+    try {
+      return await call(url, { ...(init as UndiciRequestInit), redirect: 'manual', dispatcher }, policy, leave);
+    } catch (error) {
+      leave();
+      throw outboundFailure(error, url.host, init?.signal);
+    }
+  });
 }
 
-async function call(url: URL, init: RequestInit | undefined, policy: OutboundPolicy): Promise<Response> {
-  const options = { ...(init as UndiciRequestInit), redirect: 'manual', dispatcher: policy.dispatcher } as const;
+async function placeFor(url: URL, init: RequestInit | undefined, policy: OutboundPolicy, workspace: string) {
   try {
-    const answer = await undiciFetch(url, options);
-    const { status, statusText } = answer;
-    const headers = new Headers([...answer.headers]);
-    const source = answer.body as ReadableStream<Uint8Array> | null;
-    if (Number(headers.get('content-length') ?? 0) > policy.limits.bytes) {
-      await source?.cancel();
-      throw tooLarge(url, policy);
-    }
-    const body = source && !NO_BODY.has(status) ? limited(source, url, policy, init?.signal) : null;
-    return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url.href });
+    return await policy.enter(workspace, init?.signal);
   } catch (error) {
     throw outboundFailure(error, url.host, init?.signal);
   }
+}
+
+async function call(url: URL, init: UndiciRequestInit, policy: OutboundPolicy, leave: () => void): Promise<Response> {
+  const answer = await undiciFetch(url, init);
+  const { status, statusText } = answer;
+  const headers = new Headers([...answer.headers]);
+  const source = answer.body as ReadableStream<Uint8Array> | null;
+  if (Number(headers.get('content-length') ?? 0) > policy.limits.bytes) {
+    await source?.cancel();
+    throw tooLarge(url, policy);
+  }
+  const body = source && !NO_BODY.has(status) ? limited(source, url, policy, leave, init.signal) : null;
+  if (!body) leave();
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url.href });
 }
 
 function isInternalName(hostname: string): boolean {
   return !hostname.includes('.') || INTERNAL_NAME.test(hostname);
 }
 
-/** The same bytes up to the limit; failures of the connection come out as OutboundFailure. */
+/** The same bytes up to the limit; failures of the connection come out as OutboundFailure. `ended` is called at the end. */
 function limited(
   source: ReadableStream<Uint8Array>,
   url: URL,
   policy: OutboundPolicy,
+  ended: () => void,
   signal?: AbortSignal | null,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   let size = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearTimeout(timer);
+    ended();
+  };
   return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const giveUp = () => {
+        ended();
+        controller.error(new OutboundFailure('timeout', `${url.host} took too long.`));
+        void reader.cancel().catch(() => undefined);
+      };
+      timer = setTimeout(giveUp, policy.limits.whole).unref();
+    },
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
         if (done) {
+          end();
           controller.close();
           return;
         }
@@ -121,13 +155,18 @@ function limited(
           controller.enqueue(value);
           return;
         }
+        end();
         await reader.cancel();
         controller.error(tooLarge(url, policy));
       } catch (error) {
+        end();
         controller.error(outboundFailure(error, url.host, signal));
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel: (reason) => {
+      end();
+      return reader.cancel(reason);
+    },
   });
 }
 

@@ -15,7 +15,7 @@ const LONGEST_KEPT = 1024 * 1024;
 const BUSY = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Speaks to one code host for one integration: through the guard, a few requests at a time per host, tried again when
+ * Speaks to one code host for one integration: through the guard, a few requests at a time per workspace and host, tried again when
  * the host is busy, and asking only for what has changed since the last answer.
  */
 export class HostClient {
@@ -24,6 +24,7 @@ export class HostClient {
   constructor(
     private readonly options: IntegrationsOptions,
     private readonly turns: Turns,
+    private readonly workspace: string,
     /** In the sentences that are told when it fails. */
     private readonly host: string,
   ) {}
@@ -46,7 +47,7 @@ export class HostClient {
     for (let attempt = 1; ; attempt++) {
       let asked = 0;
       try {
-        const answer = await this.turns.take(url.host, () => this.once(url, init));
+        const answer = await this.turns.take(`${this.workspace} ${url.host}`, () => this.once(url, init));
         if (!isBusy(answer)) return answer;
         asked = waitAsked(answer.headers);
         if (attempt >= attempts || asked > longestWait) throw this.busy(answer.status, asked);
@@ -64,7 +65,7 @@ export class HostClient {
     const headers = new Headers(init.headers);
     headers.set('user-agent', 'fairlead');
     if (known) headers.set('if-none-match', known.etag);
-    const answer = await guardedFetch(url, { ...init, headers }, this.options.outbound);
+    const answer = await guardedFetch(url, { ...init, headers }, this.options.outbound, this.workspace);
     const body = await answer.text();
     if (known && answer.status === 304) return this.respond(known.body, 200, known.headers, url);
     if (answer.status >= 300 && answer.status < 400) {

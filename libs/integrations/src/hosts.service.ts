@@ -42,10 +42,10 @@ export class Hosts {
     return host;
   }
 
-  private make({ provider, base_url }: Integration, credentials: Credentials): CodeHost {
+  private make({ tenant_id, provider, base_url }: Integration, credentials: Credentials): CodeHost {
     const name = `The code host ${NAMES[provider]}`;
     const api = apiUrl(provider, base_url);
-    const client = new HostClient(this.options, this.turns, name);
+    const client = new HostClient(this.options, this.turns, tenant_id, name);
     if (provider === 'github' || credentials.kind === 'app') return new GitHubHost(client, api, credentials, name);
     const json = (scheme: string) => new JsonHost(client, api, `${scheme} ${credentials.token}`, name);
     if (provider === 'gitlab') return new GitLabHost(json('Bearer'), name);

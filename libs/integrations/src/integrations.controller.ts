@@ -73,7 +73,7 @@ export class IntegrationsController {
     const { name, provider, base_url = publicHost(provider), ...sent } = body(addRequest, request);
     const credentials = credentialsOf(sent.credentials);
     checkAuth(provider, credentials.kind);
-    await checkTarget(base_url, this.options.outbound, 'base_url');
+    await checkTarget(base_url, this.options.outbound, request.actor.tenantId, 'base_url');
     return this.idempotency.run(request, reply, async () => {
       const { tenantId } = request.actor;
       const id = uuid();
@@ -121,7 +121,7 @@ export class IntegrationsController {
     const id = path.integration_id;
     const { tenantId } = request.actor;
     const credentials = sent.credentials && credentialsOf(sent.credentials);
-    if (sent.base_url !== undefined) await checkTarget(sent.base_url, this.options.outbound, 'base_url');
+    if (sent.base_url !== undefined) await checkTarget(sent.base_url, this.options.outbound, tenantId, 'base_url');
     return this.idempotency.run(request, reply, async () => {
       const { state } = await load(this.store, integrationModel, streamName('integration', id));
       owned(tenantId, id, () => undefined)(state);

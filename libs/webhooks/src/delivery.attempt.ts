@@ -41,7 +41,7 @@ export class DeliveryAttempts {
     try {
       signal.throwIfAborted();
       const init = { method: 'POST', headers, body, signal: limit.signal };
-      const answer = await guardedFetch(webhook.url, init, outbound);
+      const answer = await guardedFetch(webhook.url, init, outbound, webhook.tenant_id);
       const latency = performance.now() - begun;
       const { status } = answer;
       const response = await beginningOf(answer);

@@ -69,7 +69,7 @@ export class WebhooksController {
   @HttpCode(201)
   async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<WithSecret> {
     const { event_types, ...sent } = body(addRequest, request);
-    await checkTarget(sent.url, this.options.outbound);
+    await checkTarget(sent.url, this.options.outbound, request.actor.tenantId);
     const { tenantId } = request.actor;
     const record = await this.idempotency.run(request, reply, async () => {
       const { mostPerTenant } = this.options;
@@ -107,7 +107,7 @@ export class WebhooksController {
   })
   async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, body: sent } = validateRequest(request, { path: webhookPath, body: patchRequest });
-    if (sent.url !== undefined) await checkTarget(sent.url, this.options.outbound);
+    if (sent.url !== undefined) await checkTarget(sent.url, this.options.outbound, request.actor.tenantId);
     const event_types = sent.event_types && [...new Set(sent.event_types)];
     return this.idempotency.run(request, reply, async () =>
       this.shown(reply, await this.run(request, path.webhook_id, patch({ ...sent, event_types }))),

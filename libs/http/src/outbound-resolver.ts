@@ -1,0 +1,165 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { FairPlaces } from './fair-places';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a host name, asked for by a workspace. */
+export type Resolve = (hostname: string, workspace: string) => Promise<readonly ResolvedAddress[]>;
+
+export interface ResolverOptions {
+  /** Name servers as `address:port`; those of /etc/resolv.conf when absent. */
+  readonly servers?: readonly string[];
+  /** Milliseconds after which a lookup is cancelled. */
+  readonly deadline: number;
+  /** Milliseconds for which a name that was not found is not looked up again. */
+  readonly remembered: number;
+  /** Lookups under way at a time, and those of one workspace. */
+  readonly most: number;
+  readonly mostPerWorkspace: number;
+  readonly hostsFile: string;
+}
+
+const DEFAULTS: ResolverOptions = {
+  deadline: 4_000,
+  remembered: 5_000,
+  most: 256,
+  mostPerWorkspace: 32,
+  hostsFile: '/etc/hosts',
+};
+const MOST_REMEMBERED = 10_000;
+const HOSTS_KEPT_MS = 5_000;
+const LOOPBACK: readonly ResolvedAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * Finds the addresses of host names: in the hosts file, `localhost` by itself, a name without a dot by the system's own
+ * resolver (`getaddrinfo`), every other name by questions to the name servers, which are cancelled when they take too
+ * long. One lookup of a name serves all who ask for it meanwhile. How many are under way is bounded, and workspaces
+ * that wait take turns.
+ */
+export class OutboundResolver {
+  private readonly options: ResolverOptions;
+  private readonly places: FairPlaces;
+  private readonly asked = new Map<string, Promise<readonly ResolvedAddress[]>>();
+  private readonly running = new Map<string, Promise<readonly ResolvedAddress[]>>();
+  private readonly failed = new Map<string, { readonly error: unknown; readonly until: number }>();
+  private hosts: { readonly names: Promise<Map<string, ResolvedAddress[]>>; readonly until: number } | undefined;
+
+  constructor(options: Partial<ResolverOptions> = {}) {
+    this.options = { ...DEFAULTS, ...options };
+    this.places = new FairPlaces(this.options.most, this.options.mostPerWorkspace);
+  }
+
+  /** Lookups that have not ended. */
+  get pending(): number {
+    return this.running.size;
+  }
+
+  /** @throws Error with a `code` such as ENOTFOUND or ETIMEOUT; NoPlace when the workspace has too many lookups under way. */
+  readonly resolve: Resolve = async (hostname, workspace) => {
+    if (isIP(hostname)) return [{ address: hostname, family: isIP(hostname) }];
+    const known = (await this.hostsNow()).get(hostname);
+    if (known) return known;
+    if (hostname === 'localhost') return LOOPBACK;
+    const failure = this.failed.get(hostname);
+    if (failure && failure.until > performance.now()) throw failure.error;
+    const key = `${workspace} ${hostname}`;
+    const found = this.asked.get(key) ?? this.ask(hostname, workspace).finally(() => this.asked.delete(key));
+    this.asked.set(key, found);
+    return found;
+  };
+
+  private async ask(hostname: string, workspace: string): Promise<readonly ResolvedAddress[]> {
+    const leave = await this.places.take(workspace, this.options.deadline);
+    try {
+      return await this.inTime(this.running.get(hostname) ?? this.begin(hostname));
+    } catch (error) {
+      this.failed.delete(hostname);
+      this.failed.set(hostname, { error, until: performance.now() + this.options.remembered });
+      if (this.failed.size > MOST_REMEMBERED) this.failed.delete(this.failed.keys().next().value!);
+      throw error;
+    } finally {
+      leave();
+    }
+  }
+
+  private begin(hostname: string): Promise<readonly ResolvedAddress[]> {
+    const found = hostname.includes('.') ? this.question(hostname) : lookup(hostname, { all: true });
+    const running = found.finally(() => this.running.delete(hostname));
+    this.running.set(hostname, running);
+    return running;
+  }
+
+  /** Both kinds of addresses, from the name servers. It ends at the deadline and leaves nothing behind. */
+  private async question(hostname: string): Promise<readonly ResolvedAddress[]> {
+    const { servers, deadline } = this.options;
+    const resolver = new Resolver({ timeout: Math.ceil(deadline / 3), tries: 2 });
+    if (servers) resolver.setServers(servers);
+    const timer = setTimeout(() => resolver.cancel(), deadline);
+    try {
+      const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+      const found = [...addresses(v4, 4), ...addresses(v6, 6)];
+      if (found.length > 0) return found;
+      if (isCancelled(v4) || isCancelled(v6)) throw late();
+      throw (v4 as PromiseRejectedResult).reason ?? (v6 as PromiseRejectedResult).reason;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The system's own resolver cannot be cancelled: nobody waits for it longer than for the others. */
+  private async inTime<T>(found: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const over = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(late()), this.options.deadline * 1.25);
+    });
+    try {
+      return await Promise.race([found, over]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private hostsNow(): Promise<Map<string, ResolvedAddress[]>> {
+    if (!this.hosts || this.hosts.until <= performance.now()) {
+      const names = readFile(this.options.hostsFile, 'utf8').then(parseHosts, () => new Map<string, never>());
+      this.hosts = { names, until: performance.now() + HOSTS_KEPT_MS };
+    }
+    return this.hosts.names;
+  }
+}
+
+function late(): Error {
+  return Object.assign(new Error('The lookup took too long.'), { code: 'ETIMEOUT' });
+}
+
+function isCancelled(result: PromiseSettledResult<unknown>): boolean {
+  return result.status === 'rejected' && (result.reason as { code?: unknown }).code === 'ECANCELLED';
+}
+
+function addresses(result: PromiseSettledResult<string[]>, family: number): ResolvedAddress[] {
+  return result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
+}
+
+function parseHosts(text: string): Map<string, ResolvedAddress[]> {
+  const names = new Map<string, ResolvedAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...hosts] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const host of hosts.map((one) => one.toLowerCase())) {
+      names.set(host, [...(names.get(host) ?? []), { address, family }]);
+    }
+  }
+  return names;
+}
+
+/** The one resolver of this process: its bounds hold for all services together. */
+export const systemResolver = new OutboundResolver();
