@@ -58,13 +58,13 @@ export class FairPlaces {
           resolve();
         },
       };
-      const giveUp = (reason: unknown) => {
+      const giveUp = (reason: Error) => {
         end();
         queue.splice(queue.indexOf(entry), 1);
         if (queue.length === 0) this.waiting.delete(owner);
-        reject(reason as Error);
+        reject(reason);
       };
-      const aborted = () => giveUp(signal!.reason);
+      const aborted = () => giveUp(signal!.reason as Error);
       const timer = setTimeout(() => giveUp(new NoPlace('No place became free in time.')), patience);
       signal?.addEventListener('abort', aborted);
       queue.push(entry);
