@@ -13,7 +13,8 @@ afterEach(() => server.stop());
 
 const resolver = (options: Partial<ResolverOptions> = {}) =>
   new OutboundResolver({ servers: [server.address], deadline: 300, hostsFile: '/nowhere', ...options });
-const code = (found: Promise<unknown>) => found.then(String, (error: { code?: string }) => error.code ?? (error as Error).message);
+const code = (found: Promise<unknown>) =>
+  found.then(String, (error: { code?: string }) => error.code ?? (error as Error).message);
 
 it('finds the address of a name', async () => {
   expect(await resolver().resolve('code.example', 'w')).toEqual([{ address: KNOWN, family: 4 }]);

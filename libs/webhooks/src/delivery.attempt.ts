@@ -48,7 +48,9 @@ export class DeliveryAttempts {
       const wait = retryAfter(answer.headers.get('retry-after'), now());
       return { at, latency, status, response, error: refusal(status), retryAfter: wait };
     } catch (error) {
-      if (signal.aborted) throw error;
+      // A call that was not made is no attempt.
+      const wasNotMade = error instanceof OutboundFailure && error.fault === 'busy';
+      if (signal.aborted || wasNotMade) throw error;
       const sentence = error instanceof OutboundFailure ? error.message : 'The target could not be called.';
       const latency = performance.now() - begun;
       return { at, latency, status: null, response: null, error: sentence, retryAfter: 0 };

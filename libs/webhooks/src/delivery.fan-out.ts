@@ -2,6 +2,7 @@ import type { Recorded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
+import { DeliveryBounds } from './delivery.bounds';
 import { subscribes } from './event-types';
 import { publicEvent } from './public-event';
 import { WebhooksOptions } from './webhooks.options';
@@ -16,7 +17,10 @@ interface Subscriber {
 /** Makes deliveries out of events: one for each webhook of the event's tenant that subscribes to it. */
 @Injectable()
 export class DeliveryFanOut {
-  constructor(private readonly options: WebhooksOptions) {}
+  constructor(
+    private readonly bounds: DeliveryBounds,
+    private readonly options: WebhooksOptions,
+  ) {}
 
   /**
    * Answers the ids of the webhooks that have something new. An event that is handled again makes nothing new, nor
@@ -48,7 +52,9 @@ export class DeliveryFanOut {
         new Date(this.options.now()),
       ],
     );
-    return rows.map(({ webhook_id }) => webhook_id);
+    const ids = rows.map(({ webhook_id }) => webhook_id);
+    await this.bounds.keep(ids, tx);
+    return ids;
   }
 
   /** What waits for a webhook that has been disabled is given up. */

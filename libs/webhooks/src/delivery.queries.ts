@@ -34,8 +34,8 @@ interface AttemptRow {
 }
 
 const COLUMNS = 'id, message_id, event_type, created_at, status, due_at, attempts, last_status, finished_at';
-/** Attempts that one answer shows, the newest ones. */
-const MOST_ATTEMPTS = 100;
+/** Attempts of a delivery that are kept and shown, the newest ones. */
+export const MOST_ATTEMPTS = 100;
 
 /** The log of deliveries. */
 @Injectable()

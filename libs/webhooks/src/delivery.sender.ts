@@ -18,6 +18,14 @@ const PAUSE_MS = 10_000;
 /** A target that has only failed for so long is disabled. */
 const HOPELESS = 5 * 24 * 3_600_000;
 
+/** One target's turn, which its lanes share. */
+interface Turn {
+  readonly due: string[];
+  readonly until: number;
+  /** Nothing more is sent, because the target fails. */
+  rests: boolean;
+}
+
 /**
  * Sends what is due. Targets take turns, many at a time, each on some lanes of its own: a slow one holds up only
  * itself. A message is sent at least once: again when a process dies between sending it and noting so.
@@ -98,8 +106,8 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
   private async takeTurn(target: Target): Promise<void> {
     try {
       const due = await this.deliveries.due(target.webhookId, TURN_MOST);
-      const until = Date.now() + TURN_MS;
-      const lanes = Array.from({ length: this.options.lanes }, () => this.lane(due, until));
+      const turn: Turn = { due, until: Date.now() + TURN_MS, rests: false };
+      const lanes = Array.from({ length: this.options.lanes }, () => this.lane(turn));
       const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected');
       if (failed && !this.breakingOff.signal.aborted) throw (failed as PromiseRejectedResult).reason;
       await this.targets.finish(target);
@@ -110,25 +118,30 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /** Sends one after the other of what all lanes of the turn share. */
-  private async lane(due: string[], until: number): Promise<void> {
-    while (!this.stopping && Date.now() < until) {
-      const id = due.shift();
+  private async lane(turn: Turn): Promise<void> {
+    while (!this.stopping && !turn.rests && Date.now() < turn.until) {
+      const id = turn.due.shift();
       if (id === undefined) return;
       const delivery = await this.deliveries.find(id);
-      if (delivery) await this.send(delivery);
+      if (delivery && !turn.rests) turn.rests = await this.send(delivery);
     }
   }
 
-  private async send(due: Due): Promise<void> {
+  /** Returns whether the target has to rest. */
+  private async send(due: Due): Promise<boolean> {
     const attempt = await this.attempts.make(due, this.breakingOff.signal);
     const tries = { count: (due.tries?.count ?? 0) + 1, startedAt: due.tries?.startedAt ?? attempt.at };
     const outcome = judge(attempt, tries, Math.random());
     await this.deliveries.record(due.id, attempt, tries, outcome);
     const { id, url } = due.webhook;
-    if (outcome.status === 'delivered') return this.targets.noteSuccess(id);
-    const failingSince = await this.targets.noteFailure(id);
+    if (outcome.status === 'delivered') {
+      await this.targets.noteSuccess(id);
+      return false;
+    }
+    const { since, rests } = await this.targets.noteFailure(id);
     if (outcome.gone) await this.disable(due, 'gone', url);
-    else if (attempt.at - failingSince >= HOPELESS) await this.disable(due, 'failing', url);
+    else if (attempt.at - since >= HOPELESS) await this.disable(due, 'failing', url);
+    return rests;
   }
 
   private async disable({ webhook }: Due, reason: 'gone' | 'failing', url: string): Promise<void> {

@@ -2,8 +2,10 @@ import { transaction } from '@fairlead/postgres';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
+import { DeliveryBounds } from './delivery.bounds';
 import { DeliveryNotFound, WebhookDisabledNow } from './errors';
 import { TEST_TYPE } from './event-types';
+import { MOST_ATTEMPTS } from './delivery.queries';
 import type { Attempt, Outcome, Tries } from './retry-schedule';
 import { TargetTable } from './target.table';
 import type { Webhook } from './webhook';
@@ -35,6 +37,7 @@ export class DeliveryTable {
   constructor(
     private readonly pool: Pool,
     private readonly targets: TargetTable,
+    private readonly bounds: DeliveryBounds,
     private readonly options: WebhooksOptions,
   ) {}
 
@@ -74,7 +77,9 @@ export class DeliveryTable {
           update webhook_deliveries set attempts = attempts + 1, last_status = $2, tries = $3, started_at = $4,
             due_at = coalesce($5, due_at), finished_at = case when $6 = 'pending' then finished_at else $7 end,
             status = case when status = 'pending' or $6 = 'delivered' then $6 else status end
-          where id = $1 returning attempts)
+          where id = $1 returning attempts),
+        former as (
+          delete from webhook_attempts using delivery where delivery_id = $1 and number <= delivery.attempts - ${MOST_ATTEMPTS})
         insert into webhook_attempts (delivery_id, number, at, latency_ms, status, response, error)
         select $1, attempts, $8::timestamptz, $9::int, $2, $10::text, $11::text from delivery`,
       values: [
@@ -105,7 +110,8 @@ export class DeliveryTable {
          values ($1, $2, $3, $4, $5, $6, $6)`,
         [id, webhookId, uuid(), TEST_TYPE, body, now],
       );
-      await this.targets.note([webhookId], tx);
+      await this.bounds.keep([webhookId], tx);
+      await this.targets.noteAsked(webhookId, tx);
     });
     this.targets.wake();
     return id;
@@ -124,7 +130,7 @@ export class DeliveryTable {
         [webhookId, id, this.now()],
       );
       if (rowCount === 0) throw new DeliveryNotFound(id);
-      await this.targets.note([webhookId], tx);
+      await this.targets.noteAsked(webhookId, tx);
     });
     this.targets.wake();
   }

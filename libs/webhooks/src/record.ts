@@ -1,7 +1,8 @@
+import type { Health } from './target.table';
 import type { Webhook } from './webhook';
 
-/** A webhook as answers show it: never its secret. `failingSince` is since when no delivery to it has succeeded. */
-export function webhookRecord(webhook: Webhook, failingSince: string | null) {
+/** A webhook as answers show it: never its secret. */
+export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: Health) {
   const { id, url, event_types, description, disabled, previous, created_at, updated_at } = webhook;
   return {
     id,
@@ -12,6 +13,7 @@ export function webhookRecord(webhook: Webhook, failingSince: string | null) {
     disabled_reason: disabled?.reason ?? null,
     disabled_at: disabled?.at ?? null,
     failing_since: failingSince,
+    paused_until: pausedUntil,
     previous_secret_until: previous.at(-1)?.until ?? null,
     created_at,
     updated_at,

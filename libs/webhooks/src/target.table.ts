@@ -10,6 +10,27 @@ export interface Target {
   readonly noted: bigint;
 }
 
+/** How a target does. Times are ISO 8601; null while its attempts succeed. */
+export interface Health {
+  readonly failingSince: string | null;
+  /** Until then it is not called. */
+  readonly pausedUntil: string | null;
+}
+
+export interface HealthRow {
+  readonly failing_since: Date | null;
+  readonly rests_until: Date | null;
+}
+
+export function healthOf({ failing_since, rests_until }: HealthRow): Health {
+  return { failingSince: failing_since?.toISOString() ?? null, pausedUntil: rests_until?.toISOString() ?? null };
+}
+
+/** Failures in a row after which a target rests, and how long: at first, and at most, twice as long each time. */
+const PATIENT = 3;
+const FIRST_REST_S = 10;
+const LONGEST_REST_S = 3600;
+
 /** When there is something to send to which webhook. Each is held by at most one process at a time. */
 @Injectable()
 export class TargetTable {
@@ -31,12 +52,22 @@ export class TargetTable {
   }
 
   /** Lets a webhook be sent to from now on. `renewed`: what failed before counts no more. */
-  async keep(webhookId: string, renewed: boolean, tx: PoolClient): Promise<void> {
+  async keep(
+    { id, tenant_id }: { readonly id: string; readonly tenant_id: string },
+    renewed: boolean,
+    tx: PoolClient,
+  ): Promise<void> {
     await tx.query(
-      `insert into webhook_targets (webhook_id, due_at) values ($1, $2)
-       on conflict (webhook_id) do update
-         set failing_since = case when $3 then null else webhook_targets.failing_since end`,
-      [webhookId, this.now(), renewed],
+      `insert into webhook_targets (webhook_id, tenant_id, due_at) values ($1, $2, $3)
+       on conflict (webhook_id) do nothing`,
+      [id, tenant_id, this.now()],
+    );
+    if (!renewed) return;
+    await tx.query(
+      `update webhook_targets set failing_since = null, failures = 0, rests_until = null,
+         due_at = case when removed then null else least(due_at, $2) end
+       where webhook_id = $1`,
+      [id, this.now()],
     );
   }
 
@@ -48,23 +79,39 @@ export class TargetTable {
   /** Says, after the deliveries have been written in the same transaction, that there is something to send now. */
   async note(webhookIds: readonly string[], tx: PoolClient): Promise<void> {
     await tx.query(
-      `update webhook_targets set noted = noted + 1, due_at = least(due_at, $2)
+      `update webhook_targets set noted = noted + 1, due_at = greatest(least(due_at, $2), rests_until)
        where webhook_id = any($1::uuid[]) and not removed`,
       [webhookIds, this.now()],
     );
   }
 
-  /** Takes up to `most` that have something to send and that no living process holds. */
+  /** As `note`, for what somebody has asked for: a target that rests is tried once. */
+  async noteAsked(webhookId: string, tx: PoolClient): Promise<void> {
+    await tx.query('update webhook_targets set rests_until = null where webhook_id = $1', [webhookId]);
+    await this.note([webhookId], tx);
+  }
+
+  /**
+   * Takes up to `most` that have something to send and that no living process holds: workspaces in turn, and no more of
+   * one than it may have.
+   */
   async claim(most: number): Promise<Target[]> {
     const { rows } = await this.pool.query<{ webhook_id: string; noted: string }>({
       name: 'claim webhook targets',
-      text: `update webhook_targets set holder = $1, leased_until = now() + $3 * interval '1 millisecond'
+      text: `with held as (
+          select tenant_id, count(*) as places from webhook_targets where leased_until >= now() group by tenant_id),
+        waiting as (
+          select webhook_id, due_at,
+            coalesce(places, 0) + row_number() over (partition by tenant_id order by due_at) as place
+          from webhook_targets left join held using (tenant_id)
+          where due_at <= $4 and (leased_until is null or leased_until < now()))
+        update webhook_targets set holder = $1, leased_until = now() + $3 * interval '1 millisecond'
         where webhook_id in (
-          select webhook_id from webhook_targets
-          where due_at <= $4 and (leased_until is null or leased_until < now())
-          order by due_at limit $2 for update skip locked)
+          select target.webhook_id from webhook_targets as target join waiting using (webhook_id)
+          where place <= $5 and (leased_until is null or leased_until < now())
+          order by place, waiting.due_at limit $2 for update of target skip locked)
         returning webhook_id, noted`,
-      values: [this.holder, most, this.options.lease, this.now()],
+      values: [this.holder, most, this.options.lease, this.now(), this.options.targetsPerTenant],
     });
     return rows.map((row) => ({ webhookId: row.webhook_id, noted: BigInt(row.noted) }));
   }
@@ -83,9 +130,9 @@ export class TargetTable {
     await this.pool.query({
       name: 'finish webhook target',
       text: `update webhook_targets set holder = null, leased_until = null,
-          due_at = case when noted <> $3 then $4::timestamptz else
-            (select case when min(due_at) < $4 then $4 else min(due_at) end
-             from webhook_deliveries where webhook_id = $1 and status = 'pending') end
+          due_at = case when noted <> $3 then greatest($4::timestamptz, rests_until) else
+            (select case when min(d.due_at) is not null then greatest(min(d.due_at), $4, rests_until) end
+             from webhook_deliveries d where webhook_id = $1 and status = 'pending') end
         where webhook_id = $1 and holder = $2 and not removed`,
       values: [webhookId, this.holder, noted.toString(), this.now()],
     });
@@ -102,28 +149,32 @@ export class TargetTable {
 
   async noteSuccess(webhookId: string): Promise<void> {
     await this.pool.query(
-      'update webhook_targets set failing_since = null where webhook_id = $1 and failing_since is not null',
+      `update webhook_targets set failing_since = null, failures = 0, rests_until = null
+       where webhook_id = $1 and failing_since is not null`,
       [webhookId],
     );
   }
 
-  /** Answers since when no attempt has succeeded, in milliseconds since 1970. */
-  async noteFailure(webhookId: string): Promise<number> {
-    const { rows } = await this.pool.query<{ failing_since: Date }>(
-      `update webhook_targets set failing_since = coalesce(failing_since, $2) where webhook_id = $1
-       returning failing_since`,
+  /** Returns since when no attempt has succeeded, in milliseconds since 1970, and whether the target has to rest now. */
+  async noteFailure(webhookId: string): Promise<{ readonly since: number; readonly rests: boolean }> {
+    const { rows } = await this.pool.query<{ failing_since: Date; rests_until: Date | null }>(
+      `update webhook_targets set failing_since = coalesce(failing_since, $2), failures = failures + 1,
+         rests_until = case when failures + 1 >= ${PATIENT} then
+           $2 + least(${FIRST_REST_S} * power(2, least(failures + 1 - ${PATIENT}, 20)), ${LONGEST_REST_S})
+             * interval '1 second' end
+       where webhook_id = $1 returning failing_since, rests_until`,
       [webhookId, this.now()],
     );
-    return rows[0]?.failing_since.getTime() ?? this.options.now();
+    return { since: rows[0]?.failing_since.getTime() ?? this.options.now(), rests: rows[0]?.rests_until != null };
   }
 
-  /** Since when no delivery to a webhook has succeeded. */
-  async failingSince(webhookId: string): Promise<string | null> {
-    const { rows } = await this.pool.query<{ failing_since: Date | null }>(
-      'select failing_since from webhook_targets where webhook_id = $1',
+  /** How the target of a webhook does. */
+  async health(webhookId: string): Promise<Health> {
+    const { rows } = await this.pool.query<HealthRow>(
+      'select failing_since, rests_until from webhook_targets where webhook_id = $1',
       [webhookId],
     );
-    return rows[0]?.failing_since?.toISOString() ?? null;
+    return healthOf(rows[0] ?? { failing_since: null, rests_until: null });
   }
 
   private now(): Date {

@@ -27,6 +27,7 @@ it('adds, shows, lists, changes and removes a webhook', async () => {
     disabled_reason: null,
     disabled_at: null,
     failing_since: null,
+    paused_until: null,
     previous_secret_until: null,
     created_at: expect.any(String),
     updated_at: record.created_at,

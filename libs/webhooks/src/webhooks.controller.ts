@@ -53,7 +53,7 @@ export class WebhooksController {
     const { items, more } = await this.view.list(request.actor.tenantId, page);
     const offset = page.offset + items.length;
     if (more) linkNext(request, reply, offset);
-    return { resources: items.map(({ webhook, failingSince }) => webhookRecord(webhook, failingSince)), offset };
+    return { resources: items.map(({ webhook, ...health }) => webhookRecord(webhook, health)), offset };
   }
 
   @Post()
@@ -92,7 +92,7 @@ export class WebhooksController {
     const { state, version } = await load(this.store, webhookModel, streamName('webhook', id));
     const webhook = owned(request.actor.tenantId, id, (found) => found)(state);
     reply.header('etag', etag(version));
-    return webhookRecord(webhook, await this.targets.failingSince(id));
+    return webhookRecord(webhook, await this.targets.health(id));
   }
 
   @Patch(':webhook_id')
@@ -162,7 +162,7 @@ export class WebhooksController {
     const { state, version, position } = handled;
     await this.followers.passed(position, [this.view.name]);
     reply.header('etag', etag(version));
-    return webhookRecord(state!, await this.targets.failingSince(state!.id));
+    return webhookRecord(state!, await this.targets.health(state!.id));
   }
 
   /** Opened for every answer, so that what is kept to be repeated for an Idempotency-Key holds no secret. */

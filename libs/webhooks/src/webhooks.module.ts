@@ -4,6 +4,7 @@ import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeliveriesController } from './deliveries.controller';
 import { DeliveryAttempts } from './delivery.attempt';
+import { DeliveryBounds } from './delivery.bounds';
 import { DeliveryFanOut } from './delivery.fan-out';
 import { DeliveryQueries } from './delivery.queries';
 import { DeliverySender } from './delivery.sender';
@@ -41,6 +42,7 @@ export class WebhooksModule implements OnModuleInit {
       providers: [
         { provide: WebhooksOptions, useValue: options },
         DeliveryAttempts,
+        DeliveryBounds,
         DeliveryFanOut,
         DeliveryQueries,
         DeliverySender,

@@ -13,6 +13,12 @@ export class WebhooksOptions {
   readonly lanes: number;
   /** Targets that this process sends to at a time. */
   readonly targets: number;
+  /** Targets of one workspace that are sent to at a time, by all processes together. */
+  readonly targetsPerTenant: number;
+  /** Deliveries of a webhook that wait; beyond it the oldest are set aside. */
+  readonly mostPending: number;
+  /** Finished deliveries of a webhook that are kept. */
+  readonly mostLogged: number;
   /** How long the targets of a killed process rest before another sends to them. */
   readonly lease: number;
   /** What is under way when the process ends may still take so long. */
@@ -27,6 +33,9 @@ export class WebhooksOptions {
     this.retention = options.retention ?? 30 * DAY;
     this.lanes = options.lanes ?? 4;
     this.targets = options.targets ?? 200;
+    this.targetsPerTenant = options.targetsPerTenant ?? 20;
+    this.mostPending = options.mostPending ?? 1000;
+    this.mostLogged = options.mostLogged ?? 10_000;
     this.lease = options.lease ?? 10_000;
     this.grace = options.grace ?? 5000;
     this.mostPerTenant = options.mostPerTenant ?? 100;

@@ -36,6 +36,6 @@ export const webhooksQuery = object(paging);
 export const deliveriesQuery = object({
   limit: optional(int({ ge: 1, le: 100 }), 20),
   cursor: optional(uuid()),
-  status: optional(literal(['pending', 'delivered', 'failed'])),
+  status: optional(literal(['pending', 'delivered', 'failed', 'set_aside'])),
   event_type: optional(str({ max: 100 })),
 });

@@ -3,17 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { DeliveryFanOut } from './delivery.fan-out';
 import { PUBLISHED } from './public-event';
-import { TargetTable } from './target.table';
+import { type Health, healthOf, type HealthRow, TargetTable } from './target.table';
 import type { Webhook, WebhookEvent } from './webhook';
 import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
 
 export const WEBHOOKS_VIEW = 'webhooks.view';
 const OWN = new Set<string>(WEBHOOK_EVENTS);
 
-/** A webhook and since when no delivery to it has succeeded. */
-export interface Listed {
+/** A webhook and how its target does. */
+export interface Listed extends Health {
   readonly webhook: Webhook;
-  readonly failingSince: string | null;
 }
 
 /**
@@ -57,13 +56,17 @@ export class WebhooksView implements Projection {
   };
 
   /** A page of a tenant's webhooks, newest first. */
-  async list(tenantId: string, { limit, offset }: { readonly limit: number; readonly offset: number }) {
+  async list(
+    tenantId: string,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<{ items: Listed[]; more: boolean }> {
     const { rows } = await this.pool.query<Row>(
-      `select state, failing_since from webhooks left join webhook_targets on webhook_id = id
-       where tenant_id = $1 order by created_at desc, id desc limit $2 offset $3`,
+      `select state, failing_since, rests_until from webhooks left join webhook_targets on webhook_id = id
+       where webhooks.tenant_id = $1 order by created_at desc, id desc limit $2 offset $3`,
       [tenantId, limit + 1, offset],
     );
-    return { items: rows.slice(0, limit).map(listed), more: rows.length > limit };
+    const items = rows.slice(0, limit).map((row) => ({ webhook: JSON.parse(row.state) as Webhook, ...healthOf(row) }));
+    return { items, more: rows.length > limit };
   }
 
   /** How many webhooks a tenant has. */
@@ -81,15 +84,10 @@ export class WebhooksView implements Projection {
     if (state.removed) return this.targets.remove(state.id, tx);
     if (state.disabled) await this.fanOut.giveUp(state.id, event.time, tx);
     const renewed = event.type === 'WebhookChanged' && (event.data.url !== undefined || event.data.enabled === true);
-    await this.targets.keep(state.id, renewed, tx);
+    await this.targets.keep(state, renewed, tx);
   }
 }
 
-interface Row {
+interface Row extends HealthRow {
   readonly state: string;
-  readonly failing_since: Date | null;
-}
-
-function listed({ state, failing_since }: Row): Listed {
-  return { webhook: JSON.parse(state) as Webhook, failingSince: failing_since?.toISOString() ?? null };
 }

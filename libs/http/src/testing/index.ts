@@ -9,3 +9,4 @@ export {
   TENANT,
 } from './callers';
 export { Collector, type SentSpan } from './collector';
+export * from './name-server';
