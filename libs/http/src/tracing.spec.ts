@@ -20,7 +20,7 @@ class TracedController {
   @Access('read')
   async call(@Req() request: FastifyRequest) {
     const policy = new OutboundPolicy(parseOutboundAllow('127.0.0.1'));
-    const { status } = await guardedFetch(`http://${request.headers.host}/v2/nothing`, {}, policy);
+    const { status } = await guardedFetch(`http://${request.headers.host}/v2/nothing`, {}, policy, 'w');
     return { status };
   }
 
