@@ -22,6 +22,8 @@ const text = optional(str());
 export const LONGEST_NAME = 255;
 const MOST_IDS = 100;
 const MOST_TAGS = 1000;
+/** Secrets of a deployment, and references to secrets. */
+const MOST_SECRETS = 1000;
 
 export const deploymentTypes = ['dev_free', 'dev', 'prod', 'serverless', 'dev_zero'] as const;
 type DeploymentType = (typeof deploymentTypes)[number];
@@ -53,9 +55,10 @@ const sourceRevisionConfig = object(
   'SourceRevisionConfigRequest',
 );
 
-const secrets = list(object({ name: str(), value: secret(str()) }, 'Secret'));
+const secrets = list(object({ name: str(), value: secret(str()) }, 'Secret'), { max: MOST_SECRETS });
 const secretReferences = list(
   object({ name: str(), secret_name: str({ min: 1 }), secret_key: str({ min: 1 }) }, 'SecretReference'),
+  { max: MOST_SECRETS },
 );
 
 const agentWord = str({ min: 1, max: LONGEST_NAME });

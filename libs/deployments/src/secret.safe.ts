@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate as otherRequests } from 'node:timers/promises';
 import { EventStore, type Metadata, Shredded, streamName, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { Deployment } from './deployment';
@@ -7,6 +8,8 @@ import { DeploymentNotFound } from './errors';
 import { checkSecretNames, MASK, type OfferedSecret } from './secrets';
 
 const SALT_BYTES = 9;
+/** Secrets sealed in one turn of the event loop. */
+const AT_ONCE = 50;
 
 /** A secret as a request brings it. */
 export interface PlainSecret {
@@ -29,7 +32,13 @@ export class SecretSafe {
    */
   async seal(tenantId: string, id: string, stored: readonly Secret[], sent: readonly PlainSecret[]) {
     checkSecretNames(sent);
-    return Promise.all(sent.map((secret) => this.sealOne(tenantId, id, stored, secret)));
+    const known = new Map(stored.map((secret) => [secret.name, secret]));
+    const sealed: OfferedSecret[] = [];
+    for (const secret of sent) {
+      sealed.push(await this.sealOne(tenantId, id, known.get(secret.name), secret));
+      if (sealed.length % AT_ONCE === 0) await otherRequests();
+    }
+    return sealed;
   }
 
   /**
@@ -38,14 +47,17 @@ export class SecretSafe {
    */
   async pretend(id: string, stored: readonly Secret[], sent: readonly PlainSecret[]): Promise<OfferedSecret[]> {
     checkSecretNames(sent);
-    return Promise.all(
-      sent.map(async ({ name, value }) => {
-        if (value === MASK) return { name };
-        return (
-          (await this.known(id, stored, { name, value })) ?? { name, sealed: { subject: id, sealed: '' }, digest: '' }
-        );
-      }),
-    );
+    const known = new Map(stored.map((secret) => [secret.name, secret]));
+    const pretended: OfferedSecret[] = [];
+    for (const { name, value } of sent) {
+      if (value === MASK) pretended.push({ name });
+      else {
+        const same = await this.known(id, known.get(name), { name, value });
+        pretended.push(same ?? { name, sealed: { subject: id, sealed: '' }, digest: '' });
+      }
+      if (pretended.length % AT_ONCE === 0) await otherRequests();
+    }
+    return pretended;
   }
 
   /**
@@ -68,7 +80,7 @@ export class SecretSafe {
   private async sealOne(
     tenantId: string,
     id: string,
-    stored: readonly Secret[],
+    stored: Secret | undefined,
     { name, value }: PlainSecret,
   ): Promise<OfferedSecret> {
     if (value === MASK) return { name };
@@ -79,9 +91,8 @@ export class SecretSafe {
     return { name, sealed: await this.vault.seal(tenantId, id, name, value), digest };
   }
 
-  /** The stored secret of this name when it has this value. */
-  private async known(id: string, stored: readonly Secret[], sent: PlainSecret): Promise<Secret | undefined> {
-    const secret = stored.find(({ name }) => name === sent.name);
+  /** The stored secret of this name, if there is one, when it has this value. */
+  private async known(id: string, secret: Secret | undefined, sent: PlainSecret): Promise<Secret | undefined> {
     if (!secret) return undefined;
     const [salt, salted] = secret.digest.split('.');
     // Digests of earlier versions had no salt.

@@ -35,7 +35,8 @@ export function checkSecretNames(secrets: readonly Named[], member = 'secrets'):
 /** @throws InvalidDeployment for names that secrets may not have either, and for one that a secret has already. */
 export function checkReferenceNames(references: readonly Named[] | null, secrets: readonly Named[]): void {
   checkSecretNames(references ?? [], 'secret_references');
-  const taken = references?.find((reference) => secrets.some(({ name }) => name === reference.name));
+  const names = new Set(secrets.map(({ name }) => name));
+  const taken = references?.find(({ name }) => names.has(name));
   if (taken) throw new InvalidDeployment(`The name '${taken.name}' is in secrets and in secret_references.`);
 }
 
@@ -45,9 +46,10 @@ export function checkReferenceNames(references: readonly Named[] | null, secrets
  */
 export function replaceSecrets(stored: readonly Secret[], offered: readonly OfferedSecret[]): readonly Secret[] {
   checkSecretNames(offered);
+  const known = new Map(stored.map((secret) => [secret.name, secret]));
   return offered.map((secret) => {
     if ('sealed' in secret) return secret;
-    const kept = stored.find(({ name }) => name === secret.name);
+    const kept = known.get(secret.name);
     if (!kept) throw new InvalidDeployment(`The secret '${secret.name}' in secrets has no stored value to keep.`);
     return kept;
   });

@@ -33,8 +33,9 @@ interface Outcome {
   time: string;
 }
 
-/** Most events one commit carries; a larger append goes alone. */
+/** Most events, and characters of their data, that one commit carries; a larger append goes alone. */
 const COMMIT_EVENTS = 1000;
+const COMMIT_CHARACTERS = 4_000_000;
 /** An append whose connection broke is sent again, with the same ids, for this long. */
 const RETRY_MS = 5000;
 /** All appends of the process wait with it, so it goes on soon after the database is back. */
@@ -94,11 +95,14 @@ export class AppendQueue {
     const chosen: Waiting[] = [];
     const left: Waiting[] = [];
     let events = 0;
+    let characters = 0;
     for (const waiting of this.queue) {
-      const fits = events === 0 || events + waiting.events.length <= COMMIT_EVENTS;
-      if (fits && !streams.has(waiting.stream)) {
+      const more = waiting.texts.data.reduce((sum, text) => sum + text.length, 0);
+      const isSmall = events + waiting.events.length <= COMMIT_EVENTS && characters + more <= COMMIT_CHARACTERS;
+      if ((events === 0 || isSmall) && !streams.has(waiting.stream)) {
         chosen.push(waiting);
         events += waiting.events.length;
+        characters += more;
       } else {
         left.push(waiting);
       }

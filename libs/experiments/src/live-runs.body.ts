@@ -39,6 +39,8 @@ export interface SentParts {
 }
 
 const MOST_DEPTH = 100;
+/** Members and elements of a body, most of them in the inputs and outputs of runs. */
+const MOST_VALUES = 1_000_000;
 /** Members that are kept as the JSON text that was sent. */
 const OPAQUE = ['error', 'inputs', 'outputs', 'extra', 'tags', 'events', 'serialized'] as const;
 const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
@@ -73,14 +75,14 @@ export const batchBody = object({ post: optional(list(runBody), []), patch: opti
 
 /** One run from the text of a JSON object; `id` when the path names it. @throws Unprocessable */
 export function readRun(json: Buffer, id?: string, loc: readonly (string | number)[] = ['body']): SentRun {
-  const value = parseJson(json, MOST_DEPTH);
+  const value = parseJson(json, MOST_DEPTH, MOST_VALUES);
   const given = id === undefined ? validate(runBody, value, [...loc]) : { id, ...validate(runChange, value, [...loc]) };
   return sentRun(given, memberSlices(json));
 }
 
 /** The runs of `{"post": […], "patch": […]}`, the created ones first. @throws Unprocessable */
 export function readBatch(json: Buffer): SentRun[] {
-  const given = validate(batchBody, parseJson(json, MOST_DEPTH), 'body');
+  const given = validate(batchBody, parseJson(json, MOST_DEPTH, MOST_VALUES), 'body');
   const slices = memberSlices(json);
   return (['post', 'patch'] as const).flatMap((name) => {
     const runs = elementSlices(present(slices.get(name)) ?? Buffer.from('[]'));
@@ -111,7 +113,7 @@ export function readMultipart(body: Buffer, contentType: string): SentParts {
     const key = `${method}.${id}`;
     const parts = runs.get(key) ?? new Map<string, Buffer>();
     if (member !== undefined) parts.set(member, data);
-    else if (typeof parseJson(data, MOST_DEPTH) === 'object')
+    else if (typeof parseJson(data, MOST_DEPTH, MOST_VALUES) === 'object')
       memberSlices(data).forEach((slice, own) => parts.set(own, slice));
     runs.set(key, parts);
   }
@@ -129,7 +131,7 @@ function partsOf(body: Buffer, contentType: string): Part[] {
 }
 
 function readFeedback(json: Buffer, id: string, part: string): SentFeedback {
-  const given = validate(feedbackBody, parseJson(json, MOST_DEPTH), ['body', part]);
+  const given = validate(feedbackBody, parseJson(json, MOST_DEPTH, MOST_VALUES), ['body', part]);
   if (given.id !== undefined && given.id !== id) {
     throw Unprocessable.at(['body', part, 'id'], 'is not the id that the part is named by', given.id);
   }

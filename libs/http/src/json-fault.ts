@@ -15,6 +15,8 @@ class Fault extends Error {
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** Characters that stand for themselves in a string. */
+const PLAIN = /[ !#-[\]-\uffff]*/y;
 const ESCAPE = /["\\/bfnrt]/;
 
 /** The first fault of a text, or undefined when it is JSON. Nesting must have been bounded before. */
@@ -31,7 +33,14 @@ export function findJsonFault(text: string): JsonFault | undefined {
 
 /** Number of Unicode characters, a surrogate pair being one. */
 export function countCharacters(text: string): number {
-  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+  let count = text.length;
+  let before = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if ((code & 0xfc00) === 0xdc00 && (before & 0xfc00) === 0xd800) count--;
+    before = code;
+  }
+  return count;
 }
 
 function skip(pattern: RegExp, text: string, at: number): number {
@@ -78,7 +87,7 @@ function listEnd(text: string, start: number): number {
 function string(text: string, start: number): number {
   let at = start + 1;
   for (;;) {
-    while (isPlain(text.charCodeAt(at))) at++;
+    at = skip(PLAIN, text, at);
     const stop = text[at];
     if (stop === '"') return at + 1;
     if (stop === undefined) throw new Fault('Unterminated string starting at', start);
@@ -93,9 +102,4 @@ function string(text: string, start: number): number {
     } else if (ESCAPE.test(escape)) at += 2;
     else throw new Fault('Invalid \\escape', at);
   }
-}
-
-/** True for a character that stands for itself in a JSON string; false for the end of the text. */
-function isPlain(code: number): boolean {
-  return code >= 0x20 && code !== 0x22 && code !== 0x5c;
 }

@@ -15,6 +15,8 @@ export interface Limits extends Pace {
   readonly body: number;
   /** Levels of nesting in JSON. */
   readonly depth: number;
+  /** Members and elements in JSON. */
+  readonly values: number;
   /** Bytes of all bodies in memory together, or a few times the largest single one if that is more. */
   readonly memory: number;
 }
@@ -79,7 +81,7 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
   const bytes = await readBytes(request, limits, held);
   if (bytes.length === 0) return undefined;
-  return isJson(request) ? parseJson(bytes, limits.depth) : bytes.toString('utf8');
+  return isJson(request) ? parseJson(bytes, limits.depth, limits.values) : bytes.toString('utf8');
 }
 
 /**

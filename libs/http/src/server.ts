@@ -25,6 +25,7 @@ import { requestId } from './request-id';
 import { logRequests, logTurnedAway } from './request-log';
 import { type RefusedRequest, tellRefused } from './refused';
 import { Greeting } from './greeting';
+import { MOST_VALUES } from './json';
 import { keepTable, RouteTable } from './routes';
 import { endTrace } from './request-tracing';
 import { endSlowReaders } from './slow-readers';
@@ -63,6 +64,7 @@ export interface ServerLimits extends Limits {
 const DEFAULTS: Omit<ServerLimits, 'rate' | 'memory'> = {
   body: 8 * 1024 * 1024,
   depth: 100,
+  values: MOST_VALUES,
   idle: 30_000,
   headers: 60_000,
   reading: 30_000,

@@ -101,7 +101,12 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
     edge: settings.edge,
     metrics: { registry, token: settings.metricsToken },
     traced: tracesTo !== undefined,
-    limits: { body: settings.limits.bodyMaxBytes, depth: settings.limits.maxDepth, drain: program.drain ?? 0 },
+    limits: {
+      body: settings.limits.bodyMaxBytes,
+      values: settings.limits.bodyMaxValues,
+      depth: settings.limits.maxDepth,
+      drain: program.drain ?? 0,
+    },
   });
   started.push(() => close(app, program.drain));
   measureEventing(registry, app.get(Followers), parts.pool);

@@ -94,8 +94,11 @@ export function object<const M extends Readonly<Record<string, Member>>>(
       }
       const value: Record<string, unknown> = {};
       let valid = true;
+      // The same for every member that is missing.
+      let redacted: unknown;
+      const shownInput = redact && (() => (redacted ??= redact(input)));
       for (const field of fields) {
-        const found = parseField(field, input, context, redact);
+        const found = parseField(field, input, context, shownInput);
         if (found === INVALID) valid = false;
         else if (found !== undefined) value[field.name] = found;
       }
@@ -118,7 +121,7 @@ function parseField(
   field: Field,
   input: Record<string, unknown>,
   context: ParseContext,
-  redact: ((input: unknown) => unknown) | undefined,
+  redacted: (() => unknown) | undefined,
 ): unknown {
   let found = input[field.name];
   let name = field.name;
@@ -132,7 +135,7 @@ function parseField(
   }
   if (found === undefined || (found === null && !field.required)) {
     if (!field.required) return field.absent;
-    return context.fail('missing', 'Field required', redact ? redact(input) : input, undefined, name);
+    return context.fail('missing', 'Field required', redacted ? redacted() : input, undefined, name);
   }
   context.path.push(name);
   const value = field.schema.parse(found, context);

@@ -26,10 +26,15 @@ const MOST_INPUT = 1024;
 export class Problems {
   readonly kept: Problem[] = [];
   total = 0;
+  /** What was shown last and how: every member that an object lacks shows the whole object. */
+  private shown?: { readonly input: unknown; readonly clipped: unknown };
 
   add(problem: Problem): void {
     this.total++;
-    if (this.kept.length < MOST_PROBLEMS) this.kept.push({ ...problem, input: clip(problem.input) });
+    if (this.kept.length >= MOST_PROBLEMS) return;
+    const { input } = problem;
+    if (this.shown?.input !== input) this.shown = { input, clipped: clip(input) };
+    this.kept.push({ ...problem, input: this.shown!.clipped });
   }
 
   /** Drops what was found after the first `total`. */
