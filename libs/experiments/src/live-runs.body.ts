@@ -63,7 +63,7 @@ const members = {
   extra: optional(rawDict()),
   tags: optional(list(anyText())),
   events: optional(list(union(rawDict(), anyText()))),
-  serialized: optional(union(rawDict(), anyText(), list(rawDict()))),
+  serialized: optional(rawDict()),
 };
 const KNOWN: ReadonlySet<string> = new Set(['id', ...Object.keys(members)]);
 /** Body of PATCH /runs/{run_id}. */

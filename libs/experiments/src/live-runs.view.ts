@@ -2,6 +2,7 @@ import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { RunChange, RunsReceived } from './experiment';
 import { sessionFeedbackStatistics } from './feedback.statistics';
+import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from './run-usage';
 import { latencyOf } from './sql';
 
 /** What is stored of a run that says nothing of it. */
@@ -14,17 +15,18 @@ export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolC
 
 /** A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
 async function applyRun(session: string, run: RunChange, time: string, tx: PoolClient): Promise<void> {
+  const usage = usageOf(run);
   await tx.query({
     name: 'apply live run',
     text: `
       insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
         end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, serialized,
-        row_number)
+        ${USAGE_MEMBERS.join(', ')}, row_number)
       select $1, s.tenant_id, s.id, e.dataset_id, $3::uuid, e.valid_from, coalesce($4::text, '${UNNAMED}'),
         coalesce($5::text, 'chain'), coalesce($6::timestamptz, $7::timestamptz, $8::timestamptz), $7::timestamptz,
         case when $9::text is not null then 'error' when $7 is not null then 'success' else 'pending' end,
         $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text,
-        $18::text, 0
+        $18::text, ${USAGE_MEMBERS.map((_, nth) => `$${19 + nth}::numeric`).join(', ')}, 0
       from sessions s left join examples e
         on e.dataset_id = s.reference_dataset_id and e.id = $3::uuid and e.valid_to is null
       where s.id = $2
@@ -38,7 +40,8 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         inputs = coalesce($10, r.inputs), outputs = coalesce($11, r.outputs), extra = coalesce($12, r.extra),
         tags = coalesce($13, r.tags), events = coalesce($14, r.events),
         parent_run_id = coalesce($15::uuid, r.parent_run_id), trace_id = coalesce($16::uuid, r.trace_id),
-        dotted_order = coalesce($17, r.dotted_order), serialized = coalesce($18, r.serialized)
+        dotted_order = coalesce($17, r.dotted_order), serialized = coalesce($18, r.serialized),
+        ${USAGE_MEMBERS.map((name) => `${name} = coalesce(excluded.${name}, r.${name})`).join(', ')}
       where r.session_id = excluded.session_id`,
     values: [
       run.id,
@@ -59,6 +62,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
       run.trace_id,
       run.dotted_order,
       run.serialized,
+      ...USAGE_MEMBERS.map((name) => usage[name]),
     ],
   });
 }
@@ -73,6 +77,11 @@ export async function refreshRunStats(tx: PoolClient, session: string): Promise<
        select count(*)::int, percentile_cont(0.5) within group (order by ${latency}),
          percentile_cont(0.99) within group (order by ${latency}), avg((status = 'error')::int)::float8, max(start_time)
        from runs where session_id = $1 and parent_run_id is null)
+     where id = $1`,
+    [session],
+  );
+  await tx.query(
+    `update sessions set (${USAGE_MEMBERS.join(', ')}) = (select ${USAGE_SUMS} from runs u where u.session_id = $1 and ${counted()})
      where id = $1`,
     [session],
   );

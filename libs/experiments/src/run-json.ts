@@ -22,6 +22,13 @@ export interface RunRow {
   readonly tags: string | null;
   readonly events: string | null;
   readonly serialized: string | null;
+  /** What it used, or the runs below it, as decimal texts. */
+  readonly total_tokens?: string | null;
+  readonly prompt_tokens?: string | null;
+  readonly completion_tokens?: string | null;
+  readonly total_cost?: string | null;
+  readonly prompt_cost?: string | null;
+  readonly completion_cost?: string | null;
   /** Ids of the runs below it, and of those right below it, as JSON. Null for a run that stands alone. */
   readonly children?: string | null;
   readonly direct_children?: string | null;
@@ -92,14 +99,14 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined): Reco
     parent_run_ids: array(parents(row).map(text)),
     feedback_stats: raw(feedbackStats),
     reference_example_id: text(row.example_id),
-    total_tokens: '0',
-    prompt_tokens: '0',
-    completion_tokens: '0',
+    total_tokens: raw(row.total_tokens),
+    prompt_tokens: raw(row.prompt_tokens),
+    completion_tokens: raw(row.completion_tokens),
     prompt_token_details: 'null',
     completion_token_details: 'null',
-    total_cost: 'null',
-    prompt_cost: 'null',
-    completion_cost: 'null',
+    total_cost: text(row.total_cost),
+    prompt_cost: text(row.prompt_cost),
+    completion_cost: text(row.completion_cost),
     prompt_cost_details: 'null',
     completion_cost_details: 'null',
     price_model_id: 'null',

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { selectedFeedbackStatistics } from './feedback.statistics';
 import { number, object, pick, raw, text } from './platform-json';
+import { counted, USAGE_MEMBERS, USAGE_SUMS } from './run-usage';
 import { runConditions, type RunFilter } from './runs.queries';
 import { all, isoTime, latencyOf, Parameters } from './sql';
 
@@ -13,11 +14,11 @@ interface StatsRow {
   readonly last_run: string | null;
 }
 
-/** Members about what runs do not have here: tokens, costs, parts that come one by one. */
+/** Members about what is not known of runs here. */
 export const UNKNOWN_STATS = [
-  ...['first_token_p50', 'first_token_p99', 'total_tokens', 'prompt_tokens', 'completion_tokens', 'median_tokens'],
+  ...['first_token_p50', 'first_token_p99', 'median_tokens'],
   ...['completion_tokens_p50', 'prompt_tokens_p50', 'tokens_p99', 'completion_tokens_p99', 'prompt_tokens_p99'],
-  ...['run_facets', 'streaming_rate', 'total_cost', 'prompt_cost', 'completion_cost', 'cost_p50', 'cost_p99'],
+  ...['run_facets', 'streaming_rate', 'cost_p50', 'cost_p99'],
   ...['prompt_token_details', 'completion_token_details', 'prompt_cost_details', 'completion_cost_details'],
 ];
 
@@ -25,6 +26,7 @@ export const UNKNOWN_STATS = [
 const GROUPS = ['all_run_stats', 'all_token_stats', 'thread_feedback_stats', 'session_feedback_stats'] as const;
 export const STATS_SELECT = [
   ...['run_count', 'latency_p50', 'latency_p99', 'latency_avg', 'last_run_start_time', 'feedback_stats', 'error_rate'],
+  ...USAGE_MEMBERS,
   ...UNKNOWN_STATS,
   ...GROUPS,
 ];
@@ -51,6 +53,17 @@ export async function runStatistics(
        avg((r.status = 'error')::int)::float8 as error_rate, ${isoTime('max(r.start_time)')} as last_run ${matching}`,
     parameters.values,
   );
+  // The runs that match, and the traces below those that are roots.
+  const within = (run: string) =>
+    `${run}.id in (select id from matching) or ${run}.trace_id in (select id from matching where parent_run_id is null)`;
+  const usage = await pool.query<Readonly<Record<string, string | null>>>(
+    `with matching as materialized (select r.id, r.parent_run_id ${matching}), used (${USAGE_MEMBERS.join(', ')}) as (
+       select ${USAGE_SUMS} from runs u
+       where u.tenant_id = ${tenant} and ${counted(`(${within('p')})`)}
+         and (${within('u')}))
+     select * from used`,
+    parameters.values,
+  );
   const row = rows[0]!;
   const members = {
     run_count: number(row.run_count),
@@ -62,6 +75,7 @@ export async function runStatistics(
       await selectedFeedbackStatistics(pool, `select r.id, r.tenant_id ${matching}`, parameters.values),
     ),
     error_rate: number(row.error_rate),
+    ...Object.fromEntries(USAGE_MEMBERS.map((member) => [member, raw(usage.rows[0]![member])])),
     ...Object.fromEntries(UNKNOWN_STATS.map((member) => [member, 'null'])),
   };
   const shown = new Set(select);

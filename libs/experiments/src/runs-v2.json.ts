@@ -62,6 +62,12 @@ export const READ_FOR: Partial<Record<V2Select, readonly string[]>> = {
   OUTPUTS_PREVIEW: ['outputs'],
   EXTRA: ['extra'],
   METADATA: ['extra'],
+  TOTAL_TOKENS: ['total_tokens'],
+  PROMPT_TOKENS: ['prompt_tokens'],
+  COMPLETION_TOKENS: ['completion_tokens'],
+  TOTAL_COST: ['total_cost'],
+  PROMPT_COST: ['prompt_cost'],
+  COMPLETION_COST: ['completion_cost'],
 };
 
 const PREVIEW_BYTES = 1024;
@@ -125,9 +131,17 @@ function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefine
     case 'REFERENCE_DATASET_ID':
       return text(row.dataset_id);
     case 'TOTAL_TOKENS':
+      return raw(row.total_tokens);
     case 'PROMPT_TOKENS':
+      return raw(row.prompt_tokens);
     case 'COMPLETION_TOKENS':
-      return '0';
+      return raw(row.completion_tokens);
+    case 'TOTAL_COST':
+      return raw(row.total_cost);
+    case 'PROMPT_COST':
+      return raw(row.prompt_cost);
+    case 'COMPLETION_COST':
+      return raw(row.completion_cost);
     case 'TAGS':
       return raw(row.tags);
     case 'APP_PATH':

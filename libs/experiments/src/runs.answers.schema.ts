@@ -2,6 +2,7 @@ import { type JsonSchema, shape } from '@fairlead/http';
 import { exampleMembers } from './datasets.answers.schema';
 import { feedback, feedbackStatistics } from './feedback.answers.schema';
 import { ALWAYS_SHOWN, RUN_TYPES } from './run-json';
+import { USAGE_MEMBERS } from './run-usage';
 import { UNKNOWN_STATS } from './run-stats.queries';
 import { LEFT_OUT } from './comparison-view.render';
 
@@ -23,7 +24,7 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   extra: nullable(free),
   error: nullable(text),
   execution_order: integer,
-  serialized: outputs,
+  serialized: nullable(free),
   outputs,
   outputs_preview: nullable(text),
   parent_run_id: nullable(uuid),
@@ -45,14 +46,14 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   parent_run_ids: list(uuid),
   feedback_stats: nullable(feedbackStatistics),
   reference_example_id: nullable(uuid),
-  total_tokens: integer,
-  prompt_tokens: integer,
-  completion_tokens: integer,
+  total_tokens: nullable(integer),
+  prompt_tokens: nullable(integer),
+  completion_tokens: nullable(integer),
   prompt_token_details: nothing,
   completion_token_details: nothing,
-  total_cost: nothing,
-  prompt_cost: nothing,
-  completion_cost: nothing,
+  total_cost: nullable(text),
+  prompt_cost: nullable(text),
+  completion_cost: nullable(text),
   prompt_cost_details: nothing,
   completion_cost_details: nothing,
   price_model_id: nothing,
@@ -124,6 +125,9 @@ export const runV2 = object('RunV2', {
   'total_tokens?': integer,
   'prompt_tokens?': integer,
   'completion_tokens?': integer,
+  'total_cost?': number,
+  'prompt_cost?': number,
+  'completion_cost?': number,
   'tags?': list(text),
   'app_path?': text,
   'is_in_dataset?': boolean,
@@ -143,7 +147,7 @@ export const feedbackDelta = object('FeedbackDeltas', {
   feedback_deltas: map(object('FeedbackDelta', { improved_examples: list(uuid), regressed_examples: list(uuid) })),
 });
 
-/** Members that a selection leaves out are absent; those about tokens and costs are always null. */
+/** Members that a selection leaves out are absent; tokens and costs are null until a run says them. */
 export const runStats = object('RunStats', {
   'run_count?': integer,
   'latency_p50?': nullable(number),
@@ -152,5 +156,8 @@ export const runStats = object('RunStats', {
   'last_run_start_time?': nullable(time),
   'feedback_stats?': feedbackStatistics,
   'error_rate?': nullable(number),
+  ...Object.fromEntries(
+    USAGE_MEMBERS.map((member) => [`${member}?`, nullable(member.endsWith('tokens') ? integer : number)]),
+  ),
   ...Object.fromEntries(UNKNOWN_STATS.map((member) => [`${member}?`, nothing])),
 });

@@ -5,6 +5,7 @@ import { answer, batches, type Sized } from './pieces';
 import { object, pick, text } from './platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
 import { ALWAYS_SHOWN, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
+import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
 import { RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';
 import { all, isoTime, Parameters } from './sql';
 
@@ -204,14 +205,15 @@ export async function readRuns(
   ids: readonly string[],
   shown?: ReadonlySet<string>,
 ): Promise<RunRow[]> {
+  const used = !shown || USAGE_MEMBERS.some((name) => shown.has(name));
   const show = (member: string, sql: string) => (!shown || shown.has(member) ? sql : 'null');
   const { rows } = await pool.query<RunRow>(
     `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
        r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
        ${show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children,
-       ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}
+       ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}${used ? ', used.*' : ''}
      from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id and r.tenant_id = $2
-     order by k.place`,
+     ${used ? `cross join ${RUN_USAGE}` : ''} order by k.place`,
     [ids, tenantId],
   );
   return rows;

@@ -8,7 +8,7 @@ export const RUN_INPUTS = `coalesce(r.inputs, (select e.inputs from examples e
   where e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from))`;
 
 /**
- * What a filter of runs may speak of. Runs here have no token counts: each is 0. `latency` is in seconds or a text like "1.5s", "200ms", "2m".
+ * What a filter of runs may speak of. Tokens are those that a run itself says it used, 0 when it says nothing; so are costs. `latency` is in seconds or a text like "1.5s", "200ms", "2m".
  */
 export const RUN_VOCABULARY: Vocabulary = {
   fields: {
@@ -28,9 +28,12 @@ export const RUN_VOCABULARY: Vocabulary = {
     latency: { sql: `(${latencyOf('r.')})`, type: 'duration' },
     is_root: { sql: '(r.parent_run_id is null)', type: 'boolean' },
     execution_order: { sql: '1::float8', type: 'number' },
-    total_tokens: { sql: '0::float8', type: 'number' },
-    prompt_tokens: { sql: '0::float8', type: 'number' },
-    completion_tokens: { sql: '0::float8', type: 'number' },
+    total_tokens: { sql: 'coalesce(r.total_tokens, 0)::float8', type: 'number' },
+    prompt_tokens: { sql: 'coalesce(r.prompt_tokens, 0)::float8', type: 'number' },
+    completion_tokens: { sql: 'coalesce(r.completion_tokens, 0)::float8', type: 'number' },
+    total_cost: { sql: 'coalesce(r.total_cost, 0)::float8', type: 'number' },
+    prompt_cost: { sql: 'coalesce(r.prompt_cost, 0)::float8', type: 'number' },
+    completion_cost: { sql: 'coalesce(r.completion_cost, 0)::float8', type: 'number' },
   },
   families: [
     {

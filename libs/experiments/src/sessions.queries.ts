@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { SessionCreated } from './experiment';
 import { compileFilter, type Vocabulary } from './filter.sql';
 import { number, object, raw, text } from './platform-json';
+import { USAGE_MEMBERS } from './run-usage';
 import type { SessionChanges } from './session-patch';
 import { all, containing, isoTime, Parameters } from './sql';
 
@@ -48,12 +49,19 @@ interface SessionRow extends PlainRow {
   readonly last_run: string | null;
   readonly feedback_stats: string | null;
   readonly session_feedback_stats: string | null;
+  /** Sums as decimal texts. */
+  readonly total_tokens: string | null;
+  readonly prompt_tokens: string | null;
+  readonly completion_tokens: string | null;
+  readonly total_cost: string | null;
+  readonly prompt_cost: string | null;
+  readonly completion_cost: string | null;
 }
 
 const COLUMNS = `s.id, s.tenant_id, s.name, s.description, ${isoTime('s.start_time')} as start, ${isoTime('s.end_time')} as "end",
   s.extra, s.default_dataset_id, s.reference_dataset_id, s.trace_tier, s.test_run_number, s.persisted, s.run_count,
   s.latency_p50, s.latency_p99, s.error_rate, ${isoTime('s.last_run_start_time')} as last_run,
-  s.feedback_stats, s.session_feedback_stats`;
+  s.feedback_stats, s.session_feedback_stats, ${USAGE_MEMBERS.map((name) => `s.${name}`).join(', ')}`;
 
 const SORTS = {
   name: 's.name',
@@ -195,12 +203,12 @@ function sessionJson(row: SessionRow): string {
     latency_p99: statistic(number(row.latency_p99)),
     first_token_p50: 'null',
     first_token_p99: 'null',
-    total_tokens: 'null',
-    prompt_tokens: 'null',
-    completion_tokens: 'null',
-    total_cost: 'null',
-    prompt_cost: 'null',
-    completion_cost: 'null',
+    total_tokens: raw(row.total_tokens),
+    prompt_tokens: raw(row.prompt_tokens),
+    completion_tokens: raw(row.completion_tokens),
+    total_cost: text(row.total_cost),
+    prompt_cost: text(row.prompt_cost),
+    completion_cost: text(row.completion_cost),
     tenant_id: text(row.tenant_id),
     last_run_start_time: lastRun(row),
     last_run_start_time_live: lastRun(row),
