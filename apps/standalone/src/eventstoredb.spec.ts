@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { isDeepStrictEqual } from 'node:util';
 import { EventStoreDbDouble } from '@fairlead/eventing/testing';
 import { Home, killed, until } from './testing/home';
 
@@ -47,6 +48,27 @@ describe('The standalone service with its log in EventStoreDB (double)', () => {
       },
     ],
   };
+
+  it('asks of the server one append for a change and for a step of a rollout, and reads neither stream again', async () => {
+    const { url } = await start();
+    const { id } = (await call(url, 'POST', '/v2/deployments', deployment('agent'))).body;
+    await until(async () => (await call(url, 'GET', `/v2/deployments/${id}`)).body.active_revision_id);
+    const stream = () => ({ ...double.streams.get(`deployment-${id}`)! });
+    const ten = { reads: 0, appends: 10 };
+    // What follows the rollout may still look at the deployment.
+    await until(async () => {
+      const before = stream();
+      for (let turn = 0; turn < 10; turn++) {
+        const body = { source_config: { resource_spec: { cpu: 1 + (turn % 2) } } };
+        expect((await call(url, 'PATCH', `/v2/deployments/${id}`, body)).status).toBe(200);
+      }
+      const { reads, appends } = stream();
+      return isDeepStrictEqual({ reads: reads - before.reads, appends: appends - before.appends }, ten);
+    });
+    const rollouts = [...double.streams].filter(([name]) => name.startsWith('rollout-'));
+    expect(rollouts).toEqual([[expect.any(String), expect.objectContaining({ reads: 0 })]]);
+    expect(rollouts[0]![1].appends).toBeGreaterThan(2);
+  });
 
   it('creates, changes, uploads and reads back, and knows it all after a restart', async () => {
     const first = await start();

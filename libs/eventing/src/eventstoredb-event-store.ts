@@ -24,7 +24,7 @@ import {
 } from './event-store';
 import { EventStoreDbBatches } from './eventstoredb-batches';
 import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
-import { hasOriginalTime, isOurs, toEvent, versionOf, withOriginalTime } from './eventstoredb-event';
+import { hasOriginalTime, isOurs, originalTime, toEvent, versionOf, withOriginalTime } from './eventstoredb-event';
 import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
 import { EventStoreDbTail } from './eventstoredb-tail';
 import { StreamTimes } from './eventstoredb-times';
@@ -89,7 +89,8 @@ export class EventStoreDbStore extends EventStore {
   }
 
   /**
-   * As declared; an append that is repeated is recognised when it names the version that it named before. All its events
+   * As declared; an append that is repeated is recognised when it names the version that it named before; its answer has
+   * the time of the repetition when another process appended first. All its events
    * get one time, of this process's clock, but never an earlier one than the stream's event before them. @throws
    * EventStoreUnreachable when nobody answers: the events may have been appended all the same.
    */
@@ -266,11 +267,16 @@ export class EventStoreDbStore extends EventStore {
     };
     try {
       // The same ids at the same revision are appended once, however often they are sent.
-      const { nextExpectedRevision } = await this.connection.call(
+      const { nextExpectedRevision, position } = await this.connection.call(
         (client) => client.appendToStream(stream, events, options),
         more,
       );
-      const appended = await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id);
+      const reached = Number(nextExpectedRevision) + 1;
+      const isRepeated = this.times.newest(stream) >= reached;
+      const appended =
+        position === undefined || isRepeated
+          ? await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id)
+          : { version: reached, position: position.commit, time: originalTime(timed) };
       this.times.note({ stream, ...appended });
       return appended;
     } catch (error) {
@@ -299,11 +305,12 @@ export class EventStoreDbStore extends EventStore {
     return (await this.read(stream, version - 1))[0]?.time;
   }
 
-  /** The event may have been there already, with another time: it is read. */
+  /** What was appended, read back: it was there before, with another time, or the server does not say where it is. */
   private async recorded(stream: string, revision: bigint, id: string): Promise<Appended> {
     const event = (await this.read(stream, Number(revision)))[0];
     if (event?.id !== id) throw new Error(`Stream ${stream} holds another event where ${id} was appended.`);
-    return event;
+    const { version, position, time } = event;
+    return { version, position, time };
   }
 
   /** Appends behind whatever is there: at `version` first, then at the one that is found. */
@@ -323,10 +330,13 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** One append after the other, each told the version that the one before it left behind (0 when that is not known). */
+  /** One append after the other, each told the newest version that is known (0 when none is). */
   private async inTurn(stream: string, append: (version: number) => Promise<Appended>): Promise<Appended> {
     const before = this.turns.get(stream);
-    const turn = (async () => append((await before?.catch(() => undefined))?.version ?? 0))();
+    const turn = (async () => {
+      const last = await before?.catch(() => undefined);
+      return append(last?.version ?? this.times.newest(stream));
+    })();
     this.turns.set(stream, turn);
     try {
       return await turn;
@@ -338,6 +348,7 @@ export class EventStoreDbStore extends EventStore {
   /** The newest of these events that the stream holds already. */
   private async find(stream: string, sent: readonly Sent[]): Promise<Appended | undefined> {
     const ids = new Set(sent.map(({ id }) => id));
-    return (await this.read(stream)).findLast(({ id }) => ids.has(id));
+    const newest = (await this.read(stream)).findLast(({ id }) => ids.has(id));
+    return newest && { version: newest.version, position: newest.position, time: newest.time };
   }
 }

@@ -32,6 +32,11 @@ export function hasOriginalTime(metadata: Metadata): boolean {
   return isTime((metadata as { originalTime?: unknown }).originalTime);
 }
 
+/** The time that metadata holds; call it only where {@link hasOriginalTime} holds. */
+export function originalTime(metadata: Metadata): string {
+  return (metadata as unknown as { originalTime: string }).originalTime;
+}
+
 /** An event as every store gives it, with the time that its writer gave it; those of earlier versions have the server's. */
 export function toEvent(event: RecordedEvent): Recorded {
   const { originalTime, ...metadata } = (event.metadata ?? {}) as Metadata & { originalTime?: unknown };

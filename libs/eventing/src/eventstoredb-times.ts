@@ -15,6 +15,11 @@ export class StreamTimes {
     if (this.kept.size > KEPT_STREAMS) this.kept.delete(this.kept.keys().next().value!);
   }
 
+  /** The newest version of a stream that is known, 0 when none is. */
+  newest(stream: string): number {
+    return this.kept.get(stream)?.version ?? 0;
+  }
+
   /** The time of the event at a version of a stream, undefined when it is not known. */
   of(stream: string, version: number): string | undefined {
     const known = this.kept.get(stream);

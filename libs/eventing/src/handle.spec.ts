@@ -154,6 +154,13 @@ it('answers a repeated command with what it left behind and appends nothing', as
   expect(await store.read('counter-1')).toHaveLength(2);
 });
 
+it('knows a repeated command also in a stream with more commands than are remembered', async () => {
+  const first = await handle(store, counter, 'counter-1', count(7), { causationId: 'long ago' });
+  for (let n = 0; n < 600; n++) await handle(store, counter, 'counter-1', count(0), { causationId: `later ${n}` });
+  expect(await handle(store, counter, 'counter-1', count(7), { causationId: 'long ago' })).toEqual(first);
+  expect(await store.read('counter-1')).toHaveLength(601);
+});
+
 it('takes a command of another tenant with the same causation id for another command', async () => {
   await handle(store, counter, 'counter-1', count(2), { causationId: 'c1', tenant: 'a' });
   const refuse = (): Counted[] => {

@@ -1,6 +1,7 @@
 import { chain } from './chain';
 import type { DomainEvent, Metadata, Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
+import { KnownCommands } from './known-commands';
 import { fold, type Model } from './model';
 import { newId } from './new-id';
 import { inTurn } from './turns';
@@ -33,6 +34,8 @@ interface Folded {
   readonly position: bigint;
   /** Of the stream up to `version`. */
   readonly hash: string;
+  /** Of the stream up to `version` at least. */
+  readonly commands: KnownCommands;
 }
 
 const FOLDS_KEPT = 2000;
@@ -66,18 +69,18 @@ async function attempt<State, E extends DomainEvent>(
   metadata: Metadata,
   ifMatch?: number,
 ): Promise<Handled<State, E>> {
-  const repeated = await repeatedCommand(store, model, stream, metadata);
-  if (repeated) return repeated;
-  // A remembered fold may be behind the stream: enough to append on, never enough to refuse or to change nothing on.
-  let current = remembered(store, model, stream);
+  // A remembered fold, or that of a stream without events, may be behind the stream: enough to append on, which the store
+  // refuses then, never enough to refuse or to change nothing on.
+  let current = remembered(store, model, stream) ?? unread(model);
   let fresh = false;
   for (;;) {
-    if (!current || (ifMatch !== undefined && editionOf(model, current) !== ifMatch && !fresh)) {
+    const repeated = await repeatedCommand(store, model, stream, current, metadata);
+    if (repeated) return repeated;
+    if (ifMatch !== undefined && editionOf(model, current) !== ifMatch) {
+      if (fresh) throw new VersionMismatch(stream, ifMatch, editionOf(model, current));
       current = await refreshed(store, model, stream, current);
       fresh = true;
-    }
-    if (ifMatch !== undefined && editionOf(model, current) !== ifMatch) {
-      throw new VersionMismatch(stream, ifMatch, editionOf(model, current));
+      continue;
     }
     const state = current.state as State;
     let decided: readonly E[] = [];
@@ -109,12 +112,13 @@ async function attempt<State, E extends DomainEvent>(
       }) as Recorded<E>[];
       const after = fold(model, recorded, state);
       const { version, position } = appended;
-      remember(store, stream, { model, state: after, version, position, hash: chain(recorded, current.hash) });
+      const { commands } = current;
+      commands.add(recorded);
+      const hash = chain(recorded, current.hash);
+      remember(store, stream, { model, state: after, version, position, hash, commands });
       return { state: after, version, position, events: recorded };
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
-      const first = await repeatedCommand(store, model, stream, metadata);
-      if (first) return first;
       current = await refreshed(store, model, stream, current);
       fresh = true;
     }
@@ -131,17 +135,20 @@ export async function load<State, E extends DomainEvent>(
   model: Model<State, E>,
   stream: string,
 ): Promise<{ state: State; version: number; position: bigint }> {
-  const current = await refreshed(store, model, stream, remembered(store, model, stream));
+  const current = await refreshed(store, model, stream, remembered(store, model, stream) ?? unread(model));
   return { state: current.state as State, version: current.version, position: current.position };
 }
 
+/** What a command left behind that the events of `seen` hold already; the stream is read only where they may hold it. */
 async function repeatedCommand<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
-  { causationId, tenant }: Metadata,
+  seen: Folded,
+  command: Metadata,
 ): Promise<Handled<State, E> | undefined> {
-  if (causationId === undefined) return undefined;
+  if (!seen.commands.mayHold(command)) return undefined;
+  const { causationId, tenant } = command;
   const recorded = (await store.read(stream)) as Recorded<E>[];
   // Another tenant's key of the same name is another command, and must learn nothing of this stream.
   const same = ({ metadata }: Recorded<E>) => metadata.causationId === causationId && metadata.tenant === tenant;
@@ -160,7 +167,7 @@ async function refreshed<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
-  from: Folded = { model, state: model.initial, version: 0, position: 0n, hash: '' },
+  from: Folded,
 ): Promise<Folded> {
   const events = await store.read(stream, from.version);
   const newest = events.at(-1);
@@ -171,9 +178,16 @@ async function refreshed<State, E extends DomainEvent>(
     version: newest.version,
     position: newest.position,
     hash: chain(events, from.hash),
+    commands: from.commands,
   };
+  folded.commands.add(events);
   remember(store, stream, folded);
   return folded;
+}
+
+/** The fold of a stream of which nothing is known. */
+function unread<State, E extends DomainEvent>(model: Model<State, E>): Folded {
+  return { model, state: model.initial, version: 0, position: 0n, hash: '', commands: new KnownCommands() };
 }
 
 function remembered(store: EventStore, model: unknown, stream: string): Folded | undefined {

@@ -49,6 +49,8 @@ export class EventStoreDbDouble {
   members: EventStoreDbDouble[] = [];
   /** Calls of each kind so far; each append of a batch counts as one, and the call that carries them too. */
   readonly calls: Record<Kind, number> = { append: 0, batches: 0, read: 0, subscribe: 0, live: 0, gossip: 0 };
+  /** Calls for each stream so far: those that read it and those that append to it. */
+  readonly streams = new Map<string, { reads: number; appends: number }>();
   private readonly stalled = new Map<Kind, { readonly over: Promise<void>; readonly end: () => void }>();
   private readonly subscriptions = new Set<Reading>();
   private readonly batches = new Set<ServerDuplexStream<BatchAppendReq, BatchAppendResp>>();
@@ -156,7 +158,9 @@ export class EventStoreDbDouble {
       this.refusal(call) ?? (this.tooLarge(events) ? messages.refusals.tooLarge(this.maxAppendSize) : null);
     if (refusal) return answer(refusal);
     const expected = messages.expectedOf(options!);
-    const judged = this.log.append(messages.streamOf(options!), expected, events);
+    const stream = messages.streamOf(options!);
+    this.count(stream).appends += 1;
+    const judged = this.log.append(stream, expected, events);
     if (this.lostAnswers > 0) this.lostAnswers -= 1;
     else answer(null, messages.appended(judged, expected));
   }
@@ -179,6 +183,7 @@ export class EventStoreDbDouble {
         return void call.emit('error', refusal);
       }
       const stream = messages.streamOf(append.options);
+      this.count(stream).appends += 1;
       const judged = this.tooLarge(append.events)
         ? { tooLarge: this.maxAppendSize }
         : this.log.append(stream, messages.expectedOf(append.options), append.events);
@@ -200,6 +205,7 @@ export class EventStoreDbDouble {
     if (refusal) return void call.emit('error', refusal);
     if (kind === 'subscribe') return this.subscribe(call, options);
     const name = options.hasStream() && messages.streamOf(options.getStream()!);
+    if (name) this.count(name).reads += 1;
     if (name && this.log.stream(name).length === 0) await send(call, messages.notFound(name));
     let left = Number(options.getCount());
     const records = name ? this.ofStream(options, name) : this.ofAll(options);
@@ -312,6 +318,12 @@ export class EventStoreDbDouble {
       this.log.listeners.add(resume);
       call.on('cancelled', resume).on('close', resume);
     });
+  }
+
+  private count(stream: string): { reads: number; appends: number } {
+    const counted = this.streams.get(stream) ?? { reads: 0, appends: 0 };
+    this.streams.set(stream, counted);
+    return counted;
   }
 
   private async taken(kind: Kind): Promise<void> {
