@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, transaction } from '@fairlead/postgres';
 import { type Client, Pool, type PoolClient } from 'pg';
+import type { Recorded } from './event';
 import type { EventStore } from './event-store';
 import type { Projection } from './followers';
+import { ParkedSubjects } from './parked-subjects';
+import { SetAside, type Waiting } from './set-aside';
 
 /** Tables that can be thrown away, and what fills them from the log. */
 export interface ReadModel {
@@ -31,6 +34,14 @@ export interface Difference {
   readonly kind: 'missing' | 'unexpected' | 'different';
 }
 
+/** A stream whose events could not be applied from one on. */
+export interface LeftOut {
+  readonly projection: string;
+  readonly stream: string;
+  readonly version: number;
+  readonly reason: string;
+}
+
 /** Why a read model is not made again now: one line for the operator. */
 export class RebuildProblem extends Error {
   constructor(message: string) {
@@ -47,6 +58,8 @@ const DIFFERENCES_TOLD = 20;
 const LOCK_MS = 5000;
 const ATTEMPTS = 5;
 const PAUSE_MS = 200;
+/** After which the live followers try again what the copy does not hold. */
+const RETRY_MS = 1000;
 /** A lock was not had in time, or two waited for each other. */
 const WAITED = new Set(['55P03', '40P01']);
 
@@ -60,6 +73,7 @@ export class Rebuild {
   private readonly tables: readonly string[];
   private readonly projections: readonly Projection[];
   private readonly reached = new Map<string, { position: bigint; events: number }>();
+  private readonly left = new Map<string, LeftBehind>();
   /** Holds the lock; the schema is this rebuild's for as long as this is connected. */
   private owner: Client | undefined;
 
@@ -118,13 +132,35 @@ export class Rebuild {
     }
   }
 
-  /** Puts the copy in the place of the live tables: requests wait for a moment, none fails. */
+  /** What the copy does not hold, because it could not be applied. */
+  leftOut(): LeftOut[] {
+    return [...this.left].flatMap(([projection, { streams }]) =>
+      [...streams.values()].map(({ first: { stream, version }, reason }) => ({ projection, stream, version, reason })),
+    );
+  }
+
+  /**
+   * Puts the copy in the place of the live tables: requests wait for a moment, none fails. From then on that is set aside
+   * which the copy does not hold, and nothing else.
+   */
   async swap(): Promise<void> {
     const names = this.tables.map((table) => `public.${table}`).join(', ');
     await this.pausingLive(async (tx) => {
+      await this.parkLeftOut(tx);
       await tx.query(`drop table ${names}`);
       for (const table of this.tables) await tx.query(`alter table ${this.schema}.${table} set schema public`);
     });
+  }
+
+  private async parkLeftOut(tx: PoolClient): Promise<void> {
+    const parked = new ParkedSubjects(this.live);
+    await tx.query('delete from parked_subjects where consumer = any($1)', [this.projections.map(({ name }) => name)]);
+    for (const [projection, { streams }] of this.left) {
+      for (const { first, last, reason } of streams.values()) {
+        await parked.park(projection, first, reason, RETRY_MS, tx);
+        await parked.withoutWaiting(projection, [last], tx);
+      }
+    }
   }
 
   /** Removes what is left of the copy. */
@@ -195,7 +231,7 @@ export class Rebuild {
     const signal = AbortSignal.any([ending.signal, ...(this.signal ? [this.signal] : [])]);
     for await (const batch of this.store.subscribe(position, signal, { categories, types })) {
       const news = batch.events.filter((event) => event.position <= until);
-      if (news.length > 0) await transaction(this.shadow, (tx) => handle(news, tx));
+      if (news.length > 0) await this.handle(name, news, handle);
       events += news.length;
       position = batch.position < until ? batch.position : until;
       this.reached.set(name, { position, events });
@@ -204,6 +240,21 @@ export class Rebuild {
     }
     ending.abort();
     this.signal?.throwIfAborted();
+  }
+
+  private async handle(name: string, events: readonly Recorded[], handle: Projection['handle']): Promise<void> {
+    const left = this.left.get(name) ?? new LeftBehind();
+    this.left.set(name, left);
+    const news = await left.withoutWaiting(events);
+    if (news.length === 0) return;
+    // Whatever happens again when it is tried once more is an event's fault, unless nothing can be handled.
+    const aside = new SetAside(left, 1);
+    try {
+      await transaction(this.shadow, (tx) => handle(news, tx));
+    } catch (error) {
+      if (!aside.failed(error)) throw error;
+      await transaction(this.shadow, (tx) => aside.handle(news, tx, handle));
+    }
   }
 
   /** Runs `work` while the live followers stand still exactly where the copy stands. */
@@ -281,6 +332,25 @@ export class Rebuild {
       total: Number(rows[0]?.total ?? 0),
       differences: rows.map(({ key, kind }) => ({ table, key, kind })),
     };
+  }
+}
+
+/** Streams that one projection of a copy has set aside. */
+class LeftBehind implements Waiting {
+  readonly streams = new Map<string, { readonly first: Recorded; last: Recorded; readonly reason: string }>();
+
+  withoutWaiting(events: readonly Recorded[]): Promise<Recorded[]> {
+    const others = events.filter((event) => {
+      const waiting = this.streams.get(event.stream);
+      if (waiting && event.version > waiting.last.version) waiting.last = event;
+      return !waiting;
+    });
+    return Promise.resolve(others);
+  }
+
+  park(event: Recorded, reason: string): Promise<void> {
+    this.streams.set(event.stream, { first: event, last: event, reason });
+    return Promise.resolve();
   }
 }
 

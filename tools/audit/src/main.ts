@@ -63,6 +63,8 @@ program
           await rebuild.fill();
           const { rows, counts, differences } = await rebuild.compare();
           say(`${model.name}: ${rows} rows in ${model.tables.join(', ')}`);
+          for (const { projection, stream, version, reason } of rebuild.leftOut())
+            say(`  NOT COMPARED ${stream} from version ${version} on, which ${projection} cannot apply: ${reason}`);
           for (const { table, key, kind } of differences) say(`  WRONG ${table} ${key}: ${kind}`);
           return Object.entries(counts).map(([table, count]) => ({
             table,

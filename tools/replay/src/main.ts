@@ -37,6 +37,9 @@ program
       try {
         await rebuild.fill();
         await rebuild.swap();
+        bar.stop();
+        for (const { projection, stream, version, reason } of rebuild.leftOut())
+          console.log(`${model.name}: ${projection} sets ${stream} aside from version ${version} on: ${reason}`);
       } finally {
         bar.stop();
         await rebuild.close();
