@@ -20,6 +20,7 @@ import { FeedbackController } from './feedback.controller';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './limits';
 import { LiveRunsController } from './live-runs.controller';
+import { LiveRunsThread } from './live-runs.thread';
 import { PayloadStore } from './payload.store';
 import { PayloadSweeper } from './payload.sweeper';
 import { PersistRuns } from './persist.follower';
@@ -65,6 +66,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
           inject: [Pool, Vault],
         },
         Comparisons,
+        LiveRunsThread,
         PayloadStore,
         PayloadSweeper,
         PersistRuns,
@@ -79,6 +81,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
     private readonly followers: Followers,
     private readonly persistRuns: PersistRuns,
     private readonly thread: UploadThread,
+    private readonly runsThread: LiveRunsThread,
     private readonly sweeper: PayloadSweeper,
   ) {}
 
@@ -97,5 +100,6 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   async onApplicationShutdown(): Promise<void> {
     await this.sweeper.stop();
     await this.thread.stop();
+    await this.runsThread.stop();
   }
 }

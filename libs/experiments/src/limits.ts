@@ -12,6 +12,8 @@ export class ExperimentLimits {
   readonly maxRatio: number;
   /** Uploads that are received at a time; further ones wait a moment and are then told to come again. */
   readonly maxUploads: number;
+  /** Runs and feedback that one request may send. */
+  readonly maxRuns: number;
   /** Milliseconds without a byte after which an upload is given up. */
   readonly idleMs: number;
 
@@ -21,6 +23,7 @@ export class ExperimentLimits {
     this.maxHeaderBytes = limits.maxHeaderBytes ?? 512 * 1024;
     this.maxDepth = limits.maxDepth ?? 100;
     this.maxRatio = limits.maxRatio ?? 300;
+    this.maxRuns = limits.maxRuns ?? 5000;
     this.maxUploads = limits.maxUploads ?? 8;
     this.idleMs = limits.idleMs ?? 30_000;
   }

@@ -1,7 +1,7 @@
 import { type Metadata } from '@fairlead/eventing';
-import { Conflict, NotFound } from '@fairlead/http';
+import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/http';
 import { v4 as newId } from 'uuid';
-import type { RunChange } from './experiment';
+import type { RunChange, RunsReceived } from './experiment';
 import { experimentsView } from './experiments.view';
 import { appendFeedback, feedbackEvents, type SentFeedback } from './live-feedback.commands';
 import type { SentRun } from './live-runs.body';
@@ -11,6 +11,8 @@ import { sessionStream } from './session-names';
 
 /** Where runs go that name no session. */
 const DEFAULT_SESSION = 'default';
+/** Sessions that the runs of one request may name. */
+const MOST_SESSIONS = 100;
 
 interface Place {
   readonly id: string;
@@ -36,14 +38,17 @@ export async function receiveRuns(
   for (const run of sent) {
     const session = places.get(run.change.id) ?? (await sessionOf(parts, tenantId, run, named, metadata));
     places.set(run.change.id, session);
-    bySession.set(session, [...(bySession.get(session) ?? []), run.change]);
+    const runs = bySession.get(session);
+    if (runs) runs.push(run.change);
+    else bySession.set(session, [run.change]);
   }
   await requireLive(parts, [...bySession.keys()]);
   // Nothing is recorded when something is too large to be.
-  const appends = [...bySession].flatMap(([session, runs]) => {
+  const appends: { stream: string; event: RunsReceived }[] = [];
+  for (const [session, runs] of bySession) {
     const stream = sessionStream(session);
-    return splitRuns(stream, runs, metadata).map((event) => ({ stream, event }));
-  });
+    for (const event of await splitRuns(stream, runs, metadata)) appends.push({ stream, event });
+  }
   const given = feedback.length > 0 ? await feedbackEvents(parts, tenantId, feedback, places, metadata) : [];
   let last = 0n;
   for (const { stream, event } of appends) {
@@ -90,17 +95,23 @@ async function sessionOf(
   named: Map<string, string>,
   metadata: Metadata,
 ): Promise<string> {
+  const wanted = sessionId ?? `name ${sessionName ?? DEFAULT_SESSION}`;
+  const found = named.get(wanted);
+  if (found !== undefined) return found;
+  if (named.size === MOST_SESSIONS) {
+    throw new PayloadTooLarge(`The runs name more than ${MOST_SESSIONS} sessions: send them in several requests.`);
+  }
   if (sessionId !== undefined) {
     const { rowCount } = await parts.pool.query('select 1 from sessions where id = $1 and tenant_id = $2', [
       sessionId,
       tenantId,
     ]);
     if (!rowCount) throw new NotFound(`Session ID ${sessionId} not found.`);
+    named.set(wanted, sessionId);
     return sessionId;
   }
-  const name = sessionName ?? DEFAULT_SESSION;
-  const id = named.get(name) ?? (await sessionCalled(parts, tenantId, name, metadata));
-  named.set(name, id);
+  const id = await sessionCalled(parts, tenantId, sessionName ?? DEFAULT_SESSION, metadata);
+  named.set(wanted, id);
   return id;
 }
 

@@ -3,9 +3,10 @@ import { Access, Area, Describe, metadataOf, NotFound, path, shape, warnOfIgnore
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { batchBody, readBatch, readMultipart, readRun, runBody, runChange, type SentRun } from './live-runs.body';
-import type { SentFeedback } from './live-feedback.commands';
+import { batchBody, runBody, runChange, type SentParts } from './live-runs.body';
 import { hasRun, receiveRuns } from './live-runs.commands';
+import type { BodyKind } from './live-runs.read';
+import { LiveRunsThread } from './live-runs.thread';
 import { readBytes, readJson } from './opaque.body';
 import { idPath } from './reading.http';
 
@@ -21,6 +22,7 @@ export class LiveRunsController {
     readonly pool: Pool,
     readonly store: EventStore,
     readonly followers: Followers,
+    private readonly thread: LiveRunsThread,
   ) {}
 
   @Post()
@@ -39,7 +41,7 @@ export class LiveRunsController {
     gives: ['Warning'],
   })
   async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.receive(request, reply, [readRun(await readJson(request, MOST_BYTES))]);
+    return this.receive(request, reply, await this.read(request, 'run', await readJson(request, MOST_BYTES)));
   }
 
   @Post('batch')
@@ -57,7 +59,7 @@ export class LiveRunsController {
     gives: ['Warning'],
   })
   async batch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.receive(request, reply, readBatch(await readJson(request, MOST_BYTES)));
+    return this.receive(request, reply, await this.read(request, 'batch', await readJson(request, MOST_BYTES)));
   }
 
   @Post('multipart')
@@ -78,8 +80,7 @@ export class LiveRunsController {
   })
   async multipart(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const body = await readBytes(request, MOST_BYTES);
-    const { runs, feedback, ignored } = readMultipart(body, request.headers['content-type'] ?? '');
-    return this.receive(request, reply, runs, feedback, ignored);
+    return this.receive(request, reply, await this.read(request, 'multipart', body, request.headers['content-type']));
   }
 
   @Patch(':run_id')
@@ -97,16 +98,14 @@ export class LiveRunsController {
     const body = await readJson(request, MOST_BYTES);
     const { run_id: id } = path(runPath, request);
     if (!(await hasRun(this, request.actor.tenantId, id))) throw new NotFound(`Run ID ${id} not found.`);
-    return this.receive(request, reply, [readRun(body, id)]);
+    return this.receive(request, reply, await this.read(request, 'run', body, id));
   }
 
-  private async receive(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    runs: readonly SentRun[],
-    feedback: readonly SentFeedback[] = [],
-    ignored: readonly string[] = [],
-  ) {
+  private read({ actor }: FastifyRequest, kind: BodyKind, body: Buffer, argument?: string): Promise<SentParts> {
+    return this.thread.read(actor.tenantId, kind, body, argument);
+  }
+
+  private async receive(request: FastifyRequest, reply: FastifyReply, { runs, feedback, ignored }: SentParts) {
     if (runs.length + feedback.length > 0)
       await receiveRuns(this, request.actor.tenantId, runs, metadataOf(request), feedback);
     warnOfIgnored(reply, [...ignored, ...runs.flatMap((run) => run.ignored)]);

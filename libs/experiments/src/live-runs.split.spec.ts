@@ -6,25 +6,25 @@ const split = (runs: Parameters<typeof splitRuns>[1]) => splitRuns('experiment-1
 const text = (bytes: number) => JSON.stringify('x'.repeat(bytes));
 
 describe('Runs that were sent', () => {
-  it('are one event while they fit into one', () => {
+  it('are one event while they fit into one', async () => {
     const runs = [
       { id: 'a', name: 'one', inputs: text(1000) },
       { id: 'b', outputs: text(1000) },
     ];
-    expect(split(runs)).toEqual([{ type: 'RunsReceived', data: { runs } }]);
+    expect(await split(runs)).toEqual([{ type: 'RunsReceived', data: { runs } }]);
   });
 
-  it('are as many events as they need, in order, each of which can be appended', () => {
+  it('are as many events as they need, in order, each of which can be appended', async () => {
     const runs = Array.from({ length: 50 }, (_, n) => ({ id: `run-${n}`, inputs: text(60_000 + n) }));
-    const events = split(runs);
+    const events = await split(runs);
     expect(events).toHaveLength(4);
     expect(events.flatMap(({ data }) => data.runs)).toEqual(runs);
     for (const event of events) expect(appendedBytes(event, metadata)).toBeLessThanOrEqual(MAX_APPEND_BYTES);
   });
 
-  it('are told member by member when one is too large by itself', () => {
+  it('are told member by member when one is too large by itself', async () => {
     const run = { id: 'a', name: 'one', inputs: text(600_000), outputs: text(600_000), error: 'late' };
-    const events = split([run, { id: 'b' }]);
+    const events = await split([run, { id: 'b' }]);
     expect(events.map(({ data }) => data.runs.map((change) => Object.keys(change)))).toEqual([
       [
         ['id', 'name'],
@@ -35,7 +35,20 @@ describe('Runs that were sent', () => {
     expect(Object.assign({}, ...events.flatMap(({ data }) => data.runs).slice(0, 4))).toEqual(run);
   });
 
-  it('cannot be told when one member is too large for an event', () => {
-    expect(() => split([{ id: 'a', inputs: text(MAX_APPEND_BYTES) }])).toThrow(AppendTooLarge);
+  it('cannot be told when one member is too large for an event', async () => {
+    await expect(split([{ id: 'a', inputs: text(MAX_APPEND_BYTES) }])).rejects.toThrow(AppendTooLarge);
+  });
+
+  it('let other requests go on while they are measured', async () => {
+    let turns = 0;
+    let done = false;
+    const count = () => {
+      turns += 1;
+      if (!done) setImmediate(count);
+    };
+    setImmediate(count);
+    await split(Array.from({ length: 40 }, (_, n) => ({ id: `run-${n}`, inputs: text(500_000) })));
+    done = true;
+    expect(turns).toBeGreaterThanOrEqual(19);
   });
 });

@@ -14,7 +14,8 @@ const ignored = new Counter({
 export function warnOfIgnored(reply: FastifyReply, names: readonly string[]): void {
   if (names.length === 0) return;
   ignored.inc(names.length);
-  const shown = [...new Set(names)].map((name) => name.replaceAll(/[^\w.-]/g, '?').slice(0, LONGEST_NAME));
-  const more = shown.length > MOST_NAMES ? ', ...' : '';
-  void reply.header('warning', `299 - "Not kept: ${shown.slice(0, MOST_NAMES).join(', ')}${more}"`);
+  const distinct = [...new Set(names)];
+  const shown = distinct.slice(0, MOST_NAMES).map((name) => name.replaceAll(/[^\w.-]/g, '?').slice(0, LONGEST_NAME));
+  const more = distinct.length > MOST_NAMES ? ', ...' : '';
+  void reply.header('warning', `299 - "Not kept: ${shown.join(', ')}${more}"`);
 }

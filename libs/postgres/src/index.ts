@@ -7,5 +7,5 @@ export { makeDirectory } from './make-directory';
 export { opaqueStorage } from './opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading } from './reading';
 export { openRequestPool, type ReadOptions } from './request-pool';
-export { ShareExceeded } from './shares';
+export { ShareExceeded, Shares } from './shares';
 export { DatabaseProblem, isConnectionLost } from './problem';

@@ -15,6 +15,7 @@ export interface ReadOptions {
 
 /** Requests of one owner that may wait for a connection. */
 const WAITING = 200;
+const TOO_MANY = 'Too many reads of one workspace wait for the database.';
 const CONNECT_MS = 5_000;
 /** A server that does not take a cancel request by then takes none; its own timeout ends the statement. */
 const CANCEL_MS = 5_000;
@@ -53,7 +54,7 @@ export function openRequestPool(
   });
   // A connection that is lost while nobody uses it is replaced by the next one.
   reads.on('error', () => undefined);
-  const shares = new Shares(total, Math.max(1, Math.floor(total / 2)), WAITING);
+  const shares = new Shares(total, Math.max(1, Math.floor(total / 2)), WAITING, TOO_MANY);
   const connect = (done?: Connected) => {
     const request = currentReading();
     if (!request) return done ? main.connect(done as never) : main.connect();

@@ -1,7 +1,10 @@
 /** The owner has too many requests waiting already. */
 export class ShareExceeded extends Error {
-  constructor(readonly owner: string) {
-    super('Too many reads of one workspace wait for the database.');
+  constructor(
+    readonly owner: string,
+    message: string,
+  ) {
+    super(message);
     this.name = 'ShareExceeded';
   }
 }
@@ -23,6 +26,8 @@ export class Shares {
     total: number,
     private readonly perOwner: number,
     private readonly waiting: number,
+    /** Of the ShareExceeded. */
+    private readonly message: string,
   ) {
     this.free = total;
   }
@@ -51,7 +56,7 @@ export class Shares {
 
   private wait(owner: string, signal: AbortSignal): Promise<void> {
     const queue = this.queues.get(owner) ?? [];
-    if (queue.length >= this.waiting) throw new ShareExceeded(owner);
+    if (queue.length >= this.waiting) throw new ShareExceeded(owner, this.message);
     this.queues.set(owner, queue);
     return new Promise((resolve, reject) => {
       const leave = () => {

@@ -8,5 +8,6 @@ export const experiments: Service = {
       maxBytes: limits.uploadMaxBytes,
       maxRowBytes: limits.uploadMaxRowBytes,
       maxDepth: limits.maxDepth,
+      maxRuns: limits.maxRuns,
     }),
 };

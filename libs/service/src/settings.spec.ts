@@ -28,6 +28,7 @@ describe('The settings', () => {
         uploadMaxBytes: 268_435_456,
         uploadMaxRowBytes: 16_777_216,
         bodyMaxBytes: 8_388_608,
+        maxRuns: 5000,
         bodyMaxValues: 20_000,
         maxDepth: 100,
       },

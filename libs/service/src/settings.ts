@@ -72,6 +72,8 @@ export interface Limits {
   readonly uploadMaxRowBytes: number;
   /** Any other body. */
   readonly bodyMaxBytes: number;
+  /** Runs and feedback that one request may send. */
+  readonly maxRuns: number;
   /** Members and elements of any other JSON body. */
   readonly bodyMaxValues: number;
   /** Nested arrays and objects in a body. */
@@ -129,6 +131,7 @@ export function readSettings(env: Environment): Settings {
       uploadMaxBytes: read('UPLOAD_MAX_BYTES', 256 * MIB, whole(1, Number.MAX_SAFE_INTEGER)),
       uploadMaxRowBytes: read('UPLOAD_MAX_ROW_BYTES', 16 * MIB, whole(1, 256 * MIB)),
       bodyMaxBytes: read('BODY_MAX_BYTES', 8 * MIB, whole(1024, 256 * MIB)),
+      maxRuns: read('RUNS_MAX', 5000, whole(1, 1_000_000)),
       bodyMaxValues: read('BODY_MAX_VALUES', 20_000, whole(100, 10_000_000)),
       maxDepth: read('MAX_DEPTH', 100, whole(4, 1000)),
     },

@@ -13,6 +13,7 @@ import { type Figure, met, shown } from './figure';
 import { appendFigures, replayFigure } from './log.figures';
 import { missing, psql } from './programs';
 import { toolsFigures } from './tools.figures';
+import { writesFigure } from './writes.figures';
 
 const PAGE = join(__dirname, '../../../docs/performance.md');
 const [START, END] = ['<!-- figures -->', '<!-- /figures -->'];
@@ -23,7 +24,7 @@ type Report = (figures: Figure | Figure[]) => void;
 async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
   const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
   try {
-    if (['list', 'patch', 'upload', 'large', 'compare'].some(wanted)) {
+    if (['list', 'patch', 'upload', 'large', 'compare', 'writes'].some(wanted)) {
       const fairlead = await BenchServer.start(server.url, folder);
       try {
         if (wanted('list')) report(await listFigure(fairlead));
@@ -31,6 +32,7 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
         if (wanted('upload')) report(await uploadFigures(fairlead, server.url, folder));
         if (wanted('large')) report(await largeUploadFigures(fairlead));
         if (wanted('compare')) report(await compareFigures(fairlead, server.url));
+        if (wanted('writes')) report(await writesFigure(fairlead));
       } finally {
         await fairlead.stop();
       }

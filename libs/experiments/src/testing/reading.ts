@@ -17,6 +17,7 @@ import { experimentsView } from '../experiments.view';
 import { FeedbackController } from '../feedback.controller';
 import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../limits';
+import { LiveRunsThread } from '../live-runs.thread';
 import { LiveRunsController } from '../live-runs.controller';
 import { experimentsMigrations } from '../migrations';
 import { RunsController } from '../runs.controller';
@@ -78,6 +79,7 @@ export async function startReading(): Promise<Reading> {
       { provide: EventStore, useValue: store },
       { provide: Pool, useValue: database.pool },
       { provide: ExperimentLimits, useValue: new ExperimentLimits() },
+      LiveRunsThread,
       Comparisons,
       Followers,
     ],
