@@ -1,0 +1,37 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** Where the test run of a clean clone installs the SDK. */
+const INSTALLED = join(__dirname, '../../../../.cache/python/bin/python');
+const PROGRAMS = join(__dirname, 'langsmith-python');
+const RUN_MS = 120_000;
+
+/** A Python that has the SDK; undefined when there is none. */
+export function pythonWithSdk(): string | undefined {
+  return [INSTALLED, 'python3'].find((python) => {
+    const { status } = spawnSync(python, ['-c', 'import langsmith'], { stdio: 'ignore', timeout: RUN_MS });
+    return status === 0;
+  });
+}
+
+/** Runs one of the programs beside this file; what it prints as `made {…}`. */
+export function runProgram(
+  python: string,
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Readonly<Record<string, string>>> {
+  return new Promise((resolve, reject) => {
+    const program = join(PROGRAMS, name);
+    execFile(
+      python,
+      [program, ...args],
+      { env: { PATH: process.env.PATH, ...env }, timeout: RUN_MS },
+      (error, output, errors) => {
+        const made = /^made (.*)$/m.exec(output)?.[1];
+        if (made === undefined) reject(error ?? new Error(`${name} made nothing: ${errors}`));
+        else resolve(JSON.parse(made) as Readonly<Record<string, string>>);
+      },
+    );
+  });
+}
