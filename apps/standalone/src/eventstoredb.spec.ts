@@ -104,6 +104,24 @@ describe('The standalone service with its log in EventStoreDB (double)', () => {
     expect((await call(third.url, 'GET', '/v2/deployments')).body.resources).toHaveLength(2);
   });
 
+  it('answers 409 for a deployment whose stream was deleted in the server by hand, and goes on with all others', async () => {
+    const { url } = await start();
+    const { id } = (await call(url, 'POST', '/v2/deployments', deployment('deleted'))).body;
+    const other = (await call(url, 'POST', '/v2/deployments', deployment('other'))).body.id;
+    for (const one of [id, other]) {
+      await until(async () => (await call(url, 'GET', `/v2/deployments/${one}`)).body.active_revision_id);
+    }
+    double.log.tombstone(`deployment-${id}`);
+    const change = { source_revision_config: { image_uri: 'registry.example/agent:2' } };
+    const refused = { status: 409, body: { detail: `The history deployment-${id} was deleted in the event store.` } };
+    expect(await call(url, 'PATCH', `/v2/deployments/${id}`, change)).toMatchObject(refused);
+    expect(await call(url, 'GET', `/v2/deployments/${id}/history`)).toMatchObject(refused);
+    expect((await call(url, 'PATCH', `/v2/deployments/${other}`, change)).status).toBe(200);
+    expect((await call(url, 'POST', '/v2/deployments', deployment('new'))).status).toBe(201);
+    await until(async () => (await call(url, 'GET', '/v2/deployments')).body.resources.length === 3);
+    await until(async () => (await call(url, 'GET', '/health/ready')).status === 200);
+  });
+
   it('takes as many secrets as an event can hold and refuses more with 413, leaving nothing behind', async () => {
     const { url } = await start();
     const secrets = (count: number, bytes: number) =>

@@ -37,7 +37,7 @@ export abstract class EventStore {
   /**
    * Appends events to the end of a stream, all or none, durable when the promise resolves.
    * `expectedVersion` is the number of events the caller has seen (0 for a new stream), or 'any'.
-   * @throws VersionConflict when the stream holds another number of events, AppendTooLarge
+   * @throws VersionConflict when the stream holds another number of events, AppendTooLarge, StreamDeleted
    */
   abstract append(
     stream: string,
@@ -46,7 +46,10 @@ export abstract class EventStore {
     metadata: Metadata,
   ): Promise<Appended>;
 
-  /** The events of a stream with a version above `after`, oldest first; empty when there is none. */
+  /**
+   * The events of a stream with a version above `after`, oldest first; empty when there is none.
+   * @throws StreamDeleted when some of them are not there any more
+   */
   abstract read(stream: string, after?: number): Promise<Recorded[]>;
 
   /** All events after `position` in commit order: those there are, then live ones until `signal` aborts. */
@@ -55,9 +58,25 @@ export abstract class EventStore {
   /** Position of the newest event, 0 when there is none. */
   abstract head(): Promise<bigint>;
 
+  /** The streams that were deleted, or cut off at their beginning, in the server and not by Fairlead. */
+  async deletedStreams(): Promise<readonly string[]> {
+    return [];
+  }
+
   /** Resolves when events can be appended, as far as that can be told without appending one; rejects when not. */
   async ready(): Promise<void> {
     await this.head();
+  }
+}
+
+/**
+ * The stream was deleted, or its oldest events were cut off, in the server of the log and not by Fairlead: what it stands
+ * for is not known any more. Only a backup of the log brings it back.
+ */
+export class StreamDeleted extends Error {
+  constructor(readonly stream: string) {
+    super(`The history ${stream} was deleted in the event store.`);
+    this.name = 'StreamDeleted';
   }
 }
 

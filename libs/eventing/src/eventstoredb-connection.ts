@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ErrorType, EventStoreDBClient, isCommandError, type StreamingRead } from '@eventstore/db-client';
 import type { Channel } from '@grpc/grpc-js';
+import { StreamDeleted } from './event-store';
 import { findLeader, NoLeader, nodesOf } from './eventstoredb-leader';
 
 /** Milliseconds that one attempt may be without progress, and after which no further attempt is made. */
@@ -82,7 +83,7 @@ export class EventStoreDbConnection {
         const attempt = this.limits.attempt + more;
         return await inTime(attempt, replaced.signal, doubt, (signal, alive) => work(client, signal, alive));
       } catch (error) {
-        if (FINAL.has(typeOf(error) ?? '')) throw error;
+        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted) throw error;
         if (Date.now() + pause > end) throw new EventStoreUnreachable(error);
         // A client that found no leader does not look again.
         if (isSilence(error) || error instanceof NoLeader) this.replace(line);

@@ -1,11 +1,15 @@
 import {
+  type AllStreamResolvedEvent,
   type AppendToStreamOptions,
   BACKWARDS,
   END,
+  eventTypeFilter,
   jsonEvent,
   type JSONEventData,
   MaxAppendSizeExceededError,
   NO_STREAM,
+  START,
+  StreamDeletedError,
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
@@ -20,11 +24,20 @@ import {
   type Filter,
   matches,
   type NewEvent,
+  StreamDeleted,
   VersionConflict,
 } from './event-store';
 import { EventStoreDbBatches } from './eventstoredb-batches';
 import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
-import { hasOriginalTime, isOurs, originalTime, toEvent, versionOf, withOriginalTime } from './eventstoredb-event';
+import {
+  hasOriginalTime,
+  isOurs,
+  markedBy,
+  originalTime,
+  toEvent,
+  versionOf,
+  withOriginalTime,
+} from './eventstoredb-event';
 import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
 import { EventStoreDbTail } from './eventstoredb-tail';
 import { StreamTimes } from './eventstoredb-times';
@@ -156,10 +169,42 @@ export class EventStoreDbStore extends EventStore {
           if (event) events.push(toEvent(event));
         }
       } catch (error) {
+        if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
         if (!(error instanceof StreamNotFoundError)) throw error;
+        if (after > 0) throw new StreamDeleted(stream);
       }
+      // A server gives what is left of a stream that was cut off.
+      if (events.length > 0 && events[0]!.version !== after + 1) throw new StreamDeleted(stream);
       this.times.note(events.at(-1));
       return events;
+    });
+  }
+
+  /** As the markers in the log say: of streams that were deleted, and of metadata that cuts streams off. */
+  override async deletedStreams(): Promise<readonly string[]> {
+    return this.connection.call(async (client, signal, alive) => {
+      const deleted = new Set<string>();
+      const filter = eventTypeFilter({ prefixes: ['$streamDeleted', '$metadata'] });
+      const all = client.subscribeToAll({ fromPosition: START, filter, requiresLeader: true });
+      // Pushed among the events, so that it is read after those that came before it.
+      all.on('caughtUp', () => void all.push('caught up'));
+      try {
+        await new Promise<void>((resolve, reject) => {
+          all.on('data', (item: AllStreamResolvedEvent | 'caught up') => {
+            alive();
+            if (item === 'caught up') return resolve();
+            const marked = item.event && markedBy(item.event);
+            if (marked?.cut) deleted.add(marked.stream);
+            else if (marked) deleted.delete(marked.stream);
+          });
+          all.on('error', reject).on('close', reject);
+          signal.addEventListener('abort', reject, { once: true });
+        });
+      } finally {
+        all.unsubscribe().catch(() => undefined);
+        all.removeAllListeners('data').resume();
+      }
+      return [...deleted];
     });
   }
 
@@ -280,6 +325,7 @@ export class EventStoreDbStore extends EventStore {
       this.times.note({ stream, ...appended });
       return appended;
     } catch (error) {
+      if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
       if (error instanceof MaxAppendSizeExceededError)
         throw new AppendTooLarge(
           stream,
@@ -288,7 +334,7 @@ export class EventStoreDbStore extends EventStore {
       if (!(error instanceof WrongExpectedVersionError)) throw error;
       const { actualVersion } = error;
       const actual = typeof actualVersion === 'bigint' ? versionOf(actualVersion) : 0;
-      if (actual === undefined) throw error;
+      if (actual === undefined) throw new StreamDeleted(stream);
       throw new VersionConflict(stream, version, actual);
     }
   }

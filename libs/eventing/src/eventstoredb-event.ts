@@ -22,6 +22,17 @@ export function isOurs({ streamId, type, revision }: RecordedEvent): boolean {
   return !streamId.startsWith('$') && !type.startsWith('$') && versionOf(revision) !== undefined;
 }
 
+/**
+ * What a marker of the server says of a stream of ours: whether it is cut off, at its beginning or as a whole, from then
+ * on. Undefined for what is no such marker.
+ */
+export function markedBy({ streamId, type, data }: RecordedEvent): { stream: string; cut: boolean } | undefined {
+  if (type === '$streamDeleted' && !streamId.startsWith('$')) return { stream: streamId, cut: true };
+  if (type !== '$metadata' || !streamId.startsWith('$$') || streamId.startsWith('$$$')) return undefined;
+  const metadata = Object(data) as Readonly<Record<string, unknown>>;
+  return { stream: streamId.slice(2), cut: ['$tb', '$maxCount', '$maxAge'].some((limit) => Boolean(metadata[limit])) };
+}
+
 /** Metadata for an event with a time that is not the server's: its writer's, or that of the store it was moved from. */
 export function withOriginalTime(metadata: Metadata, time: string): Metadata {
   return { ...metadata, originalTime: time } as Metadata;

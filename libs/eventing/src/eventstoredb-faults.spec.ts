@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient, NO_STREAM, jsonEvent, MaxAppendSizeExceededError } from '@eventstore/db-client';
 import { v7 as uuid } from 'uuid';
-import { AppendTooLarge, EventStoreDbStore, EventStoreUnreachable, MAX_APPEND_BYTES, VersionConflict } from '.';
+import {
+  AppendTooLarge,
+  EventStoreDbStore,
+  EventStoreUnreachable,
+  MAX_APPEND_BYTES,
+  StreamDeleted,
+  VersionConflict,
+} from '.';
 import { EsdbLog, EventStoreDbDouble, take } from './testing';
 
 const ROOT = join(__dirname, '../../..');
@@ -241,6 +248,48 @@ it('says nothing of a node whose TLS name is its IP address', () => {
   const open = `new (require('./libs/eventing/src/eventstoredb-connection.ts').EventStoreDbConnection)('esdb://127.0.0.1:1');`;
   expect(said('')).toContain('DEP0123');
   expect(said(open)).toBe('');
+});
+
+describe('A stream that was deleted in EventStoreDB by hand', () => {
+  async function withMetadata(double: EventStoreDbDouble, stream: string, metadata: object) {
+    const client = EventStoreDBClient.connectionString(double.url);
+    const event = jsonEvent({ type: '$metadata', data: { ...metadata } });
+    await client.appendToStream(`$$${stream}`, event);
+    await client.dispose();
+  }
+
+  it('is named as deleted where it is read or written, and stops nobody else', async () => {
+    const double = await start();
+    const store = storeOn(double.url);
+    const before = take(store, 0n, 3);
+    await store.append('note-1', 0, [noted('a')], {});
+    await store.append('note-2', 0, [noted('b')], {});
+    double.log.tombstone('note-1');
+    const last = await store.append('note-3', 0, [noted('c')], {});
+    expect((await before).map(({ stream }) => stream)).toEqual(['note-1', 'note-2', 'note-3']);
+    expect((await take(storeOn(double.url), 0n, 3)).at(-1)!.position).toBe(last.position);
+    double.log.tombstone('note-3');
+    expect(await storeOn(double.url).head()).toBe(last.position);
+    const gone = { name: 'StreamDeleted', stream: 'note-1' };
+    await expect(store.read('note-1')).rejects.toMatchObject(gone);
+    await expect(store.append('note-1', 1, [noted('d')], {})).rejects.toMatchObject(gone);
+    await expect(store.append('note-1', 'any', [noted('d')], {})).rejects.toMatchObject(gone);
+    expect(await store.deletedStreams()).toEqual(['note-1', 'note-3']);
+  });
+
+  it.each([{ $tb: 2 }, { $maxCount: 1 }])('is no stream of other events when its metadata is %j', async (metadata) => {
+    const double = await start();
+    const store = storeOn(double.url);
+    for (let n = 0; n < 3; n++) await store.append('note-1', n, [noted(`${n}`)], {});
+    await withMetadata(double, 'note-1', metadata);
+    await expect(store.read('note-1')).rejects.toBeInstanceOf(StreamDeleted);
+    expect(await store.deletedStreams()).toEqual(['note-1']);
+    await withMetadata(double, 'note-1', { $tb: 3 });
+    await expect(store.read('note-1', 3)).rejects.toBeInstanceOf(StreamDeleted);
+    await withMetadata(double, 'note-1', {});
+    expect(await store.read('note-1')).toHaveLength(3);
+    expect(await store.deletedStreams()).toEqual([]);
+  });
 });
 
 describe('Subscribing to EventStoreDB', () => {

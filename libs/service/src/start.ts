@@ -10,9 +10,10 @@ import {
   masterKeyFile,
   measureEventing,
   openEventStore,
+  StreamDeleted,
   Vault,
 } from '@fairlead/eventing';
-import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/http';
+import { Conflict, createServer, httpMigrations, mapError, type ServerOptions, startTracing } from '@fairlead/http';
 import {
   makeDirectory,
   type MigrationClass,
@@ -28,6 +29,8 @@ import { Registry } from 'prom-client';
 import { requireOneWorkspace } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
+
+mapError(StreamDeleted, ({ message }) => new Conflict(message));
 
 /** What a process runs. */
 export interface Program {

@@ -95,3 +95,11 @@ it('holds the log against its seals, and names an event that was changed', async
   expect(findings.map(({ where }) => where).join('\n')).toContain(`${written.stream}, versions `);
   expect((await audited()).findings).toEqual([]);
 }, 60_000);
+
+it('names a stream that was deleted in the server by hand', async () => {
+  const { stream } = double.log.events.find(({ type }) => type === 'DeploymentCreated')!;
+  double.log.tombstone(stream);
+  expect((await audited()).findings).toEqual([
+    { where: stream, reason: 'it was deleted, or its oldest events were cut off, in the event store' },
+  ]);
+}, 60_000);

@@ -77,6 +77,9 @@ export async function checkLog(
       reason: `the event at position ${position}, which was sealed, is missing`,
     });
   }
+  for (const stream of await store.deletedStreams()) {
+    findings.push({ where: stream, reason: 'it was deleted, or its oldest events were cut off, in the event store' });
+  }
   for (const [stream, check] of chains) {
     for (const { after, until, reason } of check.report().broken) {
       findings.push({ where: `${stream}, versions ${after + 1} to ${Math.max(until, after + 1)}`, reason });

@@ -161,6 +161,7 @@ export class EventStoreDbDouble {
     const stream = messages.streamOf(options!);
     this.count(stream).appends += 1;
     const judged = this.log.append(stream, expected, events);
+    if ('deleted' in judged) return answer(messages.refusals.deleted(judged.deleted));
     if (this.lostAnswers > 0) this.lostAnswers -= 1;
     else answer(null, messages.appended(judged, expected));
   }
@@ -206,24 +207,26 @@ export class EventStoreDbDouble {
     if (kind === 'subscribe') return this.subscribe(call, options);
     const name = options.hasStream() && messages.streamOf(options.getStream()!);
     if (name) this.count(name).reads += 1;
-    if (name && this.log.stream(name).length === 0) await send(call, messages.notFound(name));
-    let left = Number(options.getCount());
+    if (name && this.log.isDeleted(name)) return void call.emit('error', messages.refusals.deleted(name));
+    const left = name ? this.log.stream(name).length - this.log.beginningOf(name) : 0;
+    if (name && left <= 0) await send(call, messages.notFound(name));
+    let most = Number(options.getCount());
     const records = name ? this.ofStream(options, name) : this.ofAll(options);
     if (!records) return void call.emit('error', messages.refusals.invalidPosition());
     for (const record of records) {
-      if (left-- <= 0 || call.cancelled) break;
+      if (most-- <= 0 || call.cancelled) break;
       await send(call, messages.read(record));
     }
     call.end();
   }
 
   private ofStream(options: ReadReq.Options, name: string): readonly LogRecord[] {
-    const records = this.log.stream(name);
+    const records = this.log.stream(name).filter(({ revision }) => revision >= this.log.beginningOf(name));
     const stream = options.getStream()!;
     const backwards = options.getReadDirection() === ReadReq.Options.ReadDirection.BACKWARDS;
-    if (backwards)
-      return records.slice(0, stream.hasRevision() ? Number(stream.getRevision()) + 1 : undefined).reverse();
-    return stream.hasEnd() ? [] : records.slice(stream.hasRevision() ? Number(stream.getRevision()) : 0);
+    const at = stream.hasRevision() ? Number(stream.getRevision()) : undefined;
+    if (backwards) return records.filter(({ revision }) => revision <= (at ?? Infinity)).reverse();
+    return stream.hasEnd() ? [] : records.filter(({ revision }) => revision >= (at ?? 0));
   }
 
   /** Undefined when it is to begin at a position where no record begins. */

@@ -24,8 +24,14 @@ export type Expected = number | 'any' | 'no stream' | 'stream exists';
  * What an append came to: its last record; of no events, the revision that the stream has (-1 when there is none); and
  * that revision when the append expected another one.
  */
-export type Judged = { readonly last: LogRecord } | { readonly nothing: number } | { readonly current: number };
+export type Judged =
+  | { readonly deleted: string }
+  | { readonly last: LogRecord }
+  | { readonly nothing: number }
+  | { readonly current: number };
 
+/** The revision of the marker of a stream that was deleted: 2^63 - 1, as near as a number comes to it. */
+export const DELETED = Number(2n ** 63n - 1n);
 /** Where the first record begins. */
 const FIRST_POSITION = 166;
 const RECORD_BYTES = 120;
@@ -62,8 +68,30 @@ export class EsdbLog {
     return this.streams.get(name) ?? [];
   }
 
+  /** Deletes a stream for ever, as an operator can: its records stay in the log, and nothing can be read or appended. */
+  tombstone(stream: string): void {
+    const event = { id: uuid(), type: '$streamDeleted', contentType: 'application/json' };
+    this.write(stream, DELETED, [{ ...event, data: Buffer.from('{}'), metadata: Buffer.from('') }]);
+  }
+
+  isDeleted(name: string): boolean {
+    return this.stream(name).at(-1)?.type === '$streamDeleted';
+  }
+
+  /** The revision that reading a stream begins at, as its metadata says. */
+  beginningOf(name: string): number {
+    const metadata = this.stream(`$$${name}`).at(-1);
+    if (!metadata) return 0;
+    const { $tb = 0, $maxCount = Infinity } = JSON.parse(Buffer.from(metadata.data).toString()) as Record<
+      string,
+      number
+    >;
+    return Math.max($tb, this.stream(name).length - $maxCount);
+  }
+
   /** Appends unless the stream is at another revision, or answers what an earlier append of the same ids came to. */
   append(stream: string, expected: Expected, events: readonly Proposed[]): Judged {
+    if (this.isDeleted(stream)) return { deleted: stream };
     const existing = this.stream(stream);
     const current = existing.length - 1;
     const repeated = events.length > 0 ? this.repeated(existing, expected, events) : undefined;
@@ -115,7 +143,13 @@ export class EsdbLog {
     const records = events.map((event, index) => {
       // A server stamps each record by itself, so that those of one append differ now and then.
       const created = now + (Math.floor((begun + index) / TICK_RECORDS) > Math.floor(begun / TICK_RECORDS) ? 1 : 0);
-      const record = { ...event, stream, revision: revision + index, position, created };
+      const record = {
+        ...event,
+        stream,
+        revision: revision === DELETED ? DELETED : revision + index,
+        position,
+        created,
+      };
       position += sizeOf(record);
       return record;
     });

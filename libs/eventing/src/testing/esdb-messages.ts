@@ -6,6 +6,7 @@ import {
   AllStreamPosition,
   Empty,
   MaximumAppendSizeExceeded,
+  StreamDeleted,
   StreamIdentifier,
   UUID,
   WrongExpectedVersion,
@@ -23,7 +24,7 @@ import {
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { Any } from 'google-protobuf/google/protobuf/any_pb';
 import { Empty as ProtobufEmpty } from 'google-protobuf/google/protobuf/empty_pb';
-import type { Expected, Judged, LogRecord, Proposed } from './esdb-log';
+import { DELETED, type Expected, type Judged, type LogRecord, type Proposed } from './esdb-log';
 
 /** The services of EventStoreDB that the double speaks, as the client package describes them. */
 export const services = { streams: StreamsService, gossip: GossipService, features: ServerFeaturesService };
@@ -58,7 +59,7 @@ export function expectedOf(options: Wanted): Expected {
   return Number('getRevision' in options ? options.getRevision() : options.getStreamPosition());
 }
 
-export function appended(judged: Judged, expected: Expected): AppendResp {
+export function appended(judged: Exclude<Judged, { deleted: string }>, expected: Expected): AppendResp {
   const answer = new AppendResp();
   if ('nothing' in judged) {
     const success = new AppendResp.Success().setNoPosition(new Empty());
@@ -98,6 +99,10 @@ export function batchAppended(
     const at = new AllStreamPosition().setCommitPosition(`${position}`).setPreparePosition(`${position}`);
     return answer.setSuccess(new BatchAppendResp.Success().setCurrentRevision(`${revision}`).setPosition(at));
   }
+  if ('deleted' in judged) {
+    const name = new StreamDeleted().setStreamIdentifier(named(judged.deleted));
+    return answer.setError(failed('event_store.client.StreamDeleted', name.serializeBinary()));
+  }
   if ('tooLarge' in judged) {
     const limit = new MaximumAppendSizeExceeded().setMaxappendsize(judged.tooLarge);
     return answer.setError(failed('event_store.client.MaximumAppendSizeExceeded', limit.serializeBinary()));
@@ -121,7 +126,7 @@ export function read({
   const event = new ReadResp.ReadEvent.RecordedEvent()
     .setId(new UUID().setString(id))
     .setStreamIdentifier(named(stream))
-    .setStreamRevision(`${revision}`)
+    .setStreamRevision(`${revision === DELETED ? 2n ** 63n - 1n : revision}`)
     .setCommitPosition(`${position}`)
     .setPreparePosition(`${position}`)
     .setData(data)
@@ -202,6 +207,11 @@ export const refusals = {
       exception: 'not-leader',
       'leader-endpoint-host': address,
       'leader-endpoint-port': `${port}`,
+    }),
+  deleted: (stream: string) =>
+    refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+      exception: 'stream-deleted',
+      'stream-name': stream,
     }),
   tooLarge: (most: number) =>
     refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${most} Exceeded.`, {
