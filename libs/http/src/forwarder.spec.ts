@@ -19,6 +19,11 @@ import { type SampleServer, startSample } from './testing/sample-server';
 
 const SERVICE = 'sample';
 const CREATE = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
+/** The identity of a request for one of the routes below. */
+function identityOf(more: object = {}, service = SERVICE, by = keys): Promise<string> {
+  const asked = { id: 'one', method: 'GET', originalUrl: '/v2/deployments', headers: {}, actor: ACTOR, ...more };
+  return issueIdentity(by, service, asked);
+}
 const ACTOR = { keyId: 'k', tenantId: 't', organizationId: 'o', scopes: new Set(['admin'] as const) };
 
 let database: TestDatabase;
@@ -356,8 +361,8 @@ describe('A service behind a gateway', () => {
     expect((await ask(url)).status).toBe(401);
     expect((await ask(url, { 'x-api-key': 'owner' })).status).toBe(401);
     expect((await fetch(`${url}/info`)).status).toBe(401);
-    const token = await issueIdentity(keys, SERVICE, ACTOR, 'one');
-    expect((await ask(url, { [IDENTITY_HEADER]: token })).status).toBe(200);
+    expect((await ask(url, { [IDENTITY_HEADER]: await identityOf() })).status).toBe(200);
+    const token = await identityOf({ originalUrl: '/info' });
     expect((await fetch(`${url}/info`, { headers: { 'x-request-id': 'one', [IDENTITY_HEADER]: token } })).status).toBe(
       200,
     );
@@ -365,25 +370,65 @@ describe('A service behind a gateway', () => {
 
   it('refuses the identity of another request or for another service, a changed one, and one nobody signed', async () => {
     const { url } = await service();
-    const good = await issueIdentity(keys, SERVICE, ACTOR, 'one');
+    const good = await identityOf();
     const [head, claims, signature] = good.split('.') as [string, string, string];
     const forged = { ...(JSON.parse(Buffer.from(claims, 'base64url').toString()) as object), tid: 'other' };
     const unsigned = Buffer.from('{"alg":"none"}').toString('base64url');
     const bad = [
-      await issueIdentity(keys, 'another', ACTOR, 'one'),
-      await issueIdentity(keys, SERVICE, ACTOR, 'two'),
+      await identityOf({}, 'another'),
+      await identityOf({ id: 'two' }),
       `${head}.${Buffer.from(JSON.stringify(forged)).toString('base64url')}.${signature}`,
       `${unsigned}.${claims}.`,
       'x',
     ];
     for (const token of bad) expect((await ask(url, { [IDENTITY_HEADER]: token })).status).toBe(401);
-    const nobodys = await issueIdentity(keys, SERVICE, undefined, 'one');
+    const nobodys = await identityOf({ actor: undefined });
     expect((await ask(url, { [IDENTITY_HEADER]: nobodys })).status).toBe(403);
+  });
+
+  it('takes an identity once', async () => {
+    const { url } = await service();
+    const headers = { [IDENTITY_HEADER]: await identityOf() };
+    expect((await ask(url, headers)).status).toBe(200);
+    expect((await ask(url, headers)).status).toBe(401);
+  });
+
+  it('takes an identity for its method, path, query and body alone', async () => {
+    const { url } = await service();
+    const path = '/v2/deployments/0196b1f0-0000-7000-8000-000000000001';
+    const type = { 'content-type': 'application/json' };
+    const seen = [
+      { method: 'GET', originalUrl: path, headers: {} },
+      { method: 'PATCH', originalUrl: path, headers: { ...type, 'content-length': '2' }, readBody: Buffer.from('{}') },
+    ];
+    const forged: [string, string, string?][] = [
+      ['DELETE', path],
+      ['GET', `${path}?version=1`],
+      ['GET', '/v2/deployments'],
+      ['PATCH', `${path}?dry_run=true`, '{}'],
+      ['PATCH', path, '[]'],
+      ['PATCH', path, '{} '],
+      ['PATCH', path],
+      ['DELETE', path, '{}'],
+    ];
+    for (const [method, target, body] of forged) {
+      for (const one of seen) {
+        const headers = { 'x-request-id': 'one', [IDENTITY_HEADER]: await identityOf(one), ...(body && type) };
+        const { status } = await fetch(url + target, { method, headers, body });
+        expect([method, target, body, one.method, status]).toEqual([method, target, body, one.method, 401]);
+      }
+    }
+    for (const { method, originalUrl, headers, readBody } of seen) {
+      const identity = await identityOf({ method, originalUrl, headers, readBody });
+      const given = { 'x-request-id': 'one', [IDENTITY_HEADER]: identity, ...(readBody && type) };
+      const { status } = await fetch(url + originalUrl, { method, headers: given, body: readBody && '{}' });
+      expect([method, status < 300]).toEqual([method, true]);
+    }
   });
 
   it('refuses an identity that is too old', async () => {
     const { url } = await service();
-    const token = await issueIdentity(keys, SERVICE, ACTOR, 'one');
+    const token = await identityOf();
     jest.useFakeTimers({
       now: Date.now() + 60_000,
       doNotFake: ['setTimeout', 'setInterval', 'setImmediate', 'nextTick'],
@@ -398,16 +443,16 @@ describe('A service behind a gateway', () => {
   it('believes every gateway process, and none whose key was withdrawn', async () => {
     const fresh = new IdentityKeys(database.pool);
     const [one, two] = [new SigningKeys(database.pool), new SigningKeys(database.pool)];
-    const request = (token: string) => ({ id: 'one', headers: { [IDENTITY_HEADER]: token } }) as never;
+    const request = (token: string) =>
+      ({ id: 'one', method: 'GET', originalUrl: '/v2/deployments', headers: { [IDENTITY_HEADER]: token } }) as never;
     for (const signing of [one, two]) {
-      const actor = await checkIdentity(fresh, SERVICE, request(await issueIdentity(signing, SERVICE, ACTOR, 'one')));
+      const actor = await checkIdentity(fresh, SERVICE, request(await identityOf({}, SERVICE, signing)));
       expect(actor).toEqual(ACTOR);
     }
     await database.pool.query('delete from identity_keys where id = $1', [(await one.current()).id]);
     const later = new IdentityKeys(database.pool);
-    await expect(
-      checkIdentity(later, SERVICE, request(await issueIdentity(one, SERVICE, ACTOR, 'one'))),
-    ).rejects.toThrow('Invalid token');
+    const withdrawn = request(await identityOf({}, SERVICE, one));
+    await expect(checkIdentity(later, SERVICE, withdrawn)).rejects.toThrow('Invalid token');
   });
 
   it('hears what the client asked for and where from', async () => {

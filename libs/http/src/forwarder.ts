@@ -26,6 +26,7 @@ const TRIP = Symbol('trip');
 
 interface Trip {
   readonly target: string;
+  readonly request: FastifyRequest;
   readonly raw: IncomingMessage;
   readonly gone: AbortSignal;
   readonly patience: number;
@@ -87,14 +88,15 @@ export class Forwarder {
   }
 
   private async forward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { service, keys } = this.remote;
     const gone = untilGone(reply);
-    const identity = await issueIdentity(keys, service, request.actor, request.id);
     const { complete } = request.visit;
-    const trip = { target: request.originalUrl, raw: request.raw, gone, patience: patience(request), complete };
+    const trip = {
+      ...{ target: request.originalUrl, request, raw: request.raw },
+      ...{ gone, patience: patience(request), complete },
+    };
     return reply.from('/', {
       getUpstream: () => 'http://service',
-      rewriteRequestHeaders: (_, headers) => ({ ...headersFor(request, identity, headers), [TRIP]: trip }),
+      rewriteRequestHeaders: (_, headers) => ({ ...headersFor(request, headers), [TRIP]: trip }),
       rewriteHeaders: (headers) => headersBack(headers),
       // Whether a request can be sent again is decided where it is sent.
       retryDelay: () => null,
@@ -104,20 +106,24 @@ export class Forwarder {
 
   /** The answer of the first process that gives one. */
   private async send({ method, headers: { [TRIP]: trip, ...headers } }: Sent): Promise<Dispatcher.ResponseData> {
-    const { target: path, raw, gone: signal, patience, complete } = trip!;
+    const { target: path, request, raw, gone: signal, patience, complete } = trip!;
+    const { service, keys } = this.remote;
     let failure: unknown;
     // Once more than there are addresses: one address may stand for several processes.
     const order = this.replicas.order();
     for (const url of [...order, ...order.slice(0, 1)]) {
-      const body = bringsBody(raw) ? Readable.from(chunksOf(raw, complete), { objectMode: false }) : null;
+      const streamed = () => (bringsBody(raw) ? Readable.from(chunksOf(raw, complete), { objectMode: false }) : null);
+      const body = request.readBody ?? streamed();
       try {
+        // One for each attempt: a process takes an identity once.
+        headers[IDENTITY_HEADER] = await issueIdentity(keys, service, request);
         const limits = { headersTimeout: patience, bodyTimeout: patience };
         const answer = await this.agent.request({ origin: url, path, method, headers, body, signal, ...limits });
         this.replicas.answered(url);
         // Nobody else listens until the answer is sent on; when the client goes before that, the error would end the process.
         answer.body.on('error', () => undefined);
         // An answer may come before the request is complete: what is left of it is of no use then.
-        body?.once('close', () => raw.resume());
+        if (body instanceof Readable) body.once('close', () => raw.resume());
         return answer;
       } catch (error) {
         if (signal.aborted || isCutOff(raw) || error instanceof HttpProblem) throw error;
@@ -142,10 +148,9 @@ export class Forwarder {
 }
 
 /** Without what is the gateway's own, with what the service takes the gateway's word for. Ours come first. */
-function headersFor(request: FastifyRequest, identity: string, given: IncomingHttpHeaders): IncomingHttpHeaders {
+function headersFor(request: FastifyRequest, given: IncomingHttpHeaders): IncomingHttpHeaders {
   const entries = Object.entries(given).filter(([name]) => !OWN_HEADERS.has(name));
   const headers: IncomingHttpHeaders = {
-    [IDENTITY_HEADER]: identity,
     'x-request-id': request.id,
     'x-forwarded-for': request.ip,
     'x-forwarded-host': request.host,

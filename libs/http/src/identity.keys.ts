@@ -61,6 +61,9 @@ export class SigningKeys {
 export class IdentityKeys {
   private keys: ReadonlyMap<string, CryptoKey> = new Map();
   private readAt = 0;
+  /** Tokens that came here, in the period now and in the one before. */
+  private used = [new Set<string>(), new Set<string>()] as const;
+  private usedUntil = 0;
   private readonly reads = new SharedReads();
 
   constructor(private readonly pool: Pool) {}
@@ -77,6 +80,19 @@ export class IdentityKeys {
     const found = this.keys.get(id);
     if (!found) throw new errors.JWKSNoMatchingKey();
     return found;
+  }
+
+  /** Takes note of a token by its id, for `ms` milliseconds or longer; false when it came to this process before. */
+  use(id: string, ms: number): boolean {
+    const now = performance.now();
+    if (now > this.usedUntil) {
+      this.used = [new Set(), now > this.usedUntil + ms ? new Set() : this.used[0]];
+      this.usedUntil = now + ms;
+    }
+    const [current, before] = this.used;
+    if (current.has(id) || before.has(id)) return false;
+    current.add(id);
+    return true;
   }
 
   private read(): Promise<void> {

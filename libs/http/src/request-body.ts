@@ -3,9 +3,10 @@ import type { Admission } from './admission';
 import { sendProblem } from './answer';
 import { bringsBody } from './body-framing';
 import { type Pace, watchPace } from './body-pace';
-import { HttpProblem, PayloadTooLarge, RequestTimeout, UnsupportedMediaType } from './errors';
+import { HttpProblem, PayloadTooLarge, RequestTimeout, Unauthorized, UnsupportedMediaType } from './errors';
 import { FairShare } from './fair-share';
 import { HeldBytes } from './held-bytes';
+import { bodyHash } from './identity';
 import { parseJson } from './json';
 import { type Departure, ownerOf } from './visit';
 
@@ -23,29 +24,34 @@ export interface Limits extends Pace {
 
 // A body beyond the limit is read and dropped this far, because many clients look for an answer only when all is sent.
 const PATIENCE = 16 * 1024 * 1024;
+/** Larger bodies stream through a gateway. */
+const SIGNED_BYTES = 64 * 1024;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Bodies are parsed after authentication. JSON becomes its value, another content type its text, no body undefined.
- * Routes that asked for the stream get `request.raw` unread, and so does the process that a request is forwarded to. A
- * body that comes too slowly is given up with 408. When there is no memory for a body: 503. A request counts as under way
- * when its body is there. The answer is to be told when a request has ended.
+ * Routes that asked for the stream get `request.raw` unread, and so does a process that forwards a large body. A body that
+ * comes too slowly is given up with 408. When there is no memory for a body: 503. A request counts as under way when its
+ * body is there. The answer is to be told when a request has ended.
  */
 export function readBodies(instance: FastifyInstance, limits: Limits, admission: Admission): Departure {
   const account = new FairShare(Math.max(limits.memory, 4 * limits.body));
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (request, _payload, done) => {
     const held = (request.visit.held = new HeldBytes(account, ownerOf(request)));
-    const reading = isReadHere(request)
-      ? held.hold(0).then(() => readBody(request, limits, held))
-      : held.hold(0).then(() => undefined);
+    const reading = held.hold(0).then(async () => {
+      if (isReadHere(request)) return readBody(request, limits, held);
+      // reply-from would take what is the request's body for a value to encode again.
+      if (isSigned(request)) request.readBody = await readBytes(request, limits, held);
+      return undefined;
+    });
     reading.then((body) => {
       done(null, body);
     }, done);
   });
   instance.addHook('preHandler', (request, reply, done) => {
     const { visit, raw } = request;
-    if (!isReadHere(request) && bringsBody(raw)) {
+    if (!isReadHere(request) && request.readBody === undefined && bringsBody(raw)) {
       visit.complete = () => admission.complete(request);
       watchPace(request, limits, () => giveUp(request, reply));
       done();
@@ -65,6 +71,12 @@ function isReadHere({ routeOptions: { config } }: FastifyRequest): boolean {
   return config.forward !== true && config.stream !== true;
 }
 
+/** Whether the whole body is read before the request is forwarded, so that its hash is signed. */
+function isSigned({ headers, routeOptions: { config } }: FastifyRequest): boolean {
+  const length = Number(headers['content-length']);
+  return config.forward === true && config.stream !== true && length > 0 && length <= SIGNED_BYTES;
+}
+
 /** Answers a request whose body comes too slowly, whoever reads it, and ends its connection. */
 function giveUp(request: FastifyRequest, reply: FastifyReply): void {
   const end = () => request.raw.destroy(new RequestTimeout());
@@ -80,6 +92,8 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
   const bytes = await readBytes(request, limits, held);
+  const { expectedBody } = request;
+  if (expectedBody !== undefined && bodyHash(bytes) !== expectedBody) throw new Unauthorized();
   if (bytes.length === 0) return undefined;
   return isJson(request) ? parseJson(bytes, limits.depth, limits.values) : bytes.toString('utf8');
 }
