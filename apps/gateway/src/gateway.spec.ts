@@ -109,7 +109,8 @@ describe('A service behind the gateway', () => {
   it('answers the gateway alone, but for its health and its metrics', async () => {
     const forger = new SigningKeys(database.pool);
     const actor = { keyId: 'k', tenantId: 't', organizationId: 'o', scopes: new Set(['admin'] as const) };
-    const token = await issueIdentity(forger, 'deployments', actor, 'one');
+    const [method, originalUrl] = ROUTES.deployments;
+    const token = await issueIdentity(forger, 'deployments', { id: 'one', method, originalUrl, headers: {}, actor });
     await database.pool.query('delete from identity_keys where id = $1', [(await forger.current()).id]);
     for (const { name, url } of whole.processes) {
       const own = (headers = {}) => ask(...ROUTES[name], undefined, headers, url);

@@ -130,7 +130,8 @@ it('marks what is secret', () => {
 });
 
 async function send({ route, path, key, body, headers }: Sent): Promise<Response> {
-  return fetch(service.url + path, { method: route.method, headers: { 'x-api-key': key, ...headers }, body });
+  const how = { method: route.method, redirect: 'manual' } as const;
+  return fetch(service.url + path, { ...how, headers: { 'x-api-key': key, ...headers }, body });
 }
 
 it('describes how each route refuses requests', async () => {
@@ -173,7 +174,7 @@ it('describes what each route answers', async () => {
   for (const route of successes.inOrder()) {
     for (const request of successes.requestsTo(route)) {
       const response = await send(request);
-      if (response.ok) unseen.delete(nameOf(route));
+      if (response.ok || response.status === 302) unseen.delete(nameOf(route));
       else if (!request.refused) {
         faults.push(`${route.method} ${request.path} answered ${response.status}: ${await response.clone().text()}`);
       }

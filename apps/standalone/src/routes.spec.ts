@@ -117,6 +117,7 @@ it('declares a scope on every route', () => {
     '/v1/audit/keys',
     '/v1/integrations/:integration_id/webhook',
     '/v2/auth/callback/:provider_id',
+    '/v2/auth/start',
     '/v2/deployments/:deployment_id/uploads/:upload_id',
   ]);
 });

@@ -14,7 +14,7 @@ import { ProviderCommands } from './provider.commands';
 import { providerPath } from './provider.schema';
 import { covers, type Token } from './token';
 import { TokenRefresher } from './token.refresher';
-import { authenticateRequest, callbackQuery, finalizeRequest, waitPath, waitQuery } from './token.schema';
+import { authenticateRequest, callbackQuery, finalizeRequest, startQuery, waitPath, waitQuery } from './token.schema';
 
 const LONGEST_WAIT_SECONDS = 300;
 const html = { 'text/html': shape.text };
@@ -81,12 +81,35 @@ export class AuthorizationController {
     return 'token' in last ? last : { status: 'timeout', token: null };
   }
 
+  /** Binds a sign-in to the browser that opens it, and sends it to the provider. */
+  @Get('start')
+  @Access('public')
+  @Describe({
+    summary: 'Go to a provider to sign in',
+    description: 'The `url` of an answer to `authenticate`: sets a cookie, and redirects to the provider.',
+    query: startQuery,
+    answers: { 302: null, 400: { content: html } },
+  })
+  async start(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { state } = query(startQuery, request);
+    void reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
+    try {
+      const { url, cookie } = await this.flow.open(state);
+      void reply.header('set-cookie', cookie).header('location', url).code(302);
+      return '';
+    } catch (error) {
+      if (!(error instanceof AuthorizationRefused) || !request.headers.accept?.includes('text/html')) throw error;
+      return refusal(reply, error);
+    }
+  }
+
   /** Where providers send browsers back to. Who comes here has no key: the state tells what it is about. */
   @Get('callback/:provider_id')
   @Access('public')
   @Describe({
     summary: 'Come back from a provider',
-    description: 'Where providers send browsers; the state stands for a key. A page with `Accept: text/html`.',
+    description:
+      'Where providers send browsers, at the `id` of the provider; state and cookie stand for a key. A page with `Accept: text/html`.',
     path: providerPath,
     query: callbackQuery,
     answers: {
@@ -104,15 +127,12 @@ export class AuthorizationController {
     if (!request.headers.accept?.includes('text/html')) {
       return { status: 'completed', auth_id: (await this.flow.finish(request, provider_id, returned)).auth_id };
     }
-    void reply.type('text/html; charset=utf-8');
-    void reply.header('content-security-policy', "default-src 'none'; img-src data:; style-src 'unsafe-inline'");
     try {
       const { provider } = await this.flow.finish(request, provider_id, returned);
-      return page('Signed in', `${provider.name} is connected. You can close this window.`);
+      return shown(reply, page('Signed in', `${provider.name} is connected. You can close this window.`));
     } catch (error) {
       if (!(error instanceof AuthorizationRefused) && !(error instanceof ProviderFailed)) throw error;
-      reply.code(error instanceof AuthorizationRefused ? 400 : 502);
-      return page('Not signed in', error.message);
+      return refusal(reply, error);
     }
   }
 
@@ -207,6 +227,18 @@ export class AuthorizationController {
     await this.store.append(streamName('oauthTokenAccess', id), 'any', [read], metadata);
     return { text, token };
   }
+}
+
+/** A page that a browser shows. */
+function shown(reply: FastifyReply, text: string): string {
+  void reply.type('text/html; charset=utf-8');
+  void reply.header('content-security-policy', "default-src 'none'; img-src data:; style-src 'unsafe-inline'");
+  return text;
+}
+
+function refusal(reply: FastifyReply, error: AuthorizationRefused | ProviderFailed): string {
+  void reply.code(error instanceof AuthorizationRefused ? 400 : 502);
+  return shown(reply, page('Not signed in', error.message));
 }
 
 function wantedOf(request: FastifyRequest) {

@@ -5,12 +5,14 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { randomPKCECodeVerifier } from 'openid-client';
 import { AuthProvidersOptions } from './auth-providers.options';
-import { type Authorization, AuthorizationStore } from './authorization.store';
+import { type Authorization, AuthorizationStore, LIFETIME_MINUTES } from './authorization.store';
 import { AuthorizationRefused, ProviderFailed } from './errors';
+import { McpDiscovery } from './mcp.discovery';
 import { OAuthClient } from './oauth.client';
 import { OAUTH_VIEW } from './oauth.view';
 import { originOf, type Provider } from './provider';
 import { ProviderCommands } from './provider.commands';
+import { isSameBrowser, signInCookie } from './sign-in.cookie';
 import { grantToken, tokenModel } from './token';
 import { TokenRefresher } from './token.refresher';
 
@@ -33,6 +35,9 @@ export interface Asked {
 const ERROR_CODE = /^[a-z0-9_.-]{1,64}$/i;
 const STALE = 'This sign-in is unknown, was finished before, or is older than ten minutes: start it again.';
 
+const OTHER_BROWSER =
+  'This sign-in was opened in another browser, or the browser keeps no cookies: open its address again here.';
+
 /** Sends people to a provider and takes in what they come back with. */
 @Injectable()
 export class AuthorizationFlow {
@@ -43,36 +48,57 @@ export class AuthorizationFlow {
     private readonly authorizations: AuthorizationStore,
     private readonly providers: ProviderCommands,
     private readonly client: OAuthClient,
+    private readonly discovery: McpDiscovery,
     private readonly tokens: TokenRefresher,
   ) {}
 
-  /** Where a provider sends browsers back to. @throws BadRequest when neither a setting nor the request tells. */
-  redirectUri(request: FastifyRequest, providerId: string): string {
+  /**
+   * Where a provider sends browsers back to: an address that no other provider has, so that one cannot pass for another.
+   * @param id of the provider's stream.
+   * @throws BadRequest when neither a setting nor the request tells.
+   */
+  redirectUri(request: FastifyRequest, id: string): string {
+    return this.address(request, `/v2/auth/callback/${id}`).href;
+  }
+
+  private address(request: FastifyRequest, path: string): URL {
     const base = this.options.publicUrl ?? `${request.protocol}://${request.host}`;
     if (!parseUrl(base)) throw new BadRequest('The header Host names no host: set PUBLIC_URL.');
-    return new URL(`/v2/auth/callback/${encodeURIComponent(providerId)}`, base).href;
+    return new URL(path, base);
   }
 
   /** Begins an authorisation: the URL to open in a browser, and the id to wait for. */
   async begin(request: FastifyRequest, provider: Provider, asked: Asked): Promise<{ url: string; auth_id: string }> {
-    const verifier = provider.uses_pkce ? randomPKCECodeVerifier() : undefined;
-    const redirectUri = this.redirectUri(request, provider.provider_id);
     const wanted = {
       ...asked,
       token_id: asked.token_id ?? randomUUID(),
       tenant_id: provider.tenant_id,
       provider: provider.id,
-      redirect_uri: redirectUri,
+      redirect_uri: this.redirectUri(request, provider.id),
       requested_by: request.actor.keyId,
     };
-    const { id, state } = await this.authorizations.begin(wanted, verifier);
-    const url = await this.client.authorizationUrl(provider, asked.scopes, { redirectUri, state, verifier });
-    return { url, auth_id: id };
+    const { id, state } = await this.authorizations.begin(wanted, randomPKCECodeVerifier());
+    const start = this.address(request, '/v2/auth/start');
+    start.searchParams.set('state', state);
+    return { url: start.href, auth_id: id };
+  }
+
+  /** Where a browser that opened the address of a sign-in goes, and the cookie that it keeps. @throws AuthorizationRefused */
+  async open(state: string | undefined): Promise<{ url: string; cookie: string }> {
+    const authorization = state === undefined ? undefined : await this.authorizations.byState(state);
+    if (authorization?.status !== 'pending' || authorization.expired) throw new AuthorizationRefused(STALE);
+    const { tenant_id, provider: id, redirect_uri: redirectUri, scopes } = authorization;
+    const provider = await this.providers.byId(tenant_id, id).catch(() => undefined);
+    if (!provider) throw new AuthorizationRefused(STALE);
+    const verifier = await this.authorizations.verifierOf(authorization);
+    const url = await this.client.authorizationUrl(provider, scopes, { redirectUri, state: state!, verifier });
+    const secure = redirectUri.startsWith('https:');
+    return { url, cookie: signInCookie(state!, { secure, seconds: LIFETIME_MINUTES * 60 }) };
   }
 
   /**
-   * Finishes the authorisation that a state stands for; a state works once, for the provider it was made for, and for
-   * `tenantId` alone when that is given.
+   * Finishes the authorisation that a state stands for. A state works once and for the provider it was made for: in the
+   * browser that opened it, at the address of that provider alone, or for a key of `tenantId` when that is given.
    * @throws AuthorizationRefused when it may not, or the provider or the person refused.
    * @throws ProviderFailed
    */
@@ -82,9 +108,15 @@ export class AuthorizationFlow {
       throw new AuthorizationRefused(STALE);
     }
     const provider = await this.providers.byId(authorization.tenant_id, authorization.provider).catch(() => undefined);
-    if (!provider || ![provider.provider_id, provider.id].includes(ref)) throw new AuthorizationRefused(STALE);
+    if (!provider) throw new AuthorizationRefused(STALE);
+    if (tenantId === undefined) {
+      if (ref.toLowerCase() !== provider.id) throw new AuthorizationRefused(STALE);
+      if (!isSameBrowser(request.headers.cookie, state!)) throw new AuthorizationRefused(OTHER_BROWSER);
+    } else if (![provider.provider_id, provider.id].includes(ref)) throw new AuthorizationRefused(STALE);
     if (!(await this.authorizations.use(authorization.id))) throw new AuthorizationRefused(STALE);
     try {
+      // Key holders who took the return themselves may not have it all.
+      if (tenantId === undefined || returned.iss !== undefined) checkIssuer(provider, returned.iss);
       const code = codeOf(provider, returned);
       await this.take(request, provider, authorization, { state: state!, code, iss: returned.iss });
     } catch (error) {
@@ -109,6 +141,9 @@ export class AuthorizationFlow {
     const secret = await this.providers.secretOf(provider);
     const redirect = { redirectUri: authorization.redirect_uri, state, verifier };
     const plain = await this.client.exchange(provider, secret, returned, redirect);
+    const { iss } = returned;
+    const found = provider.issuer === null && iss !== undefined && (await this.discovery.issuerOf(provider, iss));
+    if (found) await this.providers.learnIssuer(request, provider, found);
     const id = await this.usableId(authorization.token_id);
     const grant = {
       ...(await this.tokens.seal(tenant_id, id, plain, scopes)),
@@ -135,6 +170,12 @@ export class AuthorizationFlow {
     const { state } = await load(this.store, tokenModel, streamName('oauthToken', id));
     return state?.removed ? randomUUID() : id;
   }
+}
+
+/** @throws AuthorizationRefused when another server answered than the provider whose metadata are known (RFC 9207). */
+function checkIssuer({ provider_id, issuer, iss_required = false }: Provider, iss: string | undefined): void {
+  if (issuer === null || iss === issuer || (iss === undefined && !iss_required)) return;
+  throw new AuthorizationRefused(`Another server answered than OAuth provider '${provider_id}'.`);
 }
 
 function codeOf({ provider_id }: Provider, { code, error }: Returned): string {

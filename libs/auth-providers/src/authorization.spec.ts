@@ -1,9 +1,13 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type AuthorizationServer, type ServerClient, startAuthorizationServer } from './testing/authorization-server';
 import { TestService } from './testing/service';
 import { Visitor } from './testing/visitor';
 
 let service: TestService;
 let server: AuthorizationServer;
+/** Ids of the providers by their provider_id. */
+const ids: Record<string, string> = {};
 
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post'];
 /** Characters that need encoding in one place or another. */
@@ -11,18 +15,18 @@ const SECRET = 'the secret+of/the%client:&=';
 
 beforeAll(async () => {
   service = await TestService.start();
-  const client = (client_id: string, method: string): ServerClient => ({
+  const client = (client_id: string, method: string) => ({
     client_id,
     token_endpoint_auth_method: method,
-    redirect_uris: [`${service.url}/v2/auth/callback/${client_id}`],
     ...(method !== 'none' && { client_secret: SECRET }),
   });
   const clients = [
     ...METHODS.flatMap((method) => [client(method, method), client(`pkce-${method}`, method)]),
     ...['short', 'gone'].map((id) => client(id, 'client_secret_post')),
   ];
-  server = await startAuthorizationServer(clients);
-  for (const { client_id, client_secret, token_endpoint_auth_method } of clients) {
+  const registered: ServerClient[] = [];
+  for (const one of clients) {
+    const { client_id, client_secret, token_endpoint_auth_method } = one;
     const body = {
       ...{
         provider_id: client_id,
@@ -31,11 +35,21 @@ beforeAll(async () => {
         client_secret,
         token_endpoint_auth_method,
       },
-      auth_url: `${server.url}/auth?prompt=consent`,
-      token_url: `${server.url}/token`,
+      auth_url: 'https://login.example/auth',
+      token_url: 'https://login.example/token',
       uses_pkce: client_id.startsWith('pkce'),
     };
-    const { status, text } = await service.send('POST', '/v2/auth/providers', { body });
+    const { status, text, json } = await service.send('POST', '/v2/auth/providers', { body });
+    if (status !== 200) throw new Error(text);
+    ids[client_id] = json.id;
+    // The former address too, as a client that was registered long ago has it.
+    const redirect_uris = [json.id, client_id].map((id) => `${service.url}/v2/auth/callback/${id}`);
+    registered.push({ ...one, redirect_uris });
+  }
+  server = await startAuthorizationServer(registered);
+  for (const { client_id, client_secret } of clients) {
+    const body = { auth_url: `${server.url}/auth?prompt=consent`, token_url: `${server.url}/token`, client_secret };
+    const { status, text } = await service.send('PATCH', `/v2/auth/providers/${client_id}`, { body });
     if (status !== 200) throw new Error(text);
   }
 }, 60_000);
@@ -52,6 +66,19 @@ const newUser = () => `user-${++users}`;
 const authenticate = (provider: string, user_id: string, more: object = {}, on = service) =>
   on.send('POST', '/v2/auth/authenticate', { body: { provider, user_id, scopes: ['openid', 'files:read'], ...more } });
 const wait = (id: string, timeout = 10) => service.send('GET', `/v2/auth/wait/${id}?timeout=${timeout}`);
+
+/** Opens the address of a sign-in and goes as far as back to the service, which is not asked yet. */
+async function returnOf(url: string, visitor = new Visitor()): Promise<{ url: string; headers: { cookie: string } }> {
+  const returned = (await visitor.signIn(url, `${service.url}/v2/auth/callback`)).url;
+  return { url: returned, headers: visitor.headers(returned) };
+}
+
+/** Where the address of a sign-in sends a browser. */
+async function opened(url: string): Promise<URL> {
+  const answer = await fetch(url, { redirect: 'manual' });
+  expect(answer.status).toBe(302);
+  return new URL(answer.headers.get('location')!);
+}
 
 async function signedIn(
   provider: string,
@@ -71,7 +98,7 @@ describe('a sign-in', () => {
     const first = await authenticate(provider, user);
     expect(first).toMatchObject({ status: 200, json: { status: 'pending', token: null, user_id: user } });
     const { url, auth_id } = first.json;
-    expect(new URL(url).searchParams.get('code_challenge_method')).toBe(provider.startsWith('pkce') ? 'S256' : null);
+    expect((await opened(url)).searchParams.get('code_challenge_method')).toBe('S256');
     const waiting = wait(auth_id);
 
     const shown = await new Visitor().signIn(url);
@@ -92,7 +119,7 @@ describe('a sign-in', () => {
 
   it('can be finished by a client that takes the return itself', async () => {
     const { url, auth_id } = (await authenticate('client_secret_post', newUser())).json;
-    const returned = new URL((await new Visitor().signIn(url, service.url)).url);
+    const returned = new URL((await returnOf(url)).url);
     const body = { code: returned.searchParams.get('code'), state: returned.searchParams.get('state') };
     const callback = '/v2/auth/callback/client_secret_post';
     expect((await service.send('POST', callback, { body, as: 'stranger' })).status).toBe(404);
@@ -106,33 +133,60 @@ describe('a sign-in', () => {
 
   it('works once, for the provider that it was begun for', async () => {
     const { url } = (await authenticate('none', newUser())).json;
-    const returned = new URL((await new Visitor().signIn(url, service.url)).url);
-    const elsewhere = returned.href.replace('/callback/none', '/callback/client_secret_post');
-    expect((await fetch(elsewhere)).status).toBe(400);
-    expect((await fetch(returned, { method: 'HEAD' })).status).toBe(200);
-    expect((await fetch(returned, { headers: { accept: 'text/html' } })).status).toBe(200);
-    const repeated = await fetch(returned);
+    const { url: returned, headers } = await returnOf(url);
+    for (const other of [ids.client_secret_post!, 'client_secret_post', 'none']) {
+      expect((await fetch(returned.replace(ids.none!, other), { headers })).status).toBe(400);
+    }
+    expect((await fetch(returned, { method: 'HEAD', headers })).status).toBe(200);
+    expect((await fetch(returned, { headers: { ...headers, accept: 'text/html' } })).status).toBe(200);
+    const repeated = await fetch(returned, { headers });
     expect(repeated.status).toBe(400);
+    expect((await fetch(url, { redirect: 'manual' })).status).toBe(400);
     expect(await repeated.json()).toEqual({ detail: expect.stringContaining('was finished before') });
+  });
+
+  it('ends in the browser in which its address was opened', async () => {
+    const { url, auth_id } = (await authenticate('none', newUser())).json;
+    const { url: returned, headers } = await returnOf(url);
+    const another = new Visitor();
+    await returnOf((await authenticate('none', newUser())).json.url, another);
+    for (const other of [{}, { cookie: 'a=b' }, another.headers(returned)]) {
+      const answer = await fetch(returned, { headers: other });
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toEqual({ detail: expect.stringContaining('in another browser') });
+    }
+    expect((await wait(auth_id, 0)).json.status).toBe('pending');
+    expect((await fetch(returned, { headers })).status).toBe(200);
+  });
+
+  it('sets a cookie that no script and no other site can use, for ten minutes', async () => {
+    const { url } = (await authenticate('none', newUser())).json;
+    const answer = await fetch(url, { redirect: 'manual' });
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^fairlead_sign_in_[0-9a-f]{16}=[\w-]{43}; Path=\/v2\/auth\/callback; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    );
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const page = await fetch(`${service.url}/v2/auth/start?state=unknown`, { headers: { accept: 'text/html' } });
+    expect([page.status, await page.text()]).toEqual([400, expect.stringContaining('start it again')]);
   });
 
   it('takes in one of many returns that come at once', async () => {
     const { url } = (await authenticate('none', newUser())).json;
-    const returned = (await new Visitor().signIn(url, service.url)).url;
-    const answers = await Promise.all(Array.from({ length: 6 }, () => fetch(returned)));
+    const { url: returned, headers } = await returnOf(url);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => fetch(returned, { headers })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
   });
 
   it('is too late after ten minutes', async () => {
     const { url, auth_id } = (await authenticate('none', newUser())).json;
-    const returned = (await new Visitor().signIn(url, service.url)).url;
+    const { url: returned, headers } = await returnOf(url);
     const { pool } = service.database;
     const { rows } = await pool.query(`select expires_at - now() as left from oauth_authorizations where id = $1`, [
       auth_id,
     ]);
     expect(rows[0].left.minutes).toBe(9);
     await pool.query('update oauth_authorizations set expires_at = now() where id = $1', [auth_id]);
-    expect((await fetch(returned)).status).toBe(400);
+    expect((await fetch(returned, { headers })).status).toBe(400);
     expect((await wait(auth_id)).json).toMatchObject({ status: 'not_found', token: null });
   });
 
@@ -140,9 +194,11 @@ describe('a sign-in', () => {
     const provider = 'pkce-client_secret_post';
     const mine = (await authenticate(provider, newUser())).json;
     const other = (await authenticate(provider, newUser())).json;
-    const stolen = new URL((await new Visitor().signIn(other.url, service.url)).url);
+    const visitor = new Visitor();
+    await visitor.open(mine.url, server.url);
+    const stolen = new URL((await returnOf(other.url, visitor)).url);
     stolen.searchParams.set('state', new URL(mine.url).searchParams.get('state')!);
-    const answer = await fetch(stolen);
+    const answer = await fetch(stolen, { headers: visitor.headers(stolen.href) });
     expect(answer.status).toBe(502);
     expect(await answer.json()).toEqual({ detail: `OAuth provider '${provider}' answered invalid_grant.` });
     expect((await wait(mine.auth_id)).json).toMatchObject({ status: 'not_found', detail: expect.any(String) });
@@ -155,9 +211,12 @@ describe('a sign-in', () => {
       state,
       error: 'access_denied',
       error_description: '<script>alert(1)</script>',
+      iss: server.url,
     });
-    const callback = `${service.url}/v2/auth/callback/none?${query.toString()}`;
-    const shown = await new Visitor().open(callback);
+    const callback = `${service.url}/v2/auth/callback/${ids.none}?${query.toString()}`;
+    const visitor = new Visitor();
+    await visitor.open(url, server.url);
+    const shown = await visitor.open(callback);
     expect(shown.status).toBe(400);
     expect(shown.text).toContain('answered access_denied');
     expect(shown.text).not.toContain('script');
@@ -177,6 +236,108 @@ describe('a sign-in', () => {
     expect((await service.send('POST', '/v2/auth/authenticate', { body, as: 'reader' })).status).toBe(403);
     const { status, json } = await authenticate('none', newUser(), { scopes: ['two words'] });
     expect({ status, loc: json.detail[0].loc }).toEqual({ status: 422, loc: ['body', 'scopes', 0] });
+  });
+});
+
+describe('a provider that passes for another', () => {
+  /** An attacker's server: sends browsers on to the victim's provider, and writes down the codes that it is given. */
+  async function attack(as: 'writer' | 'stranger', target: 'id' | 'provider_id', provider_id: string) {
+    if (as === 'stranger') await service.send('DELETE', `/v2/auth/providers/${provider_id}`, { as });
+    const codes: string[] = [];
+    let redirectUri = '';
+    const evil = createServer((request, response) => {
+      const url = new URL(request.url!, 'http://evil.example');
+      if (url.pathname === '/auth') {
+        const on = new URL(`${server.url}/auth?response_type=code&scope=openid%20files:read&prompt=consent`);
+        on.searchParams.set('client_id', 'none');
+        on.searchParams.set('redirect_uri', redirectUri);
+        on.searchParams.set('state', url.searchParams.get('state')!);
+        response.writeHead(302, { location: on.href }).end();
+        return;
+      }
+      let body = '';
+      request.on('data', (bytes: Buffer) => (body += bytes.toString()));
+      request.on('end', () => {
+        codes.push(new URLSearchParams(body).get('code') ?? '');
+        response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+      });
+    });
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
+    try {
+      const base = `http://127.0.0.1:${(evil.address() as AddressInfo).port}`;
+      const body = {
+        provider_id,
+        name: 'Evil',
+        client_id: 'evil',
+        auth_url: `${base}/auth`,
+        token_url: `${base}/token`,
+      };
+      const added = await service.send('POST', '/v2/auth/providers', { as, body });
+      expect(added.status).toBe(200);
+      redirectUri = `${service.url}/v2/auth/callback/${target === 'id' ? ids.none : 'none'}`;
+      const asked = { provider: added.json.id, user_id: newUser(), scopes: [] };
+      const { url, auth_id } = (await service.send('POST', '/v2/auth/authenticate', { as, body: asked })).json;
+      const visitor = new Visitor();
+      const shown = await visitor.signIn(url);
+      const waited = await service.send('GET', `/v2/auth/wait/${auth_id}?timeout=0`, { as });
+      return { shown, codes, status: waited.json.status, path: new URL(shown.url).pathname };
+    } finally {
+      evil.close();
+      evil.closeAllConnections();
+    }
+  }
+
+  it.each([
+    ['another workspace', 'stranger', 'id', 'none'],
+    ['another workspace, at the former address', 'stranger', 'provider_id', 'none'],
+    ['the same workspace', 'writer', 'id', 'evil-1'],
+    ['the same workspace, at the former address', 'writer', 'provider_id', 'evil-2'],
+  ] as const)('gets no code of it: in %s', async (_, as, target, provider_id) => {
+    const { shown, codes, status, path } = await attack(as, target, provider_id);
+    // The victim did sign in at the honest provider, which sent the code to its own address.
+    expect(path).toBe(`/v2/auth/callback/${target === 'id' ? ids.none : 'none'}`);
+    expect(new URL(shown.url).searchParams.get('code')).toMatch(/.{10,}/);
+    expect(shown.status).toBe(400);
+    expect(codes).toEqual([]);
+    expect(status).toBe('pending');
+  });
+
+  it('is found out by its issuer, once the metadata of the right one are known', async () => {
+    await signedIn('client_secret_basic', newUser());
+    const learned = await service.store.read(`oauthProvider-${ids.client_secret_basic}`);
+    expect(learned.at(-1)).toMatchObject({
+      type: 'OAuthProviderChanged',
+      data: { issuer: server.url, iss_required: true },
+    });
+    for (const iss of [undefined, 'https://evil.example', `${server.url}/`]) {
+      const { url, auth_id } = (await authenticate('client_secret_basic', newUser())).json;
+      const { url: returned, headers } = await returnOf(url);
+      const changed = new URL(returned);
+      expect(changed.searchParams.get('iss')).toBe(server.url);
+      if (iss === undefined) changed.searchParams.delete('iss');
+      else changed.searchParams.set('iss', iss);
+      const answer = await fetch(changed, { headers });
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        { detail: "Another server answered than OAuth provider 'client_secret_basic'." },
+      ]);
+      expect((await wait(auth_id, 0)).json.status).toBe('not_found');
+    }
+  });
+
+  it('is not believed to be whom its answers name', async () => {
+    // With another address, the issuer is unknown again.
+    const body = { auth_url: `${server.url}/auth?prompt=consent&again=1` };
+    expect((await service.send('PATCH', '/v2/auth/providers/pkce-none', { body })).status).toBe(200);
+    const { url } = (await authenticate('pkce-none', newUser())).json;
+    const { url: returned, headers } = await returnOf(url);
+    const changed = new URL(returned);
+    changed.searchParams.set('iss', `${server.url}/other`);
+    expect((await fetch(changed, { headers })).status).toBe(200);
+    const events = (await service.store.read(`oauthProvider-${ids['pkce-none']}`)) as unknown as {
+      data: { issuer?: string };
+    }[];
+    expect(events.map(({ data }) => data.issuer)).not.toContain(`${server.url}/other`);
   });
 });
 
@@ -203,7 +364,7 @@ describe('a token', () => {
     const before = await signedIn('none', user);
     const more = await authenticate('none', user, { scopes: ['files:write'] });
     expect(more.json).toMatchObject({ status: 'pending', metadata: { token_id: before.token_id } });
-    expect(new URL(more.json.url).searchParams.get('scope')).toBe('openid files:read files:write');
+    expect((await opened(more.json.url)).searchParams.get('scope')).toBe('openid files:read files:write');
     await new Visitor().signIn(more.json.url);
     const after = await authenticate('none', user, { scopes: ['files:write', 'files:read'] });
     expect(after.json).toMatchObject({ status: 'completed', metadata: { token_id: before.token_id } });
@@ -364,8 +525,9 @@ describe('what is secret', () => {
   it('is in no event, table or log: tokens, codes, states, client secrets', async () => {
     const user = newUser();
     const { url, auth_id } = (await authenticate('pkce-none', user)).json;
-    const returned = new URL((await new Visitor().signIn(url, service.url)).url);
-    await fetch(returned);
+    const { url: back, headers } = await returnOf(url);
+    const returned = new URL(back);
+    await fetch(returned, { headers });
     const { token } = (await wait(auth_id)).json;
     await service.settle();
     const kept = `${await service.stored()}\n${service.log.join('\n')}`;

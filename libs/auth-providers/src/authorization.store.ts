@@ -45,11 +45,11 @@ export class AuthorizationStore {
   ) {}
 
   /** Notes a new authorisation; answers its id and the state that stands for it, which works once and for ten minutes. */
-  async begin(wanted: NewAuthorization, verifier: string | undefined): Promise<{ id: string; state: string }> {
+  async begin(wanted: NewAuthorization, verifier: string): Promise<{ id: string; state: string }> {
     const id = randomUUID();
     const state = randomBytes(32).toString('base64url');
     const { tenant_id, provider } = wanted;
-    const sealed = verifier === undefined ? null : await this.vault.seal(tenant_id, provider, purpose(id), verifier);
+    const sealed = await this.vault.seal(tenant_id, provider, purpose(id), verifier);
     await this.pool.query(
       `insert into oauth_authorizations (id, tenant_id, provider, state_hash, verifier, redirect_uri, token_id, user_id,
          agent_id, scopes, is_default, requested_by, expires_at)
@@ -59,7 +59,7 @@ export class AuthorizationStore {
         tenant_id,
         provider,
         hash(state),
-        sealed && JSON.stringify(sealed),
+        JSON.stringify(sealed),
         wanted.redirect_uri,
         wanted.token_id,
         wanted.user_id,

@@ -25,12 +25,17 @@ inBrowser(
       client_secret: 'a secret',
       token_endpoint_auth_method: 'client_secret_basic',
     };
-    server = await startAuthorizationServer([{ ...client, redirect_uris: [`${service.url}/v2/auth/callback/files`] }]);
     const provider = {
       ...{ ...client, provider_id: 'files', name: 'Ada & Files <3', uses_pkce: true },
-      ...{ auth_url: `${server.url}/auth`, token_url: `${server.url}/token` },
+      ...{ auth_url: 'https://login.example/auth', token_url: 'https://login.example/token' },
     };
-    expect((await service.send('POST', '/v2/auth/providers', { body: provider })).status).toBe(200);
+    const { json: added } = await service.send('POST', '/v2/auth/providers', { body: provider });
+    const callback = `${service.url}/v2/auth/callback/${added.id}`;
+    server = await startAuthorizationServer([{ ...client, redirect_uris: [callback] }]);
+    const found = {
+      ...{ auth_url: `${server.url}/auth`, token_url: `${server.url}/token`, client_secret: client.client_secret },
+    };
+    expect((await service.send('PATCH', '/v2/auth/providers/files', { body: found })).status).toBe(200);
     const body = { provider: 'files', user_id: 'ada', scopes: ['files:read'] };
     const { url, auth_id } = (await service.send('POST', '/v2/auth/authenticate', { body })).json;
     const waiting = service.send('GET', `/v2/auth/wait/${auth_id}?timeout=60`);
@@ -46,7 +51,7 @@ inBrowser(
       await page.fill('[name=password]', 'secret');
       await page.click('form:has([value=login]) [type=submit]');
       await page.click('form:has([value=consent]) [type=submit]');
-      await page.waitForURL(`${service.url}/v2/auth/callback/files**`);
+      await page.waitForURL(`${callback}**`);
       expect(await page.textContent('h1')).toBe('Signed in');
       expect(await page.textContent('p')).toBe('Ada & Files <3 is connected. You can close this window.');
       await page.reload();

@@ -49,7 +49,8 @@ it('finds the authorisation server of an MCP server, registers a client, and the
   expect(text).not.toContain('client_secret"');
   const body = { provider: 'files', user_id: 'ada', scopes: ['files:read'] };
   const begun = (await service.send('POST', '/v2/auth/authenticate', { body })).json;
-  expect(new URL(begun.url).searchParams.get('resource')).toBe(`${server.url}/mcp/files`);
+  const opened = await fetch(begun.url, { redirect: 'manual' });
+  expect(new URL(opened.headers.get('location')!).searchParams.get('resource')).toBe(`${server.url}/mcp/files`);
   expect((await new Visitor().signIn(begun.url)).text).toContain('Files is connected');
   expect((await service.send('POST', '/v2/auth/authenticate', { body })).json).toMatchObject({
     status: 'completed',

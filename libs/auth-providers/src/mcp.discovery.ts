@@ -5,11 +5,18 @@ import { AuthProvidersOptions } from './auth-providers.options';
 import { InvalidProvider, ProviderFailed } from './errors';
 import { challengedMetadata, preferredMethod, readMetadata, type ResourceMetadata, wellKnownMetadata } from './mcp';
 import { providerFailed } from './oauth.client';
-import { AUTH_METHODS, type ProviderFacts } from './provider';
+import { AUTH_METHODS, originOf, type ProviderFacts } from './provider';
 
 type Discovered = Pick<
   ProviderFacts,
-  'client_id' | 'auth_url' | 'token_url' | 'uses_pkce' | 'token_endpoint_auth_method' | 'resource' | 'issuer'
+  | 'client_id'
+  | 'auth_url'
+  | 'token_url'
+  | 'uses_pkce'
+  | 'token_endpoint_auth_method'
+  | 'resource'
+  | 'issuer'
+  | 'iss_required'
 > & { readonly client_secret?: string };
 
 const TIMEOUT_SECONDS = 15;
@@ -58,7 +65,20 @@ export class McpDiscovery {
       uses_pkce: true,
       resource: metadata?.resource ?? server.href,
       issuer: found.server.issuer,
+      iss_required: found.server.authorization_response_iss_parameter_supported === true,
     };
+  }
+
+  /**
+   * What the metadata of `issuer` says, when they are those of a provider: on the host where people sign in, and with its
+   * token endpoint. undefined otherwise, and when there are none.
+   */
+  async issuerOf(provider: Pick<ProviderFacts, 'tenant_id' | 'auth_url' | 'token_url'>, issuer: string) {
+    const url = parseUrl(issuer);
+    if (url?.origin !== originOf(provider.auth_url)) return undefined;
+    const found = await this.authorizationServer(provider.tenant_id, url).catch(() => undefined);
+    if (found?.server.issuer !== issuer || found.server.token_endpoint !== provider.token_url) return undefined;
+    return { issuer, iss_required: found.server.authorization_response_iss_parameter_supported === true };
   }
 
   /** The first usable document, in the order of the standard; undefined when the server publishes none. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OutboundPolicy, parseOutboundAllow } from '@fairlead/http';
@@ -59,12 +60,12 @@ it('keeps the parameters of auth_url and adds its own', async () => {
   });
 });
 
-it('sends the verifier itself as a plain challenge', async () => {
+it('sends an S256 challenge whatever the record says of PKCE', async () => {
   const verifier = 'v'.repeat(43);
-  const plain = { ...provider, uses_pkce: true, code_challenge_method: 'plain' } as const;
+  const plain = { ...provider, uses_pkce: false, code_challenge_method: 'plain' } as const;
   const url = new URL(await client.authorizationUrl(plain, [], { ...redirect, verifier }));
-  expect(url.searchParams.get('code_challenge')).toBe(verifier);
-  expect(url.searchParams.get('code_challenge_method')).toBe('plain');
+  expect(url.searchParams.get('code_challenge')).toBe(hash('sha256', verifier, 'base64url'));
+  expect(url.searchParams.get('code_challenge_method')).toBe('S256');
   expect(url.searchParams.has('scope')).toBe(false);
   await exchange(plain, undefined, verifier);
   expect(sent.body.get('code_verifier')).toBe(verifier);

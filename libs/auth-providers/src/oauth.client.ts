@@ -20,7 +20,7 @@ export interface PlainGrant {
 export interface Redirect {
   readonly redirectUri: string;
   readonly state: string;
-  /** The PKCE code verifier, for providers that use PKCE. */
+  /** The PKCE code verifier: its S256 challenge is always sent, also to providers that are not known to use it (RFC 9700). */
   readonly verifier?: string;
 }
 
@@ -40,7 +40,10 @@ export class OAuthClient {
       state,
       ...(scopes.length > 0 && { scope: scopes.join(' ') }),
       ...(provider.resource !== null && { resource: provider.resource }),
-      ...(verifier !== undefined && (await challenge(provider, verifier))),
+      ...(verifier !== undefined && {
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      }),
     };
     return openid.buildAuthorizationUrl(this.configuration(provider), parameters).href;
   }
@@ -116,12 +119,6 @@ export function providerFailed(server: string, error: unknown): ProviderFailed {
     }
   }
   return new ProviderFailed('failed', `${server} gave no usable answer.`);
-}
-
-async function challenge({ code_challenge_method }: Provider, verifier: string) {
-  const code_challenge =
-    code_challenge_method === 'plain' ? verifier : await openid.calculatePKCECodeChallenge(verifier);
-  return { code_challenge, code_challenge_method };
 }
 
 function clientAuth({ token_endpoint_auth_method }: Provider, secret: string | undefined): openid.ClientAuth {

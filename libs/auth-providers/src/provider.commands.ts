@@ -23,6 +23,7 @@ import {
   addProvider,
   changeProvider,
   type ClientSecret,
+  learnIssuer,
   ownedProvider,
   type Provider,
   type ProviderChange,
@@ -105,6 +106,16 @@ export class ProviderCommands {
     const decide = changeProvider(tenantId, ref, sealed ? { ...wanted, client_secret: sealed } : wanted);
     const stream = streamName('oauthProvider', id);
     return this.shown(await handle(this.store, providerModel, stream, decide, metadataOf(request), ifMatch(request)));
+  }
+
+  /** Notes the issuer that was found for a provider. */
+  async learnIssuer(
+    request: FastifyRequest,
+    { tenant_id, id }: Provider,
+    found: { readonly issuer: string; readonly iss_required: boolean },
+  ): Promise<void> {
+    const cause = { ...metadataOf(request), tenant: tenant_id, causationId: undefined };
+    await handle(this.store, providerModel, streamName('oauthProvider', id), learnIssuer(tenant_id, found), cause);
   }
 
   /** Removes a provider and all its tokens for good, and frees its provider_id. @throws ProviderNotFound, VersionMismatch */

@@ -32,8 +32,10 @@ export interface ProviderFacts {
   readonly mcp_server_url: string | null;
   /** Resource indicator (RFC 8707) to ask tokens for. */
   readonly resource: string | null;
-  /** Known only when it was discovered; then it is compared with the `iss` of answers (RFC 9207). */
+  /** From its metadata; compared with the `iss` of answers (RFC 9207). null as long as no metadata was found. */
   readonly issuer: string | null;
+  /** Its metadata says that it sends `iss` with every answer. */
+  readonly iss_required?: boolean;
   readonly is_dynamic_client: boolean;
 }
 
@@ -41,7 +43,15 @@ export interface ProviderFacts {
 export type ProviderChange = Partial<
   Pick<
     ProviderFacts,
-    'name' | 'client_id' | 'client_secret' | 'auth_url' | 'token_url' | 'uses_pkce' | 'code_challenge_method'
+    | 'name'
+    | 'client_id'
+    | 'client_secret'
+    | 'auth_url'
+    | 'token_url'
+    | 'uses_pkce'
+    | 'code_challenge_method'
+    | 'issuer'
+    | 'iss_required'
   >
 >;
 
@@ -91,7 +101,19 @@ export function changeProvider(tenantId: string, ref: string, wanted: ProviderCh
     if (moves && provider.client_secret && !wanted.client_secret) {
       throw new InvalidProvider('token_url names another host: send client_secret with it.');
     }
-    return Object.keys(data).length === 0 ? [] : [{ type: 'OAuthProviderChanged', data }];
+    if (Object.keys(data).length === 0) return [];
+    const another = (data.auth_url ?? data.token_url) !== undefined && provider.issuer !== null;
+    // Who answers at another address is found out anew.
+    const unknown = another ? { issuer: null, iss_required: false } : {};
+    return [{ type: 'OAuthProviderChanged', data: { ...data, ...unknown } }];
+  };
+}
+
+/** Notes the issuer of a provider that had none yet, as its metadata names it. */
+export function learnIssuer(tenantId: string, found: { readonly issuer: string; readonly iss_required: boolean }) {
+  return (state: ProviderState): OAuthProviderChanged[] => {
+    const { id, issuer } = ownedProvider(state, tenantId, state?.id ?? '');
+    return id && issuer === null ? [{ type: 'OAuthProviderChanged', data: found }] : [];
   };
 }
 

@@ -86,11 +86,12 @@ export class ProvidersController {
       const { provider_id, name, mcp_server_url } = body;
       const { tenantId } = request.actor;
       await this.commands.checkFree(tenantId, provider_id, metadataOf(request));
-      const redirectUri = this.flow.redirectUri(request, provider_id);
+      const id = randomUUID();
+      const redirectUri = this.flow.redirectUri(request, id);
       const discovered = await this.discovery.register(tenantId, mcp_server_url, name, redirectUri);
       const { provider, version } = await this.commands.add(request, {
         ...discovered,
-        id: randomUUID(),
+        id,
         provider_id,
         name,
         mcp_server_url,

@@ -23,9 +23,11 @@ export const authenticateRequest = object(
 
 /** Body of POST /v2/auth/callback/{provider_id}. */
 export const finalizeRequest = object(
-  { code: secret(str({ min: 1 })), state: secret(str({ min: 1 })) },
+  { code: secret(str({ min: 1 })), state: secret(str({ min: 1 })), iss: optional(str()) },
   'OAuthFinalizeRequest',
 );
+
+export const startQuery = object({ state: optional(secret(str())) });
 
 export const callbackQuery = object({
   code: optional(secret(str())),

@@ -54,6 +54,7 @@ export async function listComparativeExperiments(
   );
   const statistics = await comparativeFeedbackStatistics(
     pool,
+    tenantId,
     rows.map(({ id }) => id),
   );
   return rows.map((row) =>

@@ -1,4 +1,4 @@
-import { EventStore, Followers, streamName } from '@fairlead/eventing';
+import { EventStore, Followers, load, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -10,6 +10,7 @@ import {
   int,
   literal,
   metadataOf,
+  NotFound,
   object,
   optional,
   query,
@@ -22,6 +23,7 @@ import { Controller, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
+import { comparativeExperimentModel } from './comparative-experiment';
 import { experimentsView } from './experiments.view';
 import { feedbackBody, feedbackData, SOURCES } from './feedback.body';
 import { feedback as answered } from './feedback.answers.schema';
@@ -104,7 +106,7 @@ export class FeedbackController {
     summary: 'Give feedback on a run or a session',
     description: 'The same id again answers what is stored under it.',
     body: feedbackBody,
-    answers: { 200: answered, 404: 'There is no such run or session.' },
+    answers: { 200: answered, 404: 'There is no such run, session or comparative experiment.' },
     takes: ['x-reason'],
   })
   async add(@Req() request: FastifyRequest): Promise<string> {
@@ -122,6 +124,7 @@ export class FeedbackController {
     );
     if (given.session_id && given.session_id !== session_id)
       throw new BadRequest('The run is not of the session named by session_id.');
+    if (given.comparative_experiment_id) await this.mustCompare(tenantId, given.comparative_experiment_id);
     const stored = given.id && (await findFeedback(this.pool, tenantId, given.id));
     if (stored) return stored;
     const data = feedbackData(sent, given, given.id ?? newId(), runId ?? null);
@@ -135,6 +138,12 @@ export class FeedbackController {
     );
     await this.followers.passed(position, [experimentsView.name]);
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
+  }
+
+  /** @throws NotFound unless the tenant has this comparative experiment. */
+  private async mustCompare(tenantId: string, id: string): Promise<void> {
+    const { state } = await load(this.store, comparativeExperimentModel, streamName('comparativeExperiment', id));
+    if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Comparative experiment ID ${id} not found.`);
   }
 
   /** Feedback may come before the run that it is about, which clients send in batches: then it names its session. */

@@ -65,6 +65,23 @@ it('gives one feedback with every member, opaque ones byte for byte', async () =
   expect((await reading.get(`/feedback?run=${run}`, 'b')).json).toEqual([]);
 });
 
+it('refers to comparative experiments of the workspace alone', async () => {
+  const scored = async (comparative_experiment_id: string) =>
+    reading.post('/feedback', { run_id: run, key: 'better', score: 1, comparative_experiment_id });
+  const dataset = newId();
+  const theirs = newId();
+  const data = { dataset_id: dataset, experiment_ids: [], name: null, description: null, extra: null };
+  const created = { ...data, created_at: '2026-01-01T00:00:00Z', modified_at: '2026-01-01T00:00:00Z' };
+  const event = { type: 'ComparativeExperimentCreated', data: created };
+  await reading.store.append(`comparativeExperiment-${theirs}`, 0, [event], { tenant: reading.tenants.b });
+  for (const id of [theirs, newId()]) {
+    expect(await scored(id)).toMatchObject({
+      status: 404,
+      json: { detail: `Comparative experiment ID ${id} not found.` },
+    });
+  }
+});
+
 it('has run_id and trace_id also when it is about a session', async () => {
   const id = await insert();
   expect((await reading.get(`/feedback/${id}`)).json).toMatchObject({

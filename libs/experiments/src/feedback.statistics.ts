@@ -55,14 +55,14 @@ export async function selectedFeedbackStatistics(
   return found.get('runs') ?? '{}';
 }
 
-/** The same over the feedback of each comparative experiment. */
+/** The same over the tenant's feedback on each comparative experiment. */
 export function comparativeFeedbackStatistics(
   client: Pool | PoolClient,
+  tenantId: string,
   comparisonIds: readonly string[],
 ): Promise<Map<string, string>> {
-  return statistics(client, 'comparative_experiment_id', 'comparative_experiment_id = any($1::uuid[])', [
-    comparisonIds,
-  ]);
+  const condition = 'comparative_experiment_id = any($1::uuid[]) and tenant_id = $2';
+  return statistics(client, 'comparative_experiment_id', condition, [comparisonIds, tenantId]);
 }
 
 /** Sums go through numeric: squares of large doubles overflow, which PostgreSQL answers with an error. */

@@ -89,7 +89,7 @@ export class Successes {
 async function specials(
   service: RouteService,
   key: string,
-  { ids }: Things,
+  { ids, pendingState }: Things,
   spare: Things,
 ): Promise<Record<string, readonly Special[]>> {
   const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
@@ -139,8 +139,16 @@ async function specials(
     'POST /v2/auth/providers/mcp-discover': [
       { body: { provider_id: 'discovered', name: 'discovered', mcp_server_url: service.outside.url } },
     ],
+    'GET /v2/auth/start': [
+      { search: `?state=${pendingState}` },
+      { search: '?state=unknown', headers: { accept: 'text/html' }, refused: true },
+    ],
     'GET /v2/auth/callback/:provider_id': [
-      { ids: spare.ids, search: `?code=code&state=${spare.pendingState}` },
+      {
+        ids: spare.ids,
+        search: `?code=code&state=${spare.pendingState}`,
+        headers: { cookie: spare.pendingCookie },
+      },
       { search: '?error=access_denied', headers: { accept: 'text/html' }, refused: true },
     ],
     'GET /v2/auth/wait/:auth_id': [{}, { ids: spare.ids }],

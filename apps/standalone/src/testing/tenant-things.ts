@@ -11,6 +11,8 @@ export interface Things {
   readonly ids: Ids;
   /** The state of a sign-in that is still to be finished. */
   readonly pendingState: string;
+  /** The cookie of the browser in which that sign-in was opened. */
+  readonly pendingCookie: string;
 }
 
 /** What a request needs beside its path. */
@@ -100,9 +102,10 @@ export async function fillTenant(service: RouteService, key: string, mark: strin
     experiment_ids: [experiment.id],
   });
   const [apiKey] = await ask<{ id: string }[]>('GET', '/api/v1/api-key');
-  const { pendingState, ids } = await fillAuthProviders(service, key, mark);
+  const { pendingState, pendingCookie, ids } = await fillAuthProviders(service, key, mark);
   return {
     pendingState,
+    pendingCookie,
     ids: {
       deployment_id: deployment.id,
       revision_id: deployment.latest_revision_id,
@@ -149,13 +152,17 @@ async function fillAuthProviders(service: RouteService, key: string, mark: strin
     service.ask<Begun>('POST', '/v2/auth/authenticate', key, { provider: id, scopes: [], user_id, agent_id: mark });
   const stateOf = ({ url }: Begun) => new URL(url).searchParams.get('state')!;
   const first = await begin(mark);
-  await service.ask('GET', `/v2/auth/callback/${id}?code=code&state=${stateOf(first)}`, 'nobody');
+  const cookieOf = async ({ url }: Begun) =>
+    (await fetch(url, { redirect: 'manual' })).headers.get('set-cookie')!.split(';')[0]!;
+  const callback = `/v2/auth/callback/${id}?code=code&state=${stateOf(first)}`;
+  await service.ask('GET', callback, 'nobody', undefined, { cookie: await cookieOf(first) });
   const pending = await begin(`${mark} later`);
   type Connections = { data: { id: string; oauth_token_id: string }[] };
   const { data } = await service.ask<Connections>('GET', `/v2/auth/agents/${mark}/connections`, key);
   const [connection] = data;
   return {
     pendingState: stateOf(pending),
+    pendingCookie: await cookieOf(pending),
     ids: {
       ...{ provider_id: id, auth_id: pending.auth_id, agent_id: mark },
       ...{ token_id: connection!.oauth_token_id, connection_id: connection!.id },

@@ -27,6 +27,12 @@ export class Visitor {
     return visited;
   }
 
+  /** The cookies that a request to an address carries. */
+  headers(url: string): { cookie: string } {
+    const jar = this.cookies.get(new URL(url).host) ?? new Map<string, string>();
+    return { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') };
+  }
+
   private async go(url: string, fields?: Body, stopAt?: string): Promise<Visited> {
     for (let hops = 0; hops < 20; hops++) {
       if (stopAt !== undefined && url.startsWith(stopAt)) return { status: 302, url, text: '' };
