@@ -2,8 +2,8 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { type Context, does } from './context';
-import { type SigningKey, verifyHistory } from './exported-history';
-import { Usage } from './failure';
+import { type ExpectedHead, type SigningKey, verifyHistory } from './exported-history';
+import { EXIT, Usage } from './failure';
 import { type ListOptions, listOptions } from './lists';
 import { deploymentId } from './lookups';
 import type { Activity } from './records';
@@ -13,6 +13,10 @@ import { clean, when } from './text';
 const PAGE = 100;
 const DEFAULT = 50;
 const KEYS = '/v1/audit/keys';
+const NO_KEYS =
+  'whose signature it is. No keys were given (--keys): those of the service are used, which whoever can write to its database can replace.';
+const NO_HEAD =
+  'whether the history was rewritten before it was exported. No head was given (--head): version:hash, or an earlier export.';
 
 export function addAudit(all: Command): void {
   const group = all.command('audit').description('who did what, and histories that others can verify');
@@ -113,20 +117,42 @@ function addVerify(group: Command): void {
     .command('verify')
     .description('verify an exported history: with --keys no service is asked')
     .argument('<file>', 'as audit export wrote it; - for standard input')
-    .option('--keys <file>', 'as audit keys printed them when the installation was trusted');
-  does<{ keys?: string }>(command, async (context, [file], options) => {
+    .option('--keys <file>', 'as audit keys printed them when the installation was trusted')
+    .option('--head <head>', 'version:hash that was kept of this history, or an earlier export of it');
+  does<{ keys?: string; head?: string }>(command, async (context, [file], options) => {
     const keys = keysOf(options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys), options.keys);
+    const expected = options.head === undefined ? undefined : headOf(options.head);
     const input = file === '-' ? process.stdin : createReadStream(file!);
     const lines = createInterface({ input, crlfDelay: Infinity });
     // An error of the file ends no loop over its lines by itself.
     const unreadable = new Promise<never>((_, reject) =>
       input.once('error', ({ code }: NodeJS.ErrnoException) => reject(new Usage(`${file} cannot be read (${code}).`))),
     );
-    const found = await Promise.race([verifyHistory(lines, keys), unreadable]);
+    const found = await Promise.race([verifyHistory(lines, keys, expected), unreadable]);
     const { stream, events, signedBy, exportedAt } = found;
-    if (context.out.json) return context.out.text(JSON.stringify(found));
-    context.out.line(`${stream}: ${events} events, as ${signedBy} signed them at ${exportedAt}`);
+    const unchecked = [...(options.keys === undefined ? [NO_KEYS] : []), ...(expected ? [] : [NO_HEAD])];
+    if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
+    else {
+      context.out.line(`${stream}: ${events} events, as ${signedBy} signed them at ${exportedAt}`);
+      for (const reason of unchecked) context.out.note(`Not checked: ${reason}`);
+    }
+    // Nobody outside of the service has said whose key it is.
+    return options.keys === undefined ? EXIT.unchecked : EXIT.ok;
   });
+}
+
+/** As it is given, or as the last line of an export says. */
+function headOf(text: string): ExpectedHead {
+  const [, version, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
+  if (version !== undefined && hash !== undefined) return { version: Number(version), hash };
+  try {
+    const last = textOf(text).trimEnd().split('\n').at(-1) ?? '';
+    const { head } = JSON.parse(last) as { head: ExpectedHead };
+    if (Number.isSafeInteger(head.version) && typeof head.hash === 'string') return head;
+  } catch (error) {
+    if (error instanceof Usage) throw error;
+  }
+  throw new Usage(`--head must be version:hash or an export, whose last line says both, not ${text}.`);
 }
 
 function textOf(file: string): string {

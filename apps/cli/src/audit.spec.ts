@@ -1,3 +1,4 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
@@ -81,12 +82,62 @@ it('audit log tells who did what, and who tried to', async () => {
 
 it('audit verify needs nothing but the history and the keys', async () => {
   const { code, out, err } = await verified('history.jsonl');
-  expect([code, err]).toEqual([0, '']);
+  expect(code).toBe(0);
+  expect(err).toMatch(/^Not checked: whether the history was rewritten before it was exported\..*\n$/);
   expect(out).toMatch(
     new RegExp(`^deployment-${id}: ${lines.length - 1} events, as \\S+ signed them at \\d{4}-.*Z\n$`),
   );
   const asked = await cli.run(['audit', 'verify', '-', '--json'], { input: lines.join('\n') });
-  expect(JSON.parse(asked.out)).toMatchObject({ stream: `deployment-${id}`, events: lines.length - 1 });
+  expect(JSON.parse(asked.out)).toMatchObject({
+    stream: `deployment-${id}`,
+    events: lines.length - 1,
+    unchecked: [expect.stringContaining('--keys'), expect.stringContaining('--head')],
+  });
+});
+
+it('audit verify without keys from outside says that it cannot tell whose signature it is', async () => {
+  const { code, err } = await fairlead('audit verify history.jsonl');
+  expect(code).toBe(6);
+  expect(err).toMatch(/No keys were given \(--keys\): those of the service are used, which whoever can write/);
+});
+
+it('audit verify finds a history that was rewritten before it was exported, by a head that was kept', async () => {
+  const [first, ...others] = lines.slice(0, -1);
+  // Whoever can write to the database rewrites the events and their hashes, and the service signs what it finds.
+  const forged: string[] = [];
+  let hash = '';
+  for (const line of [first!, ...others]) {
+    const event = JSON.parse(line.replace('agent:1', 'agent:9')) as Record<string, unknown> & { metadata: object };
+    if ('previous' in event.metadata) event.metadata = { ...event.metadata, previous: hash };
+    const { id, stream, version, type, data, metadata, time } = event;
+    forged.push(JSON.stringify(event));
+    hash = createHash('sha256')
+      .update(JSON.stringify([hash, stream, version, id, type, data, metadata, time]))
+      .digest('base64url');
+  }
+  const pair = generateKeyPairSync('ed25519');
+  const head = { stream: `deployment-${id}`, version: forged.length, hash, exported_at: '2026-01-01T00:00:00.000Z' };
+  const said = JSON.stringify(['fairlead stream', head.stream, head.version, head.hash, head.exported_at]);
+  const signature = sign(null, Buffer.from(said), pair.privateKey).toString('base64url');
+  cli.file('forged.jsonl', [...forged, JSON.stringify({ head, key_id: 'planted', signature })].join('\n'));
+  const planted = { keys: [{ ...pair.publicKey.export({ format: 'jwk' }), kid: 'planted' }] };
+  cli.file('planted.json', JSON.stringify(planted));
+  expect(await verified('forged.jsonl')).toMatchObject({ code: 1, err: expect.stringContaining('not among the keys') });
+  // As if the key of the installation had signed it.
+  const signed = await verified('forged.jsonl', 'planted.json');
+  expect(signed).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('Not checked: whether the history was rewritten'),
+  });
+  for (const kept of [
+    'history.jsonl',
+    `${JSON.parse(lines.at(-1)!).head.version}:${JSON.parse(lines.at(-1)!).head.hash}`,
+  ]) {
+    const { code, err } = await verified(`forged.jsonl --head ${kept}`, 'planted.json');
+    expect([code, err]).toEqual([1, expect.stringMatching(/it is not the history that the head was kept of/)]);
+    expect(await verified(`history.jsonl --head ${kept}`)).toMatchObject({ code: 0, err: '' });
+  }
+  expect((await verified('history.jsonl --head nonsense')).code).toBe(2);
 });
 
 const patched = () => lines.findIndex((line) => line.includes('"DeploymentPatched"'));

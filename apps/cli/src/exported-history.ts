@@ -32,12 +32,24 @@ interface Head {
   readonly signature: string;
 }
 
+/** A place in a history that somebody has kept: its hash up to a version. */
+export interface ExpectedHead {
+  readonly stream?: string;
+  readonly version: number;
+  readonly hash: string;
+}
+
 /**
  * Verifies an exported history, line by line: that its events are those that were exported, all of them and in their
- * order, and that one of `keys` signed that. @throws Failure that says what is not as it was
+ * order, and that one of `keys` signed that; and that it holds what it held when `expected` was kept. @throws Failure that
+ * says what is not as it was
  */
-export async function verifyHistory(lines: AsyncIterable<string>, keys: readonly SigningKey[]): Promise<Verified> {
-  const chain = new Chain();
+export async function verifyHistory(
+  lines: AsyncIterable<string>,
+  keys: readonly SigningKey[],
+  expected?: ExpectedHead,
+): Promise<Verified> {
+  const chain = new Chain(expected);
   let head: Head | undefined;
   let number = 0;
   for await (const line of lines) {
@@ -57,6 +69,9 @@ export async function verifyHistory(lines: AsyncIterable<string>, keys: readonly
   if (chain.hash !== hash || (chain.stream ?? stream) !== stream) {
     throw new Failure(`The events are not those that were exported${chain.where}.`);
   }
+  if (expected && chain.count < expected.version) {
+    throw new Failure(`It ends with version ${chain.count}, and the head that was kept is of ${expected.version}.`);
+  }
   return { stream, events: version, signedBy: head.key_id, exportedAt: exported_at };
 }
 
@@ -68,6 +83,8 @@ class Chain {
   /** Where they begin to differ, as far as events tell. */
   where = '';
   private held: string | undefined;
+
+  constructor(private readonly expected?: ExpectedHead) {}
 
   add({ id, stream, version, type, data, metadata, time }: Event, line: number): void {
     if (typeof stream !== 'string') throw new Failure(`Line ${line} is no event of an exported history.`);
@@ -84,6 +101,11 @@ class Chain {
     const text = JSON.stringify([this.hash, stream, version, id, type, data, metadata, time]);
     this.hash = createHash('sha256').update(text).digest('base64url');
     this.count = version;
+    if (version !== this.expected?.version) return;
+    const { stream: kept = stream, hash } = this.expected;
+    if (this.hash !== hash || stream !== kept) {
+      throw new Failure(`Up to line ${line} it is not the history that the head was kept of.`);
+    }
   }
 }
 

@@ -8,6 +8,8 @@ export const EXIT = {
   /** 401 or 403. */
   refused: 4,
   notFound: 5,
+  /** Nothing wrong was found, but not everything could be checked. */
+  unchecked: 6,
   interrupted: 130,
 } as const;
 

@@ -62,7 +62,7 @@ beforeAll(async () => {
   const { db, pool } = database;
   store = new PostgresEventStore(pool);
   const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
-  @Module({ imports: [EventingModule.with({ store, db, pool, vault }), AuditModule], controllers: [Things] })
+  @Module({ imports: [EventingModule.with({ store, db, pool, vault }), AuditModule.with()], controllers: [Things] })
   class TestModule {}
   app = await createServer(TestModule, {
     logger: pino({ level: 'silent' }),

@@ -1,24 +1,35 @@
-import { Followers, LogSeals } from '@fairlead/eventing';
-import { Module, type OnModuleInit } from '@nestjs/common';
+import { Followers, LogSeals, sealSender, type SealTargets } from '@fairlead/eventing';
+import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { AuditController } from './audit.controller';
 import { AuditQueries } from './audit.queries';
 import { auditView } from './audit.view';
 import { RefusalBook } from './refusal.book';
 
+const TARGETS = Symbol('where seals are sent to');
+
 /** The audit log over HTTP, its read model, the record of refused requests, and the seals of the log. */
-@Module({
-  controllers: [AuditController],
-  providers: [AuditQueries, RefusalBook],
-  exports: [RefusalBook],
-})
+@Module({})
 export class AuditModule implements OnModuleInit {
+  /** Seals are sent to `targets` when they are made. */
+  static with(targets: SealTargets = {}): DynamicModule {
+    return {
+      module: AuditModule,
+      controllers: [AuditController],
+      providers: [AuditQueries, RefusalBook, { provide: TARGETS, useValue: targets }],
+      exports: [RefusalBook],
+    };
+  }
+
   constructor(
     private readonly followers: Followers,
     private readonly seals: LogSeals,
+    @Inject(TARGETS) private readonly targets: SealTargets,
   ) {}
 
   onModuleInit(): void {
     this.followers.register(auditView);
     this.followers.register(this.seals);
+    const { file, webhook } = this.targets;
+    if (file !== undefined || webhook) this.followers.register(sealSender(this.targets));
   }
 }

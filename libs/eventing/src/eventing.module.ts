@@ -6,7 +6,7 @@ import { Degradation } from './degradation';
 import { EventStore } from './event-store';
 import { Followers } from './followers';
 import { KafkaRelay } from './kafka-relay';
-import { LogSeals } from './log-seals';
+import { LogSeals, type SealSchedule } from './log-seals';
 import { LogSigner } from './log-signer';
 import { ParkedSubjects } from './parked-subjects';
 import { type KafkaLink, Transports } from './transports';
@@ -20,6 +20,8 @@ export interface EventingParts {
   readonly vault: Vault;
   /** Where the log is sent to and consumers get their events from; from the log itself when absent. */
   readonly kafka?: KafkaLink;
+  /** When the log is sealed; every 10,000 events and every hour when absent. */
+  readonly seals?: SealSchedule;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface EventingParts {
  */
 @Module({})
 export class EventingModule {
-  static with({ store, db, pool, vault, kafka }: EventingParts): DynamicModule {
+  static with({ store, db, pool, vault, kafka, seals }: EventingParts): DynamicModule {
     return {
       module: EventingModule,
       global: true,
@@ -46,7 +48,11 @@ export class EventingModule {
         Degradation,
         Followers,
         LogSigner,
-        LogSeals,
+        {
+          provide: LogSeals,
+          useFactory: (signer: LogSigner) => new LogSeals(store, pool, signer, seals),
+          inject: [LogSigner],
+        },
         ParkedSubjects,
         {
           provide: Transports,

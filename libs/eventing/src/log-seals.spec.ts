@@ -1,15 +1,24 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import {
   eventingMigrations,
   hashLog,
+  headText,
   LogSeals,
   LogSigner,
   MemoryEventStore,
   NOTHING,
   parseMasterKeys,
   type Recorded,
+  sealHash,
+  SEALS,
+  sealSender,
   sealText,
   Vault,
 } from '.';
@@ -73,6 +82,78 @@ describe('the seals of a log', () => {
     await database.pool.query('truncate log_hashes');
     await project(events);
     expect(await seals.all()).toHaveLength(2);
+  });
+
+  it('name the seal before them, also when that is of an earlier version', async () => {
+    const earlier = { day: '2025-12-31', position: '1', count: 1, hash: 'x' };
+    const old = { ...earlier, ...(await signer.sign(sealText(earlier))) };
+    await store.append(SEALS, 0, [{ type: 'LogSealed', data: old }], {});
+    await project(events);
+    const [first, second, third] = await seals.all();
+    expect([first!.number, second!.number, third!.number]).toEqual([undefined, 2, 3]);
+    expect([second!.previous, third!.previous]).toEqual([sealHash(first!), sealHash(second!)]);
+    expect(await signer.verify(sealText(third!), third!)).toBe(true);
+    expect(await signer.verify(sealText({ ...third!, previous: sealHash(first!) }), third!)).toBe(false);
+  });
+
+  it('are made after so many events, those of seals not counted', async () => {
+    const few = new LogSeals(store, database.pool, signer, { everyEvents: 2, everyMs: 3_600_000 });
+    const one = '2026-01-01T10:00:00.000Z';
+    const [a, b, c, d, e] = log(one, one, one, one, one).map((event, index) =>
+      index === 2 ? { ...event, stream: SEALS } : event,
+    );
+    await transaction(database.pool, (tx) => few.handle([a!, b!], tx));
+    await transaction(database.pool, (tx) => few.handle([c!, d!], tx));
+    expect((await few.all()).map(({ count }) => count)).toEqual([2]);
+    await transaction(database.pool, (tx) => few.handle([e!], tx));
+    expect((await few.all()).map(({ count }) => count)).toEqual([2, 5]);
+  });
+
+  it('are made once the first event that is not sealed is too old, and not again while nothing comes', async () => {
+    await project(events.slice(0, 2));
+    const time = Date.parse(events[0]!.time);
+    expect(await seals.sealDue(time + 3_599_000)).toBeUndefined();
+    expect(await seals.sealDue(time + 3_600_000)).toMatchObject({ count: 2, number: 1 });
+    expect(await seals.sealDue(time + 9_000_000)).toBeUndefined();
+  });
+
+  it('are accompanied by a signature over how far the log has been hashed', async () => {
+    await project(events.slice(0, 2));
+    const { rows } = await database.pool.query(
+      'select "position", count::int as count, hash, key_id, signature from log_hashes',
+    );
+    expect(await signer.verify(headText(rows[0]), rows[0])).toBe(true);
+    expect(await signer.verify(headText({ ...rows[0], count: 1 }), rows[0])).toBe(false);
+  });
+
+  it('are sent out to a file and a webhook, again until both have them', async () => {
+    await project(events);
+    const folder = mkdtempSync(join(tmpdir(), 'fairlead-seals-'));
+    const got: { token?: string; body: string }[] = [];
+    let status = 500;
+    const target = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        if (status === 200) got.push({ token: request.headers.authorization, body });
+        response.writeHead(status).end();
+      });
+    });
+    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
+    const file = join(folder, 'seals.jsonl');
+    const sender = sealSender({ file, webhook: { url, token: 'a-token' } });
+    const made = await store.read(SEALS);
+    const send = () => transaction(database.pool, (tx) => sender.handle(made, tx));
+    await expect(send()).rejects.toThrow('SEAL_WEBHOOK_URL answered 500.');
+    status = 200;
+    await send();
+    target.close();
+    const expected = (await seals.all()).map((seal) => JSON.stringify(seal));
+    expect(got).toEqual(expected.map((body) => ({ token: 'Bearer a-token', body })));
+    // The first one twice: it was there before the webhook failed.
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toEqual([expected[0], ...expected]);
+    rmSync(folder, { recursive: true });
   });
 
   it('can be made at any time', async () => {

@@ -38,18 +38,19 @@ export class LogSigner {
 
   /** Signs with the newest key; the first signature makes one. */
   async sign(text: string): Promise<Signature> {
-    const newest = (await this.known()).at(-1) ?? (await this.create());
-    const pem = await this.vault.open(TENANT, subjectOf(newest.key_id), 'private', newest.private);
-    const signature = sign(null, Buffer.from(text), createPrivateKey(pem)).toString('base64url');
-    return { key_id: newest.key_id, signature };
+    return (await this.key())(text);
+  }
+
+  /** The newest key, as a function that signs with it. */
+  async key(): Promise<(text: string) => Signature> {
+    const { key_id, private: sealed } = (await this.known()).at(-1) ?? (await this.create());
+    const key = createPrivateKey(await this.vault.open(TENANT, subjectOf(key_id), 'private', sealed));
+    return (text) => ({ key_id, signature: sign(null, Buffer.from(text), key).toString('base64url') });
   }
 
   /** Whether a signature is one of this installation's over the text. */
-  async verify(text: string, { key_id, signature }: Signature): Promise<boolean> {
-    const key = (await this.known()).find((known) => known.key_id === key_id);
-    if (!key) return false;
-    const publicKey = createPublicKey({ key: key.public, format: 'jwk' });
-    return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'));
+  async verify(text: string, signature: Signature): Promise<boolean> {
+    return isSignedBy(await this.publicKeys(), text, signature);
   }
 
   /** All public keys, oldest first. */
@@ -73,6 +74,19 @@ export class LogSigner {
     const first = (state: readonly LogKeyCreated['data'][]): LogKeyCreated[] =>
       state.length > 0 ? [] : [{ type: 'LogKeyCreated', data }];
     return (await handle(this.store, keys, STREAM, first, { actor: 'system:audit' })).state.at(-1)!;
+  }
+}
+
+/** Whether a signature over the text is of one of these keys. */
+export function isSignedBy(keys: readonly PublicKey[], text: string, { key_id, signature }: Signature): boolean {
+  const key = keys.find(({ kid }) => kid === key_id);
+  if (!key) return false;
+  try {
+    const publicKey = createPublicKey({ key, format: 'jwk' });
+    return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'));
+  } catch {
+    // What is no key, or no signature, has signed nothing.
+    return false;
   }
 }
 

@@ -23,7 +23,7 @@ export class EdgeModule {
       imports: [
         EventingModule.with(parts),
         AccessModule.with(new AccessOptions(settings.rollouts.executor === 'kubernetes' ? ONE_WORKSPACE : undefined)),
-        AuditModule,
+        AuditModule.with(settings.seals),
         ...names.map((name) => mount(services[name].module(settings), elsewhere(name))),
         HealthModule.with(settings),
       ],

@@ -34,6 +34,7 @@ describe('The settings', () => {
       },
       outboundAllow: [],
       webhookRetention: 2_592_000_000,
+      seals: { everyEvents: 10_000, everyMs: 3_600_000, file: undefined, webhook: undefined },
       edge: {
         rates: {
           key: { requests: 20_000, seconds: 1 },
@@ -71,6 +72,11 @@ describe('The settings', () => {
       OUTBOUND_ALLOW: 'git.intranet:8443',
       UNUSED_AFTER: '3600',
       WEBHOOK_LOG_DAYS: '2',
+      SEAL_EVERY_EVENTS: '500',
+      SEAL_EVERY: '60',
+      SEAL_FILE: '/tmp/seals.jsonl',
+      SEAL_WEBHOOK_URL: 'https://evidence.example/seals',
+      SEAL_WEBHOOK_TOKEN: 'sixteen-letters-it-has',
     });
     expect(settings).toMatchObject({
       port: 0,
@@ -86,6 +92,12 @@ describe('The settings', () => {
       outboundAllow: [{ hostname: 'git.intranet', port: '8443' }],
       unusedAfter: 3_600_000,
       webhookRetention: 172_800_000,
+      seals: {
+        everyEvents: 500,
+        everyMs: 60_000,
+        file: '/tmp/seals.jsonl',
+        webhook: { url: 'https://evidence.example/seals', token: 'sixteen-letters-it-has' },
+      },
     });
     expect(settings.masterKeys?.current.key.toString('hex')).toBe('ab'.repeat(32));
   });

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
-import { isEventStoreUrl, type KafkaSettings, type MasterKeys, parseMasterKeys } from '@fairlead/eventing';
+import {
+  isEventStoreUrl,
+  type KafkaSettings,
+  type MasterKeys,
+  parseMasterKeys,
+  SEAL_SCHEDULE,
+  type SealSchedule,
+  type SealTargets,
+} from '@fairlead/eventing';
 import { type AllowedHost, type EdgeSettings, parseOutboundAllow, readEdgeSettings } from '@fairlead/http';
 import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
 import { kafkaSettings } from './kafka.settings';
@@ -44,6 +52,8 @@ export interface Settings {
   readonly outboundAllow: readonly AllowedHost[];
   /** Milliseconds without a change or a use after which a deployment is UNUSED. */
   readonly unusedAfter?: number;
+  /** When the log is sealed, and where the seals are kept outside of the database. */
+  readonly seals: SealSchedule & SealTargets;
   /** Milliseconds for which the log of webhook deliveries is kept. */
   readonly webhookRetention: number;
   /** Sends events to this Kafka and lets consumers get theirs from it. */
@@ -152,6 +162,16 @@ export function readSettings(env: Environment): Settings {
     tracesTo: read('OTEL_EXPORTER_OTLP_ENDPOINT', undefined, collector),
     outboundAllow: read('OUTBOUND_ALLOW', [], orMistake(parseOutboundAllow)),
     unusedAfter: read('UNUSED_AFTER', undefined, seconds),
+    seals: {
+      everyEvents: read('SEAL_EVERY_EVENTS', SEAL_SCHEDULE.everyEvents, whole(100, 10_000_000)),
+      everyMs: read('SEAL_EVERY', SEAL_SCHEDULE.everyMs, seconds),
+      file: read<string | undefined>('SEAL_FILE', undefined, (text) => resolve(text)),
+      webhook: sealWebhook(
+        read<string | undefined>('SEAL_WEBHOOK_URL', undefined, webAddress),
+        read<string | undefined>('SEAL_WEBHOOK_TOKEN', undefined, secretWord(16)),
+        mistakes,
+      ),
+    },
     webhookRetention: DAY * read('WEBHOOK_LOG_DAYS', 30, whole(1, 3650)),
     kafka: kafkaSettings(read, mistakes),
     registry: registry(
@@ -217,6 +237,16 @@ function secretWord(least: number): (text: string) => string | Mistake {
     if (!/^[\x21-\x7e]+$/.test(text)) return new Mistake('must hold only visible ASCII characters and no spaces');
     return text;
   };
+}
+
+function sealWebhook(url: string | undefined, token: string | undefined, mistakes: string[]): SealTargets['webhook'] {
+  if (token !== undefined && url === undefined) mistakes.push('SEAL_WEBHOOK_TOKEN needs SEAL_WEBHOOK_URL.');
+  return url === undefined ? undefined : { url, token };
+}
+
+function webAddress(text: string): string | Mistake {
+  const usable = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).username === '';
+  return usable ? text : new Mistake('must be an address like https://evidence.example/seals, without credentials');
 }
 
 function collector(text: string): string | Mistake {

@@ -102,7 +102,8 @@ async function compared(name: string) {
 }
 
 async function audited() {
-  return checkLog(installation.store, new LogSigner(installation.store, installation.vault), () => undefined);
+  const { store, pool, vault } = installation;
+  return checkLog(store, pool, new LogSigner(store, vault), { sealEveryMs: 3_600_000 }, () => undefined);
 }
 
 describe('an installation', () => {

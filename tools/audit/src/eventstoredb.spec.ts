@@ -60,8 +60,10 @@ async function rebuilt(name: string, then: 'compare' | 'swap') {
     await rebuild.close();
   }
 }
-const audited = () =>
-  checkLog(installation.store, new LogSigner(installation.store, installation.vault), () => undefined);
+const audited = () => {
+  const { store, pool, vault } = installation;
+  return checkLog(store, pool, new LogSigner(store, vault), { sealEveryMs: 3_600_000 }, () => undefined);
+};
 
 it('finds nothing in what the service wrote, and what was changed in a table until it is made again', async () => {
   for (const { name } of readModels(installation)) expect([name, await rebuilt(name, 'compare')]).toEqual([name, []]);

@@ -1,27 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { LogSigner, Rebuild, type ReadModel } from '@fairlead/eventing';
 import { Bar, chosen, interruption, openInstallation, readModels } from '@fairlead/replay';
 import { program } from 'commander';
 import { checkLog } from './log-check';
+import { StepLimit } from './step-limit';
+import { readHeads, readKeys } from './trust';
+import { verdict } from './verdict';
 
 interface Options {
+  readonly keys?: string;
+  readonly head?: string;
+  readonly timeout: string;
   readonly json?: boolean;
   readonly log: boolean;
   readonly rows: boolean;
 }
 
+/** Between two questions whether the database still answers. */
+const PING_MS = 5000;
+const CLOSE_MS = 5000;
+
 program
   .name('npm run audit --')
   .description(
     'Verifies the log against its hashes and seals, and every row of the read models against the log, while the ' +
-      'service runs. Exit code 1 when anything is not as it was written.',
+      'service runs. Exit code 0 when everything is as it was written, 1 when anything is not, 2 when the audit could ' +
+      'not be made, 3 when nothing wrong was found and not everything could be checked.',
   )
   .argument('[names...]', 'read models, all without any')
+  .option('--keys <file>', 'public keys, saved from GET /v1/audit/keys when the installation was trusted')
+  .option('--head <head>', 'position:hash that was kept, or a file with seals that were sent out')
+  .option('--timeout <seconds>', 'end with an error when a store does not answer for so long', '60')
   .option('--json', 'print one JSON object')
   .option('--no-log', 'leave out the log')
   .option('--no-rows', 'leave out the read models')
-  .action(async (names: string[], { json, log, rows }: Options) => {
+  .action(async (names: string[], options: Options) => {
+    const { json, log, rows } = options;
+    const seconds = Number(options.timeout);
+    if (!(seconds > 0)) throw new Error('--timeout must be a number of seconds.');
+    const limit = new StepLimit(seconds * 1000);
+    const trust = {
+      keys: options.keys === undefined ? undefined : readKeys(options.keys),
+      heads: options.head === undefined ? undefined : readHeads(options.head),
+    };
     const signal = interruption();
-    const installation = await openInstallation(process.env);
+    const installation = await limit.guard('the installation', openInstallation(process.env));
     const bar = new Bar();
     const say = (line: string) => {
       bar.stop();
@@ -30,25 +53,47 @@ program
     try {
       const { store, vault, pool, url } = installation;
       const models = rows ? chosen(readModels(installation), names) : [];
-      const report = log
-        ? await checkLog(
-            store,
-            new LogSigner(store, vault),
-            (position, until, events) => bar.show('the log', position, until, events),
-            signal,
-          )
-        : undefined;
+      const checking = () =>
+        checkLog(
+          store,
+          pool,
+          new LogSigner(store, vault),
+          { ...trust, sealEveryMs: installation.sealEveryMs },
+          (position, until, events) => {
+            limit.beat();
+            bar.show('the log', position, until, events);
+          },
+          signal,
+        );
+      const report = log ? await limit.guard('the log', checking()) : undefined;
       if (report) {
-        const { events, streams, seals, unsealed, findings } = report;
-        say(`the log: ${events} events in ${streams} streams, ${seals} seals, ${unsealed} events after the last one`);
+        const { events, streams, seals, unsealed, head, findings, unchecked } = report;
+        say(`the log: ${events} events in ${streams} streams, ${seals} seals`);
+        say(
+          `  not yet sealed: ${unsealed} events, checked against the hashes of their streams and of the service only`,
+        );
+        say(`  head, to be kept outside: ${head.position}:${head.hash}`);
         for (const { where, reason } of findings) say(`  WRONG ${where}: ${reason}`);
+        for (const reason of unchecked) say(`  NOT CHECKED ${reason}`);
       }
       const tables = [];
-      for (const model of models) tables.push(...(await compare(model)));
+      for (const model of models) tables.push(...(await whileAnswering(model.name, compare(model))));
       const wrong = (report?.findings.length ?? 0) + tables.reduce((sum, { count }) => sum + count, 0);
-      if (json) console.log(JSON.stringify({ log: report, tables, wrong }));
-      say(wrong === 0 ? 'Everything is as it was written.' : `${wrong} things are not as they were written.`);
-      process.exitCode = wrong === 0 ? 0 : 1;
+      const { line, code } = verdict(wrong, report, rows ? (names.length === 0 ? 'all' : 'some') : 'none');
+      if (json) console.log(JSON.stringify({ log: report, tables, wrong, verdict: line }));
+      say(line);
+      process.exitCode = code;
+
+      /** A comparison is one statement that may take long; meanwhile the database must answer others. */
+      async function whileAnswering<T>(step: string, work: Promise<T>): Promise<T> {
+        const pinging = setInterval(() => {
+          pool.query('select 1').then(
+            () => limit.beat(),
+            () => undefined,
+          );
+        }, PING_MS);
+        return limit.guard(step, work).finally(() => clearInterval(pinging));
+      }
 
       async function compare(model: ReadModel) {
         const rebuild = new Rebuild(
@@ -78,11 +123,13 @@ program
       }
     } finally {
       bar.stop();
-      await installation.close();
+      // A connection that is never answered cannot be closed in order.
+      await Promise.race([installation.close(), delay(CLOSE_MS)]);
     }
   });
 
 program.parseAsync().catch((error: Error) => {
   console.error(error.message);
   process.exitCode = 2;
+  setTimeout(() => process.exit(), CLOSE_MS).unref();
 });

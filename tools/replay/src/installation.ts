@@ -11,6 +11,8 @@ export interface Installation {
   readonly pool: Pool;
   readonly store: EventStore;
   readonly vault: Vault;
+  /** Milliseconds after which an event is to be sealed. */
+  readonly sealEveryMs: number;
   close(): Promise<void>;
 }
 
@@ -21,7 +23,7 @@ export interface Installation {
  * @throws Error when there is none, in one line; SettingsProblem.
  */
 export async function openInstallation(env: NodeJS.ProcessEnv): Promise<Installation> {
-  const { dataDir, databaseUrl, eventStoreUrl, masterKeys } = readSettings(env);
+  const { dataDir, databaseUrl, eventStoreUrl, masterKeys, seals } = readSettings(env);
   const postgres = join(dataDir, 'postgres');
   const keyFile = join(dataDir, 'master.key');
   if (!databaseUrl && !existsSync(postgres)) throw new Error(`No installation in ${dataDir}: set FAIRLEAD_DATA_DIR.`);
@@ -40,7 +42,7 @@ export async function openInstallation(env: NodeJS.ProcessEnv): Promise<Installa
   try {
     const store = await openEventStore(pool, eventStoreUrl);
     const vault = new Vault(pool, masterKeys ?? (await masterKeyFile(keyFile)));
-    return { url, pool, store, vault, close: () => store.close().then(release) };
+    return { url, pool, store, vault, sealEveryMs: seals.everyMs, close: () => store.close().then(release) };
   } catch (error) {
     await release();
     throw error;

@@ -2,6 +2,7 @@ import { EventStoreTables1763600000000 } from './1763600000000-event-store';
 import { VaultTables1763600000100 } from './1763600000100-vault';
 import { LogHashes1763700000200 } from './1763700000200-log-hashes';
 import { ParkedSubjects1763800000000 } from './1763800000000-parked-subjects';
+import { LogHeads1763900000600 } from './1763900000600-log-heads';
 import { LogMove1763700000450 } from './1763700000450-log-move';
 
 /** Tables of the event store, followers, consumers and the vault. */
@@ -11,4 +12,5 @@ export const eventingMigrations = [
   LogHashes1763700000200,
   ParkedSubjects1763800000000,
   LogMove1763700000450,
+  LogHeads1763900000600,
 ];
