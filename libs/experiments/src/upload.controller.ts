@@ -11,6 +11,7 @@ import { decompressed } from './upload.decompress';
 import { Gate } from './upload.gate';
 import { UploadReceiver } from './upload.receiver';
 import { Uploads } from './upload.service';
+import { UploadThread } from './upload.thread';
 
 /** How long an upload waits for its turn. */
 const PATIENCE_MS = 3000;
@@ -29,6 +30,7 @@ export class UploadController {
     private readonly uploads: Uploads,
     private readonly idempotency: Idempotency,
     private readonly limits: ExperimentLimits,
+    private readonly thread: UploadThread,
   ) {
     this.gate = new Gate(limits.maxUploads, PATIENCE_MS);
   }
@@ -62,7 +64,9 @@ export class UploadController {
     const { maxBytes, idleMs } = this.limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
     const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-    const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits);
+    const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits, () =>
+      this.thread.zstd(),
+    );
     const received = await this.receiver.receive(meant(request, body));
     try {
       return await this.idempotency.run(request, reply, () => this.record(request, reply, received), received.sha256);

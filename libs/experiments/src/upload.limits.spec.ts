@@ -106,6 +106,43 @@ describe('an encoded body', () => {
   });
 });
 
+describe('zstd data that costs more than it is worth is refused', () => {
+  const frame = (window: number, block: Buffer, count = 1) =>
+    Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, window]), ...repeated(block, count)]);
+  const repeated = (bytes: Buffer, count: number) => Array.from({ length: count }, () => bytes);
+  const empty = (last: boolean) => Buffer.from([last ? 1 : 0, 0, 0]);
+  const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]);
+  const upload = (body: Buffer) => service.upload(body, { 'content-encoding': 'zstd' });
+
+  it.each([
+    ['a window of 1.9 GB in ten bytes', frame(0xa7, Buffer.alloc(4))],
+    ['a window a little above 8 MiB', frame(0x69, empty(true))],
+    // One segment of 2 GB, whose size is its window.
+    ['a single segment of 2 GB', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x78, 1, 0, 0])],
+  ])('%s', async (_, body) => {
+    const before = process.memoryUsage().arrayBuffers;
+    const { status, json } = await upload(body);
+    expect([status, json.detail]).toEqual([400, 'The zstd data asks for a window of more than 8388608 bytes.']);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it.each([
+    ['700,000 blocks of one byte', frame(0x68, Buffer.from([8, 0, 0, 0x20]), 700_000)],
+    ['700,000 empty blocks', frame(0x68, empty(false), 700_000)],
+    ['100,000 empty frames', Buffer.concat(repeated(frame(0x68, empty(true)), 100_000))],
+    ['300,000 skippable frames', Buffer.concat(repeated(skippable, 300_000))],
+  ])('%s', async (_, body) => {
+    const { status, json } = await upload(body);
+    expect([status, json.detail]).toEqual([400, 'The zstd data has too many small blocks or frames.']);
+  });
+
+  it('but a few frames one after the other are one body', async () => {
+    const text = Buffer.from(JSON.stringify(experiment()));
+    const half = text.length >> 1;
+    expect((await upload(Buffer.concat([zstd(text.subarray(0, half)), zstd(text.subarray(half))]))).status).toBe(200);
+  });
+});
+
 describe('a limit is named when it is exceeded', () => {
   it.each([
     ['body bytes', 413, () => [Buffer.alloc(5_000_000, ' ')]],

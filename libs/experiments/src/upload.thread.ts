@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits } from './limits';
 import { LocalChecker, RemoteChecker, type UploadChecker } from './upload.checker';
+import type { Job } from './upload.worker';
+import { LocalDecoder, RemoteDecoder, type ZstdDecoder } from './upload.zstd';
 
 const WORKER = join(__dirname, 'upload.worker.js');
 
 /**
- * One thread that checks large uploads, so that parsing never holds up other requests. Where the compiled worker is
- * not beside this file (sources run directly), uploads are checked on the calling thread.
+ * One thread that checks large uploads and decodes zstd, so that neither ever holds up other requests. Where the compiled
+ * worker is not beside this file (sources run directly), both happen on the calling thread.
  */
 @Injectable()
 export class UploadThread {
@@ -25,13 +27,23 @@ export class UploadThread {
 
   checker(): UploadChecker {
     if (!this.compiled) return new LocalChecker(this.limits);
-    const { port1, port2 } = new MessageChannel();
-    this.running().postMessage({ port: port2, limits: { ...this.limits } }, [port2]);
-    return new RemoteChecker(port1);
+    return new RemoteChecker(this.portFor('check'));
+  }
+
+  /** Decodes one body that is compressed with zstd. */
+  zstd(): ZstdDecoder {
+    return this.compiled ? new RemoteDecoder(this.portFor('zstd')) : new LocalDecoder(this.limits);
   }
 
   async stop(): Promise<void> {
     await this.worker?.terminate();
+  }
+
+  private portFor(work: Job['work']): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    const job: Job = { port: port2, limits: { ...this.limits }, work };
+    this.running().postMessage(job, [port2]);
+    return port1;
   }
 
   private running(): Worker {
