@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SourceArchives } from '@fairlead/contracts';
-import { copyIn, copyLine, transaction } from '@fairlead/postgres';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v7 as uuid } from 'uuid';
 
@@ -14,46 +13,84 @@ export class SourceTaken extends Error {
 }
 
 const BLOCK_BYTES = 256 * 1024;
+/** No upload takes so long. */
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The uploaded source archives of deployments, by the path that was given out. What is there never changes. */
 @Injectable()
-export class SourceStore extends SourceArchives {
+export class SourceStore extends SourceArchives implements OnApplicationBootstrap {
+  private readonly logger = new Logger('SourceStore');
+
   constructor(private readonly pool: Pool) {
     super();
   }
 
+  async onApplicationBootstrap(): Promise<void> {
+    await this.removeRemains(new Date(Date.now() - DAY_MS)).catch((error: unknown) =>
+      this.logger.error(`What uploads left behind could not be removed: ${String(error)}`),
+    );
+  }
+
   /**
-   * Stores an archive as it comes, all or nothing; the same bytes again are stored once.
+   * Stores an archive as it comes, all or nothing; the same bytes again are stored once. Nothing of the database is held
+   * while more of it is waited for.
    * @throws SourceTaken when others are there, and what the source throws.
    */
   async save(deploymentId: string, path: string, source: AsyncIterable<Buffer>): Promise<void> {
-    await transaction(this.pool, async (tx) => {
-      await tx.query('set local statement_timeout = 0');
-      const archive = uuid();
+    const archive = uuid();
+    try {
       const hash = createHash('sha256');
-      let bytes = 0;
-      async function* lines(): AsyncIterable<string> {
-        let number = 0;
-        for await (const block of inBlocks(source)) {
-          hash.update(block);
-          bytes += block.length;
-          yield copyLine([archive, number++, block]);
-        }
+      let [bytes, number] = [0, 0];
+      for await (const block of inBlocks(source)) {
+        hash.update(block);
+        bytes += block.length;
+        await this.pool.query('insert into source_archive_chunks (archive_id, number, data) values ($1, $2, $3)', [
+          archive,
+          number++,
+          block,
+        ]);
       }
-      await copyIn(tx, 'copy source_archive_chunks (archive_id, number, data) from stdin', lines());
-      const sha256 = hash.digest('hex');
-      const { rows } = await tx.query<{ id: string; sha256: string }>(
-        `with kept as (
-           insert into source_archives (id, deployment_id, path, bytes, sha256) values ($1, $2, $3, $4, $5)
-           on conflict (deployment_id, path) do nothing returning id, sha256)
-         select id, sha256 from kept
-         union all select id, sha256 from source_archives where deployment_id = $2 and path = $3`,
-        [archive, deploymentId, path, bytes, sha256],
-      );
-      // Nothing is seen of one that another upload of this moment has stored.
-      if (rows[0]?.sha256 !== sha256) throw new SourceTaken();
-      if (rows[0].id !== archive) await tx.query('delete from source_archive_chunks where archive_id = $1', [archive]);
-    });
+      const kept = await this.keep(archive, deploymentId, path, bytes, hash.digest('hex'));
+      if (!kept) await this.forget(archive);
+    } catch (error) {
+      await this.forget(archive).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Makes an archive readable; false when the same bytes are there already. @throws SourceTaken */
+  private async keep(id: string, deploymentId: string, path: string, bytes: number, sha256: string): Promise<boolean> {
+    const { rowCount } = await this.pool.query(
+      `insert into source_archives (id, deployment_id, path, bytes, sha256) values ($1, $2, $3, $4, $5)
+       on conflict (deployment_id, path) do nothing`,
+      [id, deploymentId, path, bytes, sha256],
+    );
+    if (rowCount === 1) return true;
+    const { rows } = await this.pool.query<{ sha256: string }>(
+      'select sha256 from source_archives where deployment_id = $1 and path = $2',
+      [deploymentId, path],
+    );
+    if (rows[0]?.sha256 !== sha256) throw new SourceTaken();
+    return false;
+  }
+
+  private async forget(archive: string): Promise<void> {
+    await this.pool.query('delete from source_archive_chunks where archive_id = $1', [archive]);
+  }
+
+  /**
+   * Forgets what uploads left behind whose process ended before they did: chunks that belong to no archive and were
+   * begun before `time`.
+   */
+  async removeRemains(time: Date): Promise<void> {
+    // Ids of version 7 begin with the milliseconds of their time.
+    const hex = time.getTime().toString(16).padStart(12, '0');
+    await this.pool.query(
+      `delete from source_archive_chunks where archive_id in (
+         select archive_id from source_archive_chunks c where number = 0 and archive_id < $1
+         and not exists (select from source_archives a where a.id = c.archive_id))`,
+      [`${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`],
+    );
   }
 
   async open(_tenantId: string, deploymentId: string, path: string): Promise<AsyncIterable<Buffer> | undefined> {

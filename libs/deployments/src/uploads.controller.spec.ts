@@ -1,6 +1,8 @@
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { TENANT } from '@fairlead/http/testing';
+import { v7 as newId } from 'uuid';
 import { SourceStore } from './source.store';
 import { uuidOf } from './testing/samples';
 import { TestService } from './testing/service';
@@ -153,5 +155,57 @@ describe('push-token', () => {
     } finally {
       await other.stop();
     }
+  });
+});
+
+describe('Archives that are slow to come', () => {
+  it('hold no connection to the database, and leave places to other workspaces', async () => {
+    await service.app.listen(0, '127.0.0.1');
+    const { port } = service.app.getHttpServer().address() as AddressInfo;
+    const { pathname, search } = new URL((await issue()).upload_url);
+    const head = `PUT ${pathname}${search} HTTP/1.1\r\nhost: x\r\ncontent-length: 100000000\r\n\r\n`;
+    const sockets: Socket[] = [];
+    let refused = '';
+    while (refused === '') {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.setEncoding('utf8').once('data', (text: string) => (refused ||= text));
+      socket.write(head);
+      socket.write(TARBALL);
+      sockets.push(socket);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      if (sockets.length > 14) break;
+    }
+    const { pool } = service.database;
+    while (pool.totalCount > pool.idleCount) await new Promise((resolve) => setTimeout(resolve, 5));
+    const sent = { source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] };
+    const made = await service.send('POST', '/v2/deployments', { as: 'stranger', body: { ...sent, name: 'theirs' } });
+    const theirs = await service.send('POST', `/v2/deployments/${made.json.id}/upload-url`, { as: 'stranger' });
+    expect((await put(theirs.json.upload_url, TARBALL)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    // Nothing of what was cut off stays.
+    const remains = `select from source_archive_chunks c
+      where not exists (select from source_archives a where a.id = c.archive_id)`;
+    while ((await pool.query(remains)).rowCount !== 0);
+  });
+
+  it('leave nothing behind for ever when the process ends before they do', async () => {
+    const { pool } = service.database;
+    const old = '01900000-0000-7000-8000-000000000001';
+    const young = newId();
+    for (const archive of [old, young]) {
+      await pool.query(
+        "insert into source_archive_chunks (archive_id, number, data) values ($1, 0, 'x'), ($1, 1, 'y')",
+        [archive],
+      );
+    }
+    const { upload_url, object_path } = await issue();
+    await put(upload_url, TARBALL);
+    await service.app.get(SourceStore).removeRemains(new Date(Date.now() - 60_000));
+    const { rows } = await pool.query(
+      'select distinct archive_id from source_archive_chunks where archive_id = any($1)',
+      [[old, young]],
+    );
+    expect(rows).toEqual([{ archive_id: young }]);
+    expect((await stored(object_path))?.equals(TARBALL)).toBe(true);
   });
 });

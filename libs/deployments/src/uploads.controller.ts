@@ -4,6 +4,7 @@ import {
   Area,
   BadRequest,
   Describe,
+  FairShare,
   int,
   object,
   parseUrl,
@@ -28,8 +29,10 @@ import { UploadUrls } from './upload.urls';
 
 /** Bytes of an uploaded archive; the limit that clients tell their users. */
 const MOST_BYTES = 200 * 1024 * 1024;
-/** Archives taken in at a time: each holds a connection to the database while it comes. */
-const MOST_UPLOADS = 4;
+/** Archives taken in at a time, shared fairly between workspaces. */
+const MOST_UPLOADS = 16;
+/** What of an archive is in memory at a time: a block, what is put together to one, and what is being stored. */
+const HELD_BYTES = 1024 * 1024;
 /** How long the rest of a refused body is read before the answer: many clients look for it only then. */
 const DRAIN_MS = 10_000;
 /** gzip, deflated. */
@@ -42,7 +45,7 @@ const signedQuery = object({ expires: int(), signature: str() });
 @Area('Sources')
 @Controller('v2/deployments/:deployment_id')
 export class UploadsController {
-  private receiving = 0;
+  private readonly receiving = new FairShare(MOST_UPLOADS);
 
   constructor(
     private readonly store: EventStore,
@@ -105,13 +108,14 @@ export class UploadsController {
     const { state } = await load(this.store, deploymentModel, streamName('deployment', id));
     if (!state || state.removed || state.status === 'AWAITING_DELETE') throw new DeploymentNotFound(id);
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
-    if (this.receiving >= MOST_UPLOADS) throw new Unavailable(5, 'Too many uploads at a time, try again later.');
-    this.receiving++;
+    const { tenant_id: tenant } = state;
+    if (!this.receiving.take(tenant)) throw new Unavailable(5, 'Too many uploads at a time, try again later.');
     try {
+      await request.visit.held?.hold(HELD_BYTES);
       const body = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
       await this.sources.save(id, objectPath(id, upload_id), checked(body));
     } finally {
-      this.receiving--;
+      this.receiving.give(tenant);
     }
   }
 }

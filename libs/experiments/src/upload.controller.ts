@@ -6,7 +6,7 @@ import { ExperimentLimits, LimitExceeded } from './limits';
 import { uploaded } from './sessions.answers.schema';
 import { uploadAnswer } from './upload-answer';
 import { uploadSchema } from './upload-schema';
-import { paced } from './upload.blocks';
+import { BLOCK_BYTES, paced, RING_BLOCKS } from './upload.blocks';
 import { decompressed } from './upload.decompress';
 import { Gate } from './upload.gate';
 import { UploadReceiver } from './upload.receiver';
@@ -15,6 +15,8 @@ import { UploadThread } from './upload.thread';
 
 /** How long an upload waits for its turn. */
 const PATIENCE_MS = 3000;
+/** What an upload holds besides the row that is looked at. */
+const RING_BYTES = RING_BLOCKS * BLOCK_BYTES;
 /** How much of a body that is no JSON is looked at. */
 const SHOWN_BYTES = 1024;
 /** How long the rest of a refused body is read before it is answered. */
@@ -49,7 +51,7 @@ export class UploadController {
     takes: ['Content-Encoding', 'Idempotency-Key', 'x-reason'],
   })
   upload(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    return this.gate.run(async () => {
+    return this.gate.run(request.actor.tenantId, async () => {
       try {
         return await this.receive(request, reply);
       } catch (error) {
@@ -61,13 +63,13 @@ export class UploadController {
   }
 
   private async receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
-    const { maxBytes, idleMs } = this.limits;
+    const { maxBytes, maxRowBytes, idleMs } = this.limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
     const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits, () =>
       this.thread.zstd(),
     );
-    const received = await this.receiver.receive(meant(request, body));
+    const received = await this.receiver.receive(meant(request, booked(request, body, RING_BYTES + maxRowBytes)));
     try {
       return await this.idempotency.run(request, reply, () => this.record(request, reply, received), received.sha256);
     } finally {
@@ -92,6 +94,17 @@ export class UploadController {
     const ended = new Promise((resolve) => raw.once('end', resolve).once('close', resolve));
     raw.on('data', () => undefined);
     await Promise.race([ended, delay(DRAIN_MS, undefined, { ref: false })]);
+  }
+}
+
+/** The same bytes, of which up to `most` are in memory at a time. @throws Unavailable when there is no memory */
+async function* booked(request: FastifyRequest, body: AsyncIterable<Buffer>, most: number): AsyncIterable<Buffer> {
+  let left = most;
+  for await (const part of body) {
+    const more = Math.min(left, part.length);
+    if (more > 0) await request.visit.held?.hold(more);
+    left -= more;
+    yield part;
   }
 }
 
