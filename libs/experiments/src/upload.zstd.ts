@@ -39,7 +39,7 @@ export class LocalDecoder implements ZstdDecoder {
     try {
       return Promise.resolve(this.decode(slice, last));
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 
