@@ -36,11 +36,7 @@ export class LocalDecoder implements ZstdDecoder {
   }
 
   push(slice: Buffer, last: boolean): Promise<Buffer[]> {
-    try {
-      return Promise.resolve(this.decode(slice, last));
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return new Promise((resolve) => resolve(this.decode(slice, last)));
   }
 
   close(): void {}
