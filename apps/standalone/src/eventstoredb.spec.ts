@@ -70,6 +70,25 @@ describe('The standalone service with its log in EventStoreDB (double)', () => {
     expect(rollouts[0]![1].appends).toBeGreaterThan(2);
   });
 
+  it('asks of the server two appends and at most one read for a new listener', async () => {
+    const { url } = await start();
+    const streams = () => {
+      const all = [...double.streams.values()];
+      const sum = (of: 'reads' | 'appends') => all.reduce((total, counted) => total + counted[of], 0);
+      return { reads: sum('reads'), appends: sum('appends') };
+    };
+    const create = async (n: number) => {
+      const body = { compute_type: 'k8s', compute_id: `cluster-${n}`, compute_config: { cluster_namespaces: ['a'] } };
+      expect((await call(url, 'POST', '/v2/listeners', body)).status).toBe(201);
+    };
+    await create(0);
+    const before = streams();
+    for (let n = 1; n <= 10; n++) await create(n);
+    const { reads, appends } = streams();
+    expect(appends - before.appends).toBe(20);
+    expect(reads - before.reads).toBeLessThanOrEqual(10);
+  });
+
   it('creates, changes, uploads and reads back, and knows it all after a restart', async () => {
     const first = await start();
     const created = await call(first.url, 'POST', '/v2/deployments', deployment('agent'));

@@ -15,10 +15,11 @@ export class ListenersView implements Projection {
     private readonly pool: Pool,
   ) {}
 
-  /** Rows are written as their streams are now, which may be after this batch: the next one changes nothing then. */
+  /** Rows are written as their streams are after this batch or later: the next batch changes nothing then. */
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
     for (const stream of new Set(events.map((event) => event.stream))) {
-      const { state } = await load(this.store, listenerModel, stream);
+      const seen = events.filter((event) => event.stream === stream);
+      const { state } = await load(this.store, listenerModel, stream, seen);
       if (!state || state.deleted) {
         await tx.query('delete from listeners where id = $1', [idOf(stream)]);
         continue;

@@ -1,4 +1,4 @@
-import { EventStoreDbStore, handle, type Metadata, type Model, reserve } from '.';
+import { EventStoreDbStore, handle, load, type Metadata, type Model, type Recorded, reserve } from '.';
 import type { DomainEvent } from './event';
 import { EventStoreDbDouble } from './testing';
 
@@ -56,6 +56,18 @@ describe('What a command asks of EventStoreDB (double)', () => {
     expect(await handle(other, sum, 'sum-4', add(5), command('once'))).toMatchObject({ state: 5, version: 1 });
     await other.close();
     expect(await store.read('sum-4')).toHaveLength(2);
+  });
+
+  it('is no reading for a state after events that are at hand, unless there are unknown ones before them', async () => {
+    const other = new EventStoreDbStore(double.url, { limits: { attempt: 20_000, total: 60_000 } });
+    for (const amount of [1, 2, 3]) await handle(other, sum, 'sum-5', add(amount), {});
+    await other.close();
+    const seen = await store.read('sum-5');
+    const after = async (events: Recorded[]) => (await load(store, sum, 'sum-5', events)).state;
+    expect(await calls(async () => expect(await after(seen.slice(0, 2))).toBe(3))).toEqual({ append: 0, read: 0 });
+    expect(await calls(async () => expect(await after([seen[0]!, seen[2]!])).toBe(6))).toEqual({ append: 0, read: 1 });
+    expect(await calls(async () => expect(await after(seen.slice(1, 2))).toBe(6))).toEqual({ append: 0, read: 0 });
+    expect(await calls(async () => expect(await after([])).toBe(6))).toEqual({ append: 0, read: 1 });
   });
 
   it('is one append for what goes behind whatever is there, once the process knows how long the stream is', async () => {

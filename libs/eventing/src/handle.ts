@@ -129,13 +129,23 @@ function editionOf<State, E extends DomainEvent>(model: Model<State, E>, { state
   return model.edition?.(state as State) ?? version;
 }
 
-/** The folded state of a stream as it is now, with its version (0 when it has no events). */
+/**
+ * The folded state of a stream as it is now, with its version (0 when it has no events). With `seen`, events of the stream
+ * in their order, it is the state after them or later ones; the stream is read only when events before them are unknown.
+ */
 export async function load<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
+  seen: readonly Recorded[] = [],
 ): Promise<{ state: State; version: number; position: bigint }> {
-  const current = await refreshed(store, model, stream, remembered(store, model, stream) ?? unread(model));
+  const known = remembered(store, model, stream) ?? unread(model);
+  const newer = seen.filter(({ version }) => version > known.version) as Recorded<E>[];
+  if (seen.length > 0 && newer.every(({ version }, index) => version === known.version + 1 + index)) {
+    const { version, position } = newer.at(-1) ?? known;
+    return { state: fold(model, newer, known.state as State), version, position };
+  }
+  const current = await refreshed(store, model, stream, known);
   return { state: current.state as State, version: current.version, position: current.position };
 }
 

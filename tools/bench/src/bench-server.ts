@@ -21,9 +21,11 @@ export class BenchServer {
     private readonly child: ChildProcess,
   ) {}
 
-  static async start(databaseUrl: string, dataDir: string): Promise<BenchServer> {
+  /** Its log is in the database, or at `eventStoreUrl`. */
+  static async start(databaseUrl: string, dataDir: string, eventStoreUrl = ''): Promise<BenchServer> {
     const port = await freePort();
-    const env = { ...process.env, PORT: String(port), DATABASE_URL: databaseUrl, FAIRLEAD_DATA_DIR: dataDir };
+    const stores = { DATABASE_URL: databaseUrl, FAIRLEAD_DATA_DIR: dataDir, EVENTSTORE_URL: eventStoreUrl };
+    const env = { ...process.env, ...stores, PORT: String(port) };
     const child = spawn(process.execPath, [...process.execArgv, ...FLAGS, ENTRY], {
       env: { ...env, FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'error' },
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,12 +6,14 @@ import { eventingMigrations } from '@fairlead/eventing';
 import { openDatabase, pool, startEmbedded } from '@fairlead/postgres';
 import type { Pool } from 'pg';
 import { BenchServer } from './bench-server';
+import { callsFigures } from './calls.figures';
 import { compareFigures } from './comparison.figures';
 import { listFigure, patchFigure } from './deployments.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
 import { appendFigures, replayFigure } from './log.figures';
 import { missing, psql } from './programs';
+import { storesFigures } from './stores.figures';
 import { toolsFigures } from './tools.figures';
 import { writesFigure } from './writes.figures';
 
@@ -56,6 +58,25 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
     }
     if (wanted('tools')) {
       await inDatabase('bench_tools', async (db, url) => report(await toolsFigures(db, url, folder)));
+    }
+    const emptyDatabase = async (name: string) => {
+      await psql(server.url, `create database ${name}`);
+      return Object.assign(new URL(server.url), { pathname: name }).href;
+    };
+    if (wanted('calls')) report(await callsFigures(await emptyDatabase('bench_calls'), join(folder, 'calls')));
+    if (wanted('stores')) {
+      const { EVENTSTORE_TEST_URL: url } = process.env;
+      if (url) {
+        const databases = {
+          postgres: await emptyDatabase('bench_postgres'),
+          eventStore: await emptyDatabase('bench_esdb'),
+        };
+        report(await storesFigures(databases, url, join(folder, 'stores')));
+      } else {
+        console.log(
+          '       The rates with the log in EventStoreDB were not measured: EVENTSTORE_TEST_URL names no server.',
+        );
+      }
     }
   } finally {
     await server.stop();
