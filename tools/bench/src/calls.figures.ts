@@ -27,7 +27,7 @@ async function count(server: BenchServer, double: EventStoreDouble): Promise<Fig
   const { id } = await server.send<{ id: string }>('POST', '/v2/deployments', deployment('calls'));
   await rolledOut(server);
   const made = await quiet(double);
-  const rollout = sum(made, (name) => name.startsWith('rollout-'));
+  const rollout = sum(made, 'rollout-');
   const patched = await perWrite(double, (n) =>
     server.send('PATCH', `/v2/deployments/${id}`, { source_config: { resource_spec: { cpu: 1 + (n % 2) } } }),
   );
@@ -68,8 +68,8 @@ async function quiet(double: EventStoreDouble): Promise<Readonly<Record<string, 
   }
 }
 
-function sum(streams: Readonly<Record<string, Counted>>, wanted = (_name: string) => true): Counted {
-  const counted = Object.entries(streams).filter(([name]) => wanted(name));
+function sum(streams: Readonly<Record<string, Counted>>, prefix = ''): Counted {
+  const counted = Object.entries(streams).filter(([name]) => name.startsWith(prefix));
   const of = (member: keyof Counted) => counted.reduce((total, [, stream]) => total + stream[member], 0);
   return { reads: of('reads'), appends: of('appends'), events: of('events') };
 }
