@@ -20,6 +20,7 @@ const OWN = new Set([
   'GET /api/v1/api-key/current',
   'GET /api/v1/workspaces',
   'POST /api/v1/workspaces',
+  'GET /api/v1/workspaces/current/usage',
   'GET /api/v1/tenants',
   'POST /v2/deployments',
   'POST /api/v1/datasets/upload-experiment',

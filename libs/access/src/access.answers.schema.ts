@@ -1,3 +1,4 @@
+import { QUOTA_KINDS } from '@fairlead/eventing';
 import { shape } from '@fairlead/http';
 import { SCOPES } from './scopes';
 
@@ -34,6 +35,9 @@ export const workspace = object('Workspace', {
   role_name: nothing,
   permissions: list(oneOf(...SCOPES)),
 });
+
+const share = object('Share', { used: integer, limit: integer });
+export const usage = object('WorkspaceUsage', Object.fromEntries(QUOTA_KINDS.map((kind) => [kind, share])));
 
 export const parkedSubject = object('ParkedSubject', {
   id: uuid,

@@ -131,6 +131,30 @@ async function eventually(check: () => Promise<void>): Promise<void> {
   }
 }
 
+describe('a quota of keys', () => {
+  it('holds exactly when many are made at once, and a revoked key gives its place back', async () => {
+    const workspace = await createTenant();
+    const { limit } = (await send('GET', '/api/v1/workspaces/current/usage', { key: ADMIN, tenant: workspace })).body
+      .api_keys;
+    const fill = `insert into quota_places (kind, id, tenant_id, sure)
+      select 'api_keys', gen_random_uuid()::text, $1, true from generate_series(1, $2::int)`;
+    await database.pool.query(fill, [workspace, limit - 5]);
+    const by = { key: ADMIN, tenant: workspace, body: {} };
+    const answers = await Promise.all(Array.from({ length: 30 }, () => send('POST', '/api/v1/api-key', by)));
+    const made = answers.filter(({ status }) => status === 200);
+    expect(made).toHaveLength(5);
+    expect(answers.find(({ status }) => status !== 200)).toEqual({
+      status: 409,
+      body: { detail: `This workspace has ${limit} api keys, as many as it may have (setting QUOTA_API_KEYS).` },
+    });
+    await send('DELETE', `/api/v1/api-key/${made[0]!.body.id}`, { key: ADMIN, tenant: workspace });
+    expect((await send('POST', '/api/v1/api-key', by)).status).toBe(200);
+    expect((await send('POST', '/api/v1/api-key', by)).status).toBe(409);
+    const usage = await send('GET', '/api/v1/workspaces/current/usage', { key: made[1]!.body.key });
+    expect(usage).toMatchObject({ status: 200, body: { api_keys: { used: limit, limit }, webhooks: { used: 0 } } });
+  });
+});
+
 describe('a request', () => {
   it('with a right key passes after hundreds of wrong keys of the same address', async () => {
     const right = await createKey({});

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
-import { AppendTooLarge, Followers } from '@fairlead/eventing';
+import { AppendTooLarge, Followers, QuotaReached, Quotas } from '@fairlead/eventing';
 import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound } from '@fairlead/http';
 import { Authenticator } from './access.authenticator';
 import { AccessOptions } from './access.options';
@@ -12,6 +12,7 @@ import { TenantsController } from './tenants.controller';
 import { tenantsProjection, TenantView } from './tenant.view';
 
 mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(TenantExists, ({ message }) => new Conflict(message));
 mapError(GrantNotHeld, () => new Forbidden());
 mapError(UselessKey, ({ message }) => new BadRequest(message));
@@ -21,7 +22,10 @@ mapError(LastAdminKey, ({ message }) => new Conflict(message));
 /** Tenants, API keys and who may do what. */
 @Module({})
 export class AccessModule implements OnModuleInit {
-  constructor(private readonly followers: Followers) {}
+  constructor(
+    private readonly followers: Followers,
+    private readonly quotas: Quotas,
+  ) {}
 
   static with(options = new AccessOptions()): DynamicModule {
     return {
@@ -33,6 +37,7 @@ export class AccessModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.quotas.count('api_keys', 'ApiKeyCreated', 'ApiKeyRevoked');
     this.followers.register(tenantsProjection);
     this.followers.register(apiKeysProjection);
   }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
-import { EventStore, Followers, handle, streamName, Vault } from '@fairlead/eventing';
+import { EventStore, Followers, handle, Quotas, streamName, Vault } from '@fairlead/eventing';
 import {
   Access,
   type Actor,
@@ -51,6 +51,7 @@ export class ApiKeysController {
     private readonly store: EventStore,
     private readonly vault: Vault,
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: ApiKeyView,
     private readonly authenticator: Authenticator,
   ) {}
@@ -84,7 +85,8 @@ export class ApiKeysController {
       made_by: request.actor.keyId,
     };
     const decide = createKey(facts, manager, new Date().toISOString());
-    return { ...answer(await this.change(id, decide, request)), key };
+    const create = () => this.change(id, decide, request);
+    return { ...answer(await this.quotas.within('api_keys', request.actor.tenantId, id, create)), key };
   }
 
   @Get()
@@ -118,6 +120,7 @@ export class ApiKeysController {
     if (known?.revoked_at) throw new KeyNotFound(id);
     const decide = revokeKey(id, await this.managerOf(request.actor));
     const revoked = await this.change(id, decide, request);
+    await this.quotas.giveBack('api_keys', id);
     this.authenticator.forgetKeys();
     return answer(revoked);
   }

@@ -6,8 +6,9 @@ import {
   handle,
   load,
   type Metadata,
-  NameTaken,
   nameStream,
+  NameTaken,
+  Quotas,
   reserve,
   streamName,
 } from '@fairlead/eventing';
@@ -29,7 +30,7 @@ import {
   uuid,
 } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
-import { workspace } from './access.answers.schema';
+import { usage, workspace } from './access.answers.schema';
 import { Authenticator, NO_TENANT } from './access.authenticator';
 import { AccessOptions } from './access.options';
 import { createTenant, type Tenant, TenantExists, type TenantFacts, tenantModel } from './tenant';
@@ -49,6 +50,7 @@ export class TenantsController {
   constructor(
     private readonly store: EventStore,
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: TenantView,
     private readonly authenticator: Authenticator,
     private readonly options: AccessOptions,
@@ -110,6 +112,13 @@ export class TenantsController {
     this.authenticator.learnTenant({ ...state!, version });
     await this.followers.passed(position, [tenantsProjection.name]);
     return answer(request, state!);
+  }
+
+  @Get('workspaces/current/usage')
+  @Access('read')
+  @Describe({ summary: 'Get what the workspace has and may have of each kind', answers: { 200: usage } })
+  async usage(@Req() { actor }: FastifyRequest) {
+    return this.quotas.usage(actor.tenantId);
   }
 
   private async reserveHandle(name: string, stream: string, metadata: Metadata): Promise<void> {

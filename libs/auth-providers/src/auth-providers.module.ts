@@ -1,11 +1,11 @@
-import { AppendTooLarge, Followers, Vault, VersionMismatch } from '@fairlead/eventing';
+import { AppendTooLarge, Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
 import {
   BadGateway,
   BadRequest,
   Conflict,
   GatewayTimeout,
-  Idempotency,
   HttpProblem,
+  Idempotency,
   mapError,
   NotFound,
   PreconditionFailed,
@@ -45,6 +45,7 @@ mapError(ProviderFailed, ({ message, fault }) =>
   fault === 'slow' ? new GatewayTimeout(message) : new BadGateway(message),
 );
 mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /** OAuth providers, sign-ins through them, and the tokens that come of it. Needs the providers of EventingModule. */
@@ -52,6 +53,7 @@ mapError(VersionMismatch, () => new PreconditionFailed());
 export class AuthProvidersModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: OAuthView,
   ) {}
 
@@ -80,6 +82,7 @@ export class AuthProvidersModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.quotas.count('oauth_providers', 'OAuthProviderAdded', 'OAuthProviderRemoved');
     this.followers.register(this.view);
   }
 }

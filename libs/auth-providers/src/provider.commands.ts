@@ -9,6 +9,7 @@ import {
   type Metadata,
   nameStream,
   NameTaken,
+  Quotas,
   release,
   reserve,
   streamName,
@@ -54,6 +55,7 @@ export class ProviderCommands {
     private readonly store: EventStore,
     private readonly followers: Followers,
     private readonly vault: Vault,
+    private readonly quotas: Quotas,
   ) {}
 
   /** @param ref the provider's provider_id or id. @throws ProviderNotFound */
@@ -86,12 +88,15 @@ export class ProviderCommands {
     const stream = streamName('oauthProvider', wanted.id);
     const name = nameOf(tenantId, wanted.provider_id);
     await this.checkFree(tenantId, wanted.provider_id, metadata);
-    await reserve(this.store, name, stream, metadata).catch((error: unknown) => {
-      throw error instanceof NameTaken ? new ProviderIdTaken(wanted.provider_id) : error;
-    });
-    const sealed = client_secret === undefined ? null : await this.seal(tenantId, wanted.id, client_secret);
-    const facts = { ...wanted, tenant_id: tenantId, organization_id: organizationId, client_secret: sealed };
-    return this.shown(await handle(this.store, providerModel, stream, addProvider(facts), metadata));
+    const create = async () => {
+      await reserve(this.store, name, stream, metadata).catch((error: unknown) => {
+        throw error instanceof NameTaken ? new ProviderIdTaken(wanted.provider_id) : error;
+      });
+      const sealed = client_secret === undefined ? null : await this.seal(tenantId, wanted.id, client_secret);
+      const facts = { ...wanted, tenant_id: tenantId, organization_id: organizationId, client_secret: sealed };
+      return handle(this.store, providerModel, stream, addProvider(facts), metadata);
+    };
+    return this.shown(await this.quotas.within('oauth_providers', tenantId, wanted.id, create));
   }
 
   /** @throws ProviderNotFound, InvalidProvider, VersionMismatch */
@@ -127,6 +132,7 @@ export class ProviderCommands {
     const decide = removeProvider(tenantId, ref);
     await this.shown(await handle(this.store, providerModel, stream, decide, metadata, ifMatch(request)));
     await release(this.store, nameOf(tenantId, provider.provider_id), stream, metadata);
+    await this.quotas.giveBack('oauth_providers', provider.id);
   }
 
   /** A provider by the id of its stream. @throws ProviderNotFound when it has been removed. */

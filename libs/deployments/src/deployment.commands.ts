@@ -7,6 +7,7 @@ import {
   type Handled,
   idOf,
   load,
+  Quotas,
   type Recorded,
   streamName,
   VersionMismatch,
@@ -38,6 +39,7 @@ export class DeploymentCommands {
   constructor(
     private readonly store: EventStore,
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
   ) {}
 
   /** @throws DeploymentNotFound, VersionMismatch, and whatever `decide` throws. */
@@ -87,8 +89,11 @@ export class DeploymentCommands {
     const decide = create(wanted, tenantId, ids, hosting);
     // What will be refused takes no name.
     checkAppend(stream, decide(null), metadata);
-    await reserveNames(this.store, tenantId, ids.deploymentId, wanted, metadata);
-    return this.shown(await handle(this.store, deploymentModel, stream, decide, metadata));
+    const append = async () => {
+      await reserveNames(this.store, tenantId, ids.deploymentId, wanted, metadata);
+      return handle(this.store, deploymentModel, stream, decide, metadata);
+    };
+    return this.shown(await this.quotas.within('deployments', tenantId, ids.deploymentId, append));
   }
 
   /** What `create` would answer; nothing is written. */

@@ -1,4 +1,4 @@
-import { AppendTooLarge, Followers, VersionMismatch, Vault } from '@fairlead/eventing';
+import { AppendTooLarge, Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
 import {
   BadRequest,
   Conflict,
@@ -56,6 +56,7 @@ mapError(ListenerTaken, ({ message }) => new Conflict(message));
 mapError(SourceTaken, ({ message }) => new Conflict(message));
 mapError(UploadRefused, ({ message }) => new Forbidden(message));
 mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
@@ -66,6 +67,7 @@ mapError(VersionMismatch, () => new PreconditionFailed());
 export class DeploymentsModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: DeploymentsView,
     private readonly listeners: ListenersView,
     private readonly pushTargets: PushTargetsView,
@@ -110,6 +112,8 @@ export class DeploymentsModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.quotas.count('deployments', 'DeploymentCreated', 'DeploymentDeleted');
+    this.quotas.count('listeners', 'ListenerCreated', 'ListenerDeleted');
     this.followers.register(this.view);
     this.followers.register(this.listeners);
     this.followers.register(this.pushTargets);

@@ -6,6 +6,7 @@ import {
   type Metadata,
   nameStream,
   NameTaken,
+  Quotas,
   release,
   reserve,
   streamName,
@@ -74,6 +75,7 @@ export class ListenersController {
   constructor(
     private readonly store: EventStore,
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: ListenersView,
     private readonly idempotency: Idempotency,
   ) {}
@@ -106,8 +108,10 @@ export class ListenersController {
       const id = newId();
       const stream = streamName('listener', id);
       const metadata = metadataOf(request);
-      await this.reserve(tenantId, body.compute_id, stream, metadata);
-      const handled = await handle(this.store, listenerModel, stream, createListener(id, tenantId, body), metadata);
+      const handled = await this.quotas.within('listeners', tenantId, id, async () => {
+        await this.reserve(tenantId, body.compute_id, stream, metadata);
+        return handle(this.store, listenerModel, stream, createListener(id, tenantId, body), metadata);
+      });
       return this.shown(reply, handled);
     });
     return spelled(request, answer);

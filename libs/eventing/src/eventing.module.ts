@@ -9,6 +9,7 @@ import { KafkaRelay } from './kafka-relay';
 import { LogSeals, type SealSchedule } from './log-seals';
 import { LogSigner } from './log-signer';
 import { ParkedSubjects } from './parked-subjects';
+import { type QuotaLimits, Quotas } from './quotas';
 import { type KafkaLink, Transports } from './transports';
 import { Vault } from './vault';
 
@@ -22,16 +23,18 @@ export interface EventingParts {
   readonly kafka?: KafkaLink;
   /** When the log is sealed; every 10,000 events and every hour when absent. */
   readonly seals?: SealSchedule;
+  /** How much a workspace may have of each kind; the defaults when absent. */
+  readonly quotas?: QuotaLimits;
 }
 
 /**
  * Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link Consumers},
- * {@link Transports}, {@link ParkedSubjects}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
+ * {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
  * application, and relays to Kafka.
  */
 @Module({})
 export class EventingModule {
-  static with({ store, db, pool, vault, kafka, seals }: EventingParts): DynamicModule {
+  static with({ store, db, pool, vault, kafka, seals, quotas }: EventingParts): DynamicModule {
     return {
       module: EventingModule,
       global: true,
@@ -55,6 +58,11 @@ export class EventingModule {
         },
         ParkedSubjects,
         {
+          provide: Quotas,
+          useFactory: (followers: Followers) => new Quotas(pool, followers, quotas),
+          inject: [Followers],
+        },
+        {
           provide: Transports,
           useFactory: (followers: Followers, consumers: Consumers, degradation: Degradation) =>
             new Transports(store, followers, consumers, degradation, kafka),
@@ -73,6 +81,7 @@ export class EventingModule {
         LogSigner,
         LogSeals,
         ParkedSubjects,
+        Quotas,
         Transports,
       ],
     };

@@ -31,6 +31,7 @@ export * from './new-id';
 export * from './parked-subjects';
 export * from './open-event-store';
 export * from './postgres-event-store';
+export * from './quotas';
 export * from './rebuild';
 export * from './reservation';
 export * from './set-aside';

@@ -1,4 +1,4 @@
-import { EventStore, Followers, handle, type Handled, load, streamName } from '@fairlead/eventing';
+import { EventStore, Followers, handle, type Handled, load, Quotas, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -42,6 +42,7 @@ export class IntegrationsController {
   constructor(
     private readonly store: EventStore,
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: IntegrationsView,
     private readonly safe: CredentialsSafe,
     private readonly idempotency: Idempotency,
@@ -82,7 +83,8 @@ export class IntegrationsController {
         sent.webhook_secret === undefined ? null : await this.safe.sealWebhookSecret(tenantId, id, sent.webhook_secret);
       const wanted = { integration_id: id, tenant_id: tenantId, name, provider, base_url, auth, webhook_secret };
       const stream = streamName('integration', id);
-      const added = await handle(this.store, integrationModel, stream, add(wanted), metadataOf(request));
+      const create = () => handle(this.store, integrationModel, stream, add(wanted), metadataOf(request));
+      const added = await this.quotas.within('integrations', tenantId, id, create);
       await this.followers.passed(added.position, [this.view.name]);
       return shown(reply, added);
     });
@@ -147,6 +149,7 @@ export class IntegrationsController {
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { integration_id: id } = pathOf(integrationPath, request);
     await this.run(request, id, remove);
+    await this.quotas.giveBack('integrations', id);
   }
 
   private async run(request: FastifyRequest, id: string, decide: (state: Integration) => IntegrationEvent[]) {

@@ -1,7 +1,8 @@
-import { AppendTooLarge, Followers, Vault, VersionMismatch } from '@fairlead/eventing';
+import { AppendTooLarge, Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
 import {
   BadGateway,
   BadRequest,
+  Conflict,
   GatewayTimeout,
   HttpProblem,
   Idempotency,
@@ -30,6 +31,7 @@ mapError(CodeHostFailed, ({ message, retryAfter }) => {
   return new HttpProblem(502, message, { headers: { 'retry-after': String(retryAfter) } });
 });
 mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
@@ -40,6 +42,7 @@ mapError(VersionMismatch, () => new PreconditionFailed());
 export class IntegrationsModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: IntegrationsView,
   ) {}
 
@@ -62,6 +65,7 @@ export class IntegrationsModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.quotas.count('integrations', 'IntegrationAdded', 'IntegrationRemoved');
     this.followers.register(this.view);
   }
 }

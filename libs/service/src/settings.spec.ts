@@ -4,6 +4,13 @@ import { join, resolve } from 'node:path';
 import { readSettings, SettingsProblem } from './settings';
 
 describe('The settings', () => {
+  it('hold the quotas of a workspace', () => {
+    expect(readSettings({ QUOTA_WEBHOOKS: '7' }).quotas).toMatchObject({ webhooks: 7, listeners: 1000 });
+    expect(() => readSettings({ QUOTA_API_KEYS: 'many' })).toThrow(
+      'QUOTA_API_KEYS must be a whole number from 0 to 1000000, not "many".',
+    );
+  });
+
   it('have defaults for everything', () => {
     expect(readSettings({})).toEqual({
       port: 4600,
@@ -16,6 +23,14 @@ describe('The settings', () => {
       eventStoreUrl: undefined,
       masterKeys: undefined,
       hosting: 'any',
+      quotas: {
+        api_keys: 1000,
+        deployments: 10_000,
+        integrations: 1000,
+        listeners: 1000,
+        oauth_providers: 1000,
+        webhooks: 100,
+      },
       dialect: 'specification',
       logLevel: 'info',
       rollouts: {

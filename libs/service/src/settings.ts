@@ -6,6 +6,10 @@ import {
   type KafkaSettings,
   type MasterKeys,
   parseMasterKeys,
+  QUOTA_DEFAULTS,
+  QUOTA_KINDS,
+  type QuotaLimits,
+  quotaSetting,
   SEAL_SCHEDULE,
   type SealSchedule,
   type SealTargets,
@@ -40,6 +44,8 @@ export interface Settings {
   readonly dialect: 'specification' | 'wire';
   readonly logLevel: LogLevel;
   readonly limits: Limits;
+  /** How much a workspace may have of each kind. */
+  readonly quotas: QuotaLimits;
   readonly rollouts: RolloutSettings;
   /** Where clients reach the service, when that is not what their requests name. */
   readonly publicUrl?: string;
@@ -145,6 +151,7 @@ export function readSettings(env: Environment): Settings {
       bodyMaxValues: read('BODY_MAX_VALUES', 20_000, whole(100, 10_000_000)),
       maxDepth: read('MAX_DEPTH', 100, whole(4, 1000)),
     },
+    quotas: quotas(read),
     rollouts: {
       executor: read('EXECUTOR', 'record', oneOf(EXECUTORS)),
       commands: {
@@ -210,6 +217,11 @@ function inFile(path: string | undefined): string | Mistake | undefined {
   } catch (error) {
     return new Mistake(`cannot be read from its file ${path} (${(error as NodeJS.ErrnoException).code})`);
   }
+}
+
+function quotas(read: Read): QuotaLimits {
+  const limits = QUOTA_KINDS.map((kind) => [kind, read(quotaSetting(kind), QUOTA_DEFAULTS[kind], whole(0, 1_000_000))]);
+  return Object.fromEntries(limits) as QuotaLimits;
 }
 
 function whole(least: number, most: number): (text: string) => number | Mistake {

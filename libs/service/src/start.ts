@@ -142,7 +142,9 @@ async function open(
   started.push(() => store.close());
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
   const kafka = settings.kafka && { cluster: new KafkaCluster(settings.kafka), publications };
-  return { store, db, pool: requests.pool, vault: new Vault(pool(db), masterKeys), kafka, seals: settings.seals };
+  const vault = new Vault(pool(db), masterKeys);
+  const { seals, quotas } = settings;
+  return { store, db, pool: requests.pool, vault, kafka, seals, quotas };
 }
 
 async function startPostgres({ dataDir }: Settings, logger: Logger, started: Undo[]): Promise<string> {

@@ -21,11 +21,3 @@ export class WebhookDisabledNow extends Error {
     super('The webhook is disabled: enable it first.');
   }
 }
-
-/** The tenant has as many webhooks as it may have. */
-export class TooManyWebhooks extends Error {
-  override name = 'TooManyWebhooks';
-  constructor(most: number) {
-    super(`A workspace can have at most ${most} webhooks.`);
-  }
-}

@@ -134,9 +134,19 @@ it('needs the right scope', async () => {
   expect((await service.send('GET', '', { as: 'nobody' })).status).toBe(401);
 });
 
-it('limits how many a workspace has', async () => {
-  const statuses = [];
-  for (let n = 0; n < 13; n++) statuses.push(await service.send('POST', '', { as: 'stranger', body: wanted }));
-  expect(statuses.map(({ status }) => status)).toEqual([...Array<number>(12).fill(201), 400]);
-  expect(statuses.at(-1)!.json.detail).toBe('A workspace can have at most 12 webhooks.');
+it('limits how many a workspace has, however many are added at once, and gives a removed one’s place back', async () => {
+  const as = 'stranger';
+  const adding = Array.from({ length: 40 }, () => service.send('POST', '', { as, body: wanted }));
+  const answers = await Promise.all(adding);
+  const added = answers.filter(({ status }) => status === 201);
+  expect([added.length, answers.length]).toEqual([12, 40]);
+  expect(answers.find(({ status }) => status !== 201)).toMatchObject({
+    status: 409,
+    json: { detail: 'This workspace has 12 webhooks, as many as it may have (setting QUOTA_WEBHOOKS).' },
+  });
+  expect((await service.send('GET', '?limit=100', { as })).json.resources).toHaveLength(12);
+  await service.send('DELETE', `/${added[0]!.json.id}`, { as });
+  const again = await Promise.all([1, 2, 3].map(() => service.send('POST', '', { as, body: wanted })));
+  expect(again.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+  expect((await service.send('POST', '', { body: wanted })).status).toBe(201);
 });

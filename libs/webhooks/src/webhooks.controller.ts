@@ -1,4 +1,4 @@
-import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
+import { EventStore, Followers, handle, load, Quotas, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -17,7 +17,6 @@ import {
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
-import { TooManyWebhooks } from './errors';
 import { webhookRecord, type WithSecret } from './record';
 import { TargetTable } from './target.table';
 import { add, owned, patch, remove, rotateSecret, type Webhook, type WebhookEvent, webhookModel } from './webhook';
@@ -37,6 +36,7 @@ export class WebhooksController {
     private readonly targets: TargetTable,
     private readonly secrets: WebhookSecrets,
     private readonly idempotency: Idempotency,
+    private readonly quotas: Quotas,
     private readonly options: WebhooksOptions,
   ) {}
 
@@ -72,13 +72,14 @@ export class WebhooksController {
     await checkTarget(sent.url, this.options.outbound, request.actor.tenantId);
     const { tenantId } = request.actor;
     const record = await this.idempotency.run(request, reply, async () => {
-      const { mostPerTenant } = this.options;
-      if ((await this.view.count(tenantId)) >= mostPerTenant) throw new TooManyWebhooks(mostPerTenant);
       const id = uuid();
-      const secret = await this.secrets.make(tenantId, id);
       const types = [...new Set(event_types)];
-      const decide = add({ webhook_id: id, tenant_id: tenantId, ...sent, event_types: types, secret });
-      const added = await handle(this.store, webhookModel, streamName('webhook', id), decide, metadataOf(request));
+      const create = async () => {
+        const secret = await this.secrets.make(tenantId, id);
+        const decide = add({ webhook_id: id, tenant_id: tenantId, ...sent, event_types: types, secret });
+        return handle(this.store, webhookModel, streamName('webhook', id), decide, metadataOf(request));
+      };
+      const added = await this.quotas.within('webhooks', tenantId, id, create, this.options.mostPerTenant);
       return this.shown(reply, added);
     });
     return this.withSecret(tenantId, record);
@@ -126,6 +127,7 @@ export class WebhooksController {
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { webhook_id: id } = pathOf(webhookPath, request);
     const { position } = await this.run(request, id, remove);
+    await this.quotas.giveBack('webhooks', id);
     await this.followers.passed(position, [this.view.name]);
   }
 

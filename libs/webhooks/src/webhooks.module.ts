@@ -1,5 +1,5 @@
-import { Followers, Vault, VersionMismatch } from '@fairlead/eventing';
-import { BadRequest, Conflict, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
+import { Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
+import { Conflict, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeliveriesController } from './deliveries.controller';
@@ -10,7 +10,7 @@ import { DeliveryQueries } from './delivery.queries';
 import { DeliverySender } from './delivery.sender';
 import { DeliverySweeper } from './delivery.sweeper';
 import { DeliveryTable } from './delivery.table';
-import { DeliveryNotFound, TooManyWebhooks, WebhookDisabledNow, WebhookNotFound } from './errors';
+import { DeliveryNotFound, WebhookDisabledNow, WebhookNotFound } from './errors';
 import { TargetTable } from './target.table';
 import { WebhookSecrets } from './webhook.secrets';
 import { WebhooksConsumer } from './webhooks.consumer';
@@ -21,7 +21,7 @@ import { WebhooksView } from './webhooks.view';
 mapError(WebhookNotFound, ({ message }) => new NotFound(message));
 mapError(DeliveryNotFound, ({ message }) => new NotFound(message));
 mapError(WebhookDisabledNow, ({ message }) => new Conflict(message));
-mapError(TooManyWebhooks, ({ message }) => new BadRequest(message));
+mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
@@ -32,6 +32,7 @@ mapError(VersionMismatch, () => new PreconditionFailed());
 export class WebhooksModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
+    private readonly quotas: Quotas,
     private readonly view: WebhooksView,
   ) {}
 
@@ -61,6 +62,7 @@ export class WebhooksModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.quotas.count('webhooks', 'WebhookAdded', 'WebhookRemoved');
     this.followers.register(this.view);
   }
 }

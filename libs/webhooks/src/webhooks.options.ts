@@ -23,7 +23,8 @@ export class WebhooksOptions {
   readonly lease: number;
   /** What is under way when the process ends may still take so long. */
   readonly grace: number;
-  readonly mostPerTenant: number;
+  /** The quota of a workspace when it is not that of the installation. */
+  readonly mostPerTenant?: number;
   /** The time of the schedule, as of `Date.now`. */
   readonly now: () => number;
 
@@ -38,7 +39,7 @@ export class WebhooksOptions {
     this.mostLogged = options.mostLogged ?? 10_000;
     this.lease = options.lease ?? 10_000;
     this.grace = options.grace ?? 5000;
-    this.mostPerTenant = options.mostPerTenant ?? 100;
+    this.mostPerTenant = options.mostPerTenant;
     this.now = options.now ?? Date.now;
   }
 }

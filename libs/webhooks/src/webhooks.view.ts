@@ -69,15 +69,6 @@ export class WebhooksView implements Projection {
     return { items, more: rows.length > limit };
   }
 
-  /** How many webhooks a tenant has. */
-  async count(tenantId: string): Promise<number> {
-    const { rows } = await this.pool.query<{ count: number }>(
-      'select count(*)::int as count from webhooks where tenant_id = $1',
-      [tenantId],
-    );
-    return rows[0]!.count;
-  }
-
   private async apply(event: Recorded<WebhookEvent>, tx: PoolClient): Promise<void> {
     const state = await applyToRow(event, tx);
     if (!state) return;

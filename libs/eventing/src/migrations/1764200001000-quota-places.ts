@@ -1,0 +1,22 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What workspaces have of each limited kind; `sure` once the log says so. */
+export class QuotaPlaces1764200001000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      create table quota_places (
+        kind text not null,
+        id text not null,
+        tenant_id uuid not null,
+        taken_at timestamptz not null default now(),
+        sure boolean not null default false,
+        primary key (kind, id)
+      )`);
+    await queryRunner.query('create index quota_places_tenant on quota_places (tenant_id, kind)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('drop table quota_places');
+    await queryRunner.query(`delete from checkpoints where name like 'quota.%'`);
+  }
+}
