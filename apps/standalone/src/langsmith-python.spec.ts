@@ -90,6 +90,10 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     });
   });
 
+  it('sends an attachment with a run and reads it back', () => {
+    expect(made).toMatchObject({ picture: '89504e470d0a00ff', picture_type: 'image/png' });
+  });
+
   it('gives feedback on a trace before it sends the run', async () => {
     expect(await installation.ask('GET', `/api/v1/feedback/${made.feedback}`)).toMatchObject({
       key: 'early',

@@ -60,7 +60,7 @@ const DIFFERENCES: readonly string[] = [
     `${name} can be null`.replace('.', ' (answered).'),
   ),
   ...words(
-    'attachments completion_cost_details completion_token_details first_token_time manifest',
+    'completion_cost_details completion_token_details first_token_time manifest',
     'price_model_id prompt_cost_details prompt_token_details share_url thread_evaluation_time thread_id',
   ).map((name) => `V2RunResponse (answered).${name} is not answered`),
   ...words('avg max min stdev').map((name) => `V2RunFeedbackStat (answered).${name} can be null`),

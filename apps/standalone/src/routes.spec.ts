@@ -109,6 +109,7 @@ it('declares a scope on every route', () => {
   ).toEqual([
     '/api/v1/info',
     '/api/v1/info/health',
+    '/api/v1/runs/:run_id/attachment',
     '/docs',
     '/docs/:file',
     '/health/live',

@@ -129,6 +129,18 @@ export interface RunChange {
   readonly tags?: string;
   readonly events?: string;
   readonly serialized?: string;
+  /** Attachments that were added; each takes the place of one of the same name. */
+  readonly attachments?: readonly RunAttachment[];
+}
+
+/** What was attached to a run: its content is in the payload store of the workspace. */
+export interface RunAttachment {
+  readonly name: string;
+  /** Media type without parameters. */
+  readonly type: string;
+  /** SHA-256 of the content, hex. */
+  readonly sha256: string;
+  readonly bytes: number;
 }
 
 /** Runs of a live session have been sent, or more of them. */

@@ -24,6 +24,8 @@ import { LiveRunsThread } from './live-runs.thread';
 import { PayloadStore } from './payload.store';
 import { PayloadSweeper } from './payload.sweeper';
 import { PersistRuns } from './persist.follower';
+import { PublicUrl, RunAttachments } from './attachment.urls';
+import { RunAttachmentsController } from './run-attachments.controller';
 import { RunsController } from './runs.controller';
 import { RunsV2Controller } from './runs-v2.controller';
 import { ScoreDirectionsController } from './score-directions.controller';
@@ -38,8 +40,8 @@ import { UploadThread } from './upload.thread';
 /** Datasets, experiments, runs and feedback: uploads and what is read back. Expects what EventingModule provides. */
 @Module({})
 export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
-  /** The module with these limits; those left out have their defaults. */
-  static with(limits: Partial<ExperimentLimits> = {}): DynamicModule {
+  /** The module with these limits; those left out have their defaults. `publicUrl` as in the settings. */
+  static with(limits: Partial<ExperimentLimits> = {}, publicUrl?: string): DynamicModule {
     return {
       module: ExperimentsModule,
       controllers: [
@@ -52,6 +54,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         FeedbackController,
         InfoController,
         LiveRunsController,
+        RunAttachmentsController,
         RunsController,
         RunsV2Controller,
         ScoreDirectionsController,
@@ -70,6 +73,8 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         PayloadStore,
         PayloadSweeper,
         PersistRuns,
+        { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },
+        RunAttachments,
         UploadReceiver,
         Uploads,
         UploadThread,

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import {
   BadRequest,
+  canonicalUuid,
   datetime,
   type Infer,
   list,
@@ -7,6 +9,7 @@ import {
   object,
   optional,
   parseJson,
+  PayloadTooLarge,
   rawDict,
   str,
   union,
@@ -14,7 +17,7 @@ import {
   uuid,
   validate,
 } from '@fairlead/http';
-import type { RunChange } from './experiment';
+import type { RunAttachment, RunChange } from './experiment';
 import { feedbackBody, feedbackData } from './feedback.body';
 import { elementSlices, memberSlices, present } from './json-slices';
 import type { SentFeedback } from './live-feedback.commands';
@@ -35,9 +38,15 @@ export interface SentRun {
 export interface SentParts {
   readonly runs: readonly SentRun[];
   readonly feedback: readonly SentFeedback[];
+  /** Contents of the attachments that the runs name, by their SHA-256 (hex). */
+  readonly contents: ReadonlyMap<string, Uint8Array>;
   readonly ignored: readonly string[];
 }
 
+/** Attachments of one request. */
+const MOST_ATTACHMENTS = 1000;
+const MOST_NAME = 200;
+const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
 const MOST_DEPTH = 100;
 /** Members and elements of a body, most of them in the inputs and outputs of runs. */
 const MOST_VALUES = 1_000_000;
@@ -92,13 +101,16 @@ export function readBatch(json: Buffer): SentRun[] {
 
 /**
  * The runs and the feedback of a multipart body: the part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and
- * the like are its members, `feedback.<id>` is a feedback. @throws BadRequest, Unprocessable
+ * the like are its members, `feedback.<id>` is a feedback, and `attachment.<id>.<name>` adds to a run, which need
+ * not be in the body. @throws PayloadTooLarge, BadRequest, Unprocessable
  */
 export function readMultipart(body: Buffer, contentType: string): SentParts {
   const runs = new Map<string, Map<string, Buffer>>();
   const feedback = new Map<string, SentFeedback>();
-  const ignored: string[] = [];
-  for (const { name, data } of partsOf(body, contentType)) {
+  const attached = new Map<string, Map<string, RunAttachment>>();
+  const contents = new Map<string, Uint8Array>();
+  let count = 0;
+  for (const { name, type, data } of partsOf(body, contentType)) {
     const [, method, id, member] = PART.exec(name) ?? [];
     if (method === undefined || id === undefined) throw Unprocessable.at(['body', name], 'is not the name of a part');
     if (method === 'feedback') {
@@ -107,7 +119,16 @@ export function readMultipart(body: Buffer, contentType: string): SentParts {
       continue;
     }
     if (method === 'attachment') {
-      ignored.push(name);
+      if (++count > MOST_ATTACHMENTS) {
+        throw new PayloadTooLarge(`The request holds more than ${MOST_ATTACHMENTS} attachments.`);
+      }
+      const run = canonicalUuid(id);
+      if (!run || !isName(member)) throw Unprocessable.at(['body', name], 'is not the name of an attachment');
+      const own = attached.get(run) ?? new Map<string, RunAttachment>();
+      if (own.has(member)) throw Unprocessable.at(['body', name], 'occurs twice');
+      const attachment = attachmentOf(member, type, data);
+      attached.set(run, own.set(member, attachment));
+      contents.set(attachment.sha256, data);
       continue;
     }
     const key = `${method}.${id}`;
@@ -118,7 +139,33 @@ export function readMultipart(body: Buffer, contentType: string): SentParts {
     runs.set(key, parts);
   }
   const read = [...runs].map(([key, parts]) => readRun(joined(parts), undefined, ['body', key]));
-  return { runs: read, feedback: [...feedback.values()], ignored };
+  return { runs: withAttachments(read, attached), feedback: [...feedback.values()], contents, ignored: [] };
+}
+
+/** Each run's attachments with its first part; those of other runs as changes of their own. */
+function withAttachments(
+  runs: readonly SentRun[],
+  attached: ReadonlyMap<string, ReadonlyMap<string, RunAttachment>>,
+): SentRun[] {
+  const left = new Map(attached);
+  const added = (id: string) => {
+    const attachments = [...(left.get(id)?.values() ?? [])];
+    left.delete(id);
+    return attachments.length > 0 ? { attachments } : {};
+  };
+  const known = runs.map((run) => ({ ...run, change: { ...run.change, ...added(run.change.id) } }));
+  return [...known, ...[...left.keys()].map((id) => ({ change: { id, ...added(id) }, ignored: [] }))];
+}
+
+/** Whether an attachment may be called so: without control characters, which a table cannot hold. */
+function isName(name: string | undefined): name is string {
+  return name !== undefined && name.length <= MOST_NAME && !/\p{Cc}/u.test(name);
+}
+
+function attachmentOf(name: string, type: string, data: Buffer): RunAttachment {
+  const sha256 = createHash('sha256').update(data).digest('hex');
+  const known = MEDIA_TYPE.test(type) ? type : 'application/octet-stream';
+  return { name, type: known, sha256, bytes: data.length };
 }
 
 function partsOf(body: Buffer, contentType: string): Part[] {

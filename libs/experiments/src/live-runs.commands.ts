@@ -3,8 +3,9 @@ import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/http';
 import { v4 as newId } from 'uuid';
 import type { RunChange, RunsReceived } from './experiment';
 import { experimentsView } from './experiments.view';
-import { appendFeedback, feedbackEvents, type SentFeedback } from './live-feedback.commands';
-import type { SentRun } from './live-runs.body';
+import { appendFeedback, feedbackEvents } from './live-feedback.commands';
+import type { SentParts, SentRun } from './live-runs.body';
+import type { PayloadStore } from './payload.store';
 import { splitRuns } from './live-runs.split';
 import { createSession, type Parts, sessionNamed } from './sessions.commands';
 import { sessionStream } from './session-names';
@@ -13,6 +14,8 @@ import { sessionStream } from './session-names';
 const DEFAULT_SESSION = 'default';
 /** Sessions that the runs of one request may name. */
 const MOST_SESSIONS = 100;
+/** Attachments of one run. */
+const MOST_ATTACHMENTS = 100;
 
 interface Place {
   readonly id: string;
@@ -20,7 +23,7 @@ interface Place {
 }
 
 /**
- * Records runs and feedback on the streams of their sessions; a session that is named and not there is made. Changes of known runs
+ * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is named and not there is made. Changes of known runs
  * stay in the session that the run is in. Resolves when they can be read.
  * @throws NotFound for a session that the tenant does not have, Conflict for an experiment that was
  * uploaded, AppendTooLarge
@@ -28,9 +31,9 @@ interface Place {
 export async function receiveRuns(
   parts: Parts,
   tenantId: string,
-  sent: readonly SentRun[],
+  { runs: sent, feedback, contents }: Omit<SentParts, 'ignored'>,
+  payloads: PayloadStore,
   metadata: Metadata,
-  feedback: readonly SentFeedback[] = [],
 ): Promise<void> {
   const places = await findPlaces(parts, tenantId, sent);
   const bySession = new Map<string, RunChange[]>();
@@ -50,6 +53,7 @@ export async function receiveRuns(
     for (const event of await splitRuns(stream, runs, metadata)) appends.push({ stream, event });
   }
   const given = feedback.length > 0 ? await feedbackEvents(parts, tenantId, feedback, places, metadata) : [];
+  await keepContents(parts, payloads, tenantId, sent, places, contents);
   let last = 0n;
   for (const { stream, event } of appends) {
     const { position } = await parts.store.append(stream, 'any', [event], metadata);
@@ -58,6 +62,37 @@ export async function receiveRuns(
   const lastGiven = await appendFeedback(parts, given, metadata);
   if (lastGiven > last) last = lastGiven;
   await parts.followers.passed(last, [experimentsView.name]);
+}
+
+/** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
+async function keepContents(
+  { pool }: Parts,
+  payloads: PayloadStore,
+  tenantId: string,
+  runs: readonly SentRun[],
+  places: ReadonlyMap<string, string>,
+  contents: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
+  if (contents.size === 0) return;
+  await requireFewAttachments(pool, tenantId, runs);
+  for (const [sha256, content] of contents) await payloads.keep(tenantId, sha256, content);
+  const needed = runs.flatMap(({ change: { id, attachments = [] } }) =>
+    attachments.map(({ sha256 }) => ({ sha256, session: places.get(id)! })),
+  );
+  await payloads.need(tenantId, needed);
+}
+
+/** Keeps what one run can answer small. @throws PayloadTooLarge */
+async function requireFewAttachments(pool: Parts['pool'], tenantId: string, runs: readonly SentRun[]): Promise<void> {
+  const added = runs.flatMap(({ change: { id, attachments = [] } }) => attachments.map(({ name }) => ({ id, name })));
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from (
+       select id, name from unnest($2::uuid[], $3::text[]) as added (id, name)
+       union select run_id, name from run_attachments where tenant_id = $1 and run_id = any($2::uuid[])) a
+     group by id having count(*) > ${MOST_ATTACHMENTS} limit 1`,
+    [tenantId, added.map(({ id }) => id), added.map(({ name }) => name)],
+  );
+  if (rows[0]) throw new PayloadTooLarge(`The run ${rows[0].id} has more than ${MOST_ATTACHMENTS} attachments.`);
 }
 
 /** True when the tenant has the run. */

@@ -8,6 +8,7 @@ import { hasRun, receiveRuns } from './live-runs.commands';
 import type { BodyKind } from './live-runs.read';
 import { LiveRunsThread } from './live-runs.thread';
 import { readBytes, readJson } from './opaque.body';
+import { PayloadStore } from './payload.store';
 import { idPath } from './reading.http';
 
 /** As told to clients, which cut their batches by it, and the frames around the parts. */
@@ -23,6 +24,7 @@ export class LiveRunsController {
     readonly store: EventStore,
     readonly followers: Followers,
     private readonly thread: LiveRunsThread,
+    private readonly payloads: PayloadStore,
   ) {}
 
   @Post()
@@ -68,7 +70,7 @@ export class LiveRunsController {
   @Describe({
     summary: 'Send many runs in parts',
     description:
-      'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members; `feedback.<id>` is a feedback, which may come before its run.',
+      'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members; `feedback.<id>` is a feedback, which may come before its run; `attachment.<id>.<name>` is an attachment of a run.',
     body: { content: { 'multipart/form-data': shape.free } },
     answers: {
       202: shape.empty,
@@ -105,9 +107,10 @@ export class LiveRunsController {
     return this.thread.read(actor.tenantId, kind, body, argument);
   }
 
-  private async receive(request: FastifyRequest, reply: FastifyReply, { runs, feedback, ignored }: SentParts) {
+  private async receive(request: FastifyRequest, reply: FastifyReply, sent: SentParts) {
+    const { runs, feedback, ignored } = sent;
     if (runs.length + feedback.length > 0)
-      await receiveRuns(this, request.actor.tenantId, runs, metadataOf(request), feedback);
+      await receiveRuns(this, request.actor.tenantId, sent, this.payloads, metadataOf(request));
     warnOfIgnored(reply, [...ignored, ...runs.flatMap((run) => run.ignored)]);
     return {};
   }

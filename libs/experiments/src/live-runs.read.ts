@@ -1,7 +1,12 @@
 import { PayloadTooLarge } from '@fairlead/http';
 import { readBatch, readMultipart, readRun, type SentParts, type SentRun } from './live-runs.body';
 
-const only = (runs: readonly SentRun[]): SentParts => ({ runs, feedback: [], ignored: [] });
+const only = (runs: readonly SentRun[]): SentParts => ({
+  runs,
+  feedback: [],
+  contents: new Map(),
+  ignored: [],
+});
 
 /** What can be read from the bytes of a body; `argument` is the id in the path, or the content type. */
 const READERS = {
@@ -27,7 +32,7 @@ const MOST_IGNORED = 1000;
 /** What a body holds. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
 export function readRunBody({ kind, body, argument, most }: BodyToRead): SentParts {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const { runs, feedback, ignored } = READERS[kind](bytes, argument);
+  const { runs, feedback, contents, ignored } = READERS[kind](bytes, argument);
   const count = runs.length + feedback.length;
   if (count > most) {
     throw new PayloadTooLarge(`The request holds ${count} runs and feedback; at most ${most} are taken (RUNS_MAX).`);
@@ -38,5 +43,10 @@ export function readRunBody({ kind, body, argument, most }: BodyToRead): SentPar
     left -= kept.length;
     return kept;
   };
-  return { runs: runs.map((run) => ({ ...run, ignored: named(run.ignored) })), feedback, ignored: named(ignored) };
+  return {
+    runs: runs.map((run) => ({ ...run, ignored: named(run.ignored) })),
+    feedback,
+    contents,
+    ignored: named(ignored),
+  };
 }

@@ -33,6 +33,16 @@ describe('Large bodies of runs', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
+  it('give back what is attached to runs, byte for byte', async () => {
+    const id = crypto.randomUUID();
+    const content = Buffer.alloc(500_000, 'content ');
+    const head = `--limit\r\nContent-Disposition: form-data; name="attachment.${id}.large"\r\n\r\n`;
+    const body = Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--limit--\r\n')]);
+    const { runs, contents } = await thread.read('tenant', 'multipart', body, 'multipart/form-data; boundary=limit');
+    const { sha256 } = runs[0]!.change.attachments![0]!;
+    expect(Buffer.from(contents.get(sha256)!).equals(content)).toBe(true);
+  });
+
   it('are refused there as here', async () => {
     const body = Buffer.from(`{"post":[{"id":"none","name":"${'x'.repeat(300_000)}"}]}`);
     const failed = await thread.read('tenant', 'batch', body).catch((error: unknown) => error);

@@ -1,6 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { RunChange, RunsReceived } from './experiment';
+import type { RunAttachment, RunChange, RunsReceived } from './experiment';
 import { sessionFeedbackStatistics } from './feedback.statistics';
 import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from './run-usage';
 import { latencyOf } from './sql';
@@ -10,7 +10,10 @@ const UNNAMED = 'Unnamed';
 
 /** Stores new runs and adds to known ones, in the order they were sent. Repeating it changes nothing. */
 export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolClient): Promise<void> {
-  for (const run of event.data.runs) await applyRun(idOf(event.stream), run, event.time, tx);
+  for (const run of event.data.runs) {
+    await applyRun(idOf(event.stream), run, event.time, tx);
+    if (run.attachments) await applyAttachments(idOf(event.stream), run.id, run.attachments, tx);
+  }
 }
 
 /** A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
@@ -63,6 +66,33 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
       run.dotted_order,
       run.serialized,
       ...USAGE_MEMBERS.map((name) => usage[name]),
+    ],
+  });
+}
+
+async function applyAttachments(
+  session: string,
+  run: string,
+  attachments: readonly RunAttachment[],
+  tx: PoolClient,
+): Promise<void> {
+  await tx.query({
+    name: 'apply attachments',
+    text: `
+      insert into run_attachments (tenant_id, run_id, name, session_id, type, sha256, bytes)
+      select r.tenant_id, r.id, a.name, r.session_id, a.type, a.sha256, a.bytes
+      from sessions s join runs r on r.session_id = s.id and r.tenant_id = s.tenant_id and r.id = $2
+        cross join unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) a (name, type, sha256, bytes)
+      where s.id = $1
+      on conflict (tenant_id, run_id, name) do update
+        set type = excluded.type, sha256 = excluded.sha256, bytes = excluded.bytes`,
+    values: [
+      session,
+      run,
+      attachments.map(({ name }) => name),
+      attachments.map(({ type }) => type),
+      attachments.map(({ sha256 }) => sha256),
+      attachments.map(({ bytes }) => bytes),
     ],
   });
 }

@@ -11,7 +11,10 @@ export type BodyRead =
 
 // The file that runs on the thread: each message is a body to read.
 parentPort?.on('message', (body: BodyToRead) => {
-  parentPort?.postMessage(answer(body));
+  const read = answer(body);
+  // Contents of attachments share the memory of the body, which goes back with them.
+  const shared = 'read' in read && read.read.contents.size > 0 ? [body.body.buffer as ArrayBuffer] : [];
+  parentPort?.postMessage(read, shared);
 });
 
 function answer(body: BodyToRead): BodyRead {

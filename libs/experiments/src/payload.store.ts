@@ -16,7 +16,10 @@ const MOST_WAITING = 4;
 /** Bytes after which the database is asked to write its log to the disk, so that little is left for the commit. */
 const AHEAD_BYTES = 2 * 1024 * 1024;
 
-/** Uploaded bodies by tenant and SHA-256 (hex) of their content. */
+/** Chunks that one query reads, 1 MB. */
+const CHUNKS_AT_ONCE = 128;
+
+/** Uploaded bodies and what is attached to runs, by tenant and SHA-256 (hex) of their content. */
 @Injectable()
 export class PayloadStore {
   constructor(private readonly pool: Pool) {}
@@ -30,6 +33,58 @@ export class PayloadStore {
     } catch (error) {
       client.release(true);
       throw error;
+    }
+  }
+
+  /** Keeps bytes that are in memory. @throws PayloadGone */
+  async keep(tenant: string, sha256: string, content: Uint8Array): Promise<void> {
+    const draft = await this.begin();
+    try {
+      for (let at = 0; at < content.length; at += BLOCK_BYTES) {
+        const block = content.subarray(at, at + BLOCK_BYTES);
+        await draft.write(Buffer.from(block.buffer, block.byteOffset, block.byteLength));
+      }
+      await draft.keep(tenant, sha256, content.length);
+    } finally {
+      await draft.discard();
+    }
+  }
+
+  /** Notes that sessions need payloads: these stay until the last session is deleted that needs them. */
+  async need(tenant: string, needed: readonly { readonly sha256: string; readonly session: string }[]): Promise<void> {
+    await this.pool.query(
+      `insert into payload_sessions (tenant_id, sha256, session_id)
+       select $1, sha256, session from unnest($2::text[], $3::uuid[]) as needed (sha256, session) on conflict do nothing`,
+      [tenant, needed.map(({ sha256 }) => sha256), needed.map(({ session }) => session)],
+    );
+  }
+
+  /** The sessions that need a payload. */
+  async sessionsOf(tenant: string, sha256: string): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'select session_id as id from payload_sessions where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** As `read`, for readers that may be slow: between the pieces no connection is held. */
+  async readUnheld(tenant: string, sha256: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'select id from payloads where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
+    return rows[0] && this.pieces(rows[0].id);
+  }
+
+  private async *pieces(id: string): AsyncIterable<Buffer> {
+    for (let from = 0; ; from += CHUNKS_AT_ONCE) {
+      const { rows } = await this.pool.query<{ data: Buffer }>(
+        'select data from payload_chunks where payload_id = $1 and number >= $2 and number < $3 order by number',
+        [id, from, from + CHUNKS_AT_ONCE],
+      );
+      if (rows.length > 0) yield Buffer.concat(rows.map(({ data }) => data));
+      if (rows.length < CHUNKS_AT_ONCE) return;
     }
   }
 
@@ -57,11 +112,14 @@ export class PayloadStore {
     }
   }
 
-  /** Payloads kept before `time` that no experiment in the read model refers to. */
+  /** Payloads kept before `time` that no session in the read model refers to. */
   async unreferenced(time: Date): Promise<{ id: string; tenant: string; sha256: string }[]> {
     const { rows } = await this.pool.query<{ id: string; tenant: string; sha256: string }>(
       `select id, tenant_id as tenant, sha256 from payloads p where created_at < $1 and not exists (
-         select from sessions s where s.tenant_id = p.tenant_id and s.payload_sha256 = p.sha256)`,
+         select from sessions s where s.tenant_id = p.tenant_id and s.payload_sha256 = p.sha256)
+       and not exists (
+         select from payload_sessions n join sessions s on s.id = n.session_id
+         where n.tenant_id = p.tenant_id and n.sha256 = p.sha256)`,
       [time],
     );
     return rows;
@@ -70,7 +128,8 @@ export class PayloadStore {
   /** Deletes a payload unless it has been kept again since `time`. */
   async remove(id: string, time: Date): Promise<void> {
     await this.pool.query(
-      `with gone as (delete from payloads where id = $1 and created_at < $2 returning id)
+      `with gone as (delete from payloads where id = $1 and created_at < $2 returning id, tenant_id, sha256),
+       unneeded as (delete from payload_sessions n using gone g where (n.tenant_id, n.sha256) = (g.tenant_id, g.sha256))
        delete from payload_chunks where payload_id in (select id from gone)`,
       [id, time],
     );

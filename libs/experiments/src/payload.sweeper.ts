@@ -7,7 +7,7 @@ import { sessionStream } from './session-names';
 
 const HOUR = 60 * 60 * 1000;
 
-/** Deletes payloads that no experiment refers to an hour after they were written: at start and every hour. */
+/** Deletes payloads that no session refers to an hour after they were written: at start and every hour. */
 @Injectable()
 export class PayloadSweeper {
   private readonly logger = new Logger('PayloadSweeper');
@@ -38,11 +38,19 @@ export class PayloadSweeper {
   async sweep(time: Date): Promise<number> {
     let removed = 0;
     for (const { id, tenant, sha256 } of await this.payloads.unreferenced(time)) {
-      if (await this.isReferenced(tenant, sha256)) continue;
+      if ((await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) continue;
       await this.payloads.remove(id, time);
       removed++;
     }
     return removed;
+  }
+
+  /** Whether a session whose runs have it attached is there, as the log says. */
+  private async isNeeded(tenant: string, sha256: string): Promise<boolean> {
+    for (const session of await this.payloads.sessionsOf(tenant, sha256)) {
+      if ((await load(this.store, experimentModel, sessionStream(session))).state.exists) return true;
+    }
+    return false;
   }
 
   /** The log decides, not the read model: that may be behind. */

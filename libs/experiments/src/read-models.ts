@@ -9,7 +9,10 @@ export function experimentsReadModels(store: EventStore): ReadModel[] {
   return [
     {
       name: 'experiments',
-      tables: ['datasets', 'sessions', 'examples', 'runs', 'feedback', 'awaited_feedback', 'feedback_configs'],
+      tables: [
+        ...['datasets', 'sessions', 'examples', 'runs', 'run_attachments', 'feedback', 'awaited_feedback'],
+        'feedback_configs',
+      ],
       notes: ['persisted_experiments'],
       projections: (pool) => [experimentsView, new PersistRuns(store, pool, new PayloadStore(pool))],
     },

@@ -29,6 +29,8 @@ export interface RunRow {
   readonly total_cost?: string | null;
   readonly prompt_cost?: string | null;
   readonly completion_cost?: string | null;
+  /** What is attached to it; null or absent when nothing is, or when it is not asked for. */
+  readonly attachments?: readonly { readonly name: string; readonly type: string }[] | null;
   /** Ids of the runs below it, and of those right below it, as JSON. Null for a run that stands alone. */
   readonly children?: string | null;
   readonly direct_children?: string | null;
@@ -65,8 +67,8 @@ export const SELECTED_AS: Readonly<Record<string, readonly string[]>> = {
   child_run_ids: ['child_run_ids', 'direct_child_run_ids'],
 };
 
-/** All members of a run, each as JSON text. */
-export function runMembers(row: RunRow, feedbackStats: string | undefined): Record<string, string> {
+/** All members of a run, each as JSON text; `s3Urls` as `attachmentUrls` gives it. */
+export function runMembers(row: RunRow, feedbackStats: string | undefined, s3Urls = 'null'): Record<string, string> {
   return {
     name: text(row.name),
     inputs: row.inputs ?? '{}',
@@ -87,7 +89,7 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined): Reco
     tags: raw(row.tags),
     inputs_s3_urls: 'null',
     outputs_s3_urls: 'null',
-    s3_urls: 'null',
+    s3_urls: s3Urls,
     trace_id: text(row.trace_id ?? row.id),
     dotted_order: text(dottedOrder(row)),
     trace_min_start_time: text(row.start),

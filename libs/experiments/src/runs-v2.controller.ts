@@ -28,6 +28,7 @@ import { runFeedbackStatistics } from './feedback.statistics';
 import { batches, pieces } from './pieces';
 import { text } from './platform-json';
 import { idPath, iso, JSON_TEXT, oneOrMany } from './reading.http';
+import { type AttachmentLinks, RunAttachments } from './attachment.urls';
 import { decodeCursor } from './run-cursor';
 import { RUN_TYPES, type RunRow } from './run-json';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
@@ -86,7 +87,10 @@ const datasetPath = idPath('dataset_id');
 @Area('Runs')
 @Controller('v2')
 export class RunsV2Controller {
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly attachments: RunAttachments,
+  ) {}
 
   /** Without bounds every run counts, from the start of its session on. */
   @Post('runs/query')
@@ -129,6 +133,7 @@ export class RunsV2Controller {
         tenantId,
         group.map(({ id }) => id),
         body.selects,
+        this.attachments.links(request),
       );
     return Readable.from(pieces('{"items":[', batches(keys), render, `],${cursorJson(next)}}`));
   }
@@ -146,7 +151,7 @@ export class RunsV2Controller {
       [path.run_id, query.project_id, tenantId],
     );
     if (!rowCount) throw new NotFound(`Run ID ${path.run_id} not found.`);
-    return (await this.rendered(tenantId, [path.run_id], query.selects))[0] ?? '{}';
+    return (await this.rendered(tenantId, [path.run_id], query.selects, this.attachments.links(request)))[0] ?? '{}';
   }
 
   @Post('datasets/:dataset_id/experiment-runs')
@@ -187,7 +192,7 @@ export class RunsV2Controller {
         datasetId,
         group.map(({ id }) => id),
         sessionIds,
-        (runs) => this.renderedRows(tenantId, runs, body.selects),
+        (runs) => this.renderedRows(tenantId, runs, body.selects, this.attachments.links(request)),
       );
     const shown = found.slice(0, body.page_size);
     return Readable.from(pieces('{"items":[', batches(shown), render, `],${cursorJson(next)}}`));
@@ -197,20 +202,22 @@ export class RunsV2Controller {
     tenantId: string,
     ids: readonly string[],
     selected: Infer<typeof queryBody>['selects'],
+    links: AttachmentLinks,
   ): Promise<string[]> {
     const needed = new Set(selected.flatMap((select) => READ_FOR[select] ?? []));
-    return this.renderedRows(tenantId, await readRuns(this.pool, tenantId, ids, needed), selected);
+    return this.renderedRows(tenantId, await readRuns(this.pool, tenantId, ids, needed), selected, links);
   }
 
   private async renderedRows(
     tenantId: string,
     rows: readonly RunRow[],
     selected: readonly V2Select[],
+    links: AttachmentLinks,
   ): Promise<string[]> {
     const shown = new Set(selected);
     const ids = rows.map(({ id }) => id);
     const statistics = shown.has('FEEDBACK_STATS') ? await runFeedbackStatistics(this.pool, tenantId, ids) : undefined;
-    return rows.map((row) => runV2Json(row, shown, statistics?.get(row.id)));
+    return Promise.all(rows.map(async (row) => runV2Json(row, shown, statistics?.get(row.id), await links(row))));
   }
 
   private async mustHaveSessions(tenantId: string, ids: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { preview } from './compare.json';
 import { memberSlices, present } from './json-slices';
 import { array, object, raw, text } from './platform-json';
+import type { AttachmentLink } from './attachment.urls';
 import { dottedOrder, parents, type RunRow } from './run-json';
 
 /** Every name that `selects` may hold. */
@@ -68,18 +69,29 @@ export const READ_FOR: Partial<Record<V2Select, readonly string[]>> = {
   TOTAL_COST: ['total_cost'],
   PROMPT_COST: ['prompt_cost'],
   COMPLETION_COST: ['completion_cost'],
+  ATTACHMENTS: ['s3_urls'],
 };
 
 const PREVIEW_BYTES = 1024;
 
 /** A run in the second version's names, selected members only. What is not known is left out, never null. */
-export function runV2Json(row: RunRow, selects: ReadonlySet<V2Select>, feedbackStats: string | undefined): string {
+export function runV2Json(
+  row: RunRow,
+  selects: ReadonlySet<V2Select>,
+  feedbackStats: string | undefined,
+  links: ReadonlyMap<string, AttachmentLink>,
+): string {
   const members: Record<string, string> = {};
   for (const select of selects) {
-    const value = valueOf(select, row, feedbackStats);
+    const value = select === 'ATTACHMENTS' ? attachments(links) : valueOf(select, row, feedbackStats);
     if (value !== 'null') members[select.toLowerCase()] = value;
   }
   return object(members);
+}
+
+function attachments(links: ReadonlyMap<string, AttachmentLink>): string {
+  if (links.size === 0) return 'null';
+  return object(Object.fromEntries([...links].map(([name, { url }]) => [name, text(url)])));
 }
 
 function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefined): string {

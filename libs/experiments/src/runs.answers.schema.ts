@@ -34,7 +34,7 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   tags,
   inputs_s3_urls: nothing,
   outputs_s3_urls: nothing,
-  s3_urls: nothing,
+  s3_urls: nullable(map(object('RunAttachment', { presigned_url: text, mime_type: text }))),
   trace_id: uuid,
   dotted_order: text,
   trace_min_start_time: time,
@@ -130,6 +130,7 @@ export const runV2 = object('RunV2', {
   'completion_cost?': number,
   'tags?': list(text),
   'app_path?': text,
+  'attachments?': map(text),
   'is_in_dataset?': boolean,
   'feedback_stats?': feedbackStatistics,
 });

@@ -24,6 +24,7 @@ import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from './reading.http';
+import { RunAttachments } from './attachment.urls';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT, RUN_TYPES } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';
@@ -87,7 +88,10 @@ const runQuery = object({
 @Area('Runs')
 @Controller('api/v1/runs')
 export class RunsController {
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly attachments: RunAttachments,
+  ) {}
 
   @Post('query')
   @HttpCode(200)
@@ -109,7 +113,9 @@ export class RunsController {
       select: asked.select?.length ? asked.select : undefined,
       skipPrevious: asked.skip_prev_cursor,
     };
-    return sent(await queryRuns(this.pool, request.actor.tenantId, filterOf(asked), page));
+    return sent(
+      await queryRuns(this.pool, request.actor.tenantId, filterOf(asked), page, this.attachments.links(request)),
+    );
   }
 
   /** Statistics over all runs that a query would find. */
@@ -136,7 +142,8 @@ export class RunsController {
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { run_id: id } = path(runPath, request);
     const { session_id: session } = query(runQuery, request);
-    return found(await findRun(this.pool, request.actor.tenantId, id, session), 'Run ID', id);
+    const links = this.attachments.links(request);
+    return found(await findRun(this.pool, request.actor.tenantId, id, links, session), 'Run ID', id);
   }
 }
 

@@ -4,6 +4,7 @@ import { runFeedbackStatistics } from './feedback.statistics';
 import { answer, batches, type Sized } from './pieces';
 import { object, pick, text } from './platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
+import { attachmentUrls, type AttachmentLinks } from './attachment.urls';
 import { ALWAYS_SHOWN, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
 import { RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';
@@ -43,6 +44,8 @@ export interface RunKey extends Sized {
 const TIME = isoTime('r.start_time');
 const DIRECT_CHILDREN = `(select json_agg(c.id order by c.start_time, c.id)::text from runs c
   where c.parent_run_id = r.id and c.tenant_id = r.tenant_id)`;
+const ATTACHMENTS = `(select json_agg(json_build_object('name', a.name, 'type', a.type) order by a.name)
+  from run_attachments a where a.tenant_id = r.tenant_id and a.run_id = r.id)`;
 /** The runs below a run are those of its trace when it is the root, else those whose dotted orders begin with its own. */
 const CHILDREN = `(select json_agg(c.id order by c.start_time, c.id)::text from runs c
   where c.trace_id = coalesce(r.trace_id, r.id) and c.tenant_id = r.tenant_id and c.id <> r.id
@@ -57,6 +60,7 @@ export async function queryRuns(
   tenantId: string,
   filter: RunFilter,
   page: RunPage,
+  links: AttachmentLinks,
 ): Promise<string | AsyncGenerator<string>> {
   const { keys, next, previous } = await findRunPage(pool, tenantId, filter, page);
   const cursors = object({ next: text(next), prev: text(previous) });
@@ -69,6 +73,7 @@ export async function queryRuns(
         pool,
         tenantId,
         group.map(({ id }) => id),
+        links,
         shown,
       ),
     `],"cursors":${cursors},"search_cursors":null,"parsed_query":null}`,
@@ -100,13 +105,14 @@ export async function findRun(
   pool: Pool,
   tenantId: string,
   id: string,
+  links: AttachmentLinks,
   sessionId?: string,
 ): Promise<string | undefined> {
   const { rowCount } = await pool.query(
     'select 1 from runs where id = $1 and tenant_id = $2 and ($3::uuid is null or session_id = $3)',
     [id, tenantId, sessionId ?? null],
   );
-  return rowCount ? (await renderRuns(pool, tenantId, [id]))[0] : undefined;
+  return rowCount ? (await renderRuns(pool, tenantId, [id], links))[0] : undefined;
 }
 
 /** Keys of one run more than the page holds, nearest to the cursor first. */
@@ -186,14 +192,16 @@ async function renderRuns(
   pool: Pool,
   tenantId: string,
   ids: readonly string[],
+  links: AttachmentLinks,
   shown?: ReadonlySet<string>,
 ): Promise<string[]> {
   const [runs, statistics] = await Promise.all([
     readRuns(pool, tenantId, ids, shown),
     !shown || shown.has('feedback_stats') ? runFeedbackStatistics(pool, tenantId, ids) : new Map<string, string>(),
   ]);
-  return runs.map((row) => {
-    const members = runMembers(row, statistics.get(row.id));
+  const urls = await Promise.all(runs.map(async (row) => attachmentUrls(await links(row))));
+  return runs.map((row, nth) => {
+    const members = runMembers(row, statistics.get(row.id), urls[nth]);
     return object(shown ? pick(members, shown) : members);
   });
 }
@@ -210,7 +218,7 @@ export async function readRuns(
   const { rows } = await pool.query<RunRow>(
     `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
        r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
-       ${show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children,
+       ${show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children, ${show('s3_urls', ATTACHMENTS)} as attachments,
        ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}${used ? ', used.*' : ''}
      from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id and r.tenant_id = $2
      ${used ? `cross join ${RUN_USAGE}` : ''} order by k.place`,

@@ -3,11 +3,14 @@ import type { Service } from './service';
 
 export const experiments: Service = {
   migrations: experimentsMigrations,
-  module: ({ limits }) =>
-    ExperimentsModule.with({
-      maxBytes: limits.uploadMaxBytes,
-      maxRowBytes: limits.uploadMaxRowBytes,
-      maxDepth: limits.maxDepth,
-      maxRuns: limits.maxRuns,
-    }),
+  module: ({ limits, publicUrl }) =>
+    ExperimentsModule.with(
+      {
+        maxBytes: limits.uploadMaxBytes,
+        maxRowBytes: limits.uploadMaxRowBytes,
+        maxDepth: limits.maxDepth,
+        maxRuns: limits.maxRuns,
+      },
+      publicUrl,
+    ),
 };

@@ -109,6 +109,17 @@ async function specials(
   await ask('POST', '/api/v1/runs', live);
   const parts = new FormData();
   parts.append(`post.${crypto.randomUUID()}`, '{"id":"' + crypto.randomUUID() + '","name":"in parts"}');
+  const withAttachment = crypto.randomUUID();
+  const attached = new FormData();
+  attached.append(`post.${withAttachment}`, JSON.stringify({ id: withAttachment, name: 'with an attachment' }));
+  attached.append(`attachment.${withAttachment}.note`, 'a note');
+  const headers = { 'x-api-key': key };
+  await fetch(`${service.url}/api/v1/runs/multipart`, { method: 'POST', headers, body: attached });
+  const { s3_urls } = await ask<{ s3_urls: Record<string, { presigned_url: string }> }>(
+    'GET',
+    `/api/v1/runs/${withAttachment}`,
+  );
+  const attachment = new URL(s3_urls['attachment.note']!.presigned_url);
   const push = {
     ref: 'refs/heads/main',
     after: 'a'.repeat(40),
@@ -133,6 +144,7 @@ async function specials(
         headers: { 'content-type': 'application/gzip' },
       },
     ],
+    'GET /api/v1/runs/:run_id/attachment': [{ ids: { run_id: withAttachment }, search: attachment.search }],
     'POST /v1/integrations/:integration_id/webhook': [
       { body: push, headers: { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': WEBHOOK_SECRET } },
     ],

@@ -4,6 +4,7 @@ import { CreateExperiments1763600001000 } from './1763600001000-create-experimen
 import { ReadIndexes1763600002000 } from './1763600002000-read-indexes';
 import { Comparisons1763600003000 } from './1763600003000-comparisons';
 import { KeptParts1764000000200 } from './1764000000200-kept-parts';
+import { RunAttachments1764000000400 } from './1764000000400-run-attachments';
 import { RunUsage1764000000300 } from './1764000000300-run-usage';
 import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
 import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
@@ -18,4 +19,5 @@ export const experimentsMigrations: MigrationClass[] = [
   IdsByTenant1764000000000,
   KeptParts1764000000200,
   RunUsage1764000000300,
+  RunAttachments1764000000400,
 ];

@@ -1,4 +1,12 @@
-import { EventStore, eventingMigrations, Followers, PostgresEventStore } from '@fairlead/eventing';
+import { randomBytes } from 'node:crypto';
+import {
+  EventStore,
+  eventingMigrations,
+  Followers,
+  parseMasterKeys,
+  PostgresEventStore,
+  Vault,
+} from '@fairlead/eventing';
 import { type Actor, createServer, Unauthorized } from '@fairlead/http';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
@@ -20,6 +28,9 @@ import { ExperimentLimits } from '../limits';
 import { LiveRunsThread } from '../live-runs.thread';
 import { LiveRunsController } from '../live-runs.controller';
 import { experimentsMigrations } from '../migrations';
+import { PayloadStore } from '../payload.store';
+import { PublicUrl, RunAttachments } from '../attachment.urls';
+import { RunAttachmentsController } from '../run-attachments.controller';
 import { RunsController } from '../runs.controller';
 import { RunsV2Controller } from '../runs-v2.controller';
 import { ScoreDirectionsController } from '../score-directions.controller';
@@ -59,6 +70,7 @@ export async function startReading(): Promise<Reading> {
   const database = await testDatabase([...eventingMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
   const tenants = { a: newId(), b: newId() };
+  const keys = parseMasterKeys(randomBytes(32).toString('base64'), 'the test');
 
   @Module({
     controllers: [
@@ -66,6 +78,7 @@ export async function startReading(): Promise<Reading> {
       DatasetsController,
       ExamplesController,
       LiveRunsController,
+      RunAttachmentsController,
       RunsController,
       RunsV2Controller,
       ScoreDirectionsController,
@@ -80,6 +93,10 @@ export async function startReading(): Promise<Reading> {
       { provide: Pool, useValue: database.pool },
       { provide: ExperimentLimits, useValue: new ExperimentLimits() },
       LiveRunsThread,
+      PayloadStore,
+      { provide: PublicUrl, useValue: new PublicUrl() },
+      RunAttachments,
+      { provide: Vault, useValue: new Vault(database.pool, keys) },
       Comparisons,
       Followers,
     ],

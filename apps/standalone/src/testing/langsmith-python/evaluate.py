@@ -5,6 +5,7 @@ import json
 import sys
 import uuid
 import warnings
+from datetime import datetime, timezone
 
 from langsmith import Client, aevaluate, evaluate, traceable
 
@@ -62,5 +63,28 @@ feedback = client.create_feedback(trace_id=run_id, key="early", score=1)
 client.flush()
 model(1, langsmith_extra={"run_id": run_id, "project_name": "by hand"})
 client.flush()
-made = {"evaluated": results.experiment_name, "rows": len(rows), "async": name, "run": str(run_id), "feedback": str(feedback.id)}
+traced = uuid.uuid4()
+now = datetime.now(timezone.utc)
+client.create_run(
+    id=traced,
+    name="with an attachment",
+    run_type="chain",
+    inputs={},
+    project_name="by hand",
+    start_time=now,
+    trace_id=traced,
+    dotted_order=now.strftime("%Y%m%dT%H%M%S%fZ") + str(traced),
+    attachments={"picture": ("image/png", b"\x89PNG\r\n\x00\xff")},
+)
+client.flush()
+picture = client.read_run(traced).attachments["picture"]
+made = {
+    "evaluated": results.experiment_name,
+    "rows": len(rows),
+    "async": name,
+    "run": str(run_id),
+    "feedback": str(feedback.id),
+    "picture": picture["reader"].read().hex(),
+    "picture_type": picture["mime_type"],
+}
 print("made " + json.dumps(made))
