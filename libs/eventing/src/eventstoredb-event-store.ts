@@ -28,6 +28,7 @@ import {
   VersionConflict,
 } from './event-store';
 import { EventStoreDbBatches } from './eventstoredb-batches';
+import { EventStoreDbCatchUp } from './eventstoredb-catch-up';
 import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
 import {
   hasOriginalTime,
@@ -38,7 +39,7 @@ import {
   versionOf,
   withOriginalTime,
 } from './eventstoredb-event';
-import { EventStoreDbSubscription, from } from './eventstoredb-subscription';
+import { from } from './eventstoredb-subscription';
 import { EventStoreDbTail } from './eventstoredb-tail';
 import { StreamTimes } from './eventstoredb-times';
 import { Listener } from './listener';
@@ -46,6 +47,9 @@ import { traceStep } from './tracing';
 
 /** Events one batch holds at most. */
 const BATCH_EVENTS = 1000;
+const BATCH_BYTES = 8_000_000n;
+/** Events that are looked through first for the newest one of ours. */
+const NEWEST = 20;
 const POLL_MS = 1000;
 /** What an append's time limit grows by with each event. */
 const EVENT_MS = 10;
@@ -76,6 +80,7 @@ export class EventStoreDbStore extends EventStore {
   override readonly stride = 500n;
   private readonly connection: EventStoreDbConnection;
   private readonly tail: EventStoreDbTail;
+  private readonly older = new EventStoreDbCatchUp((position) => this.readOn(position));
   private readonly restarts: Listener | undefined;
   /** How often the subscribers' database has been connected to. */
   private connections = 0;
@@ -240,8 +245,14 @@ export class EventStoreDbStore extends EventStore {
 
   /** The newest event, if there is one. */
   async newest(): Promise<Recorded | undefined> {
+    // A server sends what it is asked for before it hears that the first event was enough.
+    return (await this.newestAmong(NEWEST)) ?? this.newestAmong();
+  }
+
+  /** The newest event of ours among the newest `maxCount` of all, those of the server included. */
+  private async newestAmong(maxCount?: number): Promise<Recorded | undefined> {
     return this.connection.call(async (client, signal, alive) => {
-      const all = client.readAll({ direction: BACKWARDS, fromPosition: END, requiresLeader: true });
+      const all = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount, requiresLeader: true });
       for await (const { event } of reading(all, signal)) {
         alive();
         if (event && isOurs(event)) return toEvent(event);
@@ -255,28 +266,16 @@ export class EventStoreDbStore extends EventStore {
     await Promise.all([this.head(), this.database?.query('select 1')]);
   }
 
-  /** What is older than the tail, filtered by the server, in order and without a gap to the tail. */
+  /** What is older than the tail, in order and without a gap to the tail. */
   private async *catchUp(position: bigint, signal: AbortSignal, filter: Filter): AsyncGenerator<Batch> {
-    const subscription = await EventStoreDbSubscription.to(this.connection, position, filter);
-    try {
-      while (!signal.aborted && !this.tail.reaches(position)) {
-        const heard = await subscription.next(POLL_MS, signal);
-        if (heard.position > position) yield heard;
-        const quiet = heard.position === position;
-        position = heard.position;
-        if ((!heard.caughtUp && !quiet) || this.tail.reaches(position)) continue;
-        // The server does not say how far it has come when it passed over the last events.
-        const rest = await this.readOn(position, filter);
-        if (rest.position > position) yield rest;
-        return;
-      }
-    } finally {
-      subscription.close();
+    for await (const { events, position: reached } of this.older.from(position, signal)) {
+      yield { events: events.filter((event) => matches(event, filter)), position: reached };
+      if (this.tail.reaches(reached)) return;
     }
   }
 
-  /** The next events after `position`, chosen here. */
-  private async readOn(position: bigint, filter: Filter): Promise<Batch> {
+  /** The next events after `position`. */
+  private async readOn(position: bigint): Promise<Batch> {
     return this.connection.call(async (client, signal, alive) => {
       const events: Recorded[] = [];
       let reached = position;
@@ -285,8 +284,9 @@ export class EventStoreDbStore extends EventStore {
         alive();
         if (!event || event.position.commit <= position) continue;
         reached = event.position.commit;
-        const next = isOurs(event) ? toEvent(event) : undefined;
-        if (next && matches(next, filter)) events.push(next);
+        if (isOurs(event)) events.push(toEvent(event));
+        // Positions grow by bytes: a batch is held in memory.
+        if (reached - position > BATCH_BYTES) break;
       }
       return { events, position: reached };
     });

@@ -49,6 +49,8 @@ export class EventStoreDbDouble {
   members: EventStoreDbDouble[] = [];
   /** Calls of each kind so far; each append of a batch counts as one, and the call that carries them too. */
   readonly calls: Record<Kind, number> = { append: 0, batches: 0, read: 0, subscribe: 0, live: 0, gossip: 0 };
+  /** Events sent to whoever reads or subscribes, repetitions included. */
+  sent = 0;
   /** Calls for each stream so far: those that read it and those that append to it. */
   readonly streams = new Map<string, { reads: number; appends: number }>();
   private readonly stalled = new Map<Kind, { readonly over: Promise<void>; readonly end: () => void }>();
@@ -215,6 +217,7 @@ export class EventStoreDbDouble {
     if (!records) return void call.emit('error', messages.refusals.invalidPosition());
     for (const record of records) {
       if (most-- <= 0 || call.cancelled) break;
+      this.sent += 1;
       await send(call, messages.read(record));
     }
     call.end();
@@ -263,6 +266,7 @@ export class EventStoreDbDouble {
       window = this.window(index, filter.window)
     ) {
       for (const record of window.filter(filter.wants)) {
+        this.sent += 1;
         await send(call, messages.read(record));
         told = `${record.position}`;
       }
@@ -287,7 +291,10 @@ export class EventStoreDbDouble {
       await this.taken('live');
       index += 1;
       considered += 1;
-      if (filter.wants(record)) await send(call, messages.read(record));
+      if (filter.wants(record)) {
+        this.sent += 1;
+        await send(call, messages.read(record));
+      }
       if (considered < filter.every) continue;
       considered = 0;
       await send(call, messages.checkpoint(`${record.position}`));
