@@ -147,7 +147,9 @@ describe('A service behind the gateway', () => {
 
   it('finishes what is under way when it is told to stop', async () => {
     const deployments = processOf('deployments');
-    const body = JSON.stringify(deployment('late'));
+    // The gateway reads a small body to its end before it sends the request on.
+    const large = { resource_spec: { annotations: { note: 'x'.repeat(200_000) } } };
+    const body = JSON.stringify({ ...deployment('late'), source_config: large });
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
     const answer = fetch(`${whole.url}/v2/deployments`, {
@@ -156,12 +158,12 @@ describe('A service behind the gateway', () => {
       body: readable,
       duplex: 'half',
     });
-    await writer.write(Buffer.from(body.slice(0, 20)));
-    const inFlight = async () => /requests_in_flight\{load="usual"\} 1/.test(await metricsOf(deployments));
-    while (!(await inFlight()));
+    await writer.write(Buffer.from(body.slice(0, 150_000)));
+    const isArriving = async () => /http_bodies_arriving 1/.test(await metricsOf(deployments));
+    while (!(await isArriving()));
     const stopped = deployments.stop();
     while (await isListening(deployments));
-    await writer.write(Buffer.from(body.slice(20)));
+    await writer.write(Buffer.from(body.slice(150_000)));
     await writer.close();
     expect((await answer).status).toBe(201);
     await stopped;

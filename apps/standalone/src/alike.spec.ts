@@ -56,14 +56,18 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/"attempts":\[\{.*?\}\]/g, '"attempts":"<attempts>"'],
   [/whsec_[\w+/]{40,}=*/g, '<secret>'],
   [/\bexpires=\d{13}\b/g, 'expires=<time>'],
-  [/(?<=signature=|"digest":"|"after":"|"before":")[\w-]{22}(?=")/g, '<digest>'],
+  [/(?<=signature=|"digest":"|"after":"|"before":")(?:[\w-]{12}\.)?[\w-]{22}(?=")/g, '<digest>'],
   [/(?<![\w-])[\w-]{40,}(?![\w-])/g, '<digest or random text>'],
   [/"(latency|first_token|duration|ms|total_time|position|expires)\w*":[\d.]+/g, '"$1":"<number>"'],
 ];
 const VARYING_HEADERS = new Set(['date', 'x-request-id', 'etag', 'content-length', 'ratelimit', 'last-modified']);
+/** Those that hold a state of their own each time. */
+const RANDOM_HEADERS = new Set(['location', 'set-cookie']);
 
 async function seen(response: Response) {
-  const told = [...response.headers].filter(([name]) => !VARYING_HEADERS.has(name));
+  const told = [...response.headers]
+    .filter(([name]) => !VARYING_HEADERS.has(name))
+    .map(([name, value]) => [name, RANDOM_HEADERS.has(name) ? '<random>' : value] as const);
   const blank = (text: string) => VARYING.reduce((rest, [pattern, name]) => rest.replaceAll(pattern, name), text);
   const headers = Object.fromEntries(told.map(([name, value]) => [name, blank(value)]));
   return { status: response.status, headers, text: inOrder(blank(await response.text())) };
@@ -81,7 +85,12 @@ function inOrder(text: string): string {
 }
 
 function send({ service }: Side, { route, path, key, body, headers }: Sent): Promise<Response> {
-  return fetch(service.url + path, { method: route.method, headers: { 'x-api-key': key, ...headers }, body });
+  return fetch(service.url + path, {
+    method: route.method,
+    headers: { 'x-api-key': key, ...headers },
+    body,
+    redirect: 'manual',
+  });
 }
 
 /** What a request that succeeds is answered by both; one that only reads is repeated while views still catch up. */

@@ -36,9 +36,16 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
   });
 
   async function connect(url: string): Promise<Client> {
-    const client = new Client(url);
-    client.on('error', () => undefined);
-    await client.connect();
+    // A server that was killed says for a while that it is starting.
+    let client!: Client;
+    await until(() => {
+      client = new Client(url);
+      client.on('error', () => undefined);
+      return client.connect().then(
+        () => true,
+        () => false,
+      );
+    });
     clients.push(client);
     return client;
   }

@@ -70,7 +70,7 @@ it('tells its metrics to whoever has the token', async () => {
     /^fairlead_follower_events_total\{follower="deployments\.view"\} [1-9]/m,
     /^fairlead_follower_batch_duration_seconds_count\{follower="deployments\.view"\} [1-9]/m,
     /^fairlead_database_connections\{state="(?:idle|busy)"\} [1-9]/m,
-    /^fairlead_database_connections_most 20$/m,
+    /^fairlead_database_connections_most \d+$/m,
     /^fairlead_database_waiting \d+$/m,
     /^fairlead_http_request_duration_seconds_count\{method="POST",route="\/v2\/deployments",status="2xx"\} 1$/m,
   ]) {

@@ -8,7 +8,7 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { Access, createServer } from '@fairlead/http';
+import { Access, createServer, type EdgeSettings } from '@fairlead/http';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
@@ -49,7 +49,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let process1: Awaited<ReturnType<typeof startProcess>>;
 
-async function startProcess() {
+async function startProcess(edge: Partial<EdgeSettings> = {}) {
   const store = new PostgresEventStore(database.pool);
   const vault = new Vault(database.pool, masterKeys);
 
@@ -62,6 +62,7 @@ async function startProcess() {
   const app: NestFastifyApplication = await createServer(TestModule, {
     logger: pino({ level: 'silent' }),
     authenticate: (request) => app.get(Authenticator).authenticate(request),
+    edge,
   });
   await app.getHttpAdapter().getInstance().ready();
   return { app, store, stop: () => Promise.all([app.close(), store.close()]) };
@@ -158,7 +159,7 @@ describe('a quota of keys', () => {
 describe('a request', () => {
   it('with a right key passes after hundreds of wrong keys of the same address', async () => {
     const right = await createKey({});
-    const { app, stop } = await startProcess();
+    const { app, stop } = await startProcess({ rates: { wrongKeys: { requests: 300, seconds: 3600 } } });
     const statuses = new Map<number, number>();
     for (let n = 0; n < 320; n++) {
       const { status } = await send('GET', '/v1/probe', {

@@ -348,7 +348,13 @@ export class EventStoreDbStore extends EventStore {
 
   /** The time of the event at a version of a stream, undefined when there is none. */
   private async timeOf(stream: string, version: number): Promise<string | undefined> {
-    return (await this.read(stream, version - 1))[0]?.time;
+    try {
+      return (await this.read(stream, version - 1))[0]?.time;
+    } catch (error) {
+      // The append says whether the stream was deleted, or never had that version.
+      if (error instanceof StreamDeleted) return undefined;
+      throw error;
+    }
   }
 
   /** What was appended, read back: it was there before, with another time, or the server does not say where it is. */

@@ -22,6 +22,8 @@ const TOO_MANY = new TooManyRequests(1, 'Too many requests at a time, try again 
  */
 export class Admission {
   readonly inFlight: Readonly<Record<Exclude<Load, 'vital'>, InFlight>>;
+  /** Requests that were let in and whose bodies are on their way. */
+  arriving = 0;
   private readonly perAddress?: RateLimit;
   private readonly perKey?: RateLimit;
   private readonly wrongKeys?: WrongKeys;
@@ -60,6 +62,7 @@ export class Admission {
     if (load !== 'upload' && bringsBody(raw)) {
       if (!inFlight.isFull(visit.startedAt)) {
         visit.expected = inFlight;
+        this.arriving++;
         return undefined;
       }
     } else if (inFlight.enter(visit.startedAt)) {
@@ -76,6 +79,7 @@ export class Admission {
     const { expected } = visit;
     if (!expected) return undefined;
     visit.expected = undefined;
+    this.arriving--;
     if (!expected.enter(performance.now())) {
       visit.shed = 'capacity';
       return BUSY;
@@ -119,6 +123,7 @@ export class Admission {
 
   /** The end of a request, whatever became of it. */
   depart({ visit }: FastifyRequest): void {
+    if (visit.expected) this.arriving--;
     visit.expected = undefined;
     visit.counted?.leave(visit.claimed?.key, visit.shed !== undefined, visit.claimed?.workspace);
     visit.counted = visit.claimed = undefined;

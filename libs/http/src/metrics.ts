@@ -87,7 +87,8 @@ export function countTurnedAway({ request, status, startedAt }: TurnedAway): voi
   durations.observe(labels, (performance.now() - startedAt) / 1000);
 }
 
-function measureServer(registry: Registry, doors: Doors, { inFlight }: Admission): void {
+function measureServer(registry: Registry, doors: Doors, admission: Admission): void {
+  const { inFlight } = admission;
   new Gauge({
     name: 'fairlead_http_requests_in_flight',
     help: 'Requests under way',
@@ -95,6 +96,14 @@ function measureServer(registry: Registry, doors: Doors, { inFlight }: Admission
     registers: [registry],
     collect() {
       for (const [load, { count }] of Object.entries(inFlight)) this.set({ load }, count);
+    },
+  });
+  new Gauge({
+    name: 'fairlead_http_bodies_arriving',
+    help: 'Requests whose body is on its way; they count as under way when it is there',
+    registers: [registry],
+    collect() {
+      this.set(admission.arriving);
     },
   });
   new Gauge({
