@@ -50,10 +50,10 @@ describe('Followers of a process that are behind a log in EventStoreDB (double)'
   });
 
   it('go on without one that does not, for which the events are sent once more', async () => {
-    let others: Promise<unknown> | undefined;
-    const slow = follow(undefined, () => others!);
-    others = Promise.all(Array.from({ length: FOLLOWERS - 1 }, () => follow(undefined)));
-    await others;
+    const others: Promise<unknown>[] = [];
+    const slow = follow(undefined, () => Promise.all(others));
+    for (let n = 1; n < FOLLOWERS; n++) others.push(follow(undefined));
+    await Promise.all(others);
     expect(await slow).toHaveLength(EVENTS);
     expect(double.sent).toBeLessThanOrEqual(EVENTS * 2);
   });
