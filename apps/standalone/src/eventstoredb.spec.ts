@@ -73,7 +73,7 @@ describe('The standalone service with its log in EventStoreDB (double)', () => {
   it('asks of the server two appends and at most one read for a new listener', async () => {
     const { url } = await start();
     const streams = () => {
-      // The key that signs the log is read from time to time, whatever is written.
+      // The key that signs the log is made, and read once, at some time after the start.
       const all = [...double.streams].filter(([name]) => !name.startsWith('logKey-')).map(([, counted]) => counted);
       const sum = (of: 'reads' | 'appends') => all.reduce((total, counted) => total + counted[of], 0);
       return { reads: sum('reads'), appends: sum('appends') };

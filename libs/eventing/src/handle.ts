@@ -28,7 +28,7 @@ export class VersionMismatch extends Error {
 }
 
 interface Folded {
-  readonly model: unknown;
+  readonly model: object;
   readonly state: unknown;
   readonly version: number;
   readonly position: bigint;
@@ -38,8 +38,10 @@ interface Folded {
   readonly commands: KnownCommands;
 }
 
-const FOLDS_KEPT = 2000;
+const FOLDS_KEPT = 4000;
 const folds = new WeakMap<EventStore, Map<string, Folded>>();
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
 
 /**
  * Runs a command against a stream: read, fold, decide, append.
@@ -200,17 +202,24 @@ function unread<State, E extends DomainEvent>(model: Model<State, E>): Folded {
   return { model, state: model.initial, version: 0, position: 0n, hash: '', commands: new KnownCommands() };
 }
 
-function remembered(store: EventStore, model: unknown, stream: string): Folded | undefined {
-  const folded = folds.get(store)?.get(stream);
-  return folded?.model === model ? folded : undefined;
+function remembered(store: EventStore, model: object, stream: string): Folded | undefined {
+  return folds.get(store)?.get(foldOf(model, stream));
 }
 
 function remember(store: EventStore, stream: string, folded: Folded): void {
   let kept = folds.get(store);
   if (!kept) folds.set(store, (kept = new Map<string, Folded>()));
-  const known = kept.get(stream);
-  if (known && known.model === folded.model && known.version > folded.version) return;
-  kept.delete(stream);
-  kept.set(stream, folded);
+  const name = foldOf(folded.model, stream);
+  const known = kept.get(name);
+  if (known && known.version > folded.version) return;
+  kept.delete(name);
+  kept.set(name, folded);
   if (kept.size > FOLDS_KEPT) kept.delete(kept.keys().next().value!);
+}
+
+/** Several models may be folded from one stream: services look at streams of each other with models of their own. */
+function foldOf(model: object, stream: string): string {
+  const number = numbers.get(model) ?? numbered++;
+  numbers.set(model, number);
+  return `${number} ${stream}`;
 }

@@ -31,6 +31,9 @@ const keys: Model<readonly LogKeyCreated['data'][], LogKeyCreated> = {
 /** Signs what the log says, with a key of the installation that is sealed in the log itself. */
 @Injectable()
 export class LogSigner {
+  /** The key, once it has been opened: seals are signed with each batch of the log. */
+  private signing: ((text: string) => Signature) | undefined;
+
   constructor(
     private readonly store: EventStore,
     private readonly vault: Vault,
@@ -43,9 +46,11 @@ export class LogSigner {
 
   /** The newest key, as a function that signs with it. */
   async key(): Promise<(text: string) => Signature> {
+    if (this.signing) return this.signing;
     const { key_id, private: sealed } = (await this.known()).at(-1) ?? (await this.create());
     const key = createPrivateKey(await this.vault.open(TENANT, subjectOf(key_id), 'private', sealed));
-    return (text) => ({ key_id, signature: sign(null, Buffer.from(text), key).toString('base64url') });
+    this.signing = (text) => ({ key_id, signature: sign(null, Buffer.from(text), key).toString('base64url') });
+    return this.signing;
   }
 
   /** Whether a signature is one of this installation's over the text. */

@@ -69,7 +69,7 @@ async function quiet(double: EventStoreDouble): Promise<Readonly<Record<string, 
 }
 
 function sum(streams: Readonly<Record<string, Counted>>, prefix = ''): Counted {
-  // The key that signs the log is read from time to time, whatever is written.
+  // The key that signs the log is made, and read once, at some time after the start.
   const counted = Object.entries(streams).filter(([name]) => name.startsWith(prefix) && !name.startsWith('logKey-'));
   const of = (member: keyof Counted) => counted.reduce((total, [, stream]) => total + stream[member], 0);
   return { reads: of('reads'), appends: of('appends'), events: of('events') };
