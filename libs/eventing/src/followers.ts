@@ -5,7 +5,7 @@ import { EventStore } from './event-store';
 import { type BatchHandler, checkpoint, follow } from './follow';
 import { FollowerRetries } from './follower-retries';
 import { batches, failures, handledEvents } from './metrics';
-import { PATIENCE } from './parked-retries';
+import { PATIENCE, reasonOf } from './parked-retries';
 import { ParkedSubjects } from './parked-subjects';
 import { SetAside, type Waiting } from './set-aside';
 import { traceHandling } from './tracing';
@@ -150,7 +150,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
         if (signal.aborted) return;
         failures.inc({ follower: follower.name });
         if (follower.position > stoppedAt) stoppedAt = follower.position;
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = reasonOf(error);
         if (follower.failing !== reason)
           this.logger.error(`${follower.name} stopped at ${follower.position}: ${reason}`);
         follower.failing = reason;

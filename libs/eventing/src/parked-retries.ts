@@ -150,5 +150,7 @@ export class ParkedRetries {
 }
 
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error);
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  // It is logged and stored, and a NUL is at home in neither.
+  return text.replaceAll('\0', '\ufffd');
 }
