@@ -51,7 +51,8 @@ const RETRY_MS = { first: 100, most: 1000 };
 /**
  * The followers of this process. Each runs by itself. At an event that it cannot apply it parks the stream and goes on
  * with all others; the stream is tried again by itself, and after the last attempt when somebody asks for it. One that
- * fails otherwise is tried again with growing pauses and says why in its status. Registered before the application starts (`onModuleInit`), they run until it shuts down.
+ * fails otherwise is tried again with growing pauses and says why in its status. Registered before the application starts
+ * (`onModuleInit`), they run until it shuts down.
  */
 @Injectable()
 export class Followers implements OnApplicationBootstrap, OnApplicationShutdown {

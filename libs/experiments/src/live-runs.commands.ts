@@ -23,8 +23,9 @@ interface Place {
 }
 
 /**
- * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is named and not there is made. Changes of known runs
- * stay in the session that the run is in. Resolves when they can be read.
+ * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is
+ * named and not there is made. Changes of known runs stay in the session that the run is in. Resolves when they can be
+ * read.
  * @throws NotFound for a session that the tenant does not have, Conflict for an experiment that was
  * uploaded, AppendTooLarge
  */
