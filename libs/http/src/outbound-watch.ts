@@ -1,7 +1,7 @@
 import { type Span } from '@opentelemetry/api';
 import { Histogram } from 'prom-client';
 import { OutboundFailure } from './outbound-errors';
-import { traceCall } from './tracing';
+import { traceCall } from './outbound-tracing';
 
 const durations = new Histogram({
   name: 'fairlead_outbound_request_duration_seconds',

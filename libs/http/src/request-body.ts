@@ -8,6 +8,7 @@ import { FairShare } from './fair-share';
 import { HeldBytes } from './held-bytes';
 import { bodyHash } from './identity';
 import { parseJson } from './json';
+import { isJson } from './json-type';
 import { type Departure, ownerOf } from './visit';
 
 /** Limits of requests. */
@@ -26,7 +27,6 @@ export interface Limits extends Pace {
 const PATIENCE = 16 * 1024 * 1024;
 /** Larger bodies stream through a gateway. */
 const SIGNED_BYTES = 64 * 1024;
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Bodies are parsed after authentication. JSON becomes its value, another content type its text, no body undefined.
@@ -119,12 +119,6 @@ export async function readStream(request: FastifyRequest, most: number): Promise
   const refusal = visit.complete?.();
   if (refusal) throw refusal;
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
-}
-
-/** Whether the body counts as JSON: its content type says so, or there is none. */
-export function isJson({ headers }: FastifyRequest): boolean {
-  const type = headers['content-type'];
-  return type === undefined || JSON_TYPE.test(type);
 }
 
 function readBytes(request: FastifyRequest, limits: Limits, held: HeldBytes): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Unprocessable } from './errors';
-import { isJson } from './request-body';
+import { isJson } from './json-type';
 import { check, object, Problems } from './schema';
 import type { Loc, ObjectSchema, Schema } from './schema';
 

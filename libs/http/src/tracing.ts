@@ -1,4 +1,4 @@
-import { type Context, context, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Context, context, propagation, trace } from '@opentelemetry/api';
 import { VERSION } from './version';
 
 export interface TracingOptions {
@@ -39,28 +39,6 @@ export async function startTracing({ endpoint, service }: TracingOptions): Promi
       propagation.disable();
     },
   };
-}
-
-/** Runs a call to another service in a span of its own when what it belongs to is traced. */
-export async function traceCall<T>(
-  name: string,
-  attributes: Readonly<Record<string, string>>,
-  call: (span?: Span) => Promise<T>,
-): Promise<T> {
-  if (!trace.getActiveSpan()?.isRecording()) return call();
-  const span = trace.getTracer('fairlead').startSpan(name, { kind: SpanKind.CLIENT, attributes });
-  return within(span, () => call(span));
-}
-
-async function within<T>(span: Span, work: () => Promise<T>): Promise<T> {
-  try {
-    return await context.with(trace.setSpan(context.active(), span), work);
-  } catch (error) {
-    span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : undefined });
-    throw error;
-  } finally {
-    span.end();
-  }
 }
 
 /** `traceparent` of a span. */
