@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, transaction } from '@fairlead/postgres';
+import { connect, LOCKS, transaction } from '@fairlead/postgres';
 import { type Client, Pool, type PoolClient } from 'pg';
 import type { Recorded } from './event';
 import type { EventStore } from './event-store';
@@ -50,8 +50,6 @@ export class RebuildProblem extends Error {
   }
 }
 
-/** First half of the lock that one rebuild of a read model holds while it lasts; the other half is its name. */
-const REBUILD_LOCK = 4_600_001;
 /** Behind this many events the live followers are made to wait for the rest. */
 const NEAR = 1000n;
 const DIFFERENCES_TOLD = 20;
@@ -175,7 +173,7 @@ export class Rebuild {
   private async own(): Promise<void> {
     const owner = await connect(this.url);
     const { rows } = await owner.query<{ free: boolean }>('select pg_try_advisory_lock($1, hashtext($2)) as free', [
-      REBUILD_LOCK,
+      LOCKS.rebuild,
       this.schema,
     ]);
     if (rows[0]!.free) {

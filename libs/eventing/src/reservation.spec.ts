@@ -40,16 +40,38 @@ it('frees a name when its owner gives it back, and only then', async () => {
   expect(await holder(store, name)).toBe('thing-2');
 });
 
-it('takes over the name of an owner that never came to be', async () => {
+it('takes over the name of an owner that never came to be, once the same reservation was seen a minute before', async () => {
+  jest.useFakeTimers();
   await reserve(store, name, 'thing-1', {});
-  jest.useFakeTimers({ now: Date.now() + 61_000 });
+  await expect(reserve(store, name, 'thing-2', {})).rejects.toBeInstanceOf(NameTaken);
+  jest.advanceTimersByTime(59_000);
+  await expect(reserve(store, name, 'thing-2', {})).rejects.toBeInstanceOf(NameTaken);
+  jest.advanceTimersByTime(2_000);
   await reserve(store, name, 'thing-2', {});
   expect(await holder(store, name)).toBe('thing-2');
 });
 
-it('leaves the name to an owner that exists, however long ago it reserved', async () => {
+it('counts from anew when the name has been reserved again meanwhile', async () => {
+  jest.useFakeTimers();
   await reserve(store, name, 'thing-1', {});
-  await begin('thing-1');
-  jest.useFakeTimers({ now: Date.now() + 3_600_000 });
   await expect(reserve(store, name, 'thing-2', {})).rejects.toBeInstanceOf(NameTaken);
+  jest.advanceTimersByTime(61_000);
+  await release(store, name, 'thing-1', {});
+  await reserve(store, name, 'thing-1', {});
+  await expect(reserve(store, name, 'thing-2', {})).rejects.toMatchObject({ owner: 'thing-1' });
 });
+
+it.each([-5, 5])(
+  'leaves a reservation in progress alone when its time is %i minutes from the own clock',
+  async (minutes) => {
+    jest.useFakeTimers({ now: Date.now() + minutes * 60_000 });
+    await reserve(store, name, 'thing-1', {});
+    jest.setSystemTime(Date.now() - minutes * 60_000);
+    await expect(reserve(store, name, 'thing-2', {})).rejects.toMatchObject({ owner: 'thing-1' });
+    jest.advanceTimersByTime(30_000);
+    await expect(reserve(store, name, 'thing-2', {})).rejects.toMatchObject({ owner: 'thing-1' });
+    await begin('thing-1');
+    jest.advanceTimersByTime(3_600_000);
+    await expect(reserve(store, name, 'thing-2', {})).rejects.toMatchObject({ owner: 'thing-1' });
+  },
+);

@@ -17,8 +17,18 @@ export class NameTaken extends Error {
   }
 }
 
-/** A reservation whose owner has no events after this long was left by a crash and may be taken over. */
+/** A reservation whose owner still has no events when it has been seen for this long was left by a crash and may be taken over. */
 const ABANDONED_AFTER_MS = 60_000;
+/** Reservations that are watched at most; of more, the one that was seen first is forgotten, and taken over later. */
+const MOST_WATCHED = 10_000;
+
+/** When this process first saw a reservation without an owner, in milliseconds of its own clock that only goes forward. */
+interface Watched {
+  readonly id: string;
+  readonly since: number;
+}
+
+const watched = new WeakMap<EventStore, Map<string, Watched>>();
 
 /** The stream that stands for one name within a tenant. */
 export function nameStream(category: string, tenant: string, name: string): string {
@@ -27,17 +37,17 @@ export function nameStream(category: string, tenant: string, name: string): stri
 
 /**
  * Reserves a name for the stream `owner`, which is expected to get its first event within a minute.
- * Reserving again for the same owner changes nothing.
+ * Reserving again for the same owner changes nothing. A process takes a name over when it has seen the same reservation a
+ * minute before and its owner still has no events: the clocks of two processes are never compared.
  * @throws NameTaken when another stream holds the name.
  */
 export async function reserve(store: EventStore, name: string, owner: string, metadata: Metadata): Promise<void> {
   for (;;) {
     const events = await store.read(name);
-    const last = events.at(-1) as ((NameReserved | NameReleased) & { time: string }) | undefined;
+    const last = events.at(-1) as Recorded<NameReserved | NameReleased> | undefined;
     if (last?.type === 'NameReserved') {
       if (last.data.owner === owner) return;
-      const abandoned = Date.now() - Date.parse(last.time) > ABANDONED_AFTER_MS;
-      if (!abandoned || (await store.read(last.data.owner)).length > 0) throw new NameTaken(last.data.owner);
+      if (!(await isAbandoned(store, last))) throw new NameTaken(last.data.owner);
     }
     try {
       await store.append(name, events.length, [{ type: 'NameReserved', data: { owner } }], linked(metadata, events));
@@ -46,6 +56,20 @@ export async function reserve(store: EventStore, name: string, owner: string, me
       if (!(error instanceof VersionConflict)) throw error;
     }
   }
+}
+
+/** Whether a reservation has been seen for a minute, and its owner has no events. */
+async function isAbandoned(store: EventStore, { id, stream, data }: Recorded<NameReserved>): Promise<boolean> {
+  const seen = watched.get(store) ?? new Map<string, Watched>();
+  watched.set(store, seen);
+  const known = seen.get(stream);
+  const isOwned = (await store.read(data.owner)).length > 0;
+  if (!isOwned && known?.id === id) return performance.now() - known.since > ABANDONED_AFTER_MS;
+  seen.delete(stream);
+  if (isOwned) return false;
+  seen.set(stream, { id, since: performance.now() });
+  if (seen.size > MOST_WATCHED) seen.delete(seen.keys().next().value!);
+  return false;
 }
 
 /** Gives a name back when `owner` holds it; otherwise does nothing. */

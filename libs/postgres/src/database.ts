@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Pool, PoolClient } from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { CalmClient } from './calm-client';
+import { LOCKS } from './locks';
 import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
 import { requireVersion } from './server-version';
 import { watchedClient } from './watched-client';
@@ -18,7 +19,6 @@ export interface DatabaseOptions {
   readonly poolSize?: number;
 }
 
-const MIGRATION_LOCK = 4_600_001;
 const CONNECT_MS = 10_000;
 /** For a connection of the pool: one that hangs must not hold up what could go on long since. */
 const POOL_MS = 5_000;
@@ -36,7 +36,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<DataSource
   try {
     const { rows } = await lock.query<{ server_version: string }>('show server_version');
     requireVersion(rows[0]!.server_version);
-    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await lock.query('select pg_advisory_lock($1)', [LOCKS.migration]);
     await migrate(options);
   } finally {
     await lock.end();

@@ -7,6 +7,7 @@ import { locateBinaries } from './binaries';
 import { createCluster, forgetPassword, readPassword, removeUnfinished } from './cluster';
 import { connect } from './database';
 import { findPostmaster, isAlive, stopPostmaster, type Postmaster } from './postmaster';
+import { LOCKS } from './locks';
 import { DatabaseProblem, errorCode } from './problem';
 import { start } from './program';
 import { serverUser } from './server-user';
@@ -50,7 +51,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
-const OWNER_LOCK = 4_600_000;
 const ATTEMPTS = 8;
 const ANSWER_MS = 5_000;
 /** The server takes another password than the one that is kept: a power cut can leave a part of the file. */
@@ -206,14 +206,16 @@ async function lock(owner: Client, dataDir: string): Promise<void> {
   await owner.query(`set application_name = 'fairlead process ${process.pid}'`);
   // The connection of an owner that was killed just now may take a moment to end.
   for (const deadline = Date.now() + 1_000; ;) {
-    const { rows } = await owner.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [OWNER_LOCK]);
+    const { rows } = await owner.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      LOCKS.embeddedOwner,
+    ]);
     if (rows[0]?.taken) return;
     if (Date.now() > deadline) break;
     await delay(20);
   }
   const { rows } = await owner.query<{ application_name: string }>(
     `select application_name from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory' and objid = $1 and granted`,
-    [OWNER_LOCK],
+    [LOCKS.embeddedOwner],
   );
   await owner.end();
   const holder = rows[0]?.application_name ?? 'another process';

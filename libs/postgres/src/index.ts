@@ -3,6 +3,7 @@ export { copyAtOnce, type CopyQuery } from './copy-queries';
 export { connect, openDatabase, pool, transaction, type DatabaseOptions, type MigrationClass } from './database';
 export { writeDurably } from './durable-file';
 export { findEmbedded, startEmbedded, type EmbeddedOptions, type EmbeddedPostgres } from './embedded';
+export { LOCKS } from './locks';
 export { makeDirectory } from './make-directory';
 export { opaqueStorage } from './opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading } from './reading';

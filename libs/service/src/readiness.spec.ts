@@ -1,5 +1,5 @@
 import { Degradation, eventingMigrations, Followers, ParkedSubjects, PostgresEventStore } from '@fairlead/eventing';
-import { transaction } from '@fairlead/postgres';
+import { LOCKS, transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Pool } from 'pg';
 import { Readiness } from './readiness';
@@ -32,7 +32,7 @@ describe('Readiness', () => {
 
   it('names what keeps an append from getting its turn', async () => {
     const reasons = await transaction(database.pool, async (client) => {
-      await client.query('select pg_advisory_xact_lock(7238811045)');
+      await client.query('select pg_advisory_xact_lock($1)', [LOCKS.append]);
       return readiness.reasons();
     });
     expect(reasons).toEqual([

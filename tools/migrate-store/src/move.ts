@@ -1,13 +1,10 @@
 import { EventStoreDbStore, eventingMigrations, placeOf, PostgresEventStore } from '@fairlead/eventing';
-import { connect, openDatabase, pool } from '@fairlead/postgres';
+import { connect, LOCKS, openDatabase, pool } from '@fairlead/postgres';
 import { compareOrder, compareStreams } from './compare';
 import { copy } from './copy';
 import { MoveProblem } from './problem';
 import { shown } from './progress';
 import { isMoved, switchOver } from './switch-over';
-
-/** The lock that every append to the old log takes: nothing is appended while the log is moved. */
-const APPEND_LOCK = 7_238_811_045;
 
 /**
  * Moves the log of a database to EventStoreDB, compares both, and only then makes the new one the one that counts. Run
@@ -21,7 +18,8 @@ export async function move(databaseUrl: string, eventStoreUrl: string): Promise<
       `select count(*)::int as n from pg_stat_activity where application_name = 'fairlead' and datname = current_database()`,
     );
     if (rows[0]!.n > 0) throw new MoveProblem('Fairlead is running on this database: stop it first.');
-    await lock.query('select pg_advisory_lock($1)', [APPEND_LOCK]);
+    // Nothing is appended to the old log while it is moved.
+    await lock.query('select pg_advisory_lock($1)', [LOCKS.append]);
     return await moveLocked(databaseUrl, eventStoreUrl);
   } finally {
     await lock.end();

@@ -1,0 +1,14 @@
+/**
+ * The numbers of all advisory locks in PostgreSQL that do not stand for a name. No two are alike, also where one is the
+ * first half of a lock and the other a whole one.
+ */
+export const LOCKS = {
+  /** Held by the process that started the embedded server. */
+  embeddedOwner: 4_600_000,
+  /** Held while migrations run. */
+  migration: 4_600_001,
+  /** First half; the second one is the name of the read model that is being made again. */
+  rebuild: 4_600_002,
+  /** Held by each append to the log until its commit; the function `append_events` names the number as well. */
+  append: 7_238_811_045,
+} as const;
