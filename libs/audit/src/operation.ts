@@ -2,11 +2,17 @@
 export type Operation = string;
 
 /** Names that clients of the platform know; every other type is told by its own words, object last. */
-const KNOWN: Readonly<Record<string, Operation>> = {
+export const KNOWN: Readonly<Record<string, Operation>> = {
   DeploymentCreated: 'create_deployment',
   DeploymentPatched: 'update_deployment',
   DeploymentTagged: 'update_deployment',
+  DeploymentProvisioned: 'update_deployment',
+  DeploymentStatusReported: 'update_deployment',
+  HostStatusReported: 'update_deployment',
   RevisionCreated: 'update_deployment',
+  RevisionActivated: 'update_revision',
+  CommitResolved: 'update_revision',
+  RolloutStatusReported: 'update_revision',
   DeploymentDeletionRequested: 'delete_deployment',
   ApiKeyCreated: 'create_api_key',
   ApiKeyRevoked: 'delete_api_key',
@@ -16,7 +22,8 @@ const KNOWN: Readonly<Record<string, Operation>> = {
   DatasetDeleted: 'delete_dataset',
   ComparativeExperimentCreated: 'create_comparative_experiment',
   ComparativeExperimentDeleted: 'delete_comparative_experiment',
-  SessionChanged: 'update_tracer_session',
+  SessionPatched: 'update_tracer_session',
+  RunsPersisted: 'update_tracer_session',
   SessionDeleted: 'delete_tracer_session',
   OAuthProviderAdded: 'register_mcp_server_oauth',
   SecretsRead: 'read_secrets',

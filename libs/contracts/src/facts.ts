@@ -122,6 +122,9 @@ const connectionFacts: Tellers = {
 
 const TELLERS: Tellers = { ...deploymentFacts, ...revisionFacts, ...experimentFacts, ...connectionFacts };
 
+/** Types of the events that the world outside is told of. */
+export const FACT_TYPES = Object.keys(TELLERS);
+
 /** What the world outside is told of an event: ids and plain facts, nothing sealed, nothing opaque; undefined for nothing. */
 export function factsOf({ type, stream, data }: LoggedEvent): object | undefined {
   return Object.hasOwn(TELLERS, type)

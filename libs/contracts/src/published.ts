@@ -1,4 +1,4 @@
-import { deploymentFacts, experimentFacts, factsOf, type LoggedEvent, revisionFacts } from './facts';
+import { deploymentFacts, experimentFacts, FACT_TYPES, factsOf, type LoggedEvent, revisionFacts } from './facts';
 
 /** What services tell only one another: the message says that the event is there, and no more. */
 const INTERNAL = [
@@ -16,6 +16,9 @@ const PUBLIC = new Map([
   ...onTopic('revisions.v1', Object.keys(revisionFacts)),
   ...onTopic('experiments.v1', Object.keys(experimentFacts)),
 ]);
+
+/** Types of all the events that services tell each other or the world outside. */
+export const EVENT_TYPES: readonly string[] = [...new Set([...FACT_TYPES, ...INTERNAL])];
 
 /** What of the log is sent to Kafka: the topic of each type, and what its messages tell. Described in asyncapi.yaml. */
 export const publications = {
