@@ -6,7 +6,6 @@ import {
   holder,
   idOf,
   load,
-  type Metadata,
   nameStream,
   NameTaken,
   Quotas,
@@ -71,14 +70,11 @@ export class ProviderCommands {
   }
 
   /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
-  async checkFree(tenantId: string, providerId: string, metadata: Metadata): Promise<void> {
-    const name = nameOf(tenantId, providerId);
-    const held = await holder(this.store, name);
+  async checkFree(tenantId: string, providerId: string): Promise<void> {
+    const held = await holder(this.store, nameOf(tenantId, providerId));
     if (held === undefined) return;
     const { state } = await load(this.store, providerModel, held);
     if (state && !state.removed) throw new ProviderIdTaken(providerId);
-    // Its removal stopped halfway.
-    if (state) await release(this.store, name, held, metadata);
   }
 
   /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
@@ -87,9 +83,10 @@ export class ProviderCommands {
     const metadata = metadataOf(request);
     const stream = streamName('oauthProvider', wanted.id);
     const name = nameOf(tenantId, wanted.provider_id);
-    await this.checkFree(tenantId, wanted.provider_id, metadata);
+    await this.checkFree(tenantId, wanted.provider_id);
+    const isGone = async (owner: string) => (await load(this.store, providerModel, owner)).state?.removed === true;
     const create = async () => {
-      await reserve(this.store, name, stream, metadata).catch((error: unknown) => {
+      await reserve(this.store, name, stream, metadata, isGone).catch((error: unknown) => {
         throw error instanceof NameTaken ? new ProviderIdTaken(wanted.provider_id) : error;
       });
       const sealed = client_secret === undefined ? null : await this.seal(tenantId, wanted.id, client_secret);

@@ -1,3 +1,4 @@
+import { streamName } from '@fairlead/eventing';
 import { TestService } from './testing/service';
 
 let service: TestService;
@@ -158,6 +159,14 @@ it('frees the provider_id when it is removed', async () => {
   for (const ref of ['github', id]) expect((await service.send('GET', `${PROVIDERS}/${ref}`)).status).toBe(404);
   expect((await service.send('DELETE', `${PROVIDERS}/github`)).status).toBe(404);
   expect((await add()).json.id).not.toBe(id);
+});
+
+it('leaves the provider_id free when a removal stopped before the name was released', async () => {
+  const { id } = (await add()).json;
+  const removed = { type: 'OAuthProviderRemoved', data: {} };
+  await service.store.append(streamName('oauthProvider', id), 1, [removed], {});
+  expect((await add()).json.id).not.toBe(id);
+  expect((await add()).status).toBe(409);
 });
 
 it('answers a repeated POST with the first answer', async () => {

@@ -1,16 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Access,
-  Area,
-  checkTarget,
-  Describe,
-  etag,
-  Idempotency,
-  metadataOf,
-  path,
-  shape,
-  validateRequest,
-} from '@fairlead/http';
+import { Access, Area, checkTarget, Describe, etag, Idempotency, path, shape, validateRequest } from '@fairlead/http';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthProvidersOptions } from './auth-providers.options';
@@ -85,7 +74,7 @@ export class ProvidersController {
     return this.idempotency.run(request, reply, async () => {
       const { provider_id, name, mcp_server_url } = body;
       const { tenantId } = request.actor;
-      await this.commands.checkFree(tenantId, provider_id, metadataOf(request));
+      await this.commands.checkFree(tenantId, provider_id);
       const id = randomUUID();
       const redirectUri = this.flow.redirectUri(request, id);
       const discovered = await this.discovery.register(tenantId, mcp_server_url, name, redirectUri);

@@ -64,6 +64,14 @@ describe('listeners', () => {
     expect((await send('POST', '/v2/listeners', { body: body('cluster-2') })).status).toBe(201);
   });
 
+  it('leave their compute free when a deletion stopped before the name was released', async () => {
+    const { json } = await send('POST', '/v2/listeners', { body: body('cluster-left') });
+    const metadata = { tenant: TENANT };
+    await service.store.append(`listener-${json.id}`, 1, [{ type: 'ListenerDeleted', data: {} }], metadata);
+    expect((await send('POST', '/v2/listeners', { body: body('cluster-left') })).status).toBe(201);
+    expect((await send('POST', '/v2/listeners', { body: body('cluster-left') })).status).toBe(409);
+  });
+
   it('speak both spellings', async () => {
     const wire = { ...body('cluster-3'), compute_config: { k8s_namespaces: ['a', 'b'] } };
     const { json } = await send('POST', '/api-host/v2/listeners', { body: wire });

@@ -165,16 +165,11 @@ export class ListenersController {
 
   /** @throws ListenerTaken */
   private async reserve(tenantId: string, computeId: string, stream: string, metadata: Metadata): Promise<void> {
-    const name = nameOf(tenantId, computeId);
+    const isGone = async (owner: string) => (await load(this.store, listenerModel, owner)).state?.deleted === true;
     try {
-      await reserve(this.store, name, stream, metadata);
+      await reserve(this.store, nameOf(tenantId, computeId), stream, metadata, isGone);
     } catch (error) {
-      if (!(error instanceof NameTaken)) throw error;
-      const { state } = await load(this.store, listenerModel, error.owner);
-      if (!state?.deleted) throw new ListenerTaken(tenantId, computeId);
-      // Its deletion was cut off before it gave the name back.
-      await release(this.store, name, error.owner, metadata);
-      await this.reserve(tenantId, computeId, stream, metadata);
+      throw error instanceof NameTaken ? new ListenerTaken(tenantId, computeId) : error;
     }
   }
 

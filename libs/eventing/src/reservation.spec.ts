@@ -51,6 +51,19 @@ it('takes over the name of an owner that never came to be, once the same reserva
   expect(await holder(store, name)).toBe('thing-2');
 });
 
+it('takes over the name of an owner that is gone, once for all who ask at the same time', async () => {
+  await reserve(store, name, 'thing-1', {});
+  await begin('thing-1');
+  const isGone = async (owner: string) => owner === 'thing-1';
+  const tries = await Promise.allSettled([2, 3, 4].map((n) => reserve(store, name, `thing-${n}`, {}, isGone)));
+  expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  const holding = await holder(store, name);
+  expect(holding).not.toBe('thing-1');
+  // A release that comes late does not take the name from its new owner.
+  await release(store, name, 'thing-1', {});
+  expect(await holder(store, name)).toBe(holding);
+});
+
 it('counts from anew when the name has been reserved again meanwhile', async () => {
   jest.useFakeTimers();
   await reserve(store, name, 'thing-1', {});

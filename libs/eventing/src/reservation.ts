@@ -17,12 +17,18 @@ export class NameTaken extends Error {
   }
 }
 
-/** A reservation whose owner still has no events when it has been seen for this long was left by a crash and may be taken over. */
+/** A reservation whose owner still does not use it when it has been seen for this long was left by a crash and may be taken over. */
 const ABANDONED_AFTER_MS = 60_000;
 /** Reservations that are watched at most; of more, the one that was seen first is forgotten, and taken over later. */
 const MOST_WATCHED = 10_000;
 
-/** When this process first saw a reservation without an owner, in milliseconds of its own clock that only goes forward. */
+/**
+ * Whether the stream that holds a name will never use it again, because its deletion stopped before the name was
+ * released. `unused` says that it has another name now, which can be so for a moment while it is renamed.
+ */
+export type IsGone = (owner: string) => Promise<boolean | 'unused'>;
+
+/** When this process first saw a reservation that nobody uses, in milliseconds of its own clock that only goes forward. */
 interface Watched {
   readonly id: string;
   readonly since: number;
@@ -37,17 +43,24 @@ export function nameStream(category: string, tenant: string, name: string): stri
 
 /**
  * Reserves a name for the stream `owner`, which is expected to get its first event within a minute.
- * Reserving again for the same owner changes nothing. A process takes a name over when it has seen the same reservation a
- * minute before and its owner still has no events: the clocks of two processes are never compared.
+ * Reserving again for the same owner changes nothing. The name of an owner that `isGone` is taken over at once. A process
+ * takes a name over as well when it has seen the same reservation a minute before and its owner still has no events, or
+ * another name: the clocks of two processes are never compared.
  * @throws NameTaken when another stream holds the name.
  */
-export async function reserve(store: EventStore, name: string, owner: string, metadata: Metadata): Promise<void> {
+export async function reserve(
+  store: EventStore,
+  name: string,
+  owner: string,
+  metadata: Metadata,
+  isGone: IsGone = async () => false,
+): Promise<void> {
   for (;;) {
     const events = await store.read(name);
     const last = events.at(-1) as Recorded<NameReserved | NameReleased> | undefined;
     if (last?.type === 'NameReserved') {
       if (last.data.owner === owner) return;
-      if (!(await isAbandoned(store, last))) throw new NameTaken(last.data.owner);
+      if (!(await isFree(store, last, isGone))) throw new NameTaken(last.data.owner);
     }
     try {
       await store.append(name, events.length, [{ type: 'NameReserved', data: { owner } }], linked(metadata, events));
@@ -58,15 +71,21 @@ export async function reserve(store: EventStore, name: string, owner: string, me
   }
 }
 
-/** Whether a reservation has been seen for a minute, and its owner has no events. */
-async function isAbandoned(store: EventStore, { id, stream, data }: Recorded<NameReserved>): Promise<boolean> {
+/** Whether the owner of a reservation is gone, or the reservation has been seen for a minute and its owner does not use it. */
+async function isFree(
+  store: EventStore,
+  { id, stream, data: { owner } }: Recorded<NameReserved>,
+  isGone: IsGone,
+): Promise<boolean> {
+  const gone = await isGone(owner);
+  if (gone === true) return true;
   const seen = watched.get(store) ?? new Map<string, Watched>();
   watched.set(store, seen);
   const known = seen.get(stream);
-  const isOwned = (await store.read(data.owner)).length > 0;
-  if (!isOwned && known?.id === id) return performance.now() - known.since > ABANDONED_AFTER_MS;
+  const isUsed = gone === false && (await store.read(owner)).length > 0;
+  if (!isUsed && known?.id === id) return performance.now() - known.since > ABANDONED_AFTER_MS;
   seen.delete(stream);
-  if (isOwned) return false;
+  if (isUsed) return false;
   seen.set(stream, { id, since: performance.now() });
   if (seen.size > MOST_WATCHED) seen.delete(seen.keys().next().value!);
   return false;

@@ -6,7 +6,6 @@ import {
   type Metadata,
   nameStream,
   NameTaken,
-  release,
   reserve,
   streamName,
 } from '@fairlead/eventing';
@@ -39,7 +38,7 @@ export async function checkSessionName(store: EventStore, tenant: string, name: 
 }
 
 /**
- * Reserves a name for a session. A name left behind by a deleted session is free.
+ * Reserves a name for a session. A name left behind by a session that was deleted, or that has another name, is free.
  * @throws SessionExists when another session has it.
  */
 export async function reserveSessionName(
@@ -49,16 +48,13 @@ export async function reserveSessionName(
   id: string,
   metadata: Metadata,
 ): Promise<void> {
-  const stream = sessionNameStream(tenant, name);
-  for (;;) {
-    try {
-      await reserve(store, stream, sessionStream(id), metadata);
-      return;
-    } catch (error) {
-      if (!(error instanceof NameTaken)) throw error;
-      const { state } = await load(store, experimentModel, error.owner);
-      if (!state.deleted) throw new SessionExists(idOf(error.owner));
-      await release(store, stream, error.owner, metadata);
-    }
+  const isGone = async (owner: string) => {
+    const { state } = await load(store, experimentModel, owner);
+    return state.deleted || (state.exists && state.name !== name && 'unused');
+  };
+  try {
+    await reserve(store, sessionNameStream(tenant, name), sessionStream(id), metadata, isGone);
+  } catch (error) {
+    throw error instanceof NameTaken ? new SessionExists(idOf(error.owner)) : error;
   }
 }

@@ -6,10 +6,8 @@ import {
   idOf,
   load,
   type Metadata,
-  NameTaken,
   nameStream,
   release,
-  reserve,
   streamName,
 } from '@fairlead/eventing';
 import { Conflict, NotFound } from '@fairlead/http';
@@ -23,6 +21,7 @@ import {
   type SessionCreated,
 } from './experiment';
 import { experimentsView } from './experiments.view';
+import { reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
 import { patchSession as decidePatch, type SessionChanges } from './session-patch';
 
 /** What commands work with. */
@@ -34,9 +33,6 @@ export interface Parts {
 
 /** Sessions deleted at a time when their dataset goes. */
 const SIDE_BY_SIDE = 8;
-
-const sessionStream = (id: string) => streamName('experiment', id);
-const sessionName = (tenantId: string, name: string) => nameStream('sessionName', tenantId, name);
 
 /**
  * Creates a session under a name that no other session of the tenant has; answers its id.
@@ -52,14 +48,14 @@ export async function createSession(
   const stream = sessionStream(id);
   if ((await load(store, experimentModel, stream)).version > 0)
     throw new Conflict(`Session already exists. The id ${id} cannot be used again.`);
-  await reserveName(store, tenantId, data.name, stream, metadata);
+  await reserveName(store, tenantId, data.name, id, metadata);
   const { position } = await handle(store, experimentModel, stream, decideCreation(data), metadata);
   await followers.passed(position, [experimentsView.name]);
 }
 
 /** The id of the tenant's session of this name, if there is one. */
 export async function sessionNamed({ store }: Parts, tenantId: string, name: string): Promise<string | undefined> {
-  const stream = await holder(store, sessionName(tenantId, name));
+  const stream = await holder(store, sessionNameStream(tenantId, name));
   if (!stream) return undefined;
   const { state } = await load(store, experimentModel, stream);
   return state.exists && state.tenant === tenantId ? idOf(stream) : undefined;
@@ -77,9 +73,9 @@ export async function patchSession(
   const { state } = await load(store, experimentModel, stream);
   if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Session ID ${id} not found.`);
   const renamed = changes.name !== undefined && changes.name !== state.name;
-  if (renamed && changes.name !== undefined) await reserveName(store, tenantId, changes.name, stream, metadata);
+  if (renamed && changes.name !== undefined) await reserveName(store, tenantId, changes.name, id, metadata);
   const { position } = await handle(store, experimentModel, stream, decidePatch(changes), metadata);
-  if (renamed) await release(store, sessionName(tenantId, state.name), stream, metadata);
+  if (renamed) await release(store, sessionNameStream(tenantId, state.name), stream, metadata);
   await followers.passed(position, [experimentsView.name]);
 }
 
@@ -118,7 +114,7 @@ async function removeSession(
   const { state } = await load(store, experimentModel, stream);
   if (!state.exists || state.tenant !== tenantId) return undefined;
   const { position } = await handle(store, experimentModel, stream, decideDeletion(), metadata);
-  await release(store, sessionName(tenantId, state.name), stream, metadata);
+  await release(store, sessionNameStream(tenantId, state.name), stream, metadata);
   return position;
 }
 
@@ -126,13 +122,13 @@ async function reserveName(
   store: EventStore,
   tenantId: string,
   name: string,
-  stream: string,
+  id: string,
   metadata: Metadata,
 ): Promise<void> {
   try {
-    await reserve(store, sessionName(tenantId, name), stream, metadata);
+    await reserveSessionName(store, tenantId, name, id, metadata);
   } catch (error) {
-    if (!(error instanceof NameTaken)) throw error;
-    throw new Conflict(`Session already exists. Its name is used by session ${idOf(error.owner)}.`);
+    if (!(error instanceof SessionExists)) throw error;
+    throw new Conflict(`Session already exists. Its name is used by session ${error.id}.`);
   }
 }

@@ -212,6 +212,14 @@ describe('a session that is written', () => {
     expect((await reading.get(`/feedback/${feedback}`)).status).toBe(404);
   });
 
+  it('leaves its name free when its deletion stopped before the name was released', async () => {
+    const { id } = (await reading.post('/sessions', { name: 'half-deleted' })).json;
+    await reading.store.append(`experiment-${id}`, 1, [{ type: 'SessionDeleted', data: {} }], { tenant: a });
+    const created = await reading.post('/sessions', { name: 'half-deleted' });
+    expect(created).toMatchObject({ status: 200 });
+    expect((await reading.post('/sessions', { name: 'half-deleted' })).json.detail).toContain(created.json.id);
+  });
+
   it('keeps its extra as it was sent', async () => {
     const extra = '{"one": 1.0, "big":12345678901234567890, "twice":1, "twice":2, "huge":1e400, "nul":"\\u0000"}';
     const created = await reading.post('/sessions', `\ufeff{"name":"raw",\n"extra": ${extra} }`);

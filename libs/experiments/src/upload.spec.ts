@@ -146,6 +146,15 @@ describe('the dataset of an upload', () => {
     expect(a.json.experiment.id).not.toBe(b.json.experiment.id);
   });
 
+  it('of a name whose dataset was deleted, but not released, is a new one', async () => {
+    const name = uuid();
+    const first = (await service.upload(JSON.stringify(experiment({ dataset_name: name })))).json.dataset;
+    await service.store.append(streamName('dataset', first.id), 'any', [{ type: 'DatasetDeleted', data: {} }], {});
+    const again = await service.upload(JSON.stringify(experiment({ dataset_name: name })));
+    expect(again).toMatchObject({ status: 200, json: { dataset: { name } } });
+    expect(again.json.dataset.id).not.toBe(first.id);
+  });
+
   it('may not be meant two ways', async () => {
     const [one, two] = [await service.upload(experiment()), await service.upload(experiment())];
     const { dataset } = one.json;

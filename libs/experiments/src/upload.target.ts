@@ -7,7 +7,6 @@ import {
   type Metadata,
   NameTaken,
   nameStream,
-  release,
   reserve,
   streamName,
 } from '@fairlead/eventing';
@@ -95,15 +94,12 @@ function hasOtherId(id: string): DatasetMismatch {
 /** Reserves the target's name; answers the id of the dataset that has it now. */
 async function reserveName(store: EventStore, target: Target, metadata: Metadata): Promise<string> {
   const name = datasetNameStream(target.tenant, target.name);
-  for (;;) {
-    try {
-      await reserve(store, name, datasetStream(target.id), metadata);
-      return target.id;
-    } catch (error) {
-      if (!(error instanceof NameTaken)) throw error;
-      if (!(await isGone(store, error.owner))) return idOf(error.owner);
-      await release(store, name, error.owner, metadata);
-    }
+  try {
+    await reserve(store, name, datasetStream(target.id), metadata, (owner) => isGone(store, owner));
+    return target.id;
+  } catch (error) {
+    if (!(error instanceof NameTaken)) throw error;
+    return idOf(error.owner);
   }
 }
 

@@ -1,0 +1,36 @@
+import { MemoryEventStore } from '@fairlead/eventing';
+import { reserveSessionName, SessionExists, sessionStream } from './session-names';
+
+let store: MemoryEventStore;
+beforeEach(() => (store = new MemoryEventStore()));
+afterEach(() => jest.useRealTimers());
+
+const record = (id: string, version: number, type: string, data: object) =>
+  store.append(sessionStream(id), version, [{ type, data }], { tenant: 't' });
+const reserve = (name: string, id: string) => reserveSessionName(store, 't', name, id, {});
+
+it('a name is free when its session was deleted and the process ended before the name was released', async () => {
+  await reserve('mine', 'one');
+  await record('one', 0, 'SessionCreated', { name: 'mine' });
+  await expect(reserve('mine', 'two')).rejects.toBeInstanceOf(SessionExists);
+  await record('one', 1, 'SessionDeleted', {});
+  await reserve('mine', 'two');
+  await expect(reserve('mine', 'three')).rejects.toMatchObject({ id: 'two' });
+});
+
+it('a name is free when its session was renamed and the process ended before the name was released', async () => {
+  await reserve('mine', 'one');
+  await record('one', 0, 'SessionCreated', { name: 'mine' });
+  await record('one', 1, 'SessionPatched', { name: 'yours' });
+  jest.useFakeTimers();
+  await expect(reserve('mine', 'two')).rejects.toBeInstanceOf(SessionExists);
+  jest.advanceTimersByTime(61_000);
+  await reserve('mine', 'two');
+  await expect(reserve('mine', 'one')).rejects.toMatchObject({ id: 'two' });
+});
+
+it('a session holds its next name while it is being renamed', async () => {
+  await record('one', 0, 'SessionCreated', { name: 'mine' });
+  await reserve('yours', 'one');
+  await expect(reserve('yours', 'two')).rejects.toBeInstanceOf(SessionExists);
+});
