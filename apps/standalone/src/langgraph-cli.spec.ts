@@ -3,15 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
-import { installedProgram, run, type Said } from './testing/langgraph-cli';
+import { installedProgram, installedPythonProgram, run, type Said } from './testing/langgraph-cli';
 
-/** The deploy client of the incumbent, unmodified: it is given the address of the service and a key. */
+/** The deploy clients of the incumbent, unmodified: they are given the address of the service and a key. */
 
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 
 const program = installedProgram();
 const describeClient = program === undefined ? describe.skip : describe;
 const reason = program === undefined ? ' (skipped: the package registry cannot be reached)' : '';
+const pythonProgram = installedPythonProgram();
+const describePython = pythonProgram === undefined ? describe.skip : describe;
+const pythonReason = pythonProgram === undefined ? ' (skipped: it is not installed)' : '';
 
 let home: string;
 let project: string;
@@ -54,7 +57,7 @@ function client(args: readonly string[], env: Environment = {}, url = installati
     HOME: home,
     PATH: '/bin:/usr/bin',
   };
-  return run(program!, ['deploy', ...args, '--host-url', url], project, { ...own, ...env });
+  return run(process.execPath, [program!, 'deploy', ...args, '--host-url', url], project, { ...own, ...env });
 }
 
 const deploy = (name: string, ...more: string[]) => client(['--remote', '--no-input', '--name', name, ...more]);
@@ -80,30 +83,31 @@ const events = ({ output }: Said) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-describeClient(`The deploy client${reason}`, () => {
-  beforeAll(async () => {
-    home = mkdtempSync(join(tmpdir(), 'fairlead-langgraph-cli-'));
-    project = join(home, 'project');
-    mkdirSync(join(project, 'src'), { recursive: true });
-    writeFileSync(join(project, 'src/agent.ts'), 'export const graph = {};\n');
-    writeFileSync(join(project, '.gitignore'), '*.secret\n');
-    writeFileSync(join(project, 'ignored.secret'), 'not for the archive');
-    const config = { graphs: { agent: './src/agent.ts:graph' }, env: { GREETING: 'sesame', PORT: '80' } };
-    writeFileSync(join(project, 'langgraph.json'), JSON.stringify(config));
-    installation = await Installation.start({
-      EXECUTOR: 'command',
-      COMMAND_BUILD: `${script('build.sh', BUILD)} {source_tarball}`,
-      COMMAND_DEPLOY: script('deploy.sh', DEPLOY),
-      REGISTRY_URL: 'registry.example/agents',
-      REGISTRY_TOKEN: 'push-token',
-    });
-    script('docker', DOCKER);
-  }, 120_000);
-  afterAll(async () => {
-    await installation?.stop();
-    rmSync(home, { recursive: true, force: true });
+beforeAll(async () => {
+  if (program === undefined && pythonProgram === undefined) return;
+  home = mkdtempSync(join(tmpdir(), 'fairlead-langgraph-cli-'));
+  project = join(home, 'project');
+  mkdirSync(join(project, 'src'), { recursive: true });
+  writeFileSync(join(project, 'src/agent.ts'), 'export const graph = {};\n');
+  writeFileSync(join(project, '.gitignore'), '*.secret\n');
+  writeFileSync(join(project, 'ignored.secret'), 'not for the archive');
+  const config = { graphs: { agent: './src/agent.ts:graph' }, env: { GREETING: 'sesame', PORT: '80' } };
+  writeFileSync(join(project, 'langgraph.json'), JSON.stringify(config));
+  installation = await Installation.start({
+    EXECUTOR: 'command',
+    COMMAND_BUILD: `${script('build.sh', BUILD)} {source_tarball}`,
+    COMMAND_DEPLOY: script('deploy.sh', DEPLOY),
+    REGISTRY_URL: 'registry.example/agents',
+    REGISTRY_TOKEN: 'push-token',
   });
+  script('docker', DOCKER);
+}, 120_000);
+afterAll(async () => {
+  await installation?.stop();
+  if (home) rmSync(home, { recursive: true, force: true });
+});
 
+describeClient(`The deploy client${reason}`, () => {
   it('archives, uploads, creates, builds and waits until it is deployed', async () => {
     const said = await deploy('first', '--install-command', 'npm ci', '--verbose');
     expect(said.code).toBe(0);
@@ -243,4 +247,110 @@ describeClient(`The deploy client${reason}`, () => {
     expect(other.errors).toContain("was not created by 'langgraph deploy'");
     expect(existsSync(join(project, '.env'))).toBe(false);
   }, 120_000);
+});
+
+/** Digests of images. */
+const [FIRST_IMAGE, SECOND_IMAGE] = ['ab', 'cd'].map(
+  (pair) => `registry.example/agents/a@sha256:${pair.repeat(32)}`,
+) as [string, string];
+
+describePython(`The deploy client for Python${pythonReason}`, () => {
+  let sources: string;
+
+  /** Runs it with the address of the server, or with `url`. */
+  function python(args: readonly string[], url = installation.url, env: Environment = {}): Promise<Said> {
+    const own = {
+      ...{ LANGSMITH_API_KEY: OPERATOR, LANGGRAPH_CLI_NO_ANALYTICS: '1', NO_COLOR: '1', HOME: home },
+      PATH: '/bin:/usr/bin',
+    };
+    return run(pythonProgram!, ['deploy', ...args, '--host-url', url], sources, { ...own, ...env });
+  }
+  const deployed = (...args: string[]) => python(['--no-input', ...args]);
+
+  beforeAll(async () => {
+    sources = join(home, 'python');
+    mkdirSync(join(sources, 'agent'), { recursive: true });
+    writeFileSync(join(sources, 'agent/graph.py'), 'graph = {}\n');
+    writeFileSync(join(sources, 'requirements.txt'), 'langgraph\n');
+    const config = { dependencies: ['.'], graphs: { agent: './agent/graph.py:graph' }, env: { GREETING: 'sesame' } };
+    writeFileSync(join(sources, 'langgraph.json'), JSON.stringify(config));
+    await ask('POST', '/v2/listeners', {
+      ...{ compute_type: 'k8s', compute_id: 'cluster-1' },
+      compute_config: { cluster_namespaces: ['agents'] },
+    });
+  });
+
+  it('archives, uploads, creates and waits until it is deployed, and again by id', async () => {
+    const said = await deployed('--remote', '--name', 'python-first');
+    expect(said).toMatchObject({ code: 0, output: expect.stringContaining('Deployment successful') });
+    const made = await named('python-first');
+    expect(made).toMatchObject({ source: 'internal_source', active_revision_id: made.latest_revision_id });
+    const again = await deployed('--remote', '--json', '--deployment-id', made.id);
+    expect(events(again).at(-1)).toMatchObject({ event: 'result', status: 'succeeded' });
+    const { output } = await python(['revisions', 'list', made.id]);
+    expect(
+      output
+        .trim()
+        .split('\n')
+        .slice(2)
+        .map((row) => row.split(/ +/)[1]),
+    ).toEqual(['DEPLOYED', 'REPLACED']);
+    expect((await python(['logs', '--name', 'python-first', '--type', 'build'])).output).toContain('agent/graph.py');
+    expect((await python(['logs', '--deployment-id', made.id])).output).toContain('started with [redacted]');
+  }, 240_000);
+
+  it.each([
+    ['the server', ''],
+    ['/api-host', '/api-host'],
+  ])(
+    'knows its own deployment of an image again by the words of %s',
+    async (_, path) => {
+      const name = `python-image${path.replace('/', '-')}`;
+      const image = (uri: string) =>
+        python(['--no-input', '--name', name, '--image-uri', uri], installation.url + path);
+      expect(await image(FIRST_IMAGE)).toMatchObject({ code: 0 });
+      expect(await image(SECOND_IMAGE)).toMatchObject({ code: 0, output: expect.stringContaining('Found existing') });
+      // Whoever sends other headers reads the specification's words.
+      const { id, ...read } = await named(name);
+      expect(read).toMatchObject({
+        source: 'external_container',
+        source_revision_config: { image_uri: SECOND_IMAGE },
+      });
+      expect(await python(['--no-input', '--deployment-id', id, '--image-uri', FIRST_IMAGE])).toMatchObject({
+        code: 0,
+      });
+    },
+    240_000,
+  );
+
+  it('deploys through a listener into one of its namespaces', async () => {
+    const { output } = await python(['listeners', 'list']);
+    expect(output).toMatch(/ cluster-1 +agents *\n$/);
+    const wrong = await deployed('--name', 'python-placed', '--image-uri', FIRST_IMAGE, '--k8s-namespace', 'other');
+    expect(wrong).toMatchObject({ code: 2, errors: expect.stringContaining('Choose one of: agents') });
+    const placed = await deployed('--name', 'python-placed', '--image-uri', FIRST_IMAGE, '--k8s-namespace', 'agents');
+    expect(placed).toMatchObject({ code: 0 });
+    expect(await named('python-placed')).toMatchObject({
+      source_config: { listener_config: { cluster_namespace: 'agents' } },
+    });
+  }, 240_000);
+
+  it('keeps the deployments of an agent apart by environment', async () => {
+    const agent = (environment: string) =>
+      deployed('--remote', '--no-wait', '--agent-id', 'support', '--agent-environment', environment);
+    expect((await agent('staging')).output).toContain('Will create');
+    expect((await agent('staging')).output).toContain('Found existing deployment');
+    expect((await agent('production')).output).toContain('Will create');
+  }, 240_000);
+
+  it('reads the address that SDKs are given, lists and deletes', async () => {
+    const env = { LANGSMITH_API_KEY: OPERATOR, LANGSMITH_ENDPOINT: `${installation.url}/api/v1`, HOME: home };
+    expect(await deployed('--no-wait', '--name', 'python-gone', '--image-uri', FIRST_IMAGE)).toMatchObject({ code: 0 });
+    const { id } = await named('python-gone');
+    const listed = await run(pythonProgram!, ['deploy', 'list', '--name-contains', 'PYTHON-GONE'], sources, env);
+    expect(listed.output.trim().split('\n').slice(2)).toEqual([expect.stringMatching(`^${id} +python-gone`)]);
+    expect(await python(['delete', id, '--force'])).toMatchObject({ code: 0 });
+    const unknown = await python(['logs', '--deployment-id', MISSING]);
+    expect(unknown).toMatchObject({ code: 1, errors: expect.stringContaining(`Deployment ID ${MISSING} not found.`) });
+  }, 240_000);
 });

@@ -1,4 +1,4 @@
-import { canonicalUrl, toWire } from './dialects';
+import { canonicalUrl, readsWire, toWire } from './dialects';
 
 const ID = '12345678-1234-5678-1234-567812345678';
 
@@ -42,6 +42,20 @@ describe('canonicalUrl', () => {
 
   it('uses the names of the setting where the path does not decide', () => {
     expect(canonicalUrl('/v2/deployments', 'wire').dialect).toBe('wire');
+  });
+});
+
+describe('readsWire', () => {
+  it.each([
+    ['python-httpx/0.28.1', 'application/json', true],
+    ['python-httpx/0.28.1', '*/*', false],
+    ['python-httpx/0.28.1', undefined, false],
+    ['my-tool/1 python-httpx/0.28.1', 'application/json', false],
+    ['curl/8.0', 'application/json', false],
+    ['node', 'application/json', false],
+    [undefined, 'application/json', false],
+  ])('tells the command line for Python by its headers: %s with %s', (agent, accept, is) => {
+    expect(readsWire({ 'user-agent': agent, accept })).toBe(is);
   });
 });
 

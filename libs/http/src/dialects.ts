@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from './access';
 
 /** Sources of deployments and revisions as the real wire spells them → the specification's names. */
@@ -28,6 +29,18 @@ const platform = new Set(
     'ttl-settings workspaces'
   ).split(' '),
 );
+
+/** What the command line `langgraph` for Python sends with every request: the name of its HTTP library and exactly this. */
+const PYTHON_CLI = { agent: /^python-httpx\//, accept: 'application/json' };
+
+/**
+ * True when the headers of a request are those of a client that reads only the names of the real wire. The command line
+ * for Python does so at every address, and names no product of its own. The library that it uses sends any type unless it is
+ * told otherwise, and a client that gives itself a name is not taken for it.
+ */
+export function readsWire(headers: IncomingHttpHeaders): boolean {
+  return headers.accept === PYTHON_CLI.accept && PYTHON_CLI.agent.test(headers['user-agent'] ?? '');
+}
 
 /** The address that controllers declare for a request's address, and the names that its answer uses. */
 export function canonicalUrl(url: string, fallback: Dialect = 'specification'): { url: string; dialect: Dialect } {

@@ -11,7 +11,7 @@ import { admit, type Authenticate } from './admit';
 import { answerTo, sendProblem } from './answer';
 import { answersClientErrors } from './client-error';
 import { Departures } from './departures';
-import { canonicalUrl } from './dialects';
+import { canonicalUrl, readsWire } from './dialects';
 import { Doors } from './doors';
 import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';
 import { loggedError } from './logged-error';
@@ -104,7 +104,8 @@ export async function createServer(module: Module, options: ServerOptions): Prom
     routerOptions: { maxParamLength: LONGEST_PATH_PART, ignoreTrailingSlash: true },
     genReqId: requestId,
     rewriteUrl(request: Spelled) {
-      const { url, dialect } = canonicalUrl(request.url ?? '/', options.dialect);
+      const fallback = readsWire(request.headers) ? 'wire' : options.dialect;
+      const { url, dialect } = canonicalUrl(request.url ?? '/', fallback);
       request.dialect = dialect;
       return url;
     },

@@ -56,7 +56,7 @@ export interface Said {
   readonly errors: string;
 }
 
-/** Runs a program of Node to its end, with this environment and no other. */
+/** Runs a program to its end, with this environment and no other. */
 export function run(
   program: string,
   args: readonly string[],
@@ -64,12 +64,17 @@ export function run(
   env: Readonly<Record<string, string>>,
 ): Promise<Said> {
   return new Promise((settle) => {
-    const child = execFile(
-      process.execPath,
-      [program, ...args],
-      { cwd, env, timeout: RUN_MS },
-      (error, output, errors) => settle({ code: error ? Number(error.code ?? -1) : 0, output, errors }),
+    const child = execFile(program, args, { cwd, env, timeout: RUN_MS }, (error, output, errors) =>
+      settle({ code: error ? Number(error.code ?? -1) : 0, output, errors }),
     );
     child.stdin!.end();
+  });
+}
+
+/** The command line for Python, where the test run of a clean clone installs it, or another of that name; undefined when there is none. */
+export function installedPythonProgram(): string | undefined {
+  return [join(CACHE, 'langgraph-python/bin/langgraph'), 'langgraph'].find((program) => {
+    const { status, stdout } = spawnSync(program, ['deploy', '--help'], { encoding: 'utf8', timeout: RUN_MS });
+    return status === 0 && stdout.includes('--image-uri');
   });
 }
