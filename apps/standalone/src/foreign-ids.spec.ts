@@ -131,6 +131,29 @@ async function sendWith(route: Route, place: Place, id: string) {
   return { status, text, told: text.replaceAll(UUIDS, 'ID').replaceAll(/tenant-b-\d+/g, 'NAME') };
 }
 
+/** The routes that take as JSON what is a part of POST /api/v1/runs/multipart. */
+const PARTS = { post: '/api/v1/runs', patch: '/api/v1/runs', feedback: '/api/v1/feedback' } as const;
+
+/** Sends one part with one id exchanged; a part's own id stands in its name. */
+async function sendPart(key: string, kind: keyof typeof PARTS, { path }: Pick<Place, 'path'>, id: string) {
+  const own = {
+    id: crypto.randomUUID(),
+    ...(kind === 'feedback'
+      ? { run_id: crypto.randomUUID(), key: 'correct', score: 0 }
+      : { name: 'part', run_type: 'chain', start_time: '2026-01-01T00:00:00Z', inputs: {} }),
+  };
+  const sent = withId(own, path, id) as { id: string };
+  const form = new FormData();
+  form.append(`${kind}.${sent.id}`, new Blob([JSON.stringify(sent)], { type: 'application/json' }));
+  const response = await fetch(`${service.url}/api/v1/runs/multipart`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: form,
+  });
+  const text = await response.text();
+  return { status: response.status, text, told: text.replaceAll(UUIDS, 'ID') };
+}
+
 /** Everything of tenant A that one GET shows. */
 async function seenByTenantA(): Promise<Record<string, string>> {
   const seen: Record<string, string> = {};
@@ -177,3 +200,33 @@ it("takes another tenant's ids in queries and bodies for ids of nothing", async 
   expect(faults).toEqual([]);
   expect(await settled()).toEqual(before);
 }, 240_000);
+
+it("takes another tenant's ids in the parts of a multipart body for ids of nothing", async () => {
+  const before = await settled();
+  // What it makes under foreign ids is its own: the other test's tenant has none of it.
+  const key = await service.newTenant('tenant-c');
+  const foreign = [...new Set(Object.values(a.ids).filter((id) => new RegExp(UUIDS.source).test(id)))];
+  const faults: string[] = [];
+  const kinds = Object.entries(PARTS) as [keyof typeof PARTS, string][];
+  const all = kinds.flatMap(([kind, path]) => {
+    const route = service.table.find((one) => one.method === 'POST' && one.path === path)!;
+    return placesOf(route).flatMap((place) => (place.in === 'body' ? [{ kind, place }] : []));
+  });
+  expect(all.map(({ kind, place }) => `${kind} ${place.path.join('.')}`)).toEqual(
+    expect.arrayContaining(['post session_id', 'patch parent_run_id', 'feedback comparative_experiment_id']),
+  );
+  for (const { kind, place } of all) {
+    const missing = await sendPart(key, kind, place, crypto.randomUUID());
+    expect(missing.status).toBeLessThan(500);
+    for (const id of foreign) {
+      const { status, text, told } = await sendPart(key, kind, place, id);
+      const name = `${kind} ${place.path.join('.')}`;
+      if (text.includes(MARK)) faults.push(`${name} shows ${id}: ${text.slice(0, 300)}`);
+      if (status !== missing.status || (status >= 400 && told !== missing.told)) {
+        faults.push(`${name}: ${missing.status} ${missing.told} but ${status} ${told}`.slice(0, 500));
+      }
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(await settled()).toEqual(before);
+}, 120_000);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventStore, Followers, handle, load, type Metadata, streamName } from '@fairlead/eventing';
-import { BadRequest, metadataOf, parseUrl } from '@fairlead/http';
+import { metadataOf, publicAddress } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { randomPKCECodeVerifier } from 'openid-client';
@@ -55,16 +55,14 @@ export class AuthorizationFlow {
   /**
    * Where a provider sends browsers back to: an address that no other provider has, so that one cannot pass for another.
    * @param id of the provider's stream.
-   * @throws BadRequest when neither a setting nor the request tells.
+   * @throws BadRequest when neither the setting nor the request tells an address that can be trusted.
    */
   redirectUri(request: FastifyRequest, id: string): string {
     return this.address(request, `/v2/auth/callback/${id}`).href;
   }
 
   private address(request: FastifyRequest, path: string): URL {
-    const base = this.options.publicUrl ?? `${request.protocol}://${request.host}`;
-    if (!parseUrl(base)) throw new BadRequest('The header Host names no host: set PUBLIC_URL.');
-    return new URL(path, base);
+    return new URL(path, publicAddress(request, this.options.publicUrl));
   }
 
   /** Begins an authorisation: the URL to open in a browser, and the id to wait for. */

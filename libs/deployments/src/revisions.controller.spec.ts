@@ -28,6 +28,36 @@ const deployed = () =>
   });
 
 describe('revisions', () => {
+  it('are read with an entity tag of their own, which a status changes and If-Match never takes', async () => {
+    const { id, latest_revision_id: revision } = await deployed();
+    for (const url of [at(id), at(id, `/${revision}`)]) {
+      const { headers } = await send('GET', url);
+      const known = { headers: { 'if-none-match': String(headers.etag) } };
+      expect(headers.etag).toMatch(/^W\//);
+      expect(await send('GET', url, known)).toMatchObject({ status: 304, text: '' });
+      const { status } = await send('POST', at(id, `/${revision}/redeploy`), {
+        headers: { 'if-match': String(headers.etag) },
+      });
+      expect(status).toBe(412);
+    }
+    const before = await Promise.all([at(id), at(id, `/${revision}`)].map((url) => send('GET', url)));
+    const { json: changed } = await send('POST', at(id, `/${revision}/redeploy`));
+    await report(id, changed.latest_revision_id, 'DEPLOYING');
+    const url = at(id, `/${changed.latest_revision_id}`);
+    const { headers } = await service.eventually(
+      () => send('GET', url),
+      ({ json }) => json.status === 'DEPLOYING',
+    );
+    const list = await send('GET', at(id), { headers: { 'if-none-match': String(before[0]!.headers.etag) } });
+    expect(list).toMatchObject({ status: 200, json: { resources: [{ status: 'DEPLOYING' }, {}] } });
+    await report(id, changed.latest_revision_id, 'DEPLOYED');
+    const after = await service.eventually(
+      () => send('GET', url, { headers: { 'if-none-match': String(headers.etag) } }),
+      ({ status }) => status !== 304,
+    );
+    expect(after).toMatchObject({ status: 200, json: { status: 'DEPLOYED' } });
+  });
+
   it('are listed newest first, paged, with exactly six members', async () => {
     const { id, latest_revision_id: first } = await deployed();
     const { json: patched } = await patch(id, { source_revision_config: { image_uri: 'registry.example/agent:2' } });

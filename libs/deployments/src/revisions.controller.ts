@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EventStore, fold, load, type Recorded, streamName } from '@fairlead/eventing';
-import { Access, Area, Describe, etag, Idempotency, linkNext, validateRequest } from '@fairlead/http';
+import { Access, Area, Describe, etag, Idempotency, linkNext, unlessKnown, validateRequest } from '@fairlead/http';
 import { Controller, Get, HttpCode, type OnModuleDestroy, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
@@ -47,8 +47,9 @@ export class RevisionsController implements OnModuleDestroy {
     description: 'The newest first.',
     path: deploymentPath,
     query: revisionsQuery,
-    answers: { 200: revisions },
-    gives: ['Link'],
+    answers: { 200: revisions, 304: null },
+    takes: ['If-None-Match'],
+    gives: ['Link', 'ETag'],
   })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path, query } = validateRequest(request, { path: deploymentPath, query: revisionsQuery });
@@ -56,15 +57,23 @@ export class RevisionsController implements OnModuleDestroy {
     const { items, more } = await this.queries.revisions(path.deployment_id, query.status, query);
     const offset = query.offset + items.length;
     if (more) linkNext(request, reply, offset);
-    return { resources: items.map((revision) => this.answers.revision(request, revision)), offset };
+    const resources = items.map((revision) => this.answers.revision(request, revision));
+    return unlessKnown(request, reply, { resources, offset });
   }
 
   @Get(':revision_id')
   @Access('read')
-  @Describe({ summary: 'Get a revision', path: revisionPath, answers: { 200: revision } })
-  async find(@Req() request: FastifyRequest) {
+  @Describe({
+    summary: 'Get a revision',
+    path: revisionPath,
+    answers: { 200: revision, 304: null },
+    takes: ['If-None-Match'],
+    gives: ['ETag'],
+  })
+  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { path } = validateRequest(request, { path: revisionPath });
-    return this.answers.revision(request, await this.stored(request, path.deployment_id, path.revision_id));
+    const stored = await this.stored(request, path.deployment_id, path.revision_id);
+    return unlessKnown(request, reply, this.answers.revision(request, stored));
   }
 
   /** Answers when the revision has ended, or after `timeout` seconds with the status it then has. */

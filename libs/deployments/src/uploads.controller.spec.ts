@@ -53,6 +53,23 @@ describe('upload-url', () => {
     expect(json.resources.map(({ type }: { type: string }) => type)).not.toContain('UploadPathIssued');
   });
 
+  it('gives out none at a host that anybody could have written into the request', async () => {
+    const url = `/v2/deployments/${id}/upload-url`;
+    for (const host of [
+      'attacker.example',
+      '10.1.2.3:80',
+      'localhost.attacker.example',
+      '127.0.0.1.attacker.example',
+    ]) {
+      const answer = await service.send('POST', url, { headers: { host } });
+      expect(answer).toMatchObject({ status: 400, json: { detail: expect.stringContaining('set PUBLIC_URL') } });
+    }
+    for (const host of ['localhost:4600', '127.0.0.1:4600', '[::1]:4600', 'agents.localhost']) {
+      const { json } = await service.send('POST', url, { headers: { host } });
+      expect(json.upload_url).toMatch(`http://${host}/`);
+    }
+  });
+
   it('takes the same archive again, and no other one', async () => {
     const { upload_url, object_path } = await issue();
     await put(upload_url, TARBALL);

@@ -7,7 +7,7 @@ import {
   FairShare,
   int,
   object,
-  parseUrl,
+  publicAddress,
   PayloadTooLarge,
   shape,
   str,
@@ -67,8 +67,7 @@ export class UploadsController {
   @HttpCode(200)
   async issue(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: deploymentPath });
-    const base = this.options.publicUrl ?? `${request.protocol}://${request.host}`;
-    if (!parseUrl(base)) throw new BadRequest('The header Host names no host: set PUBLIC_URL.');
+    const base = publicAddress(request, this.options.publicUrl);
     const uploadId = newId();
     const object_path = objectPath(path.deployment_id, uploadId);
     await this.commands.change(request, path.deployment_id, issueUploadPath(object_path));

@@ -34,8 +34,8 @@ export class Asset {
   }
 }
 
-/** `If-None-Match` compares weakly. */
-function isNamed(header: string | undefined, etag: string): boolean {
+/** Whether the header `If-None-Match` names an entity tag (given without `W/`): the comparison is weak. */
+export function isNamed(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags !== undefined && (tags.includes('*') || tags.includes(etag));
 }

@@ -11,7 +11,7 @@ export interface Content {
 }
 
 /** Request headers that have a meaning on some routes only. */
-export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'x-reason' | 'Content-Encoding';
+export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match' | 'x-reason' | 'Content-Encoding';
 /** Answer headers that only some routes send. */
 export type AnswerHeader = 'ETag' | 'Link' | 'Warning' | 'Age' | 'x-dry-run' | 'Content-Disposition';
 

@@ -1,4 +1,6 @@
-import type { FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isNamed } from './asset';
 import { PreconditionFailed } from './errors';
 
 /** The strong entity tag of a resource's version. */
@@ -24,4 +26,18 @@ export function ifMatch(request: FastifyRequest, current?: number): number | und
   const newest = Math.max(...versions);
   if (!Number.isFinite(newest) || current !== undefined) throw new PreconditionFailed();
   return newest;
+}
+
+/**
+ * Returns an answer with a weak entity tag of its content, or sets the status 304 and returns nothing when the client
+ * has that content already (`If-None-Match`). For reads whose content changes by itself: the tag is never good for
+ * `If-Match`.
+ */
+export function unlessKnown<T>(request: FastifyRequest, reply: FastifyReply, answer: T): T | undefined {
+  const hash = createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22);
+  const tag = `"${hash}"`;
+  void reply.header('etag', `W/${tag}`);
+  if (!isNamed(request.headers['if-none-match'], tag)) return answer;
+  void reply.code(304);
+  return undefined;
 }

@@ -33,6 +33,7 @@ export { checkTarget, checkUrl, guardedFetch } from './outbound';
 export { OutboundFailure, OutboundRefused } from './outbound-errors';
 export { OutboundPolicy, parseOutboundAllow } from './outbound-policy';
 export { parseUrl } from './parse-url';
+export { publicAddress } from './public-address';
 export type { AllowedHost, OutboundLimits } from './outbound-policy';
 export { OutboundResolver, type Resolve } from './outbound-resolver';
 export { httpMigrations } from './migrations';

@@ -15,6 +15,10 @@ export const PARAMETERS = {
     description: 'The `ETag` that the change starts from; 412 when the resource has changed since.',
     schema: { ...string, minLength: 1 },
   },
+  'If-None-Match': {
+    description: 'The `ETag` of an answer that the client has: 304 without a body when it is still the same.',
+    schema: { ...string, minLength: 1 },
+  },
   'x-reason': { description: 'Why; kept with the change.', schema: { ...string, maxLength: 1000 } },
   'Content-Encoding': {
     description: 'How the body is compressed.',
@@ -26,7 +30,8 @@ export const PARAMETERS = {
 export const HEADERS = {
   'x-request-id': { description: 'The id of this request in logs and history.', schema: string },
   ETag: {
-    description: 'The version; goes into `If-Match`, or where the answer is a file, into `If-None-Match`.',
+    description:
+      'The version; goes into `If-Match`. Where the answer is a file, or the tag is weak (`W/…`), it goes into `If-None-Match`.',
     schema: string,
   },
   Link: { description: 'The next page, as `<…>; rel="next"`; absent on the last.', schema: string },
