@@ -24,28 +24,38 @@ export class Duties {
     this.listeners.add(heard);
   }
 
-  /** Says that a deployment is to be looked at now. */
-  async note(deploymentId: string): Promise<void> {
+  /** Says that a deployment of a workspace is to be looked at now. */
+  async note(deploymentId: string, tenant?: string): Promise<void> {
     await this.pool.query({
-      name: 'note rollout duty',
-      text: `insert into rollout_duties (deployment_id, noted) values ($1, 1)
-        on conflict (deployment_id) do update set noted = rollout_duties.noted + 1, due_at = now()`,
-      values: [deploymentId],
+      name: 'note rollout duty of workspace',
+      text: `insert into rollout_duties (deployment_id, tenant_id, noted) values ($1, $2, 1)
+        on conflict (deployment_id) do update set noted = rollout_duties.noted + 1, due_at = now(),
+          tenant_id = coalesce(excluded.tenant_id, rollout_duties.tenant_id)`,
+      values: [deploymentId, tenant],
     });
     for (const heard of this.listeners) heard(deploymentId);
   }
 
-  /** Takes up to `most` that are due and that no living process holds. */
-  async claim(most: number, lease: number): Promise<Duty[]> {
+  /**
+   * Takes up to `most` that are due and that no living process holds. The workspaces for which this process holds the
+   * fewest come first, and for none it holds more than `mostOfTenant`.
+   */
+  async claim(most: number, mostOfTenant: number, lease: number): Promise<Duty[]> {
     const { rows } = await this.pool.query<{ deployment_id: string; noted: string; failures: number }>({
-      name: 'claim rollout duties',
-      text: `update rollout_duties set holder = $1, leased_until = now() + $3 * interval '1 millisecond'
+      name: 'claim rollout duties of workspaces',
+      text: `with held as (select tenant_id, count(*) as places from rollout_duties where holder = $1 group by tenant_id),
+        waiting as (
+          select deployment_id, due_at, coalesce(held.places, 0)
+            + row_number() over (partition by d.tenant_id order by due_at, deployment_id) as place
+          from rollout_duties d left join held on held.tenant_id is not distinct from d.tenant_id
+          where due_at <= now() and (leased_until is null or leased_until < now()))
+        update rollout_duties set holder = $1, leased_until = now() + $3 * interval '1 millisecond'
         where deployment_id in (
-          select deployment_id from rollout_duties
-          where due_at <= now() and (leased_until is null or leased_until < now())
-          order by due_at limit $2 for update skip locked)
+          select d.deployment_id from rollout_duties d join waiting using (deployment_id)
+          where place <= $4 and d.due_at <= now() and (d.leased_until is null or d.leased_until < now())
+          order by place, waiting.due_at limit $2 for update of d skip locked)
         returning deployment_id, noted, failures`,
-      values: [this.holder, most, lease],
+      values: [this.holder, most, lease, mostOfTenant],
     });
     return rows.map((row) => ({
       deploymentId: row.deployment_id,

@@ -71,7 +71,7 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
 
   private async claim(most: number): Promise<Duty[]> {
     try {
-      const claimed = await this.duties.claim(most, this.options.lease);
+      const claimed = await this.duties.claim(most, this.options.mostOfTenant, this.options.lease);
       this.complaint.worked();
       return claimed;
     } catch (error) {

@@ -34,7 +34,7 @@ export class RolloutsConsumer {
     return this.note(context);
   }
 
-  private note({ event }: EventContext): Promise<void> {
-    return this.duties.note(idOf(event.stream));
+  private note({ event: { stream, metadata } }: EventContext): Promise<void> {
+    return this.duties.note(idOf(stream), metadata.tenant);
   }
 }

@@ -6,6 +6,8 @@ export class RolloutsOptions {
   readonly attempts: number;
   /** Deployments that are worked on at a time. */
   readonly concurrency: number;
+  /** Deployments of one workspace among them: three quarters, so that there is a place for the next workspace. */
+  readonly mostOfTenant: number;
   /** How long the work of a killed process rests before another takes it up. */
   readonly lease: number;
   /** First and longest pause before an executor that could not be reached is asked again. */
@@ -15,6 +17,7 @@ export class RolloutsOptions {
     this.timeLimit = options.timeLimit ?? 30 * 60_000;
     this.attempts = options.attempts ?? 5;
     this.concurrency = options.concurrency ?? 8;
+    this.mostOfTenant = Math.max(1, Math.floor(this.concurrency * 0.75));
     this.lease = options.lease ?? 10_000;
     this.retry = options.retry ?? { first: 1000, most: 30_000 };
   }

@@ -5,7 +5,7 @@ import { ExecutorUnreachable } from './executor';
 import { RecordExecutor } from './record.executor';
 import { FailingStore } from './testing/failing.store';
 import { endless, ScriptedExecutor } from './testing/scripted.executor';
-import { eventually, TestRollouts } from './testing/service';
+import { eventually, STRANGER, TestRollouts } from './testing/service';
 
 let service: TestRollouts;
 let executor: ScriptedExecutor;
@@ -162,6 +162,25 @@ describe('revisions of one deployment', () => {
     await called(`build ${waiting}`);
     await service.reached(fast, await service.revision(fast), 'DEPLOYED');
     expect((await service.statuses(slow, waiting)).at(-1)).toBe('BUILDING');
+  });
+
+  it('of one workspace leave a place to another one, which goes first', async () => {
+    service.options = { concurrency: 4 };
+    executor.builds = (step, { revision }) => (revision.resource_spec ? endless(step) : Promise.resolve());
+    const queued: string[] = [];
+    for (let count = 0; count < 12; count++) {
+      const id = await service.deployment();
+      queued.push(await service.revision(id, { resource_spec: { cpu: 1 } }));
+    }
+    const other = await service.deployment({}, {}, STRANGER);
+    const rid = await service.revision(other);
+    await service.start(executor);
+    await service.reached(other, rid, 'DEPLOYED');
+    const building = () => executor.calls.filter((call) => queued.some((revision) => call === `build ${revision}`));
+    await eventually(building, ({ length }) => length === 3);
+    const another = await service.deployment({}, {}, STRANGER);
+    await service.reached(another, await service.revision(another), 'DEPLOYED');
+    expect(building()).toHaveLength(3);
   });
 
   it('end their step when they are interrupted, whatever it then says', async () => {

@@ -12,7 +12,8 @@ export class DeploymentsDouble {
   @EventPattern<string>('RolloutStatusReported')
   async reported(@Payload() said: RolloutStatusReportedMessage, @Ctx() { event }: EventContext): Promise<void> {
     const stream = streamName('deployment', said.deployment_id);
-    await handle(this.store, targetModel, stream, (state) => answer(state, said), { causationId: event.id });
+    const metadata = { tenant: event.metadata.tenant, causationId: event.id };
+    await handle(this.store, targetModel, stream, (state) => answer(state, said), metadata);
   }
 }
 

@@ -25,7 +25,7 @@ import { type TargetEvent, targetModel } from '../target';
 import { answer, DeploymentsDouble } from './deployments.double';
 
 export const TENANT = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
-const STRANGER = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
+export const STRANGER = '7f0d0f6e-5c3e-4c1a-9a61-222222222222';
 
 type Wanted = Partial<RevisionCreatedMessage>;
 
@@ -93,27 +93,35 @@ export class TestRollouts {
   }
 
   /** A deployment with one secret and no revision. */
-  async deployment(config: object = {}, values: Readonly<Record<string, string>> = {}): Promise<string> {
+  async deployment(
+    config: object = {},
+    values: Readonly<Record<string, string>> = {},
+    tenant = TENANT,
+  ): Promise<string> {
     const deployment_id = uuid();
     const names = Object.entries(values);
     const sealed = names.map(async ([name, value]) => {
-      return { name, sealed: await this.vault.seal(TENANT, deployment_id, name, value) };
+      return { name, sealed: await this.vault.seal(tenant, deployment_id, name, value) };
     });
     const secrets = await Promise.all(sealed);
-    await this.append(deployment_id, [
-      {
-        type: 'DeploymentCreated',
-        data: {
-          deployment_id,
-          tenant_id: TENANT,
-          name: 'agent',
-          source: 'codehost',
-          source_config: config,
-          source_revision_config: {},
-          secrets,
+    await this.append(
+      deployment_id,
+      [
+        {
+          type: 'DeploymentCreated',
+          data: {
+            deployment_id,
+            tenant_id: tenant,
+            name: 'agent',
+            source: 'codehost',
+            source_config: config,
+            source_revision_config: {},
+            secrets,
+          },
         },
-      },
-    ]);
+      ],
+      tenant,
+    );
     return deployment_id;
   }
 
@@ -131,18 +139,18 @@ export class TestRollouts {
       secret_references: null,
       ...wanted,
     };
-    await this.append(deployment_id, [{ type: 'RevisionCreated', data }]);
+    await this.append(deployment_id, [{ type: 'RevisionCreated', data }], state?.tenantId);
     return revision_id;
   }
 
   async interrupt(deployment_id: string, revision_id: string): Promise<void> {
     const stream = streamName('deployment', deployment_id);
     const decide = (state: Parameters<typeof answer>[0]) => answer(state, { revision_id, status: 'INTERRUPTED' });
-    await handle(this.store, targetModel, stream, decide, {});
+    await handle(this.store, targetModel, stream, decide, { tenant: TENANT });
   }
 
-  async append(deploymentId: string, events: TargetEvent[]): Promise<void> {
-    await this.store.append(streamName('deployment', deploymentId), 'any', events, { tenant: TENANT });
+  async append(deploymentId: string, events: TargetEvent[], tenant = TENANT): Promise<void> {
+    await this.store.append(streamName('deployment', deploymentId), 'any', events, { tenant });
   }
 
   /** The statuses that a revision has had, in order. */
