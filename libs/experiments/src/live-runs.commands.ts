@@ -1,19 +1,15 @@
 import { type Metadata } from '@fairlead/eventing';
-import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/http';
-import { v4 as newId } from 'uuid';
+import { Conflict, PayloadTooLarge } from '@fairlead/http';
 import type { RunChange, RunsReceived } from './experiment';
 import { experimentsView } from './experiments.view';
 import { appendFeedback, feedbackEvents } from './live-feedback.commands';
 import type { SentParts, SentRun } from './live-runs.body';
-import type { PayloadStore } from './payload.store';
+import { findSessions, makeSessions } from './live-runs.sessions';
 import { splitRuns } from './live-runs.split';
-import { createSession, type Parts, sessionNamed } from './sessions.commands';
+import type { PayloadStore } from './payload.store';
+import type { Parts } from './sessions.commands';
 import { sessionStream } from './session-names';
 
-/** Where runs go that name no session. */
-const DEFAULT_SESSION = 'default';
-/** Sessions that the runs of one request may name. */
-const MOST_SESSIONS = 100;
 /** Attachments of one run. */
 const MOST_ATTACHMENTS = 100;
 
@@ -25,36 +21,44 @@ interface Place {
 /**
  * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is
  * named and not there is made. Changes of known runs stay in the session that the run is in. Resolves when they can be
- * read.
+ * read. What is refused is refused before anything is written.
  * @throws NotFound for a session that the tenant does not have, Conflict for an experiment that was
- * uploaded, AppendTooLarge
+ * uploaded, PayloadTooLarge, AppendTooLarge
  */
 export async function receiveRuns(
   parts: Parts,
   tenantId: string,
-  { runs: sent, feedback, contents }: Omit<SentParts, 'ignored'>,
+  sent: Omit<SentParts, 'ignored'>,
   payloads: PayloadStore,
   metadata: Metadata,
 ): Promise<void> {
-  const places = await findPlaces(parts, tenantId, sent);
+  const { runs, feedback, contents } = sent;
+  const places = await findPlaces(parts, tenantId, runs);
+  const sessions = await findSessions(
+    parts,
+    tenantId,
+    runs.filter(({ change }) => !places.has(change.id)),
+  );
   const bySession = new Map<string, RunChange[]>();
-  const named = new Map<string, string>();
-  for (const run of sent) {
-    const session = places.get(run.change.id) ?? (await sessionOf(parts, tenantId, run, named, metadata));
+  for (const run of runs) {
+    const session = places.get(run.change.id) ?? sessions.idOf(run);
     places.set(run.change.id, session);
-    const runs = bySession.get(session);
-    if (runs) runs.push(run.change);
+    const changes = bySession.get(session);
+    if (changes) changes.push(run.change);
     else bySession.set(session, [run.change]);
   }
   await requireLive(parts, [...bySession.keys()]);
   // Nothing is recorded when something is too large to be.
   const appends: { stream: string; event: RunsReceived }[] = [];
-  for (const [session, runs] of bySession) {
+  for (const [session, changes] of bySession) {
     const stream = sessionStream(session);
-    for (const event of await splitRuns(stream, runs, metadata)) appends.push({ stream, event });
+    for (const event of await splitRuns(stream, changes, metadata)) appends.push({ stream, event });
   }
   const given = feedback.length > 0 ? await feedbackEvents(parts, tenantId, feedback, places, metadata) : [];
-  await keepContents(parts, payloads, tenantId, sent, places, contents);
+  if (contents.size > 0) await requireFewAttachments(parts.pool, tenantId, runs);
+  if (await makeSessions(parts, tenantId, sessions.missing, metadata))
+    return receiveRuns(parts, tenantId, sent, payloads, metadata);
+  await keepContents(payloads, tenantId, runs, places, contents);
   let last = 0n;
   for (const { stream, event } of appends) {
     const { position } = await parts.store.append(stream, 'any', [event], metadata);
@@ -67,7 +71,6 @@ export async function receiveRuns(
 
 /** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
 async function keepContents(
-  { pool }: Parts,
   payloads: PayloadStore,
   tenantId: string,
   runs: readonly SentRun[],
@@ -75,7 +78,6 @@ async function keepContents(
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
   if (contents.size === 0) return;
-  await requireFewAttachments(pool, tenantId, runs);
   for (const [sha256, content] of contents) await payloads.keep(tenantId, sha256, content);
   const needed = runs.flatMap(({ change: { id, attachments = [] } }) =>
     attachments.map(({ sha256 }) => ({ sha256, session: places.get(id)! })),
@@ -122,61 +124,4 @@ async function requireLive({ pool }: Parts, sessions: readonly string[]): Promis
   throw new Conflict(
     `The experiment '${rows[0].name}' was uploaded: its runs stay as they are, and it takes no others.`,
   );
-}
-
-async function sessionOf(
-  parts: Parts,
-  tenantId: string,
-  { sessionId, sessionName }: SentRun,
-  named: Map<string, string>,
-  metadata: Metadata,
-): Promise<string> {
-  const wanted = sessionId ?? `name ${sessionName ?? DEFAULT_SESSION}`;
-  const found = named.get(wanted);
-  if (found !== undefined) return found;
-  if (named.size === MOST_SESSIONS) {
-    throw new PayloadTooLarge(`The runs name more than ${MOST_SESSIONS} sessions: send them in several requests.`);
-  }
-  if (sessionId !== undefined) {
-    const { rowCount } = await parts.pool.query('select 1 from sessions where id = $1 and tenant_id = $2', [
-      sessionId,
-      tenantId,
-    ]);
-    if (!rowCount) throw new NotFound(`Session ID ${sessionId} not found.`);
-    named.set(wanted, sessionId);
-    return sessionId;
-  }
-  const id = await sessionCalled(parts, tenantId, sessionName ?? DEFAULT_SESSION, metadata);
-  named.set(wanted, id);
-  return id;
-}
-
-async function sessionCalled(parts: Parts, tenantId: string, name: string, metadata: Metadata): Promise<string> {
-  // The table first: a stream of many runs takes long to read.
-  const { rows } = await parts.pool.query<{ id: string }>(
-    'select id from sessions where tenant_id = $1 and name = $2',
-    [tenantId, name],
-  );
-  const known = rows[0]?.id ?? (await sessionNamed(parts, tenantId, name));
-  if (known) return known;
-  const id = newId();
-  const data = {
-    name,
-    description: null,
-    start_time: new Date().toISOString(),
-    end_time: null,
-    extra: null,
-    reference_dataset_id: null,
-    default_dataset_id: null,
-    trace_tier: 'longlived',
-  };
-  try {
-    await createSession(parts, tenantId, id, data, { ...metadata, causationId: undefined });
-    return id;
-  } catch (error) {
-    // Another request made it meanwhile.
-    const other = error instanceof Conflict ? await sessionNamed(parts, tenantId, name) : undefined;
-    if (other) return other;
-    throw error;
-  }
 }

@@ -1,8 +1,10 @@
 import { v4 as newId } from 'uuid';
 import { type Reading, rows, startReading } from './testing/reading';
+import { mapUploadErrors } from './upload.errors';
 
 let reading: Reading;
 beforeAll(async () => {
+  mapUploadErrors();
   reading = await startReading();
 });
 afterAll(() => reading.stop());
@@ -156,6 +158,33 @@ describe('A run that is sent while it happens', () => {
     for (const answer of answers) expect(answer).toMatchObject({ status: 409, json: { detail } });
     expect((await read(uploaded)).name).not.toBe('other');
     expect((await reading.post('/feedback', { run_id: uploaded, key: 'later', score: 1 })).status).toBe(200);
+  });
+
+  it.each([
+    [
+      'names too many sessions',
+      413,
+      (name: string) => Array.from({ length: 101 }, (_, n) => ({ session_name: `${name}-${n}` })),
+    ],
+    ['names a session that is not there', 404, (name: string) => [{ session_name: name }, { session_id: newId() }]],
+    [
+      'is too large to be recorded',
+      413,
+      (name: string) => [{ session_name: name }, { session_name: name, extra: { text: 'x'.repeat(1_100_000) } }],
+    ],
+  ])('leaves nothing behind when one of its batch %s', async (_, status, members) => {
+    const name = `refused-${newId()}`;
+    const post = members(name).map((member) => run(member));
+    expect((await reading.post('/runs/batch', { post })).status).toBe(status);
+    expect((await reading.get(`/sessions?name_contains=${name}`)).json).toEqual([]);
+  });
+
+  it('goes into one session with others that name it at the same time', async () => {
+    const name = `raced-${newId()}`;
+    const runs = Array.from({ length: 6 }, () => run({ session_name: name, end_time }));
+    const answers = await Promise.all(runs.map((sent) => reading.post('/runs/batch', { post: [sent] })));
+    expect(answers.map(({ status }) => status)).toEqual(runs.map(() => 202));
+    expect(await session(name)).toMatchObject({ run_count: 6 });
   });
 
   it('is checked', async () => {
