@@ -48,7 +48,10 @@ export class Admission {
     return key === undefined ? undefined : oneTooMany(usual, key);
   }
 
-  /** Before anything else; what is let in is counted until `depart`, or if it brings a body, from `complete` on. */
+  /**
+   * Before anything else; what is let in is counted until `depart`, or if it brings a body, from `complete` on. An upload
+   * is counted when it is known who sends it.
+   */
   arrive({ visit, raw }: FastifyRequest, reply: FastifyReply, load: Load): HttpProblem | undefined {
     if (load === 'vital') return undefined;
     if (this.perAddress) {
@@ -59,7 +62,7 @@ export class Admission {
       }
     }
     const inFlight = this.inFlight[load];
-    if (load !== 'upload' && bringsBody(raw)) {
+    if (load === 'upload' || bringsBody(raw)) {
       if (!inFlight.isFull(visit.startedAt)) {
         visit.expected = inFlight;
         this.arriving++;
@@ -113,12 +116,12 @@ export class Admission {
         return refused;
       }
     }
-    return this.count(request);
+    return this.anonymous(request);
   }
 
   /** Instead of `recognised` where no key is needed. */
   anonymous(request: FastifyRequest): HttpProblem | undefined {
-    return this.count(request);
+    return request.visit.expected === this.inFlight.upload ? this.complete(request) : this.count(request);
   }
 
   /** The end of a request, whatever became of it. */

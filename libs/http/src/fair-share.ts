@@ -1,5 +1,7 @@
 /** An owner may hold this many times what is left free, so that there is always something for the next owner. */
 const TIMES_FREE = 3;
+/** What follows from it for a single owner. */
+const LARGEST_SHARE = TIMES_FREE / (TIMES_FREE + 1);
 
 /** Beyond it nothing more waits, of an owner and in all. */
 const MOST_WAITING = { ofOwner: 100, together: 1_000 };
@@ -29,8 +31,17 @@ export class FairShare {
 
   /** Whether an owner may have so much more; `total` when there is less for now. */
   allows(owner: string, amount = 1, total = this.total): boolean {
-    const free = total - this.used;
+    const free = Math.min(total - this.used + this.excess(total), this.total - this.used);
     return amount <= free && this.of(owner) + amount <= TIMES_FREE * free;
+  }
+
+  /** What owners hold beyond the largest share of `total`, because they took it when there was more. */
+  excess(total: number): number {
+    if (total >= this.total || this.used < total) return 0;
+    const most = total * LARGEST_SHARE;
+    let excess = 0;
+    for (const amount of this.held.values()) excess += Math.max(0, amount - most);
+    return excess;
   }
 
   /** Takes so much for an owner if it is allowed. */

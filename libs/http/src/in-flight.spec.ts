@@ -60,6 +60,23 @@ describe('Requests in flight', () => {
     expect([inFlight.enter(4000), inFlight.enterKey('modest')]).toEqual([true, true]);
   });
 
+  it('of one workspace close nothing for others when less can be done than was let in before', () => {
+    const inFlight = new InFlight({ total: 64, perKey: 64 });
+    const enterAll = (key: string, now: number) => {
+      while (!inFlight.isCrowdedBy(key) && inFlight.enter(now)) inFlight.enterKey(key);
+    };
+    enterAll('greedy', 0);
+    expect(inFlight.countOf('greedy')).toBe(48);
+    for (let now = 0; now <= 2000; now += 100) {
+      expect(inFlight.isFull(now)).toBe(false);
+      enterAll('greedy', now);
+      expect([inFlight.enter(now), inFlight.enterKey('modest')]).toEqual([true, true]);
+      inFlight.leave('modest');
+    }
+    // Nothing of it was finished, and nothing more of it let in.
+    expect([inFlight.countOf('greedy'), inFlight.isCrowdedBy('greedy')]).toEqual([48, true]);
+  });
+
   it('may come in a burst that is soon done', () => {
     const inFlight = new InFlight({ total: 800, perKey: 800 });
     for (let now = 0; now < 10_000; now += 100) {

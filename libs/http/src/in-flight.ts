@@ -16,7 +16,8 @@ const KEY_SHARE = 3 / 4;
 /**
  * Counts requests under way. Beyond the capacity none is let in. Nor is one while there is a standing queue longer than
  * what was finished lately within 0.4 seconds: so what is let in is answered in time, whatever the requests wait for.
- * Each workspace has a fair share of that. A quarter of the capacity is always there for a single key, and a third for
+ * Each workspace has a fair share of that; what one of them still has beyond it, since it was more, closes nothing for
+ * others. A quarter of the capacity is always there for a single key, and a third for
  * all: few that are slow, as while processes start beside this one, are no overload, and close nothing for others.
  */
 export class InFlight {
@@ -41,7 +42,8 @@ export class InFlight {
   /** There is no room for another one; `now` in milliseconds. */
   isFull(now: number): boolean {
     if (now - this.watchedSince >= WATCH_MS) this.watch(now);
-    return this.count >= this.most;
+    if (this.count >= this.capacity.total) return true;
+    return this.count - this.workspaces.excess(this.most) >= this.most;
   }
 
   /** Counts a request in, unless there are too many. */
