@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { ScoreDirections } from './dataset';
+import type { DatasetHoldings } from './experiment';
 import { array, number, object, raw, text } from './platform-json';
 import { all, containing, isoTime, Parameters } from './sql';
 
@@ -68,6 +69,16 @@ export async function findDataset(pool: Pool, tenantId: string, id: string): Pro
     [id, tenantId],
   );
   return rows[0] && datasetJson(rows[0], true);
+}
+
+/** How much is in a dataset; undefined when there is none of this id. */
+export async function findHoldings(pool: Pool, id: string): Promise<DatasetHoldings | undefined> {
+  const { rows } = await pool.query<DatasetHoldings>(
+    `select example_count, session_count, ${isoTime('last_session_start_time')} as last_session_start_time
+     from datasets where id = $1`,
+    [id],
+  );
+  return rows[0];
 }
 
 /** True when the tenant has this dataset. */

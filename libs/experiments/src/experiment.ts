@@ -8,6 +8,15 @@ export interface DatasetFacts {
   readonly data_type: string;
   readonly created_at: string;
   readonly modified_at: string;
+  /** What the dataset held just before. Absent for a new dataset, and in events of earlier versions. */
+  readonly held?: DatasetHoldings;
+}
+
+/** How much is in a dataset. */
+export interface DatasetHoldings {
+  readonly example_count: number;
+  readonly session_count: number;
+  readonly last_session_start_time: string | null;
 }
 
 /** An experiment that was run elsewhere has been taken in. Times are ISO 8601 in UTC, up to microseconds. */

@@ -1,6 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
-import type { ExperimentUploaded } from './experiment';
-import { object, raw, text } from './platform-json';
+import type { DatasetHoldings, ExperimentUploaded } from './experiment';
+import { number, object, raw, text } from './platform-json';
 
 /** Members that are filled in when the runs have been stored, or that uploads say nothing of. */
 const UNKNOWN = {
@@ -24,12 +24,16 @@ const UNKNOWN = {
   streaming_rate: 'null',
 };
 
+/** Of a new dataset. */
+const NOTHING: DatasetHoldings = { example_count: 0, session_count: 0, last_session_start_time: null };
+
 /** The answer to an upload as JSON text. It depends on the event alone, so it can be given again. */
 export function uploadAnswer(event: Recorded<ExperimentUploaded>): string {
   return object({ dataset: datasetJson(event), experiment: experimentJson(event) });
 }
 
 function datasetJson({ data: { dataset }, metadata }: Recorded<ExperimentUploaded>): string {
+  const { held = NOTHING } = dataset;
   return object({
     name: text(dataset.name),
     description: text(dataset.description),
@@ -40,10 +44,10 @@ function datasetJson({ data: { dataset }, metadata }: Recorded<ExperimentUploade
     externally_managed: 'true',
     id: text(dataset.id),
     tenant_id: text(metadata.tenant),
-    example_count: '0',
-    session_count: '0',
+    example_count: number(held.example_count),
+    session_count: number(held.session_count),
     modified_at: text(dataset.modified_at),
-    last_session_start_time: 'null',
+    last_session_start_time: text(held.last_session_start_time),
   });
 }
 

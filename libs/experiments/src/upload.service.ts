@@ -11,14 +11,22 @@ import {
   release,
 } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
 import { v4 as randomId } from 'uuid';
-import type { DatasetState, Target } from './dataset';
-import { type ExperimentEvent, experimentModel, type ExperimentUploaded, upload } from './experiment';
+import type { Target } from './dataset';
+import { findHoldings } from './datasets.queries';
+import {
+  type DatasetHoldings,
+  type ExperimentEvent,
+  experimentModel,
+  type ExperimentUploaded,
+  upload,
+} from './experiment';
 import { EXPERIMENTS_VIEW } from './experiments.view';
 import { experimentId } from './ids';
 import { checkSessionName, reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
 import type { Received } from './upload.receiver';
-import { findTarget, joinDataset } from './upload.target';
+import { findTarget, type Joined, joinDataset } from './upload.target';
 
 /** A recorded upload, and whether it had been recorded before. */
 export interface Outcome {
@@ -41,6 +49,7 @@ export class Uploads {
   constructor(
     private readonly store: EventStore,
     private readonly followers: Followers,
+    private readonly pool: Pool,
   ) {}
 
   /**
@@ -106,10 +115,11 @@ export class Uploads {
   private async append(
     id: string,
     { upload: { header, metadata: sent, rows, summaryScores }, sha256, bytes }: Received,
-    dataset: { id: string; state: DatasetState },
+    dataset: Joined,
     metadata: Metadata,
   ): Promise<Outcome> {
     const { state } = dataset;
+    const held = dataset.isNew ? undefined : await this.holdings(dataset);
     const decide = upload({
       name: header.experiment_name,
       description: header.experiment_description ?? null,
@@ -126,6 +136,7 @@ export class Uploads {
         data_type: state.dataType,
         created_at: state.createdAt,
         modified_at: state.modifiedAt,
+        ...(held && { held }),
       },
       test_run_number: state.numbers.get(id) ?? state.lastNumber,
       id_seed: randomId(),
@@ -137,6 +148,12 @@ export class Uploads {
     const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
     if (first && isUpload(first, metadata.tenant, sha256)) return { event: first, replayed: true };
     throw new IdTaken();
+  }
+
+  /** What is in a dataset, as lists show it once they know that the experiment has been put there. */
+  private async holdings({ id, position }: Joined): Promise<DatasetHoldings | undefined> {
+    await this.followers.passed(position, [EXPERIMENTS_VIEW]);
+    return findHoldings(this.pool, id);
   }
 
   /** Frees the name again, unless the session of this id has it, because the same upload has succeeded beside this one. */

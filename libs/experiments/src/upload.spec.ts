@@ -74,6 +74,24 @@ describe('the first answer to an upload', () => {
     });
   });
 
+  it('tells what an existing dataset held just before, also when it is given again', async () => {
+    const first = experiment({ experiment_start_time: '2026-01-01T00:00:00Z' });
+    const { dataset } = (await service.upload(first)).json;
+    await service.settled();
+    const before = (await service.get(`/api/v1/datasets/${dataset.id}`)).json;
+    const again = experiment({ dataset_name: first.dataset_name, results: [row(), row()] });
+    const second = await service.upload(again);
+    const held = { example_count: 1, session_count: 1, last_session_start_time: before.last_session_start_time };
+    expect(Date.parse(before.last_session_start_time)).toBe(Date.parse(first.experiment_start_time));
+    expect(second.json.dataset).toMatchObject({ id: dataset.id, ...held });
+    await service.settled();
+    expect((await service.upload(again)).json.dataset).toEqual(second.json.dataset);
+    const third = await service.upload(experiment({ dataset_id: dataset.id, dataset_name: undefined }));
+    expect(third.json.dataset).toMatchObject({ example_count: 3, session_count: 2 });
+    // Read back it is one more: the answer's values were those before.
+    expect((await service.get(`/api/v1/datasets/${dataset.id}`)).json).toMatchObject({ session_count: 3 });
+  });
+
   it('has no extra without experiment_metadata', async () => {
     expect((await service.upload(experiment())).json.experiment.extra).toBeNull();
   });

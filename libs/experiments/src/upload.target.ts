@@ -21,6 +21,14 @@ export interface Dataset {
   readonly state: DatasetState;
 }
 
+/** A dataset that an experiment has been put into. */
+export interface Joined extends Dataset {
+  /** True when the dataset was made for it. */
+  readonly isNew: boolean;
+  /** Position of the event that put it there. */
+  readonly position: bigint;
+}
+
 /** The stream of a dataset. */
 export function datasetStream(id: string): string {
   return streamName('dataset', id);
@@ -72,7 +80,7 @@ export async function joinDataset(
   idGiven: boolean,
   experiment: string,
   metadata: Metadata,
-): Promise<Dataset> {
+): Promise<Joined> {
   const stream = datasetStream(target.id);
   const { state } = await load(store, datasetModel, stream);
   checkTarget(state, target);
@@ -84,7 +92,7 @@ export async function joinDataset(
     }
   }
   const joined = await handle(store, datasetModel, stream, addExperiment(experiment, target), metadata);
-  return { id: target.id, state: joined.state };
+  return { id: target.id, state: joined.state, isNew: !state.exists, position: joined.position };
 }
 
 function hasOtherId(id: string): DatasetMismatch {
