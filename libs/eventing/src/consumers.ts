@@ -3,8 +3,9 @@ import { Pool } from 'pg';
 import { ConsumerInbox } from './consumer-inbox';
 import type { Recorded } from './event';
 import { EventStore } from './event-store';
-import { type Consumer, type EventHandler, ParkedRetries, PATIENCE, reasonOf } from './parked-retries';
+import { type Consumer, type EventHandler, ParkedRetries } from './parked-retries';
 import { ParkedSubjects } from './parked-subjects';
+import { PATIENCE, reasonOf } from './retries';
 
 /**
  * The consumers of this process. Events are given to a consumer once each and in order per stream, whichever transport

@@ -1,76 +1,33 @@
-import { Logger } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
 import type { Recorded } from './event';
 import { type EventStore, matches } from './event-store';
-import { faultOf } from './faults';
+import { answersQuickly, faultOf } from './faults';
 import type { Projection } from './followers';
-import { pauseAfter, type Patience, reasonOf } from './parked-retries';
 import type { ParkedSubject, ParkedSubjects } from './parked-subjects';
-import { Wakeups } from './wakeups';
+import { type Patience, POLL_MS, reasonOf, Retries } from './retries';
 
-const POLL_MS = 1000;
-/** Streams tried again before there is a pause. */
-const DUE = 10;
-/** A follower stands still while one of its streams is tried again: pauses are so many times as long as that took. */
-const PAUSES = 3;
+/** A follower stands still while one of its streams is tried again. */
+const PACE = { most: 10, pauses: 3 };
 const CHUNK_EVENTS = 100;
 
 /** Tries again what followers have set aside, when it is due; the follower itself stands still meanwhile, in all processes. */
-export class FollowerRetries {
-  private readonly logger = new Logger('Followers');
-  private readonly stopping = new AbortController();
-  private readonly wakeups = new Wakeups();
-  private ended: Promise<void> = Promise.resolve();
-
+export class FollowerRetries extends Retries {
   constructor(
     private readonly store: EventStore,
     private readonly pool: Pool,
-    private readonly parked: ParkedSubjects,
-    private readonly patience: Patience,
+    parked: ParkedSubjects,
+    patience: Patience,
     private readonly followers: ReadonlyMap<string, Projection>,
-  ) {}
-
-  start(): void {
-    this.ended = this.retryUntilStopped();
+  ) {
+    super(parked, patience, PACE, 'Followers');
   }
 
-  async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.ended;
-  }
-
-  /** Says that something has been set aside. */
-  wake(): void {
-    this.wakeups.wake();
-  }
-
-  private async retryUntilStopped(): Promise<void> {
-    const { signal } = this.stopping;
-    const { firstMs } = this.patience;
-    while (!signal.aborted) {
-      const { count } = this.wakeups;
-      const started = performance.now();
-      let found = 0;
-      try {
-        const names = [...this.followers.values()].filter(({ setsAside }) => setsAside !== false);
-        const due = await this.parked.due(
-          names.map(({ name }) => name),
-          DUE,
-        );
-        found = due.length;
-        for (const stream of due) if (!signal.aborted) await this.retry(stream);
-      } catch (error) {
-        this.logger.warn(`What followers have set aside cannot be tried again: ${reasonOf(error)}`);
-      }
-      if (found === 0) await this.wakeups.next(signal, POLL_MS, count);
-      // What has just been set aside is due after the first pause.
-      const pause = found > 0 ? Math.max(firstMs, PAUSES * (performance.now() - started)) : firstMs;
-      if (found > 0 || this.wakeups.count !== count) await new Wakeups().next(signal, pause);
-    }
+  protected names(): string[] {
+    return [...this.followers.values()].filter(({ setsAside }) => setsAside !== false).map(({ name }) => name);
   }
 
   /** One attempt under the lock of the checkpoint, which keeps the follower from going on with the same stream. */
-  private async retry({ id, consumer, attempts, version }: ParkedSubject): Promise<void> {
+  protected async retry({ id, consumer, attempts, version }: ParkedSubject): Promise<void> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     try {
@@ -102,6 +59,7 @@ export class FollowerRetries {
       );
       failure = await this.handle(consumer, events, tx);
     } catch (error) {
+      if (faultOf(error) === 'event') return this.failed(parked, place, begun, reasonOf(error), tx);
       // What all events need is away: that does not count.
       await this.parked.failed(id, place, begun - 1, reasonOf(error), POLL_MS);
       throw error;
@@ -126,6 +84,7 @@ export class FollowerRetries {
       } catch (error) {
         if (faultOf(error) === 'surroundings') throw error;
         await tx.query('rollback to savepoint part; release savepoint part');
+        if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
         return { event: part[0]!, error };
       }
     };
@@ -138,20 +97,5 @@ export class FollowerRetries {
       }
     }
     return undefined;
-  }
-
-  private async failed(
-    { id, consumer, subject }: ParkedSubject,
-    event: Pick<Recorded, 'type' | 'version'>,
-    attempts: number,
-    reason: string,
-    tx: PoolClient,
-  ): Promise<void> {
-    const pause = pauseAfter(attempts, this.patience);
-    await this.parked.failed(id, event, attempts, reason, pause, tx);
-    if (pause !== null) return;
-    this.logger.error(
-      `${consumer} gave up at ${subject} version ${event.version} after ${attempts} attempts: ${reason}`,
-    );
   }
 }

@@ -5,10 +5,12 @@ import {
   eventingMigrations,
   faultOf,
   Followers,
+  Inapplicable,
   ParkedSubjects,
   PostgresEventStore,
   type Projection,
   type Recorded,
+  StreamDeleted,
 } from '.';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -20,6 +22,8 @@ let faults: Record<string, (tx: PoolClient) => Promise<unknown>>;
 let calls: number;
 
 const PATIENCE = { attempts: 3, firstMs: 10, mostMs: 20 };
+/** As a statement that takes longer than the database lets it. */
+const SLOW = (tx: PoolClient) => tx.query('set local statement_timeout = 20; select pg_sleep(60)');
 const DIVISION = (tx: PoolClient) => tx.query('select 1 / 0');
 
 beforeAll(async () => {
@@ -161,6 +165,9 @@ it.each<[string, (tx: PoolClient) => Promise<unknown>]>([
   ['data out of range', (tx) => tx.query(`select '1e999999'::jsonb`)],
   ['a text that PostgreSQL cannot hold', (tx) => tx.query('select $1::text', ['a\0b'])],
   ['an id in use', (tx) => tx.query(`insert into checkpoints values ('used', 1), ('used', 1)`)],
+  ['a statement that takes too long', SLOW],
+  ['a stream that was deleted', () => Promise.reject(new StreamDeleted('thing-1'))],
+  ['what it needs and is gone', () => Promise.reject(new Inapplicable('no body'))],
   ['a missing member', () => Promise.resolve((undefined as unknown as { id: string }).id)],
   ['an error that does not tell', () => Promise.reject(new Error('no\0pe'))],
   ['a failure that the handler keeps to itself', (tx) => tx.query('select 1 / 0').catch(() => undefined)],
@@ -196,15 +203,53 @@ it.each<[string, () => Error]>([
   expect(await seen(`${name}-1`)).toEqual([1]);
 });
 
-it('takes what fails for all streams alike for no event of theirs', async () => {
-  faults.bad = () => Promise.reject(new Error('out of paper'));
-  const [followers] = start(view('paper'));
+it.each<[string, (tx: PoolClient) => Promise<unknown>]>([
+  ['paper', () => Promise.reject(new Error('out of paper'))],
+  ['slowness', SLOW],
+])('takes what fails for all streams alike for no event of theirs: %s', async (name, fault) => {
+  faults.bad = fault;
+  const [followers] = start(view(name));
   let position = 0n;
-  for (let n = 0; n < 3; n++) ({ position } = await store.append(`paper-${n}`, 0, [said('bad')], {}));
+  for (let n = 0; n < 3; n++) ({ position } = await store.append(`${name}-${n}`, 0, [said('bad')], {}));
   await until(async () => calls > 20);
   expect(await parked.list(1)).toEqual([]);
   faults = {};
-  expect(await followers!.passed(position, ['paper'], 10_000)).toBe(true);
+  expect(await followers!.passed(position, [name], 10_000)).toBe(true);
+});
+
+it('sets a slow event aside alone, and applies it when it has become fast', async () => {
+  faults.bad = SLOW;
+  for (let n = 0; n < 20; n++) await store.append(`slow-${n}`, 0, [said(n === 7 ? 'bad' : 'good')], {});
+  const head = await store.head();
+  const [followers] = start(view('slow', { pipelined: true }));
+  expect(await followers!.passed(head, ['slow'], 20_000)).toBe(true);
+  for (let n = 0; n < 20; n++) expect(await seen(`slow-${n}`)).toEqual(n === 7 ? [] : [1]);
+  await givenUp();
+  expect(await only()).toMatchObject({ subject: 'slow-7', attempts: 3, reason: expect.stringContaining('timeout') });
+  faults = {};
+  await parked.retry((await only())!.id);
+  await until(async () => (await only()) === undefined);
+  expect(await seen('slow-7')).toEqual([1]);
+});
+
+it('gives up a parked stream that was deleted meanwhile, and goes on with those behind it', async () => {
+  faults.bad = DIVISION;
+  const [followers] = start(view('cut'));
+  const read = store.read.bind(store);
+  const spy = jest.spyOn(store, 'read').mockImplementation((stream, after) => {
+    return stream === 'cut-1' ? Promise.reject(new StreamDeleted(stream)) : read(stream, after);
+  });
+  await store.append('cut-1', 0, [said('bad')], {});
+  const { position } = await store.append('cut-2', 0, [said('bad')], {});
+  expect(await followers!.passed(position, ['cut'], 10_000)).toBe(true);
+  const list = () => parked.list(10);
+  await until(async () => (await list()).length === 2 && (await list()).every(({ status }) => status === 'parked'));
+  faults = {};
+  for (const { id } of await list()) await parked.retry(id);
+  await until(async () => (await list()).length === 1 && (await only())?.status === 'parked');
+  expect(await only()).toMatchObject({ subject: 'cut-1', reason: 'The history cut-1 was deleted in the event store.' });
+  expect(await seen('cut-2')).toEqual([1]);
+  spy.mockRestore();
 });
 
 it('tells what an error is to be blamed on', () => {

@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 import type { Recorded } from './event';
-import { faultOf } from './faults';
+import { answersQuickly, type Fault, faultOf } from './faults';
 import type { BatchHandler } from './follow';
-import { reasonOf } from './parked-retries';
+import { reasonOf } from './retries';
 
 /** Where it is kept which streams a follower has set aside; written in the transaction of its batch. */
 export interface Waiting {
@@ -14,6 +14,14 @@ export interface Waiting {
 
 /** So often in a row a batch fails for a reason that does not tell whose fault it is before its events are tried one by one. */
 const STRIKES = 5;
+/** So often in a row a batch is too slow before its events are tried one by one. */
+const SLOW_STRIKES = 2;
+/**
+ * How long a statement may take then, because others wait meanwhile: less for each stream that is set aside, down to the
+ * least. What is set aside is tried again without this limit.
+ */
+const PART_MS = 10_000;
+const LEAST_PART_MS = 1000;
 
 /**
  * Lets a follower go on past events that it cannot apply: a batch that fails is halved until what fails is one event,
@@ -21,6 +29,7 @@ const STRIKES = 5;
  */
 export class SetAside {
   private strikes = 0;
+  private slow = 0;
 
   constructor(
     readonly waiting: Waiting,
@@ -30,12 +39,15 @@ export class SetAside {
   /** Told when a batch has been handled. */
   worked(): void {
     this.strikes = 0;
+    this.slow = 0;
   }
 
   /** Told why events could not be handled; true when that is to be blamed on one of them. */
   failed(error: unknown): boolean {
     const fault = faultOf(error);
     if (fault === 'unknown') this.strikes++;
+    if (fault === 'slow') this.slow++;
+    if (fault === 'slow') return this.slow >= Math.min(SLOW_STRIKES, this.most);
     return fault === 'event' || (fault === 'unknown' && this.strikes >= this.most);
   }
 
@@ -47,6 +59,7 @@ export class SetAside {
     for (let part = parts.shift(); part; part = parts.shift()) {
       const rest = part.filter(({ stream }) => !failed.has(stream));
       if (rest.length === 0) continue;
+      if (this.slow > 0) await limitStatements(tx, Math.max(PART_MS / (1 + failed.size), LEAST_PART_MS));
       const error = await this.failureOf(rest, tx, handle);
       if (!error) handled += rest.length;
       else if (rest.length > 1) parts.unshift(...halves(rest));
@@ -54,7 +67,7 @@ export class SetAside {
     }
     const [first, second] = failed.values();
     // When nothing can be handled for a reason that does not tell, it is not for what the events hold.
-    if (handled === 0 && second && [...failed.values()].every(({ error }) => faultOf(error) === 'unknown'))
+    if (handled === 0 && second && [...failed.values()].every(({ error }) => DOUBTFUL.has(faultOf(error))))
       throw first!.error;
     for (const { event, error } of failed.values()) await this.waiting.park(event, reasonOf(error), tx);
     if (failed.size > 0) await this.waiting.withoutWaiting(events, tx);
@@ -74,9 +87,21 @@ export class SetAside {
     } catch (error) {
       if (!this.failed(error)) throw error;
       await tx.query('rollback to savepoint part; release savepoint part');
+      if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
       return { of: error };
     }
   }
+}
+
+const DOUBTFUL: ReadonlySet<Fault> = new Set(['unknown', 'slow']);
+
+/** Lets the statements of a transaction take so many milliseconds at most. */
+async function limitStatements(tx: PoolClient, ms: number): Promise<void> {
+  await tx.query(
+    `select set_config('statement_timeout', $1, true) from pg_settings
+     where name = 'statement_timeout' and (setting = '0' or setting::float8 > $1::float8)`,
+    [String(Math.floor(ms))],
+  );
 }
 
 function halves(events: readonly Recorded[]): Recorded[][] {

@@ -1,6 +1,15 @@
-import { EventStore, handle, idOf, load, MAX_APPEND_BYTES, type Projection, type Recorded } from '@fairlead/eventing';
+import {
+  EventStore,
+  handle,
+  idOf,
+  Inapplicable,
+  load,
+  MAX_APPEND_BYTES,
+  type Projection,
+  type Recorded,
+} from '@fairlead/eventing';
 import { transaction } from '@fairlead/postgres';
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { datasetModel } from './dataset';
 import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from './experiment';
@@ -24,7 +33,6 @@ const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 export class PersistRuns implements Projection {
   readonly name = 'persist-runs';
   readonly categories = ['experiment'];
-  private readonly logger = new Logger('PersistRuns');
 
   constructor(
     private readonly store: EventStore,
@@ -44,7 +52,6 @@ export class PersistRuns implements Projection {
     const { state } = await load(this.store, experimentModel, event.stream);
     if (!state.exists) return;
     const statistics = (await this.persisted(event)) ?? (await this.storeRows(event));
-    if (!statistics) return;
     const { tenant, traceparent } = event.metadata;
     const metadata = { tenant, traceparent, actor: 'system:persist-runs' };
     const after = await handle(this.store, experimentModel, event.stream, persist(statistics), metadata);
@@ -76,13 +83,10 @@ export class PersistRuns implements Projection {
     return rows[0] && (JSON.parse(rows[0].statistics) as RunStatistics);
   }
 
-  private async storeRows(event: Recorded<ExperimentUploaded>): Promise<RunStatistics | undefined> {
+  private async storeRows(event: Recorded<ExperimentUploaded>): Promise<RunStatistics> {
     const tenant = event.metadata.tenant!;
     const payload = await this.payloads.read(tenant, event.data.payload.sha256);
-    if (!payload) {
-      this.logger.error(`The body of ${event.stream} is missing: its runs cannot be stored.`);
-      return undefined;
-    }
+    if (!payload) throw new Inapplicable(`The body of ${event.stream} is missing: its runs cannot be stored.`);
     const { data } = event;
     const experiment = idOf(event.stream);
     const { name, id_seed: idSeed = experiment } = data;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { v4 as uuid, v5 } from 'uuid';
 import { PersistRuns } from './persist.follower';
+import { PayloadStore } from './payload.store';
 import { PayloadSweeper } from './payload.sweeper';
 import { experiment, row, startUploading, type Uploading } from './testing/uploading';
 
@@ -326,6 +327,35 @@ describe('JSON that breaks naive code', () => {
       start_time: expect.stringContaining('0001-01-01T00:00:00'),
     });
   });
+});
+
+it('an upload whose body is missing is set aside with its reason, and the others are stored', async () => {
+  const payloads = service.app.get(PayloadStore, { strict: false });
+  const body = JSON.stringify(experiment());
+  const lost = createHash('sha256').update(body).digest('hex');
+  const read = payloads.read.bind(payloads);
+  const spy = jest
+    .spyOn(payloads, 'read')
+    .mockImplementation(async (tenant, sha256) => (sha256 === lost ? undefined : read(tenant, sha256)));
+  const until = async (condition: () => Promise<boolean>) => {
+    for (const end = Date.now() + 30_000; !(await condition());) expect(Date.now()).toBeLessThan(end);
+  };
+  const { id } = (await service.upload(body)).json.experiment;
+  const next = (await service.upload(experiment())).json.experiment;
+  await until(async () => (await session(next.id)).run_count === 1);
+  expect(await session(id)).toMatchObject({ run_count: null });
+  expect(await rows('select consumer, subject, reason from parked_subjects')).toEqual([
+    {
+      consumer: 'persist-runs',
+      subject: `experiment-${id}`,
+      reason: `The body of experiment-${id} is missing: its runs cannot be stored.`,
+    },
+  ]);
+  // Once the body is there again, a retry stores its runs.
+  spy.mockRestore();
+  await rows('update parked_subjects set retry_at = now(), attempts = 0');
+  await until(async () => (await session(id)).run_count === 1);
+  await service.settled();
 });
 
 describe('persisting again', () => {
