@@ -29,7 +29,7 @@ export class AuditModule implements OnModuleInit {
   onModuleInit(): void {
     this.followers.register(auditView);
     this.followers.register(this.seals);
-    const { file, webhook } = this.targets;
-    if (file !== undefined || webhook) this.followers.register(sealSender(this.targets));
+    const { file, webhook, bucket } = this.targets;
+    if (file !== undefined || webhook || bucket) this.followers.register(sealSender(this.targets));
   }
 }

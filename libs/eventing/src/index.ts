@@ -40,4 +40,5 @@ export * from './unreachable';
 export * from './upcasters';
 export * from './master-key';
 export * from './vault';
+export type { LockedBucket } from './s3-bucket';
 export * from './seal-sender';

@@ -22,6 +22,9 @@ import {
   sealText,
   Vault,
 } from '.';
+import { signedHeaders } from './s3-signature';
+
+const CREDENTIALS = { accessKeyId: 'an-id', secretAccessKey: 'a secret', region: 'eu-central-1' };
 
 let database: TestDatabase;
 let store: MemoryEventStore;
@@ -154,6 +157,58 @@ describe('the seals of a log', () => {
     // The first one twice: it was there before the webhook failed.
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toEqual([expected[0], ...expected]);
     rmSync(folder, { recursive: true });
+  });
+
+  it('are put into a bucket with object lock, and a server that locks nothing is not believed', async () => {
+    await project(events);
+    const objects = new Map<string, { body: string; lock?: string; until?: string }>();
+    const refused: string[] = [];
+    let locks = false;
+    const bucket = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        const { url, method, headers } = request as { url: string; method: string; headers: Record<string, string> };
+        const stamp = headers['x-amz-date']!.replace(/^(....)(..)(..T..)(..)/, '$1-$2-$3:$4:');
+        const signed = /SignedHeaders=([^,]+)/.exec(headers.authorization!)![1]!.split(';');
+        const unsigned = ['authorization', 'host', 'x-amz-date', 'x-amz-content-sha256'];
+        const given = Object.fromEntries(
+          signed.filter((name) => !unsigned.includes(name)).map((name) => [name, headers[name]!]),
+        );
+        const of = { method, url: new URL(url, `http://${headers.host}`), headers: given, body };
+        if (signedHeaders(of, CREDENTIALS, new Date(stamp)).authorization !== headers.authorization) {
+          refused.push(`${method} ${url}`);
+          response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
+          return;
+        }
+        const lock = headers['x-amz-object-lock-mode'];
+        const until = headers['x-amz-object-lock-retain-until-date'];
+        if (method === 'PUT') objects.set(url, { body, ...(locks && { lock, until }) });
+        const stored = objects.get(url)?.lock;
+        response.writeHead(200, stored === undefined ? {} : { 'x-amz-object-lock-mode': stored }).end();
+      });
+    });
+    await new Promise<void>((resolve) => bucket.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(bucket.address() as AddressInfo).port}/evidence/of us`;
+    const made = await store.read(SEALS);
+    const send = (secretAccessKey: string) => {
+      const target = { ...CREDENTIALS, secretAccessKey, url, mode: 'COMPLIANCE' as const, retainDays: 30 };
+      const sender = sealSender({ bucket: target });
+      return transaction(database.pool, (tx) => sender.handle(made, tx));
+    };
+    await expect(send('another secret')).rejects.toThrow('SEAL_S3_URL answered 403 SignatureDoesNotMatch to PUT.');
+    expect(refused).toEqual(['PUT /evidence/of%20us/seal-000000000001.json']);
+    await expect(send('a secret')).rejects.toThrow('SEAL_S3_URL shows no lock on a seal');
+    locks = true;
+    await send('a secret');
+    bucket.close();
+    bucket.closeAllConnections();
+    const sealed = (await seals.all()).map((seal) => `${JSON.stringify(seal)}\n`);
+    expect([...objects.values()].map(({ body }) => body)).toEqual(sealed);
+    for (const { lock, until } of objects.values()) {
+      expect(lock).toBe('COMPLIANCE');
+      expect(Date.parse(until!)).toBeGreaterThan(Date.now() + 29 * 24 * 3_600_000);
+    }
   });
 
   it('can be made at any time', async () => {

@@ -1,6 +1,8 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Recorded } from './event';
 import type { Projection } from './followers';
+import type { LogSeal } from './log-seals';
+import { type LockedBucket, putLocked } from './s3-bucket';
 
 const ANSWER_MS = 10_000;
 
@@ -10,10 +12,12 @@ export interface SealTargets {
   readonly file?: string;
   /** Each seal is sent to it as JSON with POST; `token` goes with it as a bearer token. */
   readonly webhook?: { readonly url: string; readonly token?: string };
+  /** Each seal is an object in it, named by its number, that nobody can change or delete for a time. */
+  readonly bucket?: LockedBucket;
 }
 
 /** Sends each seal out once it is made, at least once and in order; tries again for as long as a target fails. */
-export function sealSender({ file, webhook }: SealTargets): Projection {
+export function sealSender({ file, webhook, bucket }: SealTargets): Projection {
   return {
     name: 'log.seals.sent',
     categories: ['logSeals'],
@@ -24,9 +28,16 @@ export function sealSender({ file, webhook }: SealTargets): Projection {
         const text = JSON.stringify(data);
         if (file !== undefined) appendLine(file, text);
         if (webhook) await post(webhook, text);
+        if (bucket) await putLocked(bucket, objectName(data as LogSeal), `${text}\n`);
       }
     },
   };
+}
+
+/** Names sort as the seals follow each other. Seals of earlier versions have no number: their position stands for it. */
+function objectName({ number, position }: LogSeal): string {
+  const place = number === undefined ? `at-${String(position).padStart(20, '0')}` : String(number).padStart(12, '0');
+  return `seal-${place}.json`;
 }
 
 function appendLine(file: string, text: string): void {

@@ -49,7 +49,7 @@ describe('The settings', () => {
       },
       outboundAllow: [],
       webhookRetention: 2_592_000_000,
-      seals: { everyEvents: 10_000, everyMs: 3_600_000, file: undefined, webhook: undefined },
+      seals: { everyEvents: 10_000, everyMs: 3_600_000, file: undefined, webhook: undefined, bucket: undefined },
       edge: {
         rates: {
           key: { requests: 20_000, seconds: 1 },
@@ -92,6 +92,12 @@ describe('The settings', () => {
       SEAL_FILE: '/tmp/seals.jsonl',
       SEAL_WEBHOOK_URL: 'https://evidence.example/seals',
       SEAL_WEBHOOK_TOKEN: 'sixteen-letters-it-has',
+      SEAL_S3_URL: 'https://s3.example/evidence',
+      SEAL_S3_ACCESS_KEY_ID: 'an-id',
+      SEAL_S3_SECRET_ACCESS_KEY: 'a-secret',
+      SEAL_S3_REGION: 'eu-central-1',
+      SEAL_S3_MODE: 'governance',
+      SEAL_S3_RETAIN_DAYS: '30',
     });
     expect(settings).toMatchObject({
       port: 0,
@@ -112,6 +118,14 @@ describe('The settings', () => {
         everyMs: 60_000,
         file: '/tmp/seals.jsonl',
         webhook: { url: 'https://evidence.example/seals', token: 'sixteen-letters-it-has' },
+        bucket: {
+          url: 'https://s3.example/evidence',
+          accessKeyId: 'an-id',
+          secretAccessKey: 'a-secret',
+          region: 'eu-central-1',
+          mode: 'GOVERNANCE',
+          retainDays: 30,
+        },
       },
     });
     expect(settings.masterKeys?.current.key.toString('hex')).toBe('ab'.repeat(32));

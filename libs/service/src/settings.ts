@@ -178,6 +178,17 @@ export function readSettings(env: Environment): Settings {
         read<string | undefined>('SEAL_WEBHOOK_TOKEN', undefined, secretWord(16)),
         mistakes,
       ),
+      bucket: sealBucket(
+        {
+          url: read<string | undefined>('SEAL_S3_URL', undefined, bucketAddress),
+          accessKeyId: read<string | undefined>('SEAL_S3_ACCESS_KEY_ID', undefined, secretWord(1)),
+          secretAccessKey: read<string | undefined>('SEAL_S3_SECRET_ACCESS_KEY', undefined, secretWord(1)),
+          region: read('SEAL_S3_REGION', 'us-east-1', region),
+          mode: read('SEAL_S3_MODE', 'compliance', oneOf(['compliance', 'governance'])),
+          retainDays: read('SEAL_S3_RETAIN_DAYS', 365, whole(1, 36_500)),
+        },
+        mistakes,
+      ),
     },
     webhookRetention: DAY * read('WEBHOOK_LOG_DAYS', 30, whole(1, 3650)),
     kafka: kafkaSettings(read, mistakes),
@@ -254,6 +265,38 @@ function secretWord(least: number): (text: string) => string | Mistake {
 function sealWebhook(url: string | undefined, token: string | undefined, mistakes: string[]): SealTargets['webhook'] {
   if (token !== undefined && url === undefined) mistakes.push('SEAL_WEBHOOK_TOKEN needs SEAL_WEBHOOK_URL.');
   return url === undefined ? undefined : { url, token };
+}
+
+interface BucketSettings {
+  readonly url: string | undefined;
+  readonly accessKeyId: string | undefined;
+  readonly secretAccessKey: string | undefined;
+  readonly region: string;
+  readonly mode: 'compliance' | 'governance';
+  readonly retainDays: number;
+}
+
+function sealBucket(given: BucketSettings, mistakes: string[]): SealTargets['bucket'] {
+  const { url, accessKeyId, secretAccessKey, region, mode, retainDays } = given;
+  if (url !== undefined && accessKeyId !== undefined && secretAccessKey !== undefined) {
+    return { url, accessKeyId, secretAccessKey, region, mode: BUCKET_MODES[mode], retainDays };
+  }
+  if ([url, accessKeyId, secretAccessKey].some((one) => one !== undefined)) {
+    mistakes.push('SEAL_S3_URL, SEAL_S3_ACCESS_KEY_ID and SEAL_S3_SECRET_ACCESS_KEY need one another.');
+  }
+  return undefined;
+}
+
+const BUCKET_MODES = { compliance: 'COMPLIANCE', governance: 'GOVERNANCE' } as const;
+
+function bucketAddress(text: string): string | Mistake {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const usable = url && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '';
+  return usable ? text : new Mistake('must be the address of a bucket like https://s3.example/evidence');
+}
+
+function region(text: string): string | Mistake {
+  return /^[a-z0-9-]{1,64}$/.test(text) ? text : new Mistake('must be the name of a region like eu-central-1');
 }
 
 function webAddress(text: string): string | Mistake {
