@@ -103,6 +103,8 @@ export type FeedbackAdded = DomainEvent<
     readonly run_id: string | null;
     readonly key: string;
     readonly score: number | null;
+    /** JSON text of a score that the number does not give back: true, false, or an integer beyond 2^53. */
+    readonly score_sent?: string;
     readonly value: string | null;
     readonly comment: string | null;
     readonly correction: string | null;

@@ -19,7 +19,7 @@ export const feedback = object('Feedback', {
   created_at: time,
   modified_at: time,
   key: text,
-  score: noted(nullable(number), '1 and 0 for true and false.'),
+  score: noted(either(number, boolean, nothing), 'As sent; true and false count as 1 and 0 in statistics and filters.'),
   value: noted(any, 'As sent.'),
   comment: nullable(text),
   correction: either(free, text, nothing),

@@ -17,6 +17,7 @@ import {
 } from '@fairlead/http';
 import type { FeedbackAdded } from './experiment';
 import type { OpaqueBody } from './opaque.body';
+import { sentScore } from './sent-score';
 import { scoreSchema } from './upload-schema';
 
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
@@ -61,6 +62,15 @@ export const feedbackBody = object(
 );
 export type GivenFeedback = Infer<typeof feedbackBody>;
 
+function scoreData(
+  score: number | boolean | undefined,
+  token = '',
+): Pick<FeedbackAdded['data'], 'score' | 'score_sent'> {
+  if (score === undefined) return { score: null };
+  const sent = sentScore(score, token);
+  return { score: Number(score), ...(sent !== null && { score_sent: sent }) };
+}
+
 /** The event's data: opaque members as the JSON text that was sent, truth values as scores of 1 and 0. */
 export function feedbackData(
   body: OpaqueBody,
@@ -74,7 +84,7 @@ export function feedbackData(
     id,
     run_id: runId,
     key: given.key,
-    score: given.score === undefined ? null : Number(given.score),
+    ...scoreData(given.score, sent.get('score')),
     value: sent.get('value') ?? null,
     comment: sent.get('comment') ?? null,
     correction: sent.get('correction') ?? null,

@@ -26,6 +26,7 @@ export interface FeedbackRow {
   readonly run_id: string | null;
   readonly key: string;
   readonly score: number | null;
+  readonly score_sent?: string | null;
   readonly value: string | null;
   readonly comment: string | null;
   readonly correction: string | null;
@@ -39,7 +40,7 @@ export interface FeedbackRow {
 }
 
 /** Columns of feedback `f` for a `FeedbackRow`. */
-export const FEEDBACK_COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
+export const FEEDBACK_COLUMNS = `f.id, f.session_id, f.run_id, f.key, f.score, f.score_sent, f.value, f.comment, f.correction, f.source_type, f.source_metadata, f.extra,
   ${isoTime('f.created_at')} as created, ${isoTime('f.modified_at')} as modified,
   ${isoTime('(select r.start_time from runs r where r.id = f.run_id and r.tenant_id = f.tenant_id)')} as run_start,
   f.comparative_experiment_id`;
@@ -129,7 +130,7 @@ export function feedbackJson(row: FeedbackRow): string {
     created_at: text(row.created),
     modified_at: text(row.modified),
     key: text(row.key),
-    score: number(row.score),
+    score: row.score_sent ?? number(row.score),
     value: raw(row.value),
     comment: raw(row.comment),
     correction: raw(row.correction),

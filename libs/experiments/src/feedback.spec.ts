@@ -139,7 +139,7 @@ describe('feedback that is added', () => {
     expect(added.json).toMatchObject({
       run_id: run,
       session_id: session,
-      score: 1,
+      score: true,
       value: 'good',
       feedback_source: { type: 'model' },
     });
@@ -162,11 +162,15 @@ describe('feedback that is added', () => {
     expect(configs).toEqual([{ config: '{"type":"continuous","min":0,"max":1}' }]);
   });
 
-  it('is refused when its score cannot be kept exactly', async () => {
-    const answer = await reading.post('/feedback', `{"run_id":"${run}","key":"big","score":9007199254740993}`);
-    expect([answer.status, answer.json.detail[0].loc]).toEqual([422, ['body', 'score']]);
-    expect(answer.json.detail[0].msg).toContain('cannot be kept exactly');
-  });
+  it.each(['true', 'false', '1e300', '9007199254740992', '-9007199254740993', `1${'0'.repeat(30)}`, '0.5', '1'])(
+    'gives the score %s back as it was sent',
+    async (score) => {
+      const added = await reading.post('/feedback', `{"run_id":"${run}","key":"exact","score":${score}}`);
+      expect(added.status).toBe(200);
+      expect(added.text).toContain(`"score":${score},`);
+      expect((await reading.get(`/feedback/${added.json.id}`)).text).toContain(`"score":${score},`);
+    },
+  );
 
   it('comes from the API unless it says otherwise, with the times that it says', async () => {
     const { json } = await reading.post('/feedback', { run_id: run, key: 'plain' });

@@ -47,8 +47,8 @@ async function insertFeedback(
 ): Promise<void> {
   await tx.query(
     `insert into feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction,
-       source_type, source_metadata, extra, created_at, modified_at, comparative_experiment_id)
-     select $1, s.tenant_id, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::uuid from sessions s where s.id = $2
+       source_type, source_metadata, extra, created_at, modified_at, comparative_experiment_id, score_sent)
+     select $1, s.tenant_id, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::uuid, $15 from sessions s where s.id = $2
      on conflict (id, tenant_id) do nothing`,
     [
       data.id,
@@ -65,6 +65,7 @@ async function insertFeedback(
       data.created_at,
       data.modified_at,
       data.comparative_experiment_id ?? null,
+      data.score_sent ?? null,
     ],
   );
   if (data.config === null) return;

@@ -47,7 +47,7 @@ const EXAMPLES = 'examples (id, dataset_id, tenant_id, valid_from, created_at, n
 const RUNS = `runs (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time, end_time,
   status, error, inputs, outputs, extra, row_number)`;
 const FEEDBACK = `feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction, source_type,
-  source_metadata, extra, created_at, modified_at)`;
+  source_metadata, extra, created_at, modified_at, score_sent)`;
 type Ids = [Buffer, Buffer, Buffer];
 
 /** Configurations kept of one upload. */
@@ -233,7 +233,7 @@ export class RunWriter {
   private feedback(feedback: CopyRows, score: StoredScore, run: Buffer | null): void {
     if (score.config) this.configure(score.key.toString(), score.config);
     feedback
-      .row(14)
+      .row(15)
       .field(this.feedbackId(this.scores++))
       .encoded(this.owners.feedback)
       .field(run)
@@ -246,7 +246,8 @@ export class RunWriter {
       .field(score.sourceMetadata)
       .field(score.extra)
       .time(score.createdAt ?? this.time)
-      .time(score.modifiedAt ?? this.time);
+      .time(score.modifiedAt ?? this.time)
+      .field(score.scoreSent);
   }
 
   private configure(key: string, config: Buffer): void {

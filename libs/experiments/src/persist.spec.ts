@@ -286,6 +286,28 @@ describe('JSON that breaks naive code', () => {
     expect((await service.get(`/api/v1/sessions/${id}`)).text).toContain(`"extra":{"metadata":${json}}`);
   });
 
+  it('is the empty name of a run: it is named after the experiment', async () => {
+    const { id } = await persisted(experiment({ experiment_name: 'named so' }, [row({ run_name: '' }), row()]));
+    expect((await rows('select name from runs where session_id = $1', id)).map(({ name }) => name)).toEqual([
+      'named so',
+      'named so',
+    ]);
+  });
+
+  it('is a score: what its number does not give back is kept as text', async () => {
+    const sent = ['true', 'false', '1e300', '9007199254740992', '9007199254740993', '1.0', '2', '"0.5"', 'null'];
+    const scores = sent.map((_, n) => ({ key: `k${n}`, score: `@${n}` }));
+    const text = JSON.stringify(experiment({}, [row({ evaluation_scores: scores })]));
+    const { id } = await persisted(text.replaceAll(/"@(\d)"/g, (_, n) => sent[Number(n)]!));
+    const read = (await service.get(`/api/v1/feedback?session=${id}`)).text;
+    const given = [...read.matchAll(/"key":"k(\d)","score":([^,]+),/g)].sort().map(([, , score]) => score);
+    expect(given).toEqual(['true', 'false', '1e300', '9007199254740992', '9007199254740993', '1', '2', '0.5', 'null']);
+    const stored = await rows('select score from feedback where session_id = $1 order by key', id);
+    expect(stored.map(({ score }) => score)).toEqual([1, 0, 1e300, 2 ** 53, 2 ** 53, 1, 2, 0.5, null]);
+    const { feedback_stats: stats } = (await service.get(`/api/v1/sessions/${id}`)).json;
+    expect([stats.k0.avg, stats.k2.max, stats.k4.n]).toEqual([1, 1e300, 1]);
+  });
+
   it.each([
     ['error', String.raw`"\u0000 \ud800 \u00e9"`],
     ['comment', String.raw`"\u0000 \ud800 \u00e9"`],

@@ -1,6 +1,7 @@
 import { canonicalUuid, datetime, INVALID, ParseContext, type Schema } from '@fairlead/http';
 import { MemberNames, type NamedMembers } from './json-members';
 import { elementSlices } from './json-slices';
+import { isLarge, sentScore } from './sent-score';
 import { scoreSchema } from './upload-schema';
 
 /** One element of `results`, its opaque members as the bytes that were sent. Times in microseconds since 1970. */
@@ -25,6 +26,8 @@ export interface StoredScore {
   /** UTF-8 */
   readonly key: Buffer;
   readonly score: number | null;
+  /** JSON text of the score where the number does not give it back. */
+  readonly scoreSent: Buffer | null;
   readonly value: Buffer | null;
   readonly comment: Buffer | null;
   readonly correction: Buffer | null;
@@ -62,7 +65,7 @@ export function readRow(json: Buffer): StoredRow {
   const metadata = members.raw('run_metadata');
   return {
     id: canonicalUuid(String(members.value('row_id'))) ?? '',
-    name: members.characters('run_name'),
+    name: notEmpty(members.characters('run_name')),
     start: parsed(members, 'start_time', TIME)?.micros ?? 0,
     end: parsed(members, 'end_time', TIME)?.micros ?? 0,
     inputs: members.raw('inputs') ?? NO_INPUTS,
@@ -84,6 +87,7 @@ export function readScore(json: Buffer): StoredScore {
   return {
     key: members.characters('key') ?? NOTHING,
     score: score === null ? null : Number(score),
+    scoreSent: sentBytes(score, members),
     value: members.raw('value'),
     comment: members.raw('comment'),
     correction: members.raw('correction'),
@@ -94,6 +98,16 @@ export function readScore(json: Buffer): StoredScore {
     createdAt: parsed(members, 'created_at', TIME)?.micros ?? null,
     modifiedAt: parsed(members, 'modified_at', TIME)?.micros ?? null,
   };
+}
+
+function sentBytes(score: number | boolean | null, members: NamedMembers<'score'>): Buffer | null {
+  if (score === null || (typeof score === 'number' && !isLarge(score))) return null;
+  const sent = sentScore(score, members.raw('score')!.toString('latin1'));
+  return sent === null ? null : Buffer.from(sent);
+}
+
+function notEmpty(characters: Buffer | null): Buffer | null {
+  return characters?.length === 0 ? null : characters;
 }
 
 function parsed<Name extends string, T>(members: NamedMembers<Name>, name: Name, schema: Schema<T>): T | null {

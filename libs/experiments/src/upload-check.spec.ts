@@ -178,7 +178,7 @@ describe('the check of an upload', () => {
   it.each([
     ['score', 'NaN-like text', 'nan'],
     ['score', 'text', 'a'],
-    ['score', 'an integer beyond 2^53', 9007199254740993n],
+    ['score', 'more than a number holds', '1e400'],
     ['value', 'a list', []],
     ['comment', 'a number', 1],
     ['feedback_source', 'an unknown source', { type: 'human' }],
@@ -191,8 +191,7 @@ describe('the check of an upload', () => {
     ['created_at', 'no time', 'yesterday'],
   ])('refuses as %s of a score %s', (member, _, value) => {
     const text = JSON.stringify(experiment({}, [row({ evaluation_scores: [{ key: 'k', [member]: '@' }] })]));
-    const json = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
-    const found = problems(text.replace('"@"', json));
+    const found = problems(text.replace('"@"', JSON.stringify(value)));
     expect(found.length).toBeGreaterThan(0);
     for (const [, place] of found) expect(place).toContain(`body.results.0.evaluation_scores.0.${member}`);
   });

@@ -10,7 +10,6 @@ import {
   object,
   optional,
   rawDict,
-  refine,
   str,
   union,
   uuid,
@@ -19,12 +18,6 @@ import {
 /** Longest name that the index on names can hold. */
 const MOST_NAME = 512;
 const SOURCES = ['app', 'api', 'model', 'auto_eval'] as const;
-
-/** Scores are stored as 64-bit floating point numbers. */
-function keptExactly(score: number | boolean): string | undefined {
-  if (typeof score === 'boolean' || !Number.isInteger(score) || Number.isSafeInteger(score)) return undefined;
-  return 'integers beyond 2^53 cannot be kept exactly';
-}
 
 /** Text that is stored as the JSON token it was sent as. */
 const anyText = () => str({ anyText: true });
@@ -42,7 +35,7 @@ const feedbackConfig = object(
 );
 
 /** A number, or true and false for 1 and 0. */
-export const scoreSchema = refine(union(num(), int(), bool()), keptExactly);
+export const scoreSchema = union(num(), int(), bool());
 
 /** A score of a run or of a whole experiment. */
 export const feedbackSchema = object(

@@ -5,6 +5,7 @@ import { ReadIndexes1763600002000 } from './1763600002000-read-indexes';
 import { Comparisons1763600003000 } from './1763600003000-comparisons';
 import { KeptParts1764000000200 } from './1764000000200-kept-parts';
 import { RunAttachments1764000000400 } from './1764000000400-run-attachments';
+import { SentScores1764000016200 } from './1764000016200-sent-scores';
 import { RunUsage1764000000300 } from './1764000000300-run-usage';
 import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
 import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
@@ -20,4 +21,5 @@ export const experimentsMigrations: MigrationClass[] = [
   KeptParts1764000000200,
   RunUsage1764000000300,
   RunAttachments1764000000400,
+  SentScores1764000016200,
 ];

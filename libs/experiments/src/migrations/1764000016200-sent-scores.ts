@@ -1,0 +1,14 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Scores as they were sent, where the number that is stored for them does not give them back. */
+export class SentScores1764000016200 implements MigrationInterface {
+  readonly name = 'SentScores1764000016200';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('alter table feedback add column score_sent text');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('alter table feedback drop column score_sent');
+  }
+}
