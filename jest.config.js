@@ -34,6 +34,8 @@ module.exports = {
   transformIgnorePatterns: [
     '/node_modules/(?!(@nestjs|@seriousme|@kubernetes|@opentelemetry/otlp-exporter-base|file-type|strtok3|token-types|uint8array-extras|@tokenizer|@borewit|load-esm|iterare|octokit|@octokit|universal-user-agent|universal-github-app-jwt|before-after-hook|toad-cache|json-with-bigint|uid|uuid|cookie|content-disposition|content-type|openid-client|oauth4webapi|jose)/)',
   ],
+  runtime: '<rootDir>/tools/test/runtime.cjs',
+  testSequencer: '<rootDir>/tools/test/sequencer.cjs',
   globalSetup: '<rootDir>/libs/postgres/src/testing/global-setup.ts',
   globalTeardown: '<rootDir>/libs/postgres/src/testing/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
