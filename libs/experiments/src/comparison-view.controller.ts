@@ -20,6 +20,7 @@ import {
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
+import { RunAttachments } from './attachment.urls';
 import { csvLine } from './compare.export';
 import { exampleIdAt } from './compare.scores';
 import { Comparisons } from './compare.service';
@@ -73,6 +74,7 @@ export class ComparisonViewController {
   constructor(
     private readonly pool: Pool,
     private readonly comparisons: Comparisons,
+    private readonly attachments: RunAttachments,
   ) {}
 
   @Post()
@@ -105,6 +107,7 @@ export class ComparisonViewController {
           sessionIds: filter.sessionIds,
           preview: body.preview,
           comparativeExperiment: body.comparative_experiment_id,
+          links: this.attachments.links(request),
         },
       );
     if (query.format !== 'csv') return Readable.from(pieces('[', batches(keys), render, ']'));

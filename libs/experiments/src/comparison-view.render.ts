@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { attachmentUrls, type AttachmentLinks } from './attachment.urls';
 import { preview } from './compare.json';
 import { exampleMembers, readCurrentExamples } from './examples.queries';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';
@@ -14,6 +15,7 @@ export interface Shown {
   readonly preview: boolean;
   /** Feedback of this comparison, beside that on each run by itself. */
   readonly comparativeExperiment?: string;
+  readonly links: AttachmentLinks;
 }
 
 const PREVIEW_BYTES = 1024;
@@ -101,8 +103,9 @@ export async function renderExamples(
 
 async function renderRuns(pool: Pool, tenantId: string, runs: readonly RunRow[], shown: Shown): Promise<string[]> {
   const ids = runs.map(({ id }) => id);
-  const [statistics, feedback] = await Promise.all([
+  const [statistics, urls, feedback] = await Promise.all([
     runFeedbackStatistics(pool, tenantId, ids),
+    Promise.all(runs.map(async (run) => attachmentUrls(await shown.links(run)))),
     pool.query<FeedbackRow>(
       `select ${FEEDBACK_COLUMNS} from feedback f
        where f.run_id = any($1::uuid[]) and f.tenant_id = $3 and (f.comparative_experiment_id is null or f.comparative_experiment_id = $2)
@@ -112,9 +115,9 @@ async function renderRuns(pool: Pool, tenantId: string, runs: readonly RunRow[],
   ]);
   const byRun = new Map<string | null, FeedbackRow[]>();
   for (const row of feedback.rows) byRun.set(row.run_id, [...(byRun.get(row.run_id) ?? []), row]);
-  return runs.map((run) => {
+  return runs.map((run, nth) => {
     const members: Record<string, string> = {
-      ...runMembers(run, statistics.get(run.id)),
+      ...runMembers(run, statistics.get(run.id), urls[nth]),
       feedbacks: array((byRun.get(run.id) ?? []).map(feedbackJson)),
     };
     for (const name of LEFT_OUT) delete members[name];

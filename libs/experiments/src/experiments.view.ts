@@ -2,7 +2,14 @@ import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from './dataset';
 import { applyDatasetDeleted, applySessionDeleted } from './deletions.view';
-import type { ExperimentEvent, ExperimentUploaded, FeedbackAwaited, RunsPersisted, SessionCreated } from './experiment';
+import type {
+  ExperimentEvent,
+  ExperimentUploaded,
+  FeedbackAwaited,
+  RunsPersisted,
+  RunsReceived,
+  SessionCreated,
+} from './experiment';
 import { applyFeedbackAdded, applyFeedbackAwaited, refreshFeedbackStats, settleFeedback } from './feedback.view';
 import { applyRunsReceived, refreshRunStats } from './live-runs.view';
 import { applySessionPatched } from './sessions.view';
@@ -28,12 +35,15 @@ export const experimentsView: Projection = {
         if (session) fedBack.add(session);
         continue;
       }
+      if (event.type === 'RunsReceived') {
+        for (const session of await applyRunsReceived(event, tx)) running.add(session);
+        continue;
+      }
       await apply(event, tx);
-      if (event.type === 'RunsReceived' || event.type === 'RunsPersisted') stored.add(idOf(event.stream));
-      if (event.type === 'RunsReceived') running.add(idOf(event.stream));
+      if (event.type === 'RunsPersisted') stored.add(idOf(event.stream));
       if (event.type === 'FeedbackAdded' || wasFedBackMeanwhile(event)) fedBack.add(idOf(event.stream));
     }
-    for (const session of stored) if (await settleFeedback(tx, session)) fedBack.add(session);
+    for (const session of new Set([...stored, ...running])) if (await settleFeedback(tx, session)) fedBack.add(session);
     for (const session of running) await refreshRunStats(tx, session);
     for (const session of fedBack) await refreshFeedbackStats(tx, session);
   },
@@ -44,7 +54,7 @@ function wasFedBackMeanwhile({ type, version }: Event): boolean {
   return type === 'RunsPersisted' && version > 2;
 }
 
-async function apply(event: Event, tx: PoolClient): Promise<void> {
+async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClient): Promise<void> {
   switch (event.type) {
     case 'DatasetCreated':
       return applyDatasetCreated(event, tx);
@@ -62,8 +72,6 @@ async function apply(event: Event, tx: PoolClient): Promise<void> {
       return applySessionPatched(event, tx);
     case 'RunsPersisted':
       return applyRunsPersisted(event, tx);
-    case 'RunsReceived':
-      return applyRunsReceived(event, tx);
     case 'FeedbackAdded':
       return applyFeedbackAdded(event, tx);
     case 'SessionDeleted':

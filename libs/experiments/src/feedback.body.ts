@@ -71,6 +71,19 @@ function scoreData(
   return { score: Number(score), ...(sent !== null && { score_sent: sent }) };
 }
 
+/** The time of the run and its trace are known from the run. */
+const KEPT: ReadonlySet<string> = new Set([
+  ...['created_at', 'modified_at', 'key', 'score', 'value', 'comment', 'correction', 'comparative_experiment_id'],
+  ...['run_id', 'session_id', 'trace_id', 'start_time', 'id', 'feedback_source', 'feedback_config', 'extra'],
+]);
+const KEPT_OF_SOURCE: ReadonlySet<string> = new Set(['type', 'metadata']);
+
+/** Names of the members that were sent and are not kept. */
+export function ignoredFeedback(body: OpaqueBody): string[] {
+  const ofSource = body.others(KEPT_OF_SOURCE, 'feedback_source').map((name) => `feedback_source.${name}`);
+  return [...body.others(KEPT), ...ofSource];
+}
+
 /** The event's data: opaque members as the JSON text that was sent, truth values as scores of 1 and 0. */
 export function feedbackData(
   body: OpaqueBody,

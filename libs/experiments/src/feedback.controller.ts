@@ -18,14 +18,15 @@ import {
   str,
   uuid,
   validateRequest,
+  warnOfIgnored,
 } from '@fairlead/http';
-import { Controller, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import { comparativeExperimentModel } from './comparative-experiment';
 import { experimentsView } from './experiments.view';
-import { feedbackBody, feedbackData, SOURCES } from './feedback.body';
+import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback.body';
 import { feedback as answered } from './feedback.answers.schema';
 import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject } from './feedback.queries';
 import { readOpaqueBody } from './opaque.body';
@@ -108,8 +109,9 @@ export class FeedbackController {
     body: feedbackBody,
     answers: { 200: answered, 404: 'There is no such run, session or comparative experiment.' },
     takes: ['x-reason'],
+    gives: ['Warning'],
   })
-  async add(@Req() request: FastifyRequest): Promise<string> {
+  async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     const { tenantId } = request.actor;
     const sent = await readOpaqueBody(request);
     const given = body(feedbackBody, request);
@@ -125,6 +127,7 @@ export class FeedbackController {
     if (given.session_id && given.session_id !== session_id)
       throw new BadRequest('The run is not of the session named by session_id.');
     if (given.comparative_experiment_id) await this.mustCompare(tenantId, given.comparative_experiment_id);
+    warnOfIgnored(reply, ignoredFeedback(sent));
     const stored = given.id && (await findFeedback(this.pool, tenantId, given.id));
     if (stored) return stored;
     const data = feedbackData(sent, given, given.id ?? newId(), runId ?? null);

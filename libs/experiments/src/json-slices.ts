@@ -55,6 +55,11 @@ export function present(slice: Buffer | undefined): Buffer | undefined {
   return slice === undefined || (slice.length === 4 && slice[0] === 0x6e) ? undefined : slice;
 }
 
+/** Whether nothing is lost with a value: null, and what is empty. */
+export function isNothing(slice: Buffer): boolean {
+  return slice.length <= 4 && ['null', '""', '[]', '{}'].includes(slice.toString('latin1'));
+}
+
 function skipSpace(json: Buffer, start: number): number {
   let i = start;
   while (i < json.length && json[i]! <= 0x20) i++;

@@ -10,6 +10,8 @@ export interface SentFeedback {
   readonly data: FeedbackAdded['data'];
   /** The session that it names. */
   readonly sessionId?: string;
+  /** Members that were sent and are not kept. */
+  readonly ignored: readonly string[];
 }
 
 /** Feedback of a workspace that may wait for its runs. */

@@ -84,6 +84,22 @@ describe('Feedback among the parts of a request', () => {
     expect((await reading.pool.query('select 1 from awaited_feedback')).rowCount).toBe(0);
   });
 
+  it('does not wait for a run whose session was deleted before the run was stored', async () => {
+    const late = run({ session_name: 'short-lived' });
+    await reading.post('/runs', run({ session_name: 'short-lived' }));
+    const { id } = await session('short-lived');
+    await multipart({ [`feedback.${newId()}`]: feedbackOn(late) });
+    const waiting = async () =>
+      (await reading.pool.query('select 1 from awaited_feedback where run_id = $1', [late.id])).rowCount;
+    expect(await waiting()).toBe(1);
+    await reading.send('DELETE', `/sessions/${id}`);
+    const runs = [{ id: late.id, name: 'late' }];
+    const event = { type: 'RunsReceived', data: { runs } };
+    const { position } = await reading.store.append(`experiment-${id}`, 'any', [event], { tenant: reading.tenants.a });
+    expect(await reading.followers.passed(position, undefined, 10_000)).toBe(true);
+    expect(await waiting()).toBe(0);
+  });
+
   it('never reaches a run of another workspace, neither one that is there nor one that comes', async () => {
     const [known, coming] = [run({ session_name: 'mine' }), run({ session_name: 'mine' })];
     await reading.post('/runs', known);
@@ -137,6 +153,31 @@ describe('What is sent and not kept', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, nth) => [`unknown-${nth}`, 1]));
     expect(String((await reading.post('/runs', run(many))).headers.warning).length).toBeLessThan(1000);
     expect((await multipart({ 'note.1': 'x' })).status).toBe(422);
+  });
+
+  it('is named for feedback too, on its own and among parts', async () => {
+    const sent = run({ session_name: 'odd feedback' });
+    await reading.post('/runs', sent);
+    const known = {
+      feedback_source: { type: 'api', metadata: { a: 1 } },
+      extra: { a: 1 },
+      comment: 'why',
+      id: newId(),
+    };
+    const odd = { feedback_group_id: newId(), error: true, unheard: { a: 1 }, empty: [], correction: null };
+    const feedback_source = { type: 'model', user_id: newId() };
+    const warning = '299 - "Not kept: feedback_group_id, error, unheard, feedback_source.user_id"';
+    expect((await reading.post('/feedback', feedbackOn(sent, known))).headers.warning).toBeUndefined();
+    for (const id of [newId(), known.id])
+      expect((await reading.post('/feedback', feedbackOn(sent, { ...odd, id, feedback_source }))).headers.warning).toBe(
+        warning,
+      );
+    const [plain, other] = [newId(), newId()];
+    const part = (members: object) => feedbackOn(sent, members);
+    expect((await multipart({ [`feedback.${plain}`]: part({ comment: 'why' }) })).headers.warning).toBeUndefined();
+    const answer = await multipart({ [`feedback.${other}`]: part({ ...odd, feedback_source }) });
+    expect([answer.status, answer.headers.warning]).toEqual([202, warning]);
+    expect(await read(other)).toMatchObject({ feedback_source: { type: 'model' }, key: 'correct' });
   });
 
   it('is not how a run was made', async () => {

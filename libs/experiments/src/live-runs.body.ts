@@ -18,8 +18,8 @@ import {
   validate,
 } from '@fairlead/http';
 import type { RunAttachment, RunChange } from './experiment';
-import { feedbackBody, feedbackData } from './feedback.body';
-import { elementSlices, memberSlices, present } from './json-slices';
+import { feedbackBody, feedbackData, ignoredFeedback } from './feedback.body';
+import { elementSlices, isNothing, memberSlices, present } from './json-slices';
 import type { SentFeedback } from './live-feedback.commands';
 import { MalformedMultipart, multipartParts, type Part } from './multipart';
 import { OpaqueBody } from './opaque.body';
@@ -186,7 +186,9 @@ function readFeedback(json: Buffer, id: string, part: string): SentFeedback {
   if (runId === undefined && given.session_id === undefined) {
     throw Unprocessable.at(['body', part], 'needs a run_id, a trace_id or a session_id');
   }
-  return { data: feedbackData(new OpaqueBody(json), given, id, runId ?? null), sessionId: given.session_id };
+  const sent = new OpaqueBody(json);
+  const data = feedbackData(sent, given, id, runId ?? null);
+  return { data, sessionId: given.session_id, ignored: ignoredFeedback(sent) };
 }
 
 function joined(parts: ReadonlyMap<string, Buffer>): Buffer {
@@ -204,9 +206,4 @@ function sentRun(given: Infer<typeof runBody>, slices: ReadonlyMap<string, Buffe
   const times = { start_time: given.start_time?.iso, end_time: given.end_time?.iso };
   const ignored = [...slices].flatMap(([member, slice]) => (KNOWN.has(member) || isNothing(slice) ? [] : member));
   return { change: { ...plain, ...times, ...Object.fromEntries(opaque) }, sessionId, sessionName, ignored };
-}
-
-/** Whether nothing is lost with a value: null, and what is empty. */
-function isNothing(slice: Buffer): boolean {
-  return slice.length <= 4 && ['null', '""', '[]', '{}'].includes(slice.toString('latin1'));
 }

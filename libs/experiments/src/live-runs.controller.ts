@@ -111,7 +111,7 @@ export class LiveRunsController {
     const { runs, feedback, ignored } = sent;
     if (runs.length + feedback.length > 0)
       await receiveRuns(this, request.actor.tenantId, sent, this.payloads, metadataOf(request));
-    warnOfIgnored(reply, [...ignored, ...runs.flatMap((run) => run.ignored)]);
+    warnOfIgnored(reply, [...ignored, ...[...runs, ...feedback].flatMap((one) => one.ignored)]);
     return {};
   }
 }

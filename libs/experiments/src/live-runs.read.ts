@@ -26,7 +26,7 @@ export interface BodyToRead {
   readonly most: number;
 }
 
-/** Names of members that are not kept, of all runs of a body together. */
+/** Names of members that are not kept, of all runs and feedback of a body together. */
 const MOST_IGNORED = 1000;
 
 /** What a body holds. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
@@ -45,7 +45,7 @@ export function readRunBody({ kind, body, argument, most }: BodyToRead): SentPar
   };
   return {
     runs: runs.map((run) => ({ ...run, ignored: named(run.ignored) })),
-    feedback,
+    feedback: feedback.map((one) => ({ ...one, ignored: named(one.ignored) })),
     contents,
     ignored: named(ignored),
   };

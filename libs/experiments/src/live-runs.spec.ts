@@ -187,6 +187,31 @@ describe('A run that is sent while it happens', () => {
     expect(await session(name)).toMatchObject({ run_count: 6 });
   });
 
+  it('is stored once, with what both requests say, when two send it to two sessions at once', async () => {
+    const [first, second] = [
+      await reading.post('/sessions', { name: 'one' }),
+      await reading.post('/sessions', { name: 'two' }),
+    ];
+    const id = newId();
+    const received = (session: string, members: object) =>
+      reading.store.append(
+        `experiment-${session}`,
+        'any',
+        [{ type: 'RunsReceived', data: { runs: [{ id, ...members }] } }],
+        { tenant: reading.tenants.a },
+      );
+    // Neither of them knew of the other when it was recorded.
+    await received(first.json.id, { name: 'of one', start_time, inputs: '{"q":1}' });
+    const attachments = [{ name: 'note', type: 'text/plain', sha256: 'a'.repeat(64), bytes: 1 }];
+    const { position } = await received(second.json.id, { end_time, outputs: '{"a":2}', attachments });
+    expect(await reading.followers.passed(position, undefined, 10_000)).toBe(true);
+    const stored = await read(id);
+    expect(stored).toMatchObject({ session_id: first.json.id, name: 'of one', inputs: { q: 1 }, outputs: { a: 2 } });
+    expect(Object.keys(stored.s3_urls)).toEqual(['attachment.note']);
+    expect(await session('one')).toMatchObject({ run_count: 1, latency_p50: 0.5 });
+    expect(await session('two')).toMatchObject({ run_count: 0 });
+  });
+
   it('is checked', async () => {
     expect((await reading.post('/runs', { name: 'no id' })).status).toBe(422);
     expect((await reading.post('/runs/batch', { post: [{ id: newId(), inputs: 3 }] })).json.detail[0].loc).toEqual([

@@ -1,4 +1,4 @@
-import { idOf, type Recorded } from '@fairlead/eventing';
+import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { RunAttachment, RunChange, RunsReceived } from './experiment';
 import { sessionFeedbackStatistics } from './feedback.statistics';
@@ -8,18 +8,41 @@ import { latencyOf } from './sql';
 /** What is stored of a run that says nothing of it. */
 const UNNAMED = 'Unnamed';
 
-/** Stores new runs and adds to known ones, in the order they were sent. Repeating it changes nothing. */
-export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolClient): Promise<void> {
+/**
+ * Stores new runs and adds to known ones, in the order they were sent; answers the sessions of these runs. A run that two
+ * requests sent to two sessions at once is in the session that was recorded first, and holds what both said, as when one
+ * comes after the other. Repeating it changes nothing.
+ */
+export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolClient): Promise<ReadonlySet<string>> {
+  const named = idOf(event.stream);
+  const sessions = new Set([named]);
   for (const run of event.data.runs) {
-    await applyRun(idOf(event.stream), run, event.time, tx);
-    if (run.attachments) await applyAttachments(idOf(event.stream), run.id, run.attachments, tx);
+    const session = await applyRun(named, run, event.time, tx);
+    if (session === undefined) {
+      await requireGone(named, run.id, tx);
+      // Feedback on it would wait for ever.
+      await tx.query('delete from awaited_feedback where tenant_id = $1 and run_id = $2', [
+        event.metadata.tenant,
+        run.id,
+      ]);
+      continue;
+    }
+    sessions.add(session);
+    if (run.attachments) await applyAttachments(session, run.id, run.attachments, tx);
   }
+  return sessions;
 }
 
-/** A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
-async function applyRun(session: string, run: RunChange, time: string, tx: PoolClient): Promise<void> {
+/** Why a run was not stored: its session was deleted. @throws Inapplicable when its id is a run of an upload */
+async function requireGone(session: string, run: string, tx: PoolClient): Promise<void> {
+  const { rowCount } = await tx.query('select 1 from sessions where id = $1', [session]);
+  if (rowCount) throw new Inapplicable(`The id ${run} belongs to a run of an upload, which stays as it is.`);
+}
+
+/** Answers the session of the run, if it was stored. A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
+async function applyRun(session: string, run: RunChange, time: string, tx: PoolClient): Promise<string | undefined> {
   const usage = usageOf(run);
-  await tx.query({
+  const { rows } = await tx.query<{ session_id: string }>({
     name: 'apply live run',
     text: `
       insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
@@ -34,8 +57,10 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         on e.dataset_id = s.reference_dataset_id and e.id = $3::uuid and e.valid_to is null
       where s.id = $2
       on conflict (id, tenant_id) do update set
-        dataset_id = coalesce(excluded.dataset_id, r.dataset_id), example_id = coalesce($3::uuid, r.example_id),
-        example_from = coalesce(r.example_from, excluded.example_from), name = coalesce($4, r.name),
+        dataset_id = case when r.session_id = excluded.session_id then coalesce(excluded.dataset_id, r.dataset_id) else r.dataset_id end,
+        example_id = coalesce($3::uuid, r.example_id),
+        example_from = case when r.session_id = excluded.session_id then coalesce(r.example_from, excluded.example_from) else r.example_from end,
+        name = coalesce($4, r.name),
         run_type = coalesce($5, r.run_type), start_time = coalesce($6::timestamptz, r.start_time),
         end_time = coalesce($7::timestamptz, r.end_time), error = coalesce($9, r.error),
         status = case when coalesce($9, r.error) is not null then 'error'
@@ -45,7 +70,9 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         parent_run_id = coalesce($15::uuid, r.parent_run_id), trace_id = coalesce($16::uuid, r.trace_id),
         dotted_order = coalesce($17, r.dotted_order), serialized = coalesce($18, r.serialized),
         ${USAGE_MEMBERS.map((name) => `${name} = coalesce(excluded.${name}, r.${name})`).join(', ')}
-      where r.session_id = excluded.session_id`,
+      where r.session_id = excluded.session_id
+        or exists (select from sessions o where o.id = r.session_id and o.payload_sha256 is null)
+      returning r.session_id`,
     values: [
       run.id,
       session,
@@ -68,6 +95,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
       ...USAGE_MEMBERS.map((name) => usage[name]),
     ],
   });
+  return rows[0]?.session_id;
 }
 
 async function applyAttachments(

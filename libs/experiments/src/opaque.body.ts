@@ -1,6 +1,6 @@
 import { parseJson, readStream, requireJson, UnsupportedMediaType } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
-import { memberSlices, present } from './json-slices';
+import { isNothing, memberSlices, present } from './json-slices';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_DEPTH = 100;
@@ -20,6 +20,13 @@ export class OpaqueBody {
       if (present(slice)) texts.set(name, slice.toString('utf8'));
     }
     return texts;
+  }
+
+  /** Names of the members, of the body or of the member `within`, that hold something and are not among the known ones. */
+  others(known: ReadonlySet<string>, within?: string): string[] {
+    const outer = within === undefined ? this.bytes : present(memberSlices(this.bytes).get(within));
+    const slices = outer ? [...memberSlices(outer)] : [];
+    return slices.flatMap(([name, slice]) => (known.has(name) || isNothing(slice) ? [] : name));
   }
 }
 

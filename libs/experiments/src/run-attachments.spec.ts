@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { v4 as newId } from 'uuid';
 import { PayloadSweeper } from './payload.sweeper';
-import { startUploading, type Uploading } from './testing/uploading';
+import { experiment, startUploading, type Uploading } from './testing/uploading';
 
 let service: Uploading;
 beforeAll(async () => {
@@ -46,6 +46,29 @@ async function attached(data: Buffer, session = `session ${newId()}`, type = 'im
 const kept = async () => (await service.pool.query<{ bytes: string }>('select bytes from payloads')).rows;
 
 describe('an attachment of a run', () => {
+  it('is named by comparison views too', async () => {
+    const dataset_name = newId();
+    const uploaded = await service.upload(experiment({ dataset_name }));
+    await service.settled();
+    const reference_dataset_id = uploaded.json.dataset.id as string;
+    const examples = await service.get(`/api/v1/examples?dataset=${reference_dataset_id}`);
+    const headers = { 'x-api-key': 'a', 'content-type': 'application/json' };
+    const post = (path: string, body: object) => service.send('POST', path, [JSON.stringify(body)], headers);
+    const created = await post('/api/v1/sessions', { name: newId(), reference_dataset_id });
+    const id = newId();
+    const json = { id, name: 'answer', session_id: created.json.id, reference_example_id: examples.json[0].id };
+    const note = Buffer.from('seen');
+    const parts: Part[] = [[`post.${id}`, 'application/json', Buffer.from(JSON.stringify(json))]];
+    expect((await send(...parts, [`attachment.${id}.note`, 'text/plain', note])).status).toBe(202);
+    const view = { session_ids: [created.json.id, uploaded.json.experiment.id] };
+    const shown = (await post(`/api/v1/datasets/${reference_dataset_id}/runs`, view)).json[0].runs;
+    expect(shown.map((run: { id: string; s3_urls: object | null }) => [run.id === id, run.s3_urls === null])).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    expect((await fetched(shown[0].s3_urls['attachment.note'].presigned_url)).body).toEqual(note);
+  });
+
   it('is given back byte for byte at the address that the run names, and never as a page', async () => {
     const [large, page] = [randomBytes(3_000_001), Buffer.from('<script>alert(1)</script>')];
     const id = newId();
