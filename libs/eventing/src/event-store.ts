@@ -58,6 +58,14 @@ export abstract class EventStore {
   /** Position of the newest event, 0 when there is none. */
   abstract head(): Promise<bigint>;
 
+  /** The event at a position, undefined when there is none. */
+  abstract at(position: bigint): Promise<Recorded | undefined>;
+
+  /** Position of the newest record of any kind: not below `head`, and above it where the server adds records of its own. */
+  async end(): Promise<bigint> {
+    return this.head();
+  }
+
   /** The streams that were deleted, or cut off at their beginning, in the server and not by Fairlead. */
   async deletedStreams(): Promise<readonly string[]> {
     return [];

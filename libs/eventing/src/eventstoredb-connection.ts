@@ -4,6 +4,7 @@ import { ErrorType, EventStoreDBClient, isCommandError, type StreamingRead } fro
 import type { Channel } from '@grpc/grpc-js';
 import { StreamDeleted } from './event-store';
 import { findLeader, NoLeader, nodesOf } from './eventstoredb-leader';
+import { OlderLog } from './older-log';
 
 /** Milliseconds that one attempt may be without progress, and after which no further attempt is made. */
 export interface TimeLimits {
@@ -59,6 +60,8 @@ export class EventStoreDbConnection {
   constructor(
     private readonly url: string,
     readonly limits: TimeLimits = LIMITS,
+    /** Called whenever the server, or what answers in its place afterwards, may be another one. */
+    private readonly lost: () => void = () => undefined,
   ) {
     allowAddressesAsNames();
     this.nodes = nodesOf(url);
@@ -83,7 +86,8 @@ export class EventStoreDbConnection {
         const attempt = this.limits.attempt + more;
         return await inTime(attempt, replaced.signal, doubt, (signal, alive) => work(client, signal, alive));
       } catch (error) {
-        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted) throw error;
+        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted || error instanceof OlderLog) throw error;
+        this.lost();
         if (Date.now() + pause > end) throw new EventStoreUnreachable(error);
         // A client that found no leader does not look again.
         if (isSilence(error) || error instanceof NoLeader) this.replace(line);
@@ -100,6 +104,7 @@ export class EventStoreDbConnection {
   /** A new channel: the old one may hang on a connection that is dead, or wait longer and longer between attempts. */
   private replace(silent: Line): void {
     if (this.line !== silent) return;
+    this.lost();
     this.line = this.connect();
     closeChannel(silent.client);
     silent.replaced.abort();

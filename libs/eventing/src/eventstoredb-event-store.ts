@@ -29,6 +29,7 @@ import {
 } from './event-store';
 import { EventStoreDbBatches } from './eventstoredb-batches';
 import { EventStoreDbCatchUp } from './eventstoredb-catch-up';
+import { EventStoreDbContinuity } from './eventstoredb-continuity';
 import { EventStoreDbConnection, reading, type TimeLimits } from './eventstoredb-connection';
 import {
   hasOriginalTime,
@@ -43,6 +44,7 @@ import { from } from './eventstoredb-subscription';
 import { EventStoreDbTail } from './eventstoredb-tail';
 import { StreamTimes } from './eventstoredb-times';
 import { Listener } from './listener';
+import { holds } from './older-log';
 import { traceStep } from './tracing';
 
 /** Events one batch holds at most. */
@@ -87,6 +89,7 @@ export class EventStoreDbStore extends EventStore {
   /** Appends at any version that are under way, by stream. */
   private readonly turns = new Map<string, Promise<Appended>>();
 
+  private readonly continuity = new EventStoreDbContinuity((witness) => holds(this, witness));
   private readonly times = new StreamTimes();
   private readonly database: Pool | undefined;
   private readonly now: () => number;
@@ -95,8 +98,8 @@ export class EventStoreDbStore extends EventStore {
     super();
     this.database = database;
     this.now = now;
-    this.connection = new EventStoreDbConnection(url, limits);
-    this.tail = new EventStoreDbTail(this.connection, () => this.head());
+    this.connection = new EventStoreDbConnection(url, limits, () => this.continuity.doubt());
+    this.tail = new EventStoreDbTail(this.connection, this.continuity, () => this.head());
     this.restarts = database && new Listener(database, 'restarts', () => (this.connections += 1));
   }
 
@@ -143,6 +146,7 @@ export class EventStoreDbStore extends EventStore {
    */
   async appendInOrder(appends: readonly OrderedAppend[]): Promise<void> {
     await this.connection.call(async (client, signal, alive) => {
+      await this.continuity.check();
       const batches = await EventStoreDbBatches.open(client);
       const end = () => batches.close();
       signal.addEventListener('abort', end, { once: true });
@@ -255,15 +259,43 @@ export class EventStoreDbStore extends EventStore {
       const all = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount, requiresLeader: true });
       for await (const { event } of reading(all, signal)) {
         alive();
-        if (event && isOurs(event)) return toEvent(event);
+        if (!event || !isOurs(event)) continue;
+        const newest = toEvent(event);
+        this.continuity.note(newest);
+        return newest;
       }
       return undefined;
     });
   }
 
+  override async at(position: bigint): Promise<Recorded | undefined> {
+    return this.connection.call(async (client, signal) => {
+      try {
+        const all = client.readAll({ fromPosition: from(position), maxCount: 1, requiresLeader: true });
+        for await (const { event } of reading(all, signal)) {
+          return event?.position.commit === position && isOurs(event) ? toEvent(event) : undefined;
+        }
+        return undefined;
+      } catch (error) {
+        // A server refuses to read on from where no record begins.
+        if (/InvalidPosition/.test(String(error))) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** The server's own records count. */
+  override async end(): Promise<bigint> {
+    return this.connection.call(async (client, signal) => {
+      const all = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
+      for await (const { event } of reading(all, signal)) return event?.position.commit ?? 0n;
+      return 0n;
+    });
+  }
+
   /** Asks the leader, and the subscribers' database. */
   override async ready(): Promise<void> {
-    await Promise.all([this.head(), this.database?.query('select 1')]);
+    await Promise.all([this.continuity.check().then(() => this.head()), this.database?.query('select 1')]);
   }
 
   /** What is older than the tail, in order and without a gap to the tail. */
@@ -277,6 +309,7 @@ export class EventStoreDbStore extends EventStore {
   /** The next events after `position`. */
   private async readOn(position: bigint): Promise<Batch> {
     return this.connection.call(async (client, signal, alive) => {
+      await this.continuity.check();
       const events: Recorded[] = [];
       let reached = position;
       const all = client.readAll({ fromPosition: from(position), maxCount: BATCH_EVENTS, requiresLeader: true });
@@ -312,10 +345,10 @@ export class EventStoreDbStore extends EventStore {
     };
     try {
       // The same ids at the same revision are appended once, however often they are sent.
-      const { nextExpectedRevision, position } = await this.connection.call(
-        (client) => client.appendToStream(stream, events, options),
-        more,
-      );
+      const { nextExpectedRevision, position } = await this.connection.call(async (client) => {
+        await this.continuity.check();
+        return client.appendToStream(stream, events, options);
+      }, more);
       const reached = Number(nextExpectedRevision) + 1;
       const isRepeated = this.times.newest(stream) >= reached;
       const appended =
@@ -323,6 +356,7 @@ export class EventStoreDbStore extends EventStore {
           ? await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id)
           : { version: reached, position: position.commit, time: originalTime(timed) };
       this.times.note({ stream, ...appended });
+      this.continuity.note({ id: sent.at(-1)!.id, stream, position: appended.position });
       return appended;
     } catch (error) {
       if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);

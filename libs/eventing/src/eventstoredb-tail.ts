@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Recorded } from './event';
 import { type Batch, type Filter, matches } from './event-store';
 import type { EventStoreDbConnection } from './eventstoredb-connection';
+import type { EventStoreDbContinuity } from './eventstoredb-continuity';
 import { EventStoreDbSubscription } from './eventstoredb-subscription';
 import { Wakeups } from './wakeups';
 
@@ -25,6 +26,7 @@ export class EventStoreDbTail {
 
   constructor(
     private readonly connection: EventStoreDbConnection,
+    private readonly continuity: EventStoreDbContinuity,
     private readonly head: () => Promise<bigint>,
   ) {
     setMaxListeners(0, this.stop.signal);
@@ -74,12 +76,16 @@ export class EventStoreDbTail {
     const { signal } = this.stop;
     for (let pause = RETRY_MS.first; !signal.aborted; pause = Math.min(pause * 2, RETRY_MS.most)) {
       try {
+        await this.continuity.check();
         this.start ??= this.end = await this.head();
         const subscription = await EventStoreDbSubscription.to(this.connection, this.end, {});
         this.failure = undefined;
         pause = RETRY_MS.first;
         this.wakeups.wake();
-        await this.hear(subscription).finally(() => subscription.close());
+        await this.hear(subscription).finally(() => {
+          this.continuity.doubt();
+          subscription.close();
+        });
       } catch (error) {
         this.failure = error;
         this.wakeups.wake();
@@ -103,6 +109,7 @@ export class EventStoreDbTail {
 
   private keep({ events, position }: Batch): void {
     this.events.push(...events);
+    this.continuity.note(events.at(-1));
     this.end = position;
     if (this.events.length > KEPT_EVENTS) {
       const dropped = this.events.splice(0, this.events.length - KEPT_EVENTS / 2);

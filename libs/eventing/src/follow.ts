@@ -92,7 +92,7 @@ async function handleAhead(
     client.pipeline = true;
     const moving = client.query(
       `begin; set local synchronous_commit = off;
-       update checkpoints set "position" = ${position}
+       update checkpoints set ${movedTo(client, position, events.at(-1))}
        where name = ${client.escapeLiteral(name)} and "position" = ${from}
          and not exists (select from parked_subjects where consumer = ${client.escapeLiteral(name)})`,
     ) as unknown as Promise<QueryResult[]>;
@@ -133,9 +133,18 @@ async function handleBatch(
     if (aside && begun[3].rows[0]?.some) news = await aside.waiting.withoutWaiting(news, client);
     if (news.length > 0) await handle(news, client);
     const end = position > reached ? position : reached;
-    await client.query(`update checkpoints set "position" = ${end} where name = ${follower}; commit`);
+    const last = events.findLast((event) => event.position > reached);
+    await client.query(`update checkpoints set ${movedTo(client, end, last)} where name = ${follower}; commit`);
     return end;
   });
+}
+
+/** What is set in a checkpoint's row; its event stays the one before it when there is none. */
+function movedTo(client: PoolClient, position: bigint, event: Recorded | undefined): string {
+  const moved = `"position" = ${position}`;
+  if (!event) return moved;
+  const { id, stream } = event;
+  return `${moved}, event_id = ${client.escapeLiteral(id)}, event_position = ${event.position}, event_stream = ${client.escapeLiteral(stream)}`;
 }
 
 /** Lends a connection to work that begins and ends a transaction on it; rolls back what it leaves when it fails. */

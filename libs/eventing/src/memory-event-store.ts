@@ -68,4 +68,8 @@ export class MemoryEventStore extends EventStore {
   override head(): Promise<bigint> {
     return Promise.resolve(BigInt(this.log.length));
   }
+
+  override at(position: bigint): Promise<Recorded | undefined> {
+    return Promise.resolve(this.log[Number(position) - 1]);
+  }
 }

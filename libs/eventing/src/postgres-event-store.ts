@@ -115,6 +115,11 @@ export class PostgresEventStore extends EventStore {
     return BigInt(rows[0]?.head ?? 0);
   }
 
+  override async at(position: bigint): Promise<Recorded | undefined> {
+    const { rows } = await this.pool.query<Row>(`select ${EVENT} from events where "position" = $1`, [position]);
+    return rows[0] && toEvent(rows[0]);
+  }
+
   /** Appends an event through the very function every append uses, waits at most 2 s for its lock, and rolls back. */
   override async ready(): Promise<void> {
     const client = await this.pool.connect();

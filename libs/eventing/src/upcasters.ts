@@ -49,4 +49,9 @@ export class UpcastingEventStore extends EventStore {
   override head(): Promise<bigint> {
     return this.store.head();
   }
+
+  override async at(position: bigint): Promise<Recorded | undefined> {
+    const event = await this.store.at(position);
+    return event && upcast(this.upcasters, event);
+  }
 }

@@ -1,5 +1,5 @@
 import { AdminKeyProblem } from '@fairlead/access';
-import { EventStoreProblem, MasterKeyProblem } from '@fairlead/eventing';
+import { EventStoreProblem, MasterKeyProblem, OlderLog } from '@fairlead/eventing';
 import { DatabaseProblem } from '@fairlead/postgres';
 
 /** Why the service cannot start: one line for the operator, with what to do about it. */
@@ -12,7 +12,7 @@ export class StartProblem extends Error {
 
 /** The line for an operator when a start failed for a reason outside the program; undefined for a fault of ours. */
 export function operatorLine(error: unknown): string | undefined {
-  const known = [StartProblem, DatabaseProblem, EventStoreProblem, MasterKeyProblem, AdminKeyProblem];
+  const known = [StartProblem, DatabaseProblem, EventStoreProblem, OlderLog, MasterKeyProblem, AdminKeyProblem];
   return known.some((problem) => error instanceof problem) ? (error as Error).message : undefined;
 }
 

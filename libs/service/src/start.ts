@@ -9,11 +9,21 @@ import {
   KafkaCluster,
   masterKeyFile,
   measureEventing,
+  OlderLog,
   openEventStore,
+  requireSameLog,
   StreamDeleted,
   Vault,
 } from '@fairlead/eventing';
-import { Conflict, createServer, httpMigrations, mapError, type ServerOptions, startTracing } from '@fairlead/http';
+import {
+  Conflict,
+  createServer,
+  httpMigrations,
+  mapError,
+  type ServerOptions,
+  startTracing,
+  Unavailable,
+} from '@fairlead/http';
 import {
   makeDirectory,
   type MigrationClass,
@@ -30,6 +40,7 @@ import { requireOneWorkspace } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
 
+mapError(OlderLog, ({ message }) => new Unavailable(undefined, message));
 mapError(StreamDeleted, ({ message }) => new Conflict(message));
 
 /** What a process runs. */
@@ -140,6 +151,7 @@ async function open(
   started.push(() => requests.close());
   const store = await openEventStore(requests.pool, settings.eventStoreUrl);
   started.push(() => store.close());
+  await requireSameLog(store, requests.pool);
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
   const kafka = settings.kafka && { cluster: new KafkaCluster(settings.kafka), publications };
   const vault = new Vault(pool(db), masterKeys);

@@ -5,6 +5,7 @@ import type { Pool, PoolClient } from 'pg';
 /** Where the database holds positions of the log. */
 const POSITIONS = [
   ['checkpoints', 'position'],
+  ['checkpoints', 'event_position'],
   ['log_hashes', 'position'],
   ['webhooks', 'since'],
 ] as const;
@@ -36,7 +37,9 @@ export async function isMoved(database: Pool): Promise<boolean> {
 async function translateColumn(tx: PoolClient, to: EventStore, table: string, column: string): Promise<void> {
   const there = await tx.query<{ there: boolean }>('select to_regclass($1) is not null as there', [table]);
   if (!there.rows[0]!.there) return;
-  const { rows } = await tx.query<{ old: string }>(`select distinct "${column}" as old from ${table}`);
+  const { rows } = await tx.query<{ old: string }>(
+    `select distinct "${column}" as old from ${table} where "${column}" is not null`,
+  );
   const news: string[] = [];
   for (const { old } of rows) news.push(String(await translate(tx, to, BigInt(old))));
   await tx.query(

@@ -4,6 +4,7 @@ import { LogHashes1763700000200 } from './1763700000200-log-hashes';
 import { ParkedSubjects1763800000000 } from './1763800000000-parked-subjects';
 import { LogHeads1763900000600 } from './1763900000600-log-heads';
 import { LogMove1763700000450 } from './1763700000450-log-move';
+import { CheckpointEvents1764300001100 } from './1764300001100-checkpoint-events';
 import { QuotaPlaces1764200001000 } from './1764200001000-quota-places';
 
 /** Tables of the event store, followers, consumers and the vault. */
@@ -15,4 +16,5 @@ export const eventingMigrations = [
   LogMove1763700000450,
   LogHeads1763900000600,
   QuotaPlaces1764200001000,
+  CheckpointEvents1764300001100,
 ];

@@ -51,12 +51,21 @@ export class EsdbLog {
   private remembered = new Map<string, LogRecord>();
   private end = FIRST_POSITION;
 
-  constructor(private readonly file?: string) {
+  constructor(
+    private readonly file?: string,
+    backup: readonly LogRecord[] = [],
+  ) {
+    for (const record of backup) this.keep(record);
     // The last line may have been cut off.
     const lines = file && existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
     for (const line of lines) for (const record of JSON.parse(line, revive) as LogRecord[]) this.keep(record);
     // A new server's log holds records of its own.
-    if (lines.length === 0) this.appendSystemEvent('$settings');
+    if (this.records.length === 0) this.appendSystemEvent('$settings');
+  }
+
+  /** A log that holds what this one holds now, for a double that stands for the server restored from its backup. */
+  backup(): EsdbLog {
+    return new EsdbLog(undefined, this.records);
   }
 
   /** Without the server's own. */

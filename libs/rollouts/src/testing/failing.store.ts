@@ -31,4 +31,8 @@ export class FailingStore extends EventStore {
   override head(): Promise<bigint> {
     return this.store.head();
   }
+
+  override at(position: bigint): Promise<Recorded | undefined> {
+    return this.store.at(position);
+  }
 }

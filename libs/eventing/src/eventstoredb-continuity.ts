@@ -1,0 +1,47 @@
+import { OlderLog, type Witness } from './older-log';
+
+/**
+ * Whether the log is still the one that this process knows: the newest event that it has seen must be there again after
+ * each loss of the connection, before anything is appended or followed.
+ */
+export class EventStoreDbContinuity {
+  private newest: Witness | undefined;
+  /** Losses of the connection so far, and after how many of them the log was compared last. */
+  private losses = 0;
+  private compared = 0;
+  private comparing: Promise<void> | undefined;
+
+  constructor(private readonly holds: (witness: Witness) => Promise<boolean>) {}
+
+  /** An event of the log that was read or appended. */
+  note(event: Witness | undefined): void {
+    // What is read after a loss may be of another log.
+    if (this.compared < this.losses) return;
+    if (event && event.position > (this.newest?.position ?? 0n)) this.newest = pick(event);
+  }
+
+  /** The connection was lost, or may have been: the server may come back with another log. */
+  doubt(): void {
+    this.losses += 1;
+  }
+
+  /** Compares the log when the connection was lost since the last time. @throws OlderLog */
+  async check(): Promise<void> {
+    while (this.compared < this.losses) {
+      this.comparing ??= this.compare().finally(() => (this.comparing = undefined));
+      await this.comparing;
+    }
+  }
+
+  private async compare(): Promise<void> {
+    const { losses, newest } = this;
+    if (newest && !(await this.holds(newest))) {
+      throw new OlderLog(`it no longer holds the event at position ${newest.position}, which was in it before`);
+    }
+    this.compared = losses;
+  }
+}
+
+function pick({ id, stream, position }: Witness): Witness {
+  return { id, stream, position };
+}
