@@ -29,7 +29,7 @@ export * from './migrations';
 export * from './model';
 export * from './new-id';
 export * from './parked-subjects';
-export { OlderLog, requireSameLog } from './older-log';
+export { holds, OlderLog, requireSameLog, type Witness } from './older-log';
 export * from './open-event-store';
 export * from './postgres-event-store';
 export * from './quotas';

@@ -105,6 +105,16 @@ export class Rebuild {
     for (const table of this.tables) await this.shadow.query(`analyze ${this.schema}.${table}`);
   }
 
+  /** Hands the copy what has come up to a position since it was filled. */
+  async reach(position: bigint): Promise<void> {
+    for (const projection of this.projections) await this.catchUp(projection, position);
+  }
+
+  /** The names of the followers whose tables these are. */
+  get followers(): readonly string[] {
+    return this.projections.map(({ name }) => name);
+  }
+
   /** How the live tables differ from the log, row by row; at most 20 rows of each table are told. */
   async compare(): Promise<{ rows: number; differences: Difference[]; counts: Record<string, number> }> {
     const client = await this.live.connect();
@@ -142,12 +152,15 @@ export class Rebuild {
    * which the copy does not hold, and nothing else.
    */
   async swap(): Promise<void> {
+    await this.pausingLive((tx) => this.exchange(tx));
+  }
+
+  /** The same in a transaction of the caller's, who knows that no live follower runs. */
+  async exchange(tx: PoolClient): Promise<void> {
     const names = this.tables.map((table) => `public.${table}`).join(', ');
-    await this.pausingLive(async (tx) => {
-      await this.parkLeftOut(tx);
-      await tx.query(`drop table ${names}`);
-      for (const table of this.tables) await tx.query(`alter table ${this.schema}.${table} set schema public`);
-    });
+    await this.parkLeftOut(tx);
+    await tx.query(`drop table ${names}`);
+    for (const table of this.tables) await tx.query(`alter table ${this.schema}.${table} set schema public`);
   }
 
   private async parkLeftOut(tx: PoolClient): Promise<void> {

@@ -33,6 +33,8 @@ export class TracingProjectsController {
   @EventPattern<string>('DeploymentCreated')
   created(@Payload() { name }: DeploymentCreatedMessage, @Ctx() context: EventContext): Promise<void> {
     return this.react(CREATED, context, async (tenant, id, metadata) => {
+      // Delivered again: the project has been made, and may have been deleted, with its name, since.
+      if ((await this.store.read(sessionStream(id))).length > 0) return;
       try {
         await reserveSessionName(this.store, tenant, name, id, metadata);
       } catch (error) {

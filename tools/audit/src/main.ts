@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LogSigner, Rebuild, type ReadModel } from '@fairlead/eventing';
+import { LogSigner, OlderLog, Rebuild, type ReadModel, requireSameLog } from '@fairlead/eventing';
 import { Bar, chosen, interruption, openInstallation, readModels } from '@fairlead/replay';
 import { program } from 'commander';
 import { checkLog } from './log-check';
@@ -44,7 +44,7 @@ program
       heads: options.head === undefined ? undefined : readHeads(options.head),
     };
     const signal = interruption();
-    const installation = await limit.guard('the installation', openInstallation(process.env));
+    const installation = await limit.guard('the installation', openInstallation(process.env, { olderLog: true }));
     const bar = new Bar();
     const say = (line: string) => {
       bar.stop();
@@ -52,7 +52,13 @@ program
     };
     try {
       const { store, vault, pool, url } = installation;
-      const models = rows ? chosen(readModels(installation), names) : [];
+      const older = await limit.guard('the checkpoints', requireSameLog(store, pool)).catch((error: Error) => {
+        if (error instanceof OlderLog) return error.message;
+        throw error;
+      });
+      if (older !== undefined) say(`WRONG ${older}`);
+      // Rows cannot be held against events that are not there.
+      const models = rows && older === undefined ? chosen(readModels(installation), names) : [];
       const checking = () =>
         checkLog(
           store,
@@ -78,9 +84,12 @@ program
       }
       const tables = [];
       for (const model of models) tables.push(...(await whileAnswering(model.name, compare(model))));
-      const wrong = (report?.findings.length ?? 0) + tables.reduce((sum, { count }) => sum + count, 0);
+      const wrong =
+        (older === undefined ? 0 : 1) +
+        (report?.findings.length ?? 0) +
+        tables.reduce((sum, { count }) => sum + count, 0);
       const { line, code } = verdict(wrong, report, rows ? (names.length === 0 ? 'all' : 'some') : 'none');
-      if (json) console.log(JSON.stringify({ log: report, tables, wrong, verdict: line }));
+      if (json) console.log(JSON.stringify({ older, log: report, tables, wrong, verdict: line }));
       say(line);
       process.exitCode = code;
 

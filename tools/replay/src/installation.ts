@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EventStore, masterKeyFile, openEventStore, Vault } from '@fairlead/eventing';
+import { masterKeyFile, type OpenEventStore, openEventStore, requireSameLog, Vault } from '@fairlead/eventing';
 import { findEmbedded, startEmbedded } from '@fairlead/postgres';
 import { readSettings } from '@fairlead/service';
 import { Pool } from 'pg';
@@ -9,7 +9,7 @@ import { Pool } from 'pg';
 export interface Installation {
   readonly url: string;
   readonly pool: Pool;
-  readonly store: EventStore;
+  readonly store: OpenEventStore;
   readonly vault: Vault;
   /** Milliseconds after which an event is to be sealed. */
   readonly sealEveryMs: number;
@@ -20,9 +20,12 @@ export interface Installation {
  * Opens the installation that the same settings would start: `DATABASE_URL`, or the embedded PostgreSQL in
  * `FAIRLEAD_DATA_DIR`, which is started for as long as this takes when it does not run; the log may be in the
  * EventStoreDB of `EVENTSTORE_URL`. Nothing is migrated.
- * @throws Error when there is none, in one line; SettingsProblem.
+ * @throws Error when there is none, in one line; SettingsProblem; OlderLog unless the caller deals with an older log.
  */
-export async function openInstallation(env: NodeJS.ProcessEnv): Promise<Installation> {
+export async function openInstallation(
+  env: NodeJS.ProcessEnv,
+  { olderLog = false }: { readonly olderLog?: boolean } = {},
+): Promise<Installation> {
   const { dataDir, databaseUrl, eventStoreUrl, masterKeys, seals } = readSettings(env);
   const postgres = join(dataDir, 'postgres');
   const keyFile = join(dataDir, 'master.key');
@@ -41,6 +44,8 @@ export async function openInstallation(env: NodeJS.ProcessEnv): Promise<Installa
   };
   try {
     const store = await openEventStore(pool, eventStoreUrl);
+    if (!olderLog)
+      await requireSameLog(store, pool).catch((error) => store.close().then(() => Promise.reject(error as Error)));
     const vault = new Vault(pool, masterKeys ?? (await masterKeyFile(keyFile)));
     return { url, pool, store, vault, sealEveryMs: seals.everyMs, close: () => store.close().then(release) };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Rebuild } from '@fairlead/eventing';
 import { program } from 'commander';
-import { Bar, chosen, interruption, openInstallation, readModels } from '.';
+import { Bar, chosen, exchangeForOlderLog, interruption, openInstallation, readModels, requireStopped } from '.';
 
 program
   .name('npm run replay --')
@@ -9,11 +9,19 @@ program
   )
   .argument('[names...]', 'read models, all without any')
   .option('--list', 'only tell their names')
-  .action(async (names: string[], { list }: { list?: boolean }) => {
+  .option(
+    '--from-older-log',
+    'for a log that was restored from an older backup than the database: makes all read models and checkpoints again ' +
+      'from the log that is there, while no service runs',
+  )
+  .action(async (names: string[], { list, fromOlderLog }: { list?: boolean; fromOlderLog?: boolean }) => {
+    if (fromOlderLog && (list || names.length > 0))
+      throw new Error('--from-older-log makes all read models again: name none.');
     const signal = interruption();
-    const installation = await openInstallation(process.env);
+    const installation = await openInstallation(process.env, { olderLog: fromOlderLog });
     const bar = new Bar();
     try {
+      if (fromOlderLog) return await replaceAll();
       for (const model of chosen(readModels(installation), names)) {
         if (list) console.log(`${model.name}: ${model.tables.join(', ')}`);
         else await replay(model);
@@ -21,6 +29,30 @@ program
     } finally {
       bar.stop();
       await installation.close();
+    }
+
+    async function replaceAll(): Promise<void> {
+      await requireStopped(installation.pool);
+      const report = await exchangeForOlderLog(
+        installation,
+        ({ projection, position, until, events }) => bar.show(projection, position, until, events),
+        signal,
+      );
+      bar.stop();
+      if (!report) return console.log('The log is not older than the database: nothing was changed.');
+      for (const { name, leftOut } of report.models) {
+        console.log(`${name}: made again`);
+        for (const line of leftOut) console.log(`  sets aside ${line}`);
+      }
+      for (const { name, goesOn } of report.followers) console.log(`${name}: goes on ${goesOn}`);
+      for (const { kind, count, names } of report.orphans) {
+        console.log(`${count} ${kind} have no event any more:`);
+        for (const one of names) console.log(`  ${one}`);
+        if (count > names.length) console.log(`  and ${count - names.length} more`);
+      }
+      console.log(
+        'The database agrees with the log. Uploads and attachments without an event are deleted after the next start.',
+      );
     }
 
     async function replay(model: ReturnType<typeof readModels>[number]): Promise<void> {
