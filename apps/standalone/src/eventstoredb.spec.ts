@@ -32,22 +32,6 @@ describe('The standalone service with its log in EventStoreDB (double)', () => {
     source_revision_config: { image_uri: 'registry.example/agent:1' },
     secrets,
   });
-  const experiment = {
-    experiment_name: 'capitals',
-    dataset_name: 'capitals',
-    experiment_start_time: '2026-01-01T12:00:00Z',
-    experiment_end_time: '2026-01-01T12:05:00Z',
-    results: [
-      {
-        row_id: '0196b1f0-0000-7000-8000-000000000001',
-        inputs: { question: 'What is the capital of France?' },
-        actual_outputs: { answer: 'Paris' },
-        evaluation_scores: [{ key: 'correct', score: 1 }],
-        start_time: '2026-01-01T12:01:00Z',
-        end_time: '2026-01-01T12:01:02Z',
-      },
-    ],
-  };
 
   it('asks of the server one append for a change and for a step of a rollout, and reads neither stream again', async () => {
     const { url } = await start();
@@ -88,40 +72,6 @@ describe('The standalone service with its log in EventStoreDB (double)', () => {
     const { reads, appends } = streams();
     expect(appends - before.appends).toBe(20);
     expect(reads - before.reads).toBeLessThanOrEqual(10);
-  });
-
-  it('creates, changes, uploads and reads back, and knows it all after a restart', async () => {
-    const first = await start();
-    const created = await call(first.url, 'POST', '/v2/deployments', deployment('agent'));
-    expect(created.status).toBe(201);
-    const { id } = created.body;
-    const image_uri = 'registry.example/agent:2';
-    const patched = await call(first.url, 'PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri } });
-    expect([patched.status, patched.body.source_revision_config.image_uri]).toEqual([200, image_uri]);
-    const listed = await call(first.url, 'GET', '/v2/deployments?name_contains=agent');
-    expect(listed.body.resources).toMatchObject([{ id, source_revision_config: { image_uri } }]);
-    expect((await call(first.url, 'POST', '/api/v1/datasets/upload-experiment', experiment)).status).toBe(200);
-    const sessions = () => call(first.url, 'GET', '/api/v1/sessions?name=capitals');
-    await until(async () => (await sessions()).body[0]?.run_count === 1);
-    await until(async () => (await call(first.url, 'GET', `/v2/deployments/${id}`)).body.active_revision_id);
-    const read = async (url: string) => [
-      await call(url, 'GET', `/v2/deployments/${id}`),
-      await call(url, 'GET', `/v2/deployments/${id}/history`),
-      await call(url, 'GET', `/v2/deployments/${id}?version=1`),
-      await call(url, 'GET', '/api/v1/sessions?name=capitals'),
-    ];
-    await until(async () => (await call(first.url, 'GET', '/health/ready')).status === 200);
-    const before = await read(first.url);
-    expect(before.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    first.process.kill('SIGTERM');
-    expect(await once(first.process, 'exit')).toEqual([0, null]);
-    const second = await start();
-    expect(await read(second.url)).toEqual(before);
-    expect((await call(second.url, 'POST', '/v2/deployments', deployment('agent'))).status).toBe(400);
-    expect((await call(second.url, 'POST', '/v2/deployments', deployment('other'))).status).toBe(201);
-    await killed(second.process);
-    const third = await start();
-    expect((await call(third.url, 'GET', '/v2/deployments')).body.resources).toHaveLength(2);
   });
 
   it('answers 409 for a deployment whose stream was deleted in the server by hand, and goes on with all others', async () => {

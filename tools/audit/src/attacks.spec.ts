@@ -140,8 +140,8 @@ async function writeHashed({ position, count, hash, key_id, signature }: Hashed)
 }
 
 async function audited(trust: Omit<Trust, 'sealEveryMs'> = {}) {
-  // Of its own, because folds of streams are remembered with a store.
-  const opened = await openInstallation(env);
+  // Of its own, because folds of streams are remembered with a store; a log that was cut is audited as well.
+  const opened = await openInstallation(env, { olderLog: true });
   try {
     const { store, pool, vault } = opened;
     const always = { ...trust, sealEveryMs: Number.MAX_SAFE_INTEGER };
