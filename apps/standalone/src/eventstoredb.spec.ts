@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { EventStoreDbDouble } from '@fairlead/eventing/testing';
-import { Home, killed, until } from './testing/home';
+import { Home, until } from './testing/home';
 
 describe('The standalone service with its log in EventStoreDB (double)', () => {
   let home: Home;
