@@ -14,4 +14,9 @@ describe('newId', () => {
     expect(time).toBeGreaterThanOrEqual(before);
     expect(time).toBeLessThanOrEqual(Date.now());
   });
+
+  it('sorts ids that are made in one millisecond by their order, also by many more than its counter counts', () => {
+    const ids = Array.from({ length: 20_000 }, newId);
+    expect([...ids].sort()).toEqual(ids);
+  });
 });
