@@ -32,6 +32,8 @@ export abstract class Retries {
   protected readonly logger: Logger;
   private readonly stopping = new AbortController();
   private readonly wakeups = new Wakeups();
+  /** Nothing wakes it but the end, so that a pause is as long as it is to be. */
+  private readonly pauses = new Wakeups();
   private ended: Promise<void> = Promise.resolve();
 
   constructor(
@@ -89,7 +91,7 @@ export abstract class Retries {
       if (found === 0) await this.wakeups.next(signal, POLL_MS, count);
       // What has just been parked is due after the first pause.
       const pause = found > 0 ? Math.max(firstMs, this.pace.pauses * (performance.now() - started)) : firstMs;
-      if (found > 0 || this.wakeups.count !== count) await new Wakeups().next(signal, pause);
+      if (found > 0 || this.wakeups.count !== count) await this.pauses.next(signal, pause);
     }
   }
 

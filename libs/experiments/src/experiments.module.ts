@@ -16,6 +16,7 @@ import { ComparisonViewController } from './comparison-view.controller';
 import { DatasetsController } from './datasets.controller';
 import { ExamplesController } from './examples.controller';
 import { experimentsView } from './experiments.view';
+import { AwaitedFeedback } from './feedback.follower';
 import { FeedbackController } from './feedback.controller';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './limits';
@@ -68,6 +69,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
           useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
           inject: [Pool, Vault],
         },
+        AwaitedFeedback,
         Comparisons,
         LiveRunsThread,
         PayloadStore,
@@ -85,6 +87,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   constructor(
     private readonly followers: Followers,
     private readonly persistRuns: PersistRuns,
+    private readonly awaitedFeedback: AwaitedFeedback,
     private readonly thread: UploadThread,
     private readonly runsThread: LiveRunsThread,
     private readonly sweeper: PayloadSweeper,
@@ -95,6 +98,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
     this.followers.register(experimentsView);
     this.followers.register(comparativeExperimentsView);
     this.followers.register(this.persistRuns);
+    this.followers.register(this.awaitedFeedback);
   }
 
   onApplicationBootstrap(): void {

@@ -44,7 +44,7 @@ describe('Feedback among the parts of a request', () => {
       ...opaque,
       id,
       run_id: sent.id,
-      score: 1,
+      score: true,
       feedback_source,
       session_id: (await session('with feedback')).id,
     });
@@ -82,6 +82,26 @@ describe('Feedback among the parts of a request', () => {
       expect((await session(name)).feedback_stats).toMatchObject({ correct: { n: 1 } });
     }
     expect((await reading.pool.query('select 1 from awaited_feedback')).rowCount).toBe(0);
+  });
+
+  it('is recorded as added once its run is there, as feedback on a known run is', async () => {
+    const late = run({ session_name: 'told' });
+    const id = newId();
+    await multipart({ [`feedback.${id}`]: feedbackOn(late, { comment: 'why' }) });
+    expect((await reading.post('/runs', late)).status).toBe(202);
+    const stream = `experiment-${(await session('told')).id}`;
+    const added = async () => (await reading.store.read(stream)).filter(({ type }) => type === 'FeedbackAdded');
+    for (const end = Date.now() + 30_000; (await added()).length === 0;) expect(Date.now()).toBeLessThan(end);
+    const head = await reading.store.head();
+    expect(await reading.followers.passed(head, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    expect(await added()).toMatchObject([
+      {
+        data: { id, run_id: late.id, comment: '"why"' },
+        metadata: { tenant: reading.tenants.a, actor: 'system:feedback' },
+      },
+    ]);
+    expect((await session('told')).feedback_stats).toMatchObject({ correct: { n: 1, avg: 1 } });
+    expect((await reading.pool.query('select 1 from untold_feedback where id = $1', [id])).rowCount).toBe(0);
   });
 
   it('does not wait for a run whose session was deleted before the run was stored', async () => {

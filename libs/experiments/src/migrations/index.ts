@@ -9,6 +9,7 @@ import { SentScores1764000016200 } from './1764000016200-sent-scores';
 import { RunUsage1764000000300 } from './1764000000300-run-usage';
 import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
 import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
+import { UntoldFeedback1764000020000 } from './1764000020000-untold-feedback';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -22,4 +23,5 @@ export const experimentsMigrations: MigrationClass[] = [
   RunUsage1764000000300,
   RunAttachments1764000000400,
   SentScores1764000016200,
+  UntoldFeedback1764000020000,
 ];

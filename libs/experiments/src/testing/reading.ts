@@ -22,6 +22,7 @@ import { ComparisonViewController } from '../comparison-view.controller';
 import { DatasetsController } from '../datasets.controller';
 import { ExamplesController } from '../examples.controller';
 import { experimentsView } from '../experiments.view';
+import { AwaitedFeedback } from '../feedback.follower';
 import { FeedbackController } from '../feedback.controller';
 import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../limits';
@@ -98,13 +99,15 @@ export async function startReading(): Promise<Reading> {
       RunAttachments,
       { provide: Vault, useValue: new Vault(database.pool, keys) },
       Comparisons,
+      AwaitedFeedback,
       Followers,
     ],
   })
   class ReadingModule {
-    constructor(followers: Followers) {
+    constructor(followers: Followers, awaited: AwaitedFeedback) {
       followers.register(experimentsView);
       followers.register(comparativeExperimentsView);
+      followers.register(awaited);
     }
   }
 
