@@ -9,7 +9,7 @@ import { clean, when } from './text';
 export function addDeploymentHistory(group: Command): void {
   const history = group
     .command('history')
-    .description('who changed what, when and why, oldest first')
+    .description('who changed what, when and why, newest first')
     .argument('<deployment>', 'id or name')
     .option('--after <version>', 'leave out all up to this version');
   does<ListOptions & { after?: string }>(listOptions(history), async (context, [name], options) => {
@@ -40,7 +40,8 @@ export function addDeploymentHistory(group: Command): void {
 function showEntry(context: Context, entry: HistoryEntry): void {
   const { out } = context;
   const { version, type, time, actor, reason, changes, secrets_read: read } = entry;
-  const by = actor === null ? '' : `  by ${clean(actor)}`;
+  const who = entry.actor_name || actor;
+  const by = who === null ? '' : `  by ${clean(who)}`;
   out.line(`${out.paint('dim', when(time))}  ${String(version).padStart(3)}  ${out.paint('bold', type)}${by}`);
   if (reason !== null) out.line(`  ${out.paint('cyan', clean(reason))}`);
   if (read) out.line(`  read: ${read.map(clean).join(', ')}`);

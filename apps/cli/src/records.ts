@@ -39,6 +39,7 @@ export interface HistoryEntry {
   readonly type: string;
   readonly time: string;
   readonly actor: string | null;
+  readonly actor_name?: string | null;
   readonly reason: string | null;
   readonly changes: readonly Change[];
   readonly secrets_read?: readonly string[];

@@ -955,7 +955,10 @@ describe('replay', () => {
     expect(first.json).toMatchObject({ status: 'AWAITING_DATABASE', source_revision_config: { repo_ref: 'main' } });
     expect(first.headers.etag).toBe('"2"');
     expect((await send('GET', at(id, '?version=5'))).json).toEqual((await send('GET', at(id))).json);
-    expect((await send('GET', at(id, '?version=6'))).status).toBe(404);
+    expect(await send('GET', at(id, '?version=6'))).toMatchObject({
+      status: 404,
+      json: { detail: `Version 6 of deployment ID ${id} not found: its newest version is 5.` },
+    });
     expect((await send('GET', at(id, '?version=0'))).status).toBe(422);
   });
 

@@ -36,7 +36,7 @@ import {
   tagsRequest,
 } from './deployment.schema';
 import { DeploymentsOptions } from './deployments.options';
-import { DeploymentNotFound } from './errors';
+import { DeploymentNotFound, VersionNotFound } from './errors';
 import { SecretSafe } from './secret.safe';
 
 @Area('Deployments')
@@ -264,8 +264,8 @@ export class DeploymentsController {
     // Times of services whose clocks differ may not grow: nothing is left out from the middle.
     const later = at ? events.findIndex(({ time }) => Date.parse(time) * 1000 > at.micros) : -1;
     const until = at ? events.slice(0, later < 0 ? undefined : later) : events.slice(0, version);
-    if (version !== undefined && version > events.length) throw new DeploymentNotFound(id);
     const state = owned(request.actor.tenantId, id, (deployment) => deployment)(fold(deploymentModel, until));
+    if (version !== undefined && version > events.length) throw new VersionNotFound(id, version, events.length);
     return this.answers.masked(request, reply, state);
   }
 

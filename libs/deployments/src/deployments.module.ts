@@ -27,6 +27,7 @@ import {
   RevisionEnded,
   RevisionNotFound,
   RevisionWaits,
+  VersionNotFound,
 } from './errors';
 import { HistoryController } from './history.controller';
 import { HistoryExport } from './history.export';
@@ -47,6 +48,7 @@ import { UsageConsumer } from './usage.consumer';
 
 mapError(InvalidDeployment, ({ message }) => new BadRequest(message));
 mapError(DeploymentNotFound, ({ message }) => new NotFound(message));
+mapError(VersionNotFound, ({ message }) => new NotFound(message));
 mapError(RevisionNotFound, ({ message }) => new NotFound(message));
 mapError(DeploymentBeingDeleted, ({ message }) => new Conflict(message));
 mapError(RevisionEnded, ({ message }) => new Conflict(message));

@@ -11,6 +11,14 @@ export class DeploymentNotFound extends Error {
   }
 }
 
+/** The deployment has not come to this version yet. */
+export class VersionNotFound extends Error {
+  override name = 'VersionNotFound';
+  constructor(id: string, version: number, newest: number) {
+    super(`Version ${version} of deployment ID ${id} not found: its newest version is ${newest}.`);
+  }
+}
+
 /** The deployment takes no more changes. */
 export class DeploymentBeingDeleted extends Error {
   override name = 'DeploymentBeingDeleted';

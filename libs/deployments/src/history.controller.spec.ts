@@ -32,7 +32,8 @@ describe('rule 14: history', () => {
     const headers = { 'x-reason': 'security fix' };
     const patched = await send('PATCH', `/v2/deployments/${id}`, { body, headers });
     const { json, text } = await send('GET', `/v2/deployments/${id}/history`);
-    const entries = json.resources as Entry[];
+    expect(json.resources[0].version).toBe(5);
+    const entries = (json.resources as Entry[]).reverse();
     expect(entries.map(({ version, type, actor }) => [version, type, actor])).toEqual([
       [1, 'DeploymentCreated', 'writer'],
       [2, 'RevisionCreated', 'writer'],
@@ -48,6 +49,7 @@ describe('rule 14: history', () => {
       type: 'DeploymentPatched',
       time: expect.stringMatching(/Z$/),
       actor: 'writer',
+      actor_name: null,
       request_id: patched.headers['x-request-id'],
       reason: 'security fix',
       changes: [
@@ -63,16 +65,28 @@ describe('rule 14: history', () => {
     for (const canary of CANARIES) expect(text).not.toContain(canary);
   });
 
+  it('names the keys that acted', async () => {
+    const { id } = await service.ready(sample('named'));
+    const key = uuidOf(77);
+    const data = { id: key, description: 'release pipeline' };
+    await service.store.append(streamName('apiKey', key), 0, [{ type: 'ApiKeyCreated', data }], {});
+    const patched = { type: 'DeploymentTagged', data: { tag_value_ids: [] } };
+    await service.store.append(streamName('deployment', id), 'any', [patched], { tenant: TENANT, actor: key });
+    const { json } = await send('GET', `/v2/deployments/${id}/history`);
+    expect(json.resources[0]).toMatchObject({ actor: key, actor_name: 'release pipeline' });
+    expect(json.resources[1]).toMatchObject({ actor: 'system:deployments', actor_name: null });
+  });
+
   it('is paged by offset and by the version to go on after', async () => {
     const { id } = await service.ready(sample('paged'));
     const versions = async (query: string) => {
       const { json } = await send('GET', `/v2/deployments/${id}/history?${query}`);
       return (json.resources as Entry[]).map(({ version }) => version);
     };
-    expect(await versions('')).toEqual([1, 2, 3]);
-    expect(await versions('limit=2')).toEqual([1, 2]);
-    expect(await versions('limit=2&offset=2')).toEqual([3]);
-    expect(await versions('after=2')).toEqual([3]);
+    expect(await versions('')).toEqual([3, 2, 1]);
+    expect(await versions('limit=2')).toEqual([3, 2]);
+    expect(await versions('limit=2&offset=2')).toEqual([1]);
+    expect(await versions('after=1')).toEqual([3, 2]);
     expect(await versions('after=9')).toEqual([]);
     const { headers } = await send('GET', `/v2/deployments/${id}/history?limit=2`);
     expect(headers.link).toContain('offset=2');
@@ -85,7 +99,7 @@ describe('rule 14: history', () => {
       () => send('GET', `/v2/deployments/${id}/history`),
       (answer) => answer.json.resources.length === 5,
     );
-    expect((json.resources as Entry[]).at(-1)).toMatchObject({ type: 'DeploymentDeleted' });
+    expect((json.resources as Entry[])[0]).toMatchObject({ type: 'DeploymentDeleted' });
     expect((await send('GET', `/v2/deployments/${uuidOf(404)}/history`)).status).toBe(404);
   });
 });
@@ -116,10 +130,10 @@ describe('rule 10: secret values', () => {
       ({ type }) => type === 'SecretsRead',
     );
     expect(reads.map(({ actor, version, secrets_read }) => [actor, version, secrets_read])).toEqual([
-      ['auditor', 3, ['TOKEN']],
       ['auditor', 5, ['NEW', 'TOKEN']],
+      ['auditor', 3, ['TOKEN']],
     ]);
-    expect(json.resources.at(-1).type).toBe('SecretsRead');
+    expect(json.resources[0].type).toBe('SecretsRead');
   });
 
   it('are in no table, event, log or refused answer', async () => {

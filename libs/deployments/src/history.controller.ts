@@ -2,6 +2,7 @@ import { EventStore, type Recorded, streamName } from '@fairlead/eventing';
 import { Access, Area, Describe, linkNext, shape, validateRequest } from '@fairlead/http';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { actorNames } from './actor-names';
 import { history } from './audit';
 import type { DeploymentEvent, SecretsRead } from './deployment-events';
 import * as answers from './deployment.answers.schema';
@@ -18,14 +19,14 @@ export class HistoryController {
   ) {}
 
   /**
-   * What happened to a deployment, oldest first, also after its removal. `after` leaves out all up to the event that
+   * What happened to a deployment, newest first, also after its removal. `after` leaves out all up to the event that
    * made this version.
    */
   @Get()
   @Access('read')
   @Describe({
     summary: 'List what happened to a deployment',
-    description: 'The oldest first, also after its removal.',
+    description: 'The newest first, also after its removal.',
     path: deploymentPath,
     query: historyQuery,
     answers: { 200: answers.history },
@@ -37,11 +38,20 @@ export class HistoryController {
     const events = await this.eventsOf(request, id);
     const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
     const after = query.after ? (events[query.after - 1]?.position ?? events.at(-1)!.position) : 0n;
-    const entries = history(events, reads).filter(({ position }) => position > after);
+    const entries = history(events, reads)
+      .filter(({ position }) => position > after)
+      .reverse();
     const page = entries.slice(query.offset, query.offset + query.limit);
     const offset = query.offset + page.length;
     if (offset < entries.length) linkNext(request, reply, offset);
-    return { resources: page.map(({ entry }) => entry), offset };
+    const names = await actorNames(
+      this.store,
+      page.map(({ entry }) => entry.actor),
+    );
+    const resources = page.map(({ entry: { actor, ...entry } }) => {
+      return { ...entry, actor, actor_name: names.get(actor) ?? null };
+    });
+    return { resources, offset };
   }
 
   /** The events themselves as JSON lines, with a signed last line: to be kept, and verified without this service. */

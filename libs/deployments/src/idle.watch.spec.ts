@@ -42,7 +42,7 @@ describe('rule 9: UNUSED', () => {
     const { json } = await service.send('GET', '/v2/deployments?status=UNUSED');
     expect(json.resources.map((one: { id: string }) => one.id)).toContain(id);
     const history = await service.send('GET', `${at(id)}/history?limit=100`);
-    expect(history.json.resources.at(-1)).toMatchObject({
+    expect(history.json.resources[0]).toMatchObject({
       type: 'DeploymentStatusReported',
       actor: 'system:deployments',
     });

@@ -5,6 +5,7 @@ import {
   BadRequest,
   Describe,
   FairShare,
+  holdsBody,
   int,
   object,
   publicAddress,
@@ -153,7 +154,7 @@ function tooLarge(): PayloadTooLarge {
 }
 
 async function drain({ raw }: FastifyRequest): Promise<void> {
-  if (raw.complete || raw.readableEnded || raw.destroyed) return;
+  if (raw.complete || raw.readableEnded || raw.destroyed || holdsBody(raw)) return;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, DRAIN_MS)));
   const ended = new Promise((resolve) => raw.once('end', resolve).once('close', resolve));

@@ -196,6 +196,10 @@ describe('the check of an upload', () => {
     for (const [, place] of found) expect(place).toContain(`body.results.0.evaluation_scores.0.${member}`);
   });
 
+  it.each(['null', '[]', '1'])('refuses the body %s as no object', (body) => {
+    expect(problems(body).map(([type, place]) => [type, place])).toEqual([['model_attributes_type', 'body']]);
+  });
+
   it('accepts every kind of score, value, source and correction', () => {
     const scores = [
       { key: 'k'.repeat(180), score: true },

@@ -112,7 +112,8 @@ export class UploadCheck implements JsonVisitor {
 
   private problems(): Problems {
     const problems = new Problems();
-    const header = check(uploadSchema, this.foreign ?? this.header, ['body'], problems);
+    const body = this.foreign === undefined ? this.header : this.foreign;
+    const header = check(uploadSchema, body, ['body'], problems);
     for (const found of [this.repeated, this.scores.problems, this.rows.problems]) merge(problems, found);
     if (header) this.checkTogether(header, problems);
     return problems;

@@ -1,5 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Access, Area, Describe, Idempotency, metadataOf, RequestTimeout, requireJson } from '@fairlead/http';
+import {
+  Access,
+  Area,
+  Describe,
+  holdsBody,
+  Idempotency,
+  metadataOf,
+  RequestTimeout,
+  requireJson,
+} from '@fairlead/http';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ExperimentLimits, LimitExceeded } from './limits';
@@ -90,7 +99,7 @@ export class UploadController {
   }
 
   private async drain({ raw }: FastifyRequest): Promise<void> {
-    if (raw.complete || raw.destroyed) return;
+    if (raw.complete || raw.destroyed || holdsBody(raw)) return;
     const ended = new Promise((resolve) => raw.once('end', resolve).once('close', resolve));
     raw.on('data', () => undefined);
     await Promise.race([ended, delay(DRAIN_MS, undefined, { ref: false })]);

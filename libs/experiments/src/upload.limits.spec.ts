@@ -102,7 +102,7 @@ describe('an encoded body', () => {
     ['zstd', zstdBomb(30)],
   ])('in %s may not grow too much', async (encoding, body) => {
     const { status, json } = await service.upload(body, { 'content-encoding': encoding });
-    expect([status, json.detail]).toEqual([413, 'The body exceeds the limit of 50 for decompression ratio.']);
+    expect([status, json.detail]).toEqual([413, 'The body exceeds the limit of 50 bytes for each compressed byte.']);
   });
 });
 
@@ -145,22 +145,26 @@ describe('zstd data that costs more than it is worth is refused', () => {
 
 describe('a limit is named when it is exceeded', () => {
   it.each([
-    ['body bytes', 413, () => [Buffer.alloc(5_000_000, ' ')]],
-    ['row bytes', 413, () => [JSON.stringify(experiment({}, [row({ inputs: { a: 'x'.repeat(100_000) } })]))]],
-    ['header bytes', 413, () => [JSON.stringify(experiment({ experiment_metadata: { a: 'x'.repeat(20_000) } }))]],
+    ['bytes (UPLOAD_MAX_BYTES)', 413, () => [Buffer.alloc(5_000_000, ' ')]],
+    [
+      'bytes (UPLOAD_MAX_ROW_BYTES)',
+      413,
+      () => [JSON.stringify(experiment({}, [row({ inputs: { a: 'x'.repeat(100_000) } })]))],
+    ],
+    ['bytes together', 413, () => [JSON.stringify(experiment({ experiment_metadata: { a: 'x'.repeat(20_000) } }))]],
   ])('%s', async (name, expected, body) => {
     // Sent in chunks, without a length, and with one.
     const chunked = await service.send('POST', PATH, body());
-    expect([chunked.status, chunked.json.detail]).toEqual([expected, expect.stringContaining(`for ${name}.`)]);
+    expect([chunked.status, chunked.json.detail]).toEqual([expected, expect.stringContaining(` ${name}.`)]);
     const bytes = Buffer.from(body()[0]!);
     const { status, json } = await service.send('POST', PATH, [bytes], { 'content-length': String(bytes.length) });
-    expect([status, json.detail]).toEqual([expected, expect.stringContaining(`for ${name}.`)]);
+    expect([status, json.detail]).toEqual([expected, expect.stringContaining(` ${name}.`)]);
   });
 
   it('depth', async () => {
     const { status, json } = await service.upload(`{"results":${'['.repeat(100_000)}`);
     expect(status).toBe(422);
-    expect(JSON.stringify(json.detail)).toContain('limit of 100 for depth');
+    expect(JSON.stringify(json.detail)).toContain('limit of 100 levels (MAX_DEPTH)');
   });
 
   it('and all of them are published', async () => {

@@ -4,9 +4,10 @@ import { type Actor, allows, type Dialect, type Scope } from './access';
 import type { Admission } from './admission';
 import { sendProblem } from './answer';
 import type { Departures } from './departures';
-import { Forbidden, type HttpProblem, MethodNotAllowed, NotFound } from './errors';
+import { BadRequest, Forbidden, HttpProblem, MethodNotAllowed, NotFound } from './errors';
 import type { Greeting } from './greeting';
 import { linger } from './lingering';
+import { checkReason } from './metadata';
 import { traceRequest } from './request-tracing';
 import type { RouteTable } from './routes';
 import type { Visit } from './visit';
@@ -49,6 +50,7 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
       letIn(request, reply, done, keepers);
     };
     if (refusal) sendProblem(request, reply, refusal);
+    else if (namesNoHost(request)) sendProblem(request, reply, new BadRequest('The request has no Host header.'));
     else if (keepers.traced && load !== 'vital') traceRequest(request, way);
     else way();
   });
@@ -67,6 +69,11 @@ function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, keepers
   } else {
     recognise(request, reply, done, scope, keepers);
   }
+}
+
+/** RFC 9112 wants a Host header in every request of HTTP/1.1. */
+function namesNoHost({ raw }: FastifyRequest): boolean {
+  return raw.headers.host === undefined && raw.httpVersion === '1.1';
 }
 
 function begin(request: FastifyRequest): Visit {
@@ -101,6 +108,17 @@ function recognise(
 }
 
 function goOn(refusal: HttpProblem | undefined, request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (refusal) sendProblem(request, reply, refusal);
+  const problem = refusal ?? reasonFault(request);
+  if (problem) sendProblem(request, reply, problem);
   else done();
+}
+
+function reasonFault(request: FastifyRequest): HttpProblem | undefined {
+  try {
+    checkReason(request);
+    return undefined;
+  } catch (error) {
+    if (error instanceof HttpProblem) return error;
+    throw error;
+  }
 }

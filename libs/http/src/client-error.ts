@@ -5,6 +5,7 @@ import { securityHeaders } from './security-headers';
 
 const ANSWERS: Readonly<Record<string, readonly [number, string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The address or the headers of the request are too long.'],
+  HPE_INVALID_EOF_STATE: [408, 'The request ended early.'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
 };
 

@@ -29,10 +29,10 @@ export class BadRequest extends HttpProblem {
   }
 }
 
-/** No key, or one that nobody knows. */
+/** No key, or one that nobody knows: as RFC 9110 wants it, the answer names a way to send one. */
 export class Unauthorized extends HttpProblem {
   constructor(detail = 'Invalid token') {
-    super(401, detail);
+    super(401, detail, { headers: { 'www-authenticate': 'Bearer' } });
   }
 }
 

@@ -26,6 +26,8 @@ const requests: Record<string, [string, { method?: string; body?: string; header
   notjson: [ONE, json('PATCH', '{nope')],
   array: [ONE, json('PATCH', '[]')],
   nobody: [ONE, { method: 'PATCH' }],
+  nullbody: [ONE, json('PATCH', ' null ')],
+  nullupload: [UPLOAD, json('POST', 'null')],
   wrongct: [ONE, { method: 'PATCH', body: '{}', headers: { 'content-type': 'text/plain' } }],
   many: [
     UPLOAD,

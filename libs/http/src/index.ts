@@ -1,5 +1,6 @@
 export * from './schema';
 export * from './errors';
+export { holdsBody } from './expectation';
 export { Access, allows } from './access';
 export type { Actor, Claimant, Dialect, RouteAccess, Scope } from './access';
 export { Area, areaOf, Describe } from './describe';

@@ -26,8 +26,8 @@ describe('parseJson', () => {
 
   it.each([
     [Buffer.from([0x22, 0xc3, 0xa9, 0xff, 0x22]), 2, 'The text is not valid UTF-8'],
-    [Buffer.from('[[["]["]]]'), 2, 'The nesting is deeper than the limit of 2 levels'],
-    [Buffer.from('['.repeat(100_000)), 2, 'The nesting is deeper than the limit of 2 levels'],
+    [Buffer.from('[[["]["]]]'), 2, 'The nesting is deeper than the limit of 2 levels (MAX_DEPTH)'],
+    [Buffer.from('['.repeat(100_000)), 2, 'The nesting is deeper than the limit of 2 levels (MAX_DEPTH)'],
     [Buffer.from('"é😀" x'), 5, 'Extra data'],
   ])('tells what is wrong and where: %#', (bytes, position, error) => {
     expect(thrown(() => parseJson(bytes, 2))).toEqual([

@@ -25,7 +25,10 @@ export function parseJson(bytes: Buffer, depth: number, values = MOST_VALUES): u
   if (!isUtf8(bytes)) throw jsonInvalid('The text is not valid UTF-8', validCharacters(bytes));
   const tooDeep = findDepth(bytes, depth, values);
   if (tooDeep >= 0) {
-    throw jsonInvalid(`The nesting is deeper than the limit of ${depth} levels`, charactersIn(bytes, tooDeep));
+    throw jsonInvalid(
+      `The nesting is deeper than the limit of ${depth} levels (MAX_DEPTH)`,
+      charactersIn(bytes, tooDeep),
+    );
   }
   const text = bytes.toString('utf8', bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
   try {

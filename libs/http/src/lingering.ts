@@ -9,9 +9,15 @@ const PATIENCE = 5_000;
  * dropped, and the connection closed when it has ended.
  */
 export function linger(request: IncomingMessage, response: ServerResponse): void {
-  const { socket, headers } = request;
+  const { headers } = request;
   if (response.shouldKeepAlive) return;
   if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return;
+  dropRest(request);
+}
+
+/** As `linger`, for an answer that ends the connection although the client did not ask for that. */
+export function dropRest(request: IncomingMessage): void {
+  const { socket } = request;
   socket.destroySoon = () => {
     socket.end();
     if (request.complete || request.destroyed) destroySent(socket);

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { BadRequest } from './errors';
 
@@ -25,7 +26,7 @@ const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0
  */
 export function metadataOf(request: FastifyRequest): RequestMetadata {
   const { actor } = request;
-  const reason = reasonOf(request);
+  const reason = reasonOf(request.headers);
   const traceparent = single(request.headers.traceparent);
   const causationId = single(request.headers['idempotency-key']);
   const metadata: { -readonly [Member in keyof RequestMetadata]: RequestMetadata[Member] } = {};
@@ -42,8 +43,13 @@ export function metadataOf(request: FastifyRequest): RequestMetadata {
   return metadata;
 }
 
-function reasonOf(request: FastifyRequest): string | undefined {
-  const header = single(request.headers['x-reason']);
+/** Refuses a reason that is too long to be kept, on every route, whether it keeps reasons or not. @throws BadRequest */
+export function checkReason({ headers }: FastifyRequest): void {
+  if (headers['x-reason'] !== undefined) reasonOf(headers);
+}
+
+function reasonOf(headers: IncomingHttpHeaders): string | undefined {
+  const header = single(headers['x-reason']);
   if (header === undefined) return undefined;
   // Node reads header bytes as Latin-1; most clients send UTF-8.
   const bytes = Buffer.from(header, 'latin1');

@@ -23,14 +23,14 @@ describe('Bodies are read', () => {
           {
             type: 'json_invalid',
             loc: ['body', 5],
-            ctx: { error: 'The nesting is deeper than the limit of 5 levels' },
+            ctx: { error: 'The nesting is deeper than the limit of 5 levels (MAX_DEPTH)' },
           },
         ],
       },
     });
     expect(await patch(JSON.stringify({ a: 'x'.repeat(3000) }))).toMatchObject({
       status: 413,
-      body: { detail: 'The request body is larger than the limit of 2000 bytes.' },
+      body: { detail: 'The request body is larger than the limit of 2000 bytes (BODY_MAX_BYTES).' },
     });
   });
 
@@ -40,10 +40,41 @@ describe('Bodies are read', () => {
       status: 422,
       body: { detail: [{ type: 'missing', loc: ['body'], input: null }] },
     });
-    expect(await patch('null')).toMatchObject({
-      status: 422,
-      body: { detail: [{ type: 'missing', loc: ['body'], input: null }] },
+  });
+
+  describe('when the client waits for 100 before it sends one', () => {
+    const head = (length: number, more = 'x-api-key: owner\r\n') =>
+      `POST /v2/deployments HTTP/1.1\r\nhost: x\r\n${more}content-type: application/json\r\n` +
+      `expect: 100-continue\r\ncontent-length: ${length}\r\n`;
+
+    it('and it is told to go on once', async () => {
+      const answer = await server.sendRaw(`${head(2)}connection: close\r\n\r\n`, '{}');
+      expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
     });
+
+    it.each([
+      [
+        'too long a body',
+        2001,
+        undefined,
+        413,
+        'The request body is larger than the limit of 2000 bytes (BODY_MAX_BYTES).',
+      ],
+      ['no key', 2, '', 401, 'Invalid token'],
+    ])('and is refused by the head, with %s', async (_, length, more, status, detail) => {
+      const answer = await server.sendRaw(`${head(length, more)}\r\n`);
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(answer).toMatch(/connection: close/i);
+      expect(answer).toContain(JSON.stringify({ detail }));
+    });
+  });
+
+  it('not at all where their announced length is beyond the limit', async () => {
+    const answer = await server.sendRaw(
+      `POST /v2/deployments HTTP/1.1\r\nhost: x\r\nx-api-key: owner\r\ncontent-length: 2001\r\n\r\n`,
+      '{',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
 
   it('not at all where the route wants the stream', async () => {

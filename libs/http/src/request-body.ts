@@ -8,6 +8,7 @@ import { FairShare } from './fair-share';
 import { HeldBytes } from './held-bytes';
 import { bodyHash } from './identity';
 import { parseJson } from './json';
+import { dropRest } from './lingering';
 import { isJson } from './json-type';
 import { type Departure, ownerOf } from './visit';
 
@@ -40,6 +41,7 @@ export function readBodies(instance: FastifyInstance, limits: Limits, admission:
   instance.addContentTypeParser('*', (request, _payload, done) => {
     const held = (request.visit.held = new HeldBytes(account, ownerOf(request)));
     const reading = held.hold(0).then(async () => {
+      if (request.routeOptions.config.stream !== true) refuseLong(request, limits.body, 'BODY_MAX_BYTES');
       if (isReadHere(request)) return readBody(request, limits, held);
       // reply-from would take what is the request's body for a value to encode again.
       if (isSigned(request)) request.readBody = await readBytes(request, limits, held);
@@ -64,6 +66,21 @@ export function readBodies(instance: FastifyInstance, limits: Limits, admission:
   return (_request, _reply, visit) => {
     visit.held?.release();
   };
+}
+
+/**
+ * Refuses a request whose Content-Length is beyond `most` bytes, without reading its body. `setting` is the limit's name.
+ * @throws PayloadTooLarge
+ */
+function refuseLong({ raw, headers }: FastifyRequest, most: number, setting?: string): void {
+  if (!(Number(headers['content-length'] ?? 0) > most)) return;
+  dropRest(raw);
+  throw tooLong(most, setting);
+}
+
+function tooLong(most: number, setting?: string): PayloadTooLarge {
+  const named = setting === undefined ? '' : ` (${setting})`;
+  return new PayloadTooLarge(`The request body is larger than the limit of ${most} bytes${named}.`);
 }
 
 /** Whether the body is read before the handler runs. */
@@ -104,12 +121,13 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
  */
 export async function readStream(request: FastifyRequest, most: number): Promise<Buffer> {
   const { raw, visit } = request;
+  refuseLong(request, most);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > most) throw new PayloadTooLarge(`The request body is larger than the limit of ${most} bytes.`);
+      if (size > most) throw tooLong(most);
       await visit.held?.hold(chunk.length);
       chunks.push(chunk);
     }
@@ -123,8 +141,6 @@ export async function readStream(request: FastifyRequest, most: number): Promise
 
 function readBytes(request: FastifyRequest, limits: Limits, held: HeldBytes): Promise<Buffer> {
   const { raw } = request;
-  const tooLarge = () => new PayloadTooLarge(`The request body is larger than the limit of ${limits.body} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > limits.body + PATIENCE) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -152,7 +168,7 @@ function readBytes(request: FastifyRequest, limits: Limits, held: HeldBytes): Pr
     };
     const onEnd = () => {
       finish(() => {
-        if (size > limits.body) reject(tooLarge());
+        if (size > limits.body) reject(tooLong(limits.body, 'BODY_MAX_BYTES'));
         else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
       });
     };

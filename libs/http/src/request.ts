@@ -64,7 +64,8 @@ export function validate<T>(schema: Schema<T>, input: unknown, loc: Loc | 'body'
 }
 
 function checkBody<B>(schema: Schema<B>, input: unknown, problems: Problems): B | undefined {
-  if (input !== undefined && input !== null) return check(schema, input, ['body'], problems);
+  // The JSON value null is a body, of another kind than what is wanted; only no body at all is missing.
+  if (input !== undefined) return check(schema, input, ['body'], problems);
   problems.add({ type: 'missing', loc: ['body'], msg: 'Field required', input: null });
   return undefined;
 }

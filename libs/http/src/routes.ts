@@ -49,7 +49,10 @@ export class RouteTable {
 
   /** Methods that routes for this path have, in order of the alphabet; empty when there is no such path. */
   allowedAt(path: string): string[] {
-    const found = this.routes.filter((route) => this.patterns.get(route.path)?.test(path));
+    const matching = this.routes.filter((route) => this.patterns.get(route.path)?.test(path));
+    const literal = matching.filter((route) => !/[:*]/.test(route.path));
+    // A router prefers the path itself to one with parameters that would take it as well.
+    const found = literal.length > 0 ? literal : matching;
     const methods = new Set(found.map((route) => route.method));
     return methods.size === 0 ? [] : [...methods.add('OPTIONS')].sort();
   }

@@ -49,6 +49,7 @@ describe('The server', () => {
         'x',
       );
       expect(answer).toMatchObject({ status: 401, body: { detail: 'Invalid token' } });
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     });
 
     it('no key without the scope', async () => {
@@ -97,6 +98,34 @@ describe('The server', () => {
       const options = await ask('/v2/deployments', { method: 'OPTIONS' });
       expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, POST']);
       expect(await ask('/v2/deployments', { method: 'HEAD' })).toMatchObject({ status: 200, body: undefined });
+    });
+
+    it('OPTIONS of a path with what that path allows, not with what one that takes parameters would', async () => {
+      const allowed = async (path: string) => (await ask(path, { method: 'OPTIONS' })).headers.get('allow');
+      expect(await allowed('/api/v1/datasets/upload-experiment')).toBe('OPTIONS, POST');
+      expect(await allowed('/api/v1/datasets/another')).toBe('DELETE, OPTIONS');
+    });
+
+    it('400 to a request of HTTP/1.1 without a Host, but not to one of HTTP/1.0', async () => {
+      const head = 'x-api-key: owner\r\nconnection: close\r\n\r\n';
+      expect(await server.sendRaw(`GET /v2/deployments HTTP/1.1\r\n${head}`)).toMatch(
+        /^HTTP\/1.1 400 [^]*\{"detail":"The request has no Host header."\}$/,
+      );
+      expect(await server.sendRaw(`GET /v2/deployments HTTP/1.0\r\n${head}`)).toMatch(/^HTTP\/1.1 200 /);
+    });
+
+    it.each([
+      ['GET', '/v2/deployments'],
+      ['GET', '/api/v1/info'],
+      ['POST', '/v2/deployments'],
+      ['DELETE', ONE],
+    ])('400 to a reason of more than 1,000 characters: %s %s', async (method, path) => {
+      const answer = (reason: string) => ask(path, { method, headers: { 'x-reason': reason } });
+      expect((await answer('x'.repeat(1000))).status).not.toBe(400);
+      expect(await answer('x'.repeat(1001))).toMatchObject({
+        status: 400,
+        body: { detail: 'The header x-reason is longer than 1000 characters.' },
+      });
     });
 
     it('in the names that the path asks for', async () => {
@@ -216,6 +245,6 @@ describe('The server', () => {
       scope: 'write',
       stream: false,
     });
-    expect(routes(server.app)).toHaveLength(9);
+    expect(routes(server.app)).toHaveLength(10);
   });
 });

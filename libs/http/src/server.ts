@@ -13,6 +13,7 @@ import { answersClientErrors } from './client-error';
 import { Departures } from './departures';
 import { canonicalUrl, readsWire } from './dialects';
 import { Doors } from './doors';
+import { continueWhenRead } from './expectation';
 import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';
 import { loggedError } from './logged-error';
 import { countTurnedAway, type MetricsOptions, serveMetrics } from './metrics';
@@ -144,6 +145,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   if (options.doors !== undefined) openDoors(doors, options.doors, instance.server, logger);
   closeInTime(instance, limits.drain, doors);
   endSlowReaders(instance.server, limits.reading);
+  continueWhenRead(instance.server);
   // An expectation that nobody knows may be ignored; Node's own refusal of it would carry no request id.
   instance.server.on('checkExpectation', (request, response) => instance.server.emit('request', request, response));
 

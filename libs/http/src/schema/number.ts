@@ -82,6 +82,9 @@ function bounded(value: number, input: unknown, { ge, le }: NumberRules, context
   return value;
 }
 
+/** Integers from here on are no 64-bit integers, which pydantic takes for another kind of value. */
+const LARGEST = 2 ** 63;
+
 /** A boolean; 1/0, true/false, yes/no, on/off, t/f, y/n in any case are converted. */
 export function bool(): Schema<boolean> {
   return {
@@ -96,7 +99,7 @@ export function bool(): Schema<boolean> {
         const text = input.toLowerCase();
         if (TRUE.has(text)) return true;
         if (FALSE.has(text)) return false;
-      } else if (typeof input !== 'number' || !Number.isInteger(input)) {
+      } else if (typeof input !== 'number' || !Number.isInteger(input) || Math.abs(input) >= LARGEST) {
         return context.fail('bool_type', 'Input should be a valid boolean', input);
       }
       return context.fail('bool_parsing', 'Input should be a valid boolean, unable to interpret input', input);

@@ -104,6 +104,13 @@ export class SampleController {
     return { bytes, body: typeof request.body };
   }
 
+  @Delete('api/v1/datasets/:dataset_id')
+  @Access('write')
+  @HttpCode(204)
+  removeDataset() {
+    return undefined;
+  }
+
   @Get('api/v1/info')
   @Access('public')
   info() {
