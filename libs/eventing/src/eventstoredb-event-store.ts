@@ -193,7 +193,12 @@ export class EventStoreDbStore extends EventStore {
   override async deletedStreams(): Promise<readonly string[]> {
     return this.connection.call(async (client, signal, alive) => {
       const deleted = new Set<string>();
-      const filter = eventTypeFilter({ prefixes: ['$streamDeleted', '$metadata'] });
+      const filter = eventTypeFilter({
+        prefixes: ['$streamDeleted', '$metadata'],
+        maxSearchWindow: BATCH_EVENTS,
+        // The log may hold none of them for a long time.
+        checkpointReached: alive,
+      });
       const all = client.subscribeToAll({ fromPosition: START, filter, requiresLeader: true });
       // Pushed among the events, so that it is read after those that came before it.
       all.on('caughtUp', () => void all.push('caught up'));
