@@ -3,60 +3,46 @@ import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { hasEnded, Home, isRunning, killed, until } from './testing/home';
+import { hasEnded, Home, isRunning, killed, type Service, until } from './testing/home';
+
+let home: Home;
+
+const start = (env?: Record<string, string>) => home.start(env);
+const run = (env: Record<string, string>) => home.run(env);
+const key = (data?: string) => home.key(data);
+const postgresPid = (data: string) => home.postgresPid(data);
+
+async function createDeployment(url: string, name: string, apiKey = key()): Promise<string> {
+  const answer = await fetch(`${url}/v2/deployments`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name,
+      source: 'external_container',
+      source_config: {},
+      source_revision_config: { image_uri: 'registry.example/agent:1' },
+      secrets: [],
+    }),
+  });
+  const body = (await answer.json()) as { id: string };
+  expect({ status: answer.status, body }).toMatchObject({ status: 201, body: { name } });
+  return body.id;
+}
+
+async function readDeployment(
+  url: string,
+  id: string,
+  apiKey = key(),
+): Promise<{ status: number; retryAfter: string | null }> {
+  const answer = await fetch(`${url}/v2/deployments/${id}`, { headers: { 'x-api-key': apiKey } });
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
+}
 
 describe('The standalone service', () => {
-  let home: Home;
   beforeEach(() => (home = new Home()));
   afterEach(() => home.end());
 
-  const start = (env?: Record<string, string>) => home.start(env);
-  const run = (env: Record<string, string>) => home.run(env);
-  const key = (data?: string) => home.key(data);
-  const postgresPid = (data: string) => home.postgresPid(data);
-
-  async function createDeployment(url: string, name: string, apiKey = key()): Promise<string> {
-    const answer = await fetch(`${url}/v2/deployments`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        name,
-        source: 'external_container',
-        source_config: {},
-        source_revision_config: { image_uri: 'registry.example/agent:1' },
-        secrets: [],
-      }),
-    });
-    const body = (await answer.json()) as { id: string };
-    expect({ status: answer.status, body }).toMatchObject({ status: 201, body: { name } });
-    return body.id;
-  }
-
-  async function readDeployment(
-    url: string,
-    id: string,
-    apiKey = key(),
-  ): Promise<{ status: number; retryAfter: string | null }> {
-    const answer = await fetch(`${url}/v2/deployments/${id}`, { headers: { 'x-api-key': apiKey } });
-    return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
-  }
-
-  it('starts on an empty directory, says where it is and where the key is, and is ready', async () => {
-    const { url, output } = await start();
-    const ready = await fetch(`${url}/health/ready`);
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
-    expect((await fetch(`${url}/health/live`)).status).toBe(200);
-    expect(output()).toContain(`API key: ${key()}`);
-    for (const name of ['api-key', 'master.key']) {
-      expect(statSync(join(home.path, 'data', name)).mode & 0o777).toBe(0o600);
-    }
-    for (const command of output().match(/^ {2}curl .*$/gm) ?? []) {
-      const curl = spawn('sh', ['-c', `${command} -f -o /dev/null`], { stdio: 'ignore' });
-      expect(await once(curl, 'exit')).toEqual([0, null]);
-    }
-  });
-
-  it('ends everything at SIGTERM, PostgreSQL included, and tells the key only once', async () => {
+  it('ends everything at SIGTERM, and at signals that come twice, PostgreSQL included, and tells the key only once', async () => {
     const first = await start();
     const postgres = postgresPid('data');
     first.process.kill('SIGTERM');
@@ -64,8 +50,12 @@ describe('The standalone service', () => {
     expect(isRunning(postgres)).toBe(false);
     const second = await start();
     expect(second.output()).not.toContain(key());
+    const other = postgresPid('data');
+    // npm and the terminal both pass a signal on: they are taken for one.
     second.process.kill('SIGINT');
+    second.process.kill('SIGTERM');
     expect(await once(second.process, 'exit')).toEqual([0, null]);
+    expect(isRunning(other)).toBe(false);
   });
 
   it('finishes a request that is under way when it is told to stop', async () => {
@@ -100,15 +90,6 @@ describe('The standalone service', () => {
     expect(await once(service, 'exit')).toEqual([0, null]);
   });
 
-  it('takes signals that npm and the terminal both pass on for one', async () => {
-    const { process: service } = await start();
-    const postgres = postgresPid('data');
-    service.kill('SIGINT');
-    service.kill('SIGTERM');
-    expect(await once(service, 'exit')).toEqual([0, null]);
-    expect(isRunning(postgres)).toBe(false);
-  });
-
   it('ends at once at another signal, PostgreSQL included', async () => {
     const { url, process: service, output } = await start();
     const postgres = postgresPid('data');
@@ -132,57 +113,6 @@ describe('The standalone service', () => {
     await until(() => !isRunning(postgres));
   });
 
-  it('keeps an acknowledged write when the process is killed', async () => {
-    const first = await start();
-    const id = await createDeployment(first.url, 'kept');
-    await killed(first.process);
-    const second = await start();
-    expect(await readDeployment(second.url, id)).toMatchObject({ status: 200 });
-  });
-
-  it('keeps an acknowledged write when the process and PostgreSQL are killed', async () => {
-    const first = await start();
-    const id = await createDeployment(first.url, 'kept');
-    await killed(first.process);
-    process.kill(postgresPid('data'), 'SIGKILL');
-    const second = await start();
-    expect(await readDeployment(second.url, id)).toMatchObject({ status: 200 });
-  });
-
-  it('answers 503 with Retry-After while PostgreSQL is gone, and brings it back by itself', async () => {
-    const { url } = await start();
-    const id = await createDeployment(url, 'kept');
-    const postgres = postgresPid('data');
-    const seen = new Map<number, string | null>();
-    process.kill(postgres, 'SIGKILL');
-    await until(async () => {
-      const { status, retryAfter } = await readDeployment(url, id);
-      seen.set(status, retryAfter);
-      return status === 200 && postgresPid('data') !== postgres;
-    });
-    for (const [status, retryAfter] of seen) {
-      if (status === 200) continue;
-      expect(status).toBe(503);
-      expect(retryAfter).toMatch(/^\d+$/);
-    }
-    await until(async () => (await fetch(`${url}/health/ready`)).ok);
-    expect((await readDeployment(url, id)).status).toBe(200);
-  });
-
-  it('runs twice side by side with two data directories', async () => {
-    const [one, two] = await Promise.all([start(), start({ FAIRLEAD_DATA_DIR: join(home.path, 'other') })]);
-    const id = await createDeployment(one.url, 'mine');
-    expect(await readDeployment(one.url, id)).toMatchObject({ status: 200 });
-    expect(await readDeployment(two.url, id, key('other'))).toMatchObject({ status: 404 });
-  });
-
-  it('names the page that shows the API', async () => {
-    const { url, output } = await start();
-    const page = /^The API, to read and to try out: (\S+)$/m.exec(output())?.[1];
-    expect(page).toBe(`${url}/docs`);
-    expect((await fetch(page!)).status).toBe(200);
-  });
-
   it('accepts the key that it is given from the first start on', async () => {
     const apiKey = 'a-key-of-my-own-choosing';
     const { url, output } = await start({ FAIRLEAD_API_KEY: apiKey });
@@ -201,14 +131,6 @@ describe('The standalone service', () => {
       errors: [expect.stringMatching(new RegExp(`^Port ${port} .* is taken .* set PORT`))],
     });
     other.close();
-  });
-
-  it('says in one line that the data directory is in use', async () => {
-    const { process: holder } = await start();
-    expect(await run({})).toMatchObject({
-      code: 1,
-      errors: [expect.stringMatching(new RegExp(`is in use by fairlead process ${holder.pid}: .*FAIRLEAD_DATA_DIR`))],
-    });
   });
 
   it('says in one line that the database cannot be reached', async () => {
@@ -263,6 +185,73 @@ describe('The standalone service', () => {
         expect.stringMatching(/^PORT /),
         expect.stringMatching(/^FAIRLEAD_API_KEY /),
         expect.stringMatching(/^HOSTING /),
+      ],
+    });
+  });
+});
+
+describe('A standalone service that runs', () => {
+  let service: Service;
+  beforeAll(async () => {
+    home = new Home();
+    service = await start();
+  });
+  afterAll(() => home.end());
+
+  it('starts on an empty directory, says where it is and where the key is, and is ready', async () => {
+    const { url, output } = service;
+    const ready = await fetch(`${url}/health/ready`);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
+    expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    expect(output()).toContain(`API key: ${key()}`);
+    for (const name of ['api-key', 'master.key']) {
+      expect(statSync(join(home.path, 'data', name)).mode & 0o777).toBe(0o600);
+    }
+    for (const command of output().match(/^ {2}curl .*$/gm) ?? []) {
+      const curl = spawn('sh', ['-c', `${command} -f -o /dev/null`], { stdio: 'ignore' });
+      expect(await once(curl, 'exit')).toEqual([0, null]);
+    }
+  });
+
+  it('names the page that shows the API', async () => {
+    const { url, output } = service;
+    const page = /^The API, to read and to try out: (\S+)$/m.exec(output())?.[1];
+    expect(page).toBe(`${url}/docs`);
+    expect((await fetch(page!)).status).toBe(200);
+  });
+
+  it('answers 503 with Retry-After while PostgreSQL is gone, and brings it back by itself', async () => {
+    const { url } = service;
+    const id = await createDeployment(url, 'kept');
+    const postgres = postgresPid('data');
+    const seen = new Map<number, string | null>();
+    process.kill(postgres, 'SIGKILL');
+    await until(async () => {
+      const { status, retryAfter } = await readDeployment(url, id);
+      seen.set(status, retryAfter);
+      return status === 200 && postgresPid('data') !== postgres;
+    });
+    for (const [status, retryAfter] of seen) {
+      if (status === 200) continue;
+      expect(status).toBe(503);
+      expect(retryAfter).toMatch(/^\d+$/);
+    }
+    await until(async () => (await fetch(`${url}/health/ready`)).ok);
+    expect((await readDeployment(url, id)).status).toBe(200);
+  });
+
+  it('runs twice side by side with two data directories', async () => {
+    const [one, two] = [service, await start({ FAIRLEAD_DATA_DIR: home.data('other') })];
+    const id = await createDeployment(one.url, 'mine');
+    expect(await readDeployment(one.url, id)).toMatchObject({ status: 200 });
+    expect(await readDeployment(two.url, id, key('other'))).toMatchObject({ status: 404 });
+  });
+
+  it('says in one line that the data directory is in use', async () => {
+    expect(await run({})).toMatchObject({
+      code: 1,
+      errors: [
+        expect.stringMatching(new RegExp(`is in use by fairlead process ${service.process.pid}: .*FAIRLEAD_DATA_DIR`)),
       ],
     });
   });
