@@ -1,14 +1,14 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Vault } from '@fairlead/eventing';
+import { Consistency, Vault } from '@fairlead/eventing';
 import { type Actor, canonicalUuid, Forbidden, Unauthorized } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './api-key';
-import { ApiKeyView, type ApiKeyRow } from './api-key.view';
+import { apiKeysProjection, ApiKeyView, type ApiKeyRow } from './api-key.view';
 import { keep, Lookup } from './access.lookup';
 import { keyIdOf } from './key-text';
 import { effectiveScopes } from './scopes';
-import { TenantView, type TenantRow } from './tenant.view';
+import { tenantsProjection, TenantView, type TenantRow } from './tenant.view';
 
 /** Subject whose data key in the vault is the pepper of all key hashes. */
 export const PEPPER = 'apiKeys';
@@ -35,12 +35,15 @@ export class Authenticator {
 
   constructor(
     private readonly vault: Vault,
+    consistency: Consistency,
     keys: ApiKeyView,
     tenants: TenantView,
   ) {
     this.keys = new Lookup((ids) => keys.byIds(ids));
-    this.unproven = new Lookup((ids) => keys.byIds(ids));
-    this.tenants = new Lookup((ids) => tenants.byIds(ids));
+    // What another process has just created is known here as soon as it was answered there.
+    const shown = (view: string) => () => consistency.upToDate(undefined, [view]);
+    this.unproven = new Lookup((ids) => keys.byIds(ids), shown(apiKeysProjection.name));
+    this.tenants = new Lookup((ids) => tenants.byIds(ids), shown(tenantsProjection.name));
   }
 
   /**

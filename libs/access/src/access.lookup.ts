@@ -23,7 +23,11 @@ export class Lookup<T extends Versioned> {
   private running: Promise<unknown> = Promise.resolve();
   private next: Promise<Map<string, T>> | undefined;
 
-  constructor(private readonly load: (ids: string[]) => Promise<T[]>) {}
+  constructor(
+    private readonly load: (ids: string[]) => Promise<T[]>,
+    /** Waited for before a row that was not found is taken for missing. */
+    private readonly settled?: () => Promise<void>,
+  ) {}
 
   /** The row of an id, undefined when there is none. */
   async get(id: string): Promise<T | undefined> {
@@ -52,6 +56,11 @@ export class Lookup<T extends Versioned> {
     this.running = loading.catch(() => undefined);
     this.next = undefined;
     const rows = new Map((await this.load(ids)).map((row) => [row.id, row]));
+    const missing = ids.filter((id) => !rows.has(id) && !this.written.has(id));
+    if (this.settled && missing.length > 0) {
+      await this.settled();
+      for (const row of await this.load(missing)) rows.set(row.id, row);
+    }
     for (const id of ids) {
       const newest = newer(rows.get(id), this.written.get(id));
       if (newest) rows.set(id, newest);

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
-import { EventStore, Followers, handle, Quotas, streamName, Vault } from '@fairlead/eventing';
+import { EventStore, handle, Quotas, streamName, Vault } from '@fairlead/eventing';
 import {
   Access,
   type Actor,
@@ -50,7 +50,6 @@ export class ApiKeysController {
   constructor(
     private readonly store: EventStore,
     private readonly vault: Vault,
-    private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly view: ApiKeyView,
     private readonly authenticator: Authenticator,
@@ -90,7 +89,7 @@ export class ApiKeysController {
   }
 
   @Get()
-  @Access('admin')
+  @Access('admin', { views: [apiKeysProjection.name], acrossWorkspaces: true })
   @Describe({ summary: 'List the API keys of the workspace', answers: { 200: shape.list(apiKey) } })
   async list(@Req() request: FastifyRequest) {
     return (await this.view.list(await this.managerOf(request.actor))).map(answer);
@@ -106,7 +105,7 @@ export class ApiKeysController {
   }
 
   @Delete(':id')
-  @Access('admin')
+  @Access('admin', { views: [apiKeysProjection.name], acrossWorkspaces: true })
   @Describe({
     summary: 'Revoke an API key',
     description: 'With it end the keys that it made, and those that they made.',
@@ -138,10 +137,9 @@ export class ApiKeysController {
     // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
     const metadata = { ...metadataOf(request), causationId: undefined };
     const stream = streamName('apiKey', id);
-    const { state, version, position } = await handle(this.store, apiKeyModel, stream, decide, metadata);
+    const { state, version } = await handle(this.store, apiKeyModel, stream, decide, metadata);
     const key = { ...state!, version };
     this.authenticator.learnKey(key);
-    await this.followers.passed(position, [apiKeysProjection.name]);
     return key;
   }
 }

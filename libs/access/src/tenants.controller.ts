@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
 import {
   EventStore,
-  Followers,
   handle,
   load,
   type Metadata,
@@ -49,7 +48,6 @@ const filters = object({ include_deleted: optional(bool()), skip_create: optiona
 export class TenantsController {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly view: TenantView,
     private readonly authenticator: Authenticator,
@@ -57,7 +55,7 @@ export class TenantsController {
   ) {}
 
   @Get('workspaces')
-  @Access('read')
+  @Access('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
   @Describe({
     summary: 'List the workspaces that the key opens',
     query: filters,
@@ -68,7 +66,7 @@ export class TenantsController {
   }
 
   @Get('tenants')
-  @Access('read')
+  @Access('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
   @Describe({
     summary: 'List the workspaces that the key opens, under their other name',
     query: filters,
@@ -108,9 +106,8 @@ export class TenantsController {
       decide((await load(this.store, tenantModel, stream)).state);
       await this.reserveHandle(facts.tenant_handle, stream, metadata);
     }
-    const { state, version, position } = await handle(this.store, tenantModel, stream, decide, metadata);
+    const { state, version } = await handle(this.store, tenantModel, stream, decide, metadata);
     this.authenticator.learnTenant({ ...state!, version });
-    await this.followers.passed(position, [tenantsProjection.name]);
     return answer(request, state!);
   }
 

@@ -20,6 +20,7 @@ import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { apiActivity } from './activity';
 import { auditLog, keySet } from './audit.answers.schema';
+import { auditView } from './audit.view';
 import { AuditQueries, type Entry, type Place } from './audit.queries';
 
 const MOST_OPERATIONS = 100;
@@ -48,7 +49,7 @@ export class AuditController {
 
   /** Newest first. `cursor` is that of the page before; null at the end. */
   @Get('/api/v1/audit-logs')
-  @Access('admin')
+  @Access('admin', { views: [auditView.name] })
   @Describe({
     summary: 'List who did what',
     description:

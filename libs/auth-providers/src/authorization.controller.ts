@@ -1,4 +1,4 @@
-import { EventStore, streamName } from '@fairlead/eventing';
+import { Consistency, EventStore, streamName } from '@fairlead/eventing';
 import { Access, Area, body, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/http';
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -8,6 +8,7 @@ import { AuthorizationWaits } from './authorization.waits';
 import { AuthorizationRefused, ProviderFailed, ProviderNotFound, TokenNotFound } from './errors';
 import { authentication, finished, waited } from './oauth.answers.schema';
 import { OAuthQueries } from './oauth.queries';
+import { OAUTH_VIEW } from './oauth.view';
 import { page } from './page';
 import type { Provider } from './provider';
 import { ProviderCommands } from './provider.commands';
@@ -26,6 +27,7 @@ type Wanted = ReturnType<typeof wantedOf>;
 export class AuthorizationController {
   constructor(
     private readonly store: EventStore,
+    private readonly consistency: Consistency,
     private readonly flow: AuthorizationFlow,
     private readonly authorizations: AuthorizationStore,
     private readonly waits: AuthorizationWaits,
@@ -36,7 +38,7 @@ export class AuthorizationController {
 
   /** A token when there is one, else the URL where a person can give it. */
   @Post('authenticate')
-  @Access('tokens:read')
+  @Access('tokens:read', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Get a token, or where a person can give it',
     body: authenticateRequest,
@@ -208,6 +210,8 @@ export class AuthorizationController {
     }
     try {
       const provider = await this.providers.byId(tenantId, found.provider);
+      // The sign-in has ended while this request waited.
+      await this.consistency.upToDate(tenantId, [OAUTH_VIEW]);
       const opened = await this.open(request, found.token_id, provider);
       return { status: opened ? 'completed' : 'not_found', token: opened?.text ?? null };
     } catch (error) {

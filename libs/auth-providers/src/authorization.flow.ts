@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EventStore, Followers, handle, load, type Metadata, streamName } from '@fairlead/eventing';
+import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import { metadataOf, publicAddress } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -9,7 +9,6 @@ import { type Authorization, AuthorizationStore, LIFETIME_MINUTES } from './auth
 import { AuthorizationRefused, ProviderFailed } from './errors';
 import { McpDiscovery } from './mcp.discovery';
 import { OAuthClient } from './oauth.client';
-import { OAUTH_VIEW } from './oauth.view';
 import { originOf, type Provider } from './provider';
 import { ProviderCommands } from './provider.commands';
 import { isSameBrowser, signInCookie } from './sign-in.cookie';
@@ -43,7 +42,6 @@ const OTHER_BROWSER =
 export class AuthorizationFlow {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly options: AuthProvidersOptions,
     private readonly authorizations: AuthorizationStore,
     private readonly providers: ProviderCommands,
@@ -158,8 +156,7 @@ export class AuthorizationFlow {
     // The browser has no key: what happens is put down to the key that asked for it.
     const cause: Metadata = { ...metadataOf(request), tenant: tenant_id, actor: requested_by, causationId: undefined };
     const stream = streamName('oauthToken', id);
-    const { position } = await handle(this.store, tokenModel, stream, grantToken(grant, agent), cause);
-    await this.followers.passed(position, [OAUTH_VIEW]);
+    await handle(this.store, tokenModel, stream, grantToken(grant, agent), cause);
     await this.authorizations.complete(authorization.id, id);
   }
 

@@ -1,6 +1,5 @@
 import {
   EventStore,
-  Followers,
   handle,
   type Handled,
   holder,
@@ -18,7 +17,6 @@ import { canonicalUuid, ifMatch, metadataOf } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ProviderIdTaken, ProviderNotFound } from './errors';
-import { OAUTH_VIEW } from './oauth.view';
 import {
   addProvider,
   changeProvider,
@@ -52,7 +50,6 @@ export interface VersionedProvider {
 export class ProviderCommands {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly vault: Vault,
     private readonly quotas: Quotas,
   ) {}
@@ -93,7 +90,7 @@ export class ProviderCommands {
       const facts = { ...wanted, tenant_id: tenantId, organization_id: organizationId, client_secret: sealed };
       return handle(this.store, providerModel, stream, addProvider(facts), metadata);
     };
-    return this.shown(await this.quotas.within('oauth_providers', tenantId, wanted.id, create));
+    return changed(await this.quotas.within('oauth_providers', tenantId, wanted.id, create));
   }
 
   /** @throws ProviderNotFound, InvalidProvider, VersionMismatch */
@@ -107,7 +104,7 @@ export class ProviderCommands {
     const sealed = client_secret === undefined ? undefined : await this.seal(tenantId, id, client_secret);
     const decide = changeProvider(tenantId, ref, sealed ? { ...wanted, client_secret: sealed } : wanted);
     const stream = streamName('oauthProvider', id);
-    return this.shown(await handle(this.store, providerModel, stream, decide, metadataOf(request), ifMatch(request)));
+    return changed(await handle(this.store, providerModel, stream, decide, metadataOf(request), ifMatch(request)));
   }
 
   /** Notes the issuer that was found for a provider. */
@@ -127,7 +124,7 @@ export class ProviderCommands {
     const { provider } = await this.find(tenantId, ref);
     const stream = streamName('oauthProvider', provider.id);
     const decide = removeProvider(tenantId, ref);
-    await this.shown(await handle(this.store, providerModel, stream, decide, metadata, ifMatch(request)));
+    await handle(this.store, providerModel, stream, decide, metadata, ifMatch(request));
     await release(this.store, nameOf(tenantId, provider.provider_id), stream, metadata);
     await this.quotas.giveBack('oauth_providers', provider.id);
   }
@@ -147,12 +144,10 @@ export class ProviderCommands {
     const digest = await this.vault.digest(id, plain);
     return { sealed: await this.vault.seal(tenantId, id, CLIENT_SECRET, plain), digest };
   }
+}
 
-  private async shown(handled: Handled<ProviderState, ProviderEvent>): Promise<VersionedProvider> {
-    const { state, version, position, events } = handled;
-    if (events.length > 0) await this.followers.passed(position, [OAUTH_VIEW]);
-    return { provider: state!, version };
-  }
+function changed({ state, version }: Handled<ProviderState, ProviderEvent>): VersionedProvider {
+  return { provider: state!, version };
 }
 
 function nameOf(tenantId: string, providerId: string): string {

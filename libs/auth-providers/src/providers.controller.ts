@@ -7,6 +7,7 @@ import { AuthorizationFlow } from './authorization.flow';
 import { McpDiscovery } from './mcp.discovery';
 import { provider as answered } from './oauth.answers.schema';
 import { OAuthQueries } from './oauth.queries';
+import { OAUTH_VIEW } from './oauth.view';
 import { type Provider, providerRecord } from './provider';
 import { ProviderCommands } from './provider.commands';
 import { mcpRequest, providerPath, providerRequest, providerUpdate } from './provider.schema';
@@ -24,7 +25,7 @@ export class ProvidersController {
   ) {}
 
   @Get()
-  @Access('read')
+  @Access('read', { views: [OAUTH_VIEW] })
   @Describe({ summary: 'List OAuth providers', answers: { 200: shape.list(answered) } })
   async list(@Req() request: FastifyRequest) {
     return (await this.queries.providers(request.actor.tenantId)).map(providerRecord);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { EventStore, handle, streamName } from '@fairlead/eventing';
 import { Access, Area, canonicalUuid, Describe, metadataOf, query, shape, validateRequest } from '@fairlead/http';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -35,13 +35,12 @@ import {
 export class TokensController {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly providers: ProviderCommands,
     private readonly queries: OAuthQueries,
   ) {}
 
   @Get('tokens')
-  @Access('read')
+  @Access('read', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'List tokens',
     description: 'Never the tokens themselves.',
@@ -54,7 +53,7 @@ export class TokensController {
   }
 
   @Get('tokens/exists')
-  @Access('read')
+  @Access('read', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Ask whether there is a token of a provider',
     query: providerTokensQuery,
@@ -67,7 +66,7 @@ export class TokensController {
 
   /** Removes the tokens of a provider; of one user alone when `user_id` is given. */
   @Delete('tokens')
-  @Access('write')
+  @Access('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Remove the tokens of a provider',
     query: providerTokensQuery,
@@ -83,7 +82,7 @@ export class TokensController {
   }
 
   @Patch('tokens/:token_id/metadata')
-  @Access('write')
+  @Access('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Label a token, or make it the default',
     path: tokenPath,
@@ -94,12 +93,11 @@ export class TokensController {
   async describe(@Req() request: FastifyRequest) {
     const { path, body } = validateRequest(request, { path: tokenPath, body: tokenUpdate });
     const { id } = await this.owned(request, path.token_id);
-    await this.change(request, id, changeToken(id, body));
-    return tokenSummary(await this.owned(request, id));
+    return tokenSummary(await this.change(request, id, changeToken(id, body)));
   }
 
   @Delete('tokens/:token_id')
-  @Access('write')
+  @Access('write', { views: [OAUTH_VIEW] })
   @Describe({ summary: 'Remove a token', path: tokenPath, answers: { 204: null }, takes: ['x-reason'] })
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
@@ -109,7 +107,7 @@ export class TokensController {
   }
 
   @Get('agents/:agent_id/connections')
-  @Access('read')
+  @Access('read', { views: [OAUTH_VIEW] })
   @Describe({ summary: 'List the tokens that an agent uses', path: agentPath, answers: { 200: connections } })
   async connections(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: agentPath });
@@ -119,7 +117,7 @@ export class TokensController {
 
   /** Connects an agent with a token; connecting it again answers the connection that there is. */
   @Post('agents/:agent_id/connections')
-  @Access('write')
+  @Access('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Let an agent use a token',
     path: agentPath,
@@ -138,7 +136,7 @@ export class TokensController {
   }
 
   @Delete('agents/:agent_id/connections/:connection_id')
-  @Access('write')
+  @Access('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Let an agent use a token no more',
     path: connectionPath,
@@ -176,8 +174,7 @@ export class TokensController {
     // Every command here can be repeated as it is.
     const metadata = { ...metadataOf(request), causationId: undefined };
     const stream = streamName('oauthToken', id);
-    const { state, position, events } = await handle(this.store, tokenModel, stream, decide, metadata);
-    if (events.length > 0) await this.followers.passed(position, [OAUTH_VIEW]);
+    const { state } = await handle(this.store, tokenModel, stream, decide, metadata);
     return state!;
   }
 }

@@ -2,7 +2,6 @@ import {
   checkAppend,
   EventStore,
   fold,
-  Followers,
   handle,
   type Handled,
   idOf,
@@ -22,7 +21,6 @@ import type { DeploymentEvent } from './deployment-events';
 import { checkNames, nameOf, releaseNames, reserveNames } from './deployment.names';
 import type { Hosting } from './source-rules';
 
-const VIEW = 'deployments.view';
 const HASH_LENGTH = 64;
 
 /** A deployment after a command. */
@@ -33,12 +31,11 @@ export interface Changed {
 
 type Decide = (state: Deployment) => DeploymentEvent[];
 
-/** Runs commands for requests: the caller's tenant, `If-Match` and metadata apply, and lists show the change after. */
+/** Runs commands for requests: the caller's tenant, `If-Match` and metadata apply. */
 @Injectable()
 export class DeploymentCommands {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly quotas: Quotas,
   ) {}
 
@@ -46,7 +43,7 @@ export class DeploymentCommands {
   async change(request: FastifyRequest, id: string, decide: Decide): Promise<Changed> {
     const decideOwned = owned(request.actor.tenantId, id, decide);
     const stream = streamName('deployment', id);
-    return this.shown(
+    return changed(
       await handle(this.store, deploymentModel, stream, decideOwned, metadataOf(request), ifMatch(request)),
     );
   }
@@ -93,7 +90,7 @@ export class DeploymentCommands {
       await reserveNames(this.store, tenantId, ids.deploymentId, wanted, metadata);
       return handle(this.store, deploymentModel, stream, decide, metadata);
     };
-    return this.shown(await this.quotas.within('deployments', tenantId, ids.deploymentId, append));
+    return changed(await this.quotas.within('deployments', tenantId, ids.deploymentId, append));
   }
 
   /** What `create` would answer; nothing is written. */
@@ -109,11 +106,10 @@ export class DeploymentCommands {
     await releaseNames(this.store, deployment.tenant_id, deployment.id, deployment, metadataOf(request));
   }
 
-  private async shown(handled: Handled<DeploymentState, DeploymentEvent>): Promise<Changed> {
-    const { state, position, events } = handled;
-    if (events.length > 0) await this.followers.passed(position, [VIEW]);
-    return { state: state!, events };
-  }
+}
+
+function changed({ state, events }: Handled<DeploymentState, DeploymentEvent>): Changed {
+  return { state: state!, events };
 }
 
 function pretend(

@@ -6,6 +6,9 @@ import { deploymentOf, type DeploymentRecord, deploymentRecord, unshownPart } fr
 import { RevisionRows } from './revision.view';
 import { imageVersion } from './source-rules';
 
+/** Name of the follower that keeps this view. */
+export const DEPLOYMENTS_VIEW = 'deployments.view';
+
 /** A deployment's fold as of a version of its stream. */
 interface Fold {
   readonly state: DeploymentState;
@@ -19,7 +22,7 @@ const FOLDS_KEPT = 5000;
  * table; a deployment is rendered once per batch. Events that the row already holds are skipped.
  */
 export class DeploymentsView implements Projection {
-  readonly name = 'deployments.view';
+  readonly name = DEPLOYMENTS_VIEW;
   readonly categories = ['deployment'];
   readonly pipelined = true;
   private readonly folds = new Map<string, Fold>();

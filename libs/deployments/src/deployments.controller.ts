@@ -24,6 +24,7 @@ import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent, Secret } from './deployment-events';
 import { nameForAgent } from './deployment.names';
 import { DeploymentQueries } from './deployment.queries';
+import { DEPLOYMENTS_VIEW } from './deployment.view';
 import {
   bulkDeleteQuery,
   createRequest,
@@ -57,7 +58,7 @@ export class DeploymentsController {
 
   /** Secrets are always masked in lists. */
   @Get()
-  @Access('read')
+  @Access('read', { views: [DEPLOYMENTS_VIEW] })
   @Describe({
     summary: 'List deployments',
     description: 'The newest first; an exact match of `name_contains` goes before all others.',
@@ -150,7 +151,7 @@ export class DeploymentsController {
   }
 
   @Get(':deployment_id')
-  @Access('read')
+  @Access('read', { views: [DEPLOYMENTS_VIEW] })
   @Describe({
     summary: 'Get a deployment, as it is or as it was',
     path: deploymentPath,

@@ -4,10 +4,13 @@ import { Pool, type PoolClient } from 'pg';
 import type { Listed, Page } from './deployment.queries';
 import { type Listener, listenerModel } from './listener';
 
+/** Name of the follower that keeps this view. */
+export const LISTENERS_VIEW = 'listeners.view';
+
 /** Keeps the table `listeners`, and reads it. */
 @Injectable()
 export class ListenersView implements Projection {
-  readonly name = 'listeners.view';
+  readonly name = LISTENERS_VIEW;
   readonly categories = ['listener'];
 
   constructor(

@@ -1,6 +1,5 @@
 import {
   EventStore,
-  Followers,
   handle,
   load,
   type Metadata,
@@ -45,7 +44,7 @@ import {
   patchListener,
 } from './listener';
 import { listener, listeners } from './listener.answers.schema';
-import { ListenersView } from './listener.view';
+import { LISTENERS_VIEW, ListenersView } from './listener.view';
 import { both } from './spelling.schema';
 
 const text = str({ max: 255 });
@@ -74,14 +73,13 @@ const listQuery = object(paging);
 export class ListenersController {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly view: ListenersView,
     private readonly idempotency: Idempotency,
   ) {}
 
   @Get()
-  @Access('read')
+  @Access('read', { views: [LISTENERS_VIEW] })
   @Describe({ summary: 'List listeners', query: listQuery, answers: { 200: listeners }, gives: ['Link'] })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { query } = validateRequest(request, { query: listQuery });
@@ -157,10 +155,9 @@ export class ListenersController {
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { path } = validateRequest(request, { path: listenerPath });
-    const { state, position } = await this.change(request, path.listener_id, deleteListener);
+    const { state } = await this.change(request, path.listener_id, deleteListener);
     const stream = streamName('listener', path.listener_id);
     await release(this.store, nameOf(request.actor.tenantId, state!.compute_id), stream, metadataOf(request));
-    await this.followers.passed(position, [this.view.name]);
   }
 
   /** @throws ListenerTaken */
@@ -179,11 +176,10 @@ export class ListenersController {
     return handle(this.store, listenerModel, stream, decideOwn, metadataOf(request), ifMatch(request));
   }
 
-  private async shown(
+  private shown(
     reply: FastifyReply,
-    { state, version, position, events }: Awaited<ReturnType<ListenersController['change']>>,
+    { state, version }: Awaited<ReturnType<ListenersController['change']>>,
   ) {
-    if (events.length > 0) await this.followers.passed(position, [this.view.name]);
     reply.header('etag', etag(version));
     return listenerRecord(state!);
   }

@@ -11,6 +11,7 @@ import { deployment, revision, revisionDiff, revisions } from './deployment.answ
 import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent } from './deployment-events';
 import { DeploymentQueries } from './deployment.queries';
+import { DEPLOYMENTS_VIEW } from './deployment.view';
 import { deploymentPath, diffPath, revisionPath, revisionsQuery, waitQuery } from './deployment.schema';
 import { DeploymentsOptions } from './deployments.options';
 import { RevisionNotFound } from './errors';
@@ -41,7 +42,7 @@ export class RevisionsController implements OnModuleDestroy {
   }
 
   @Get()
-  @Access('read')
+  @Access('read', { views: [DEPLOYMENTS_VIEW] })
   @Describe({
     summary: 'List the revisions of a deployment',
     description: 'The newest first.',
@@ -62,7 +63,7 @@ export class RevisionsController implements OnModuleDestroy {
   }
 
   @Get(':revision_id')
-  @Access('read')
+  @Access('read', { views: [DEPLOYMENTS_VIEW] })
   @Describe({
     summary: 'Get a revision',
     path: revisionPath,
@@ -78,7 +79,7 @@ export class RevisionsController implements OnModuleDestroy {
 
   /** Answers when the revision has ended, or after `timeout` seconds with the status it then has. */
   @Get(':revision_id/wait')
-  @Access('read', { load: 'wait' })
+  @Access('read', { load: 'wait', views: [DEPLOYMENTS_VIEW] })
   @Describe({
     summary: 'Wait until a revision has ended',
     path: revisionPath,
@@ -146,7 +147,7 @@ export class RevisionsController implements OnModuleDestroy {
 
   /** What differs between two revisions, by member; secrets as digests. */
   @Get(':revision_id/diff/:other_id')
-  @Access('read')
+  @Access('read', { views: [DEPLOYMENTS_VIEW] })
   @Describe({ summary: 'Compare two revisions', path: diffPath, answers: { 200: revisionDiff } })
   async diff(@Req() request: FastifyRequest) {
     const { path } = validateRequest(request, { path: diffPath });

@@ -1,6 +1,8 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { Consistency } from './consistency';
 import { Consumers } from './consumers';
 import { Degradation } from './degradation';
 import { EventStore } from './event-store';
@@ -12,6 +14,7 @@ import { ParkedSubjects } from './parked-subjects';
 import { type QuotaLimits, Quotas } from './quotas';
 import { type KafkaLink, Transports } from './transports';
 import { Vault } from './vault';
+import { ViewsGuard } from './views.guard';
 
 /** What every domain module is given: the log, the database and the vault. */
 export interface EventingParts {
@@ -28,7 +31,7 @@ export interface EventingParts {
 }
 
 /**
- * Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link Consumers},
+ * Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link Consistency}, {@link Consumers},
  * {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
  * application, and relays to Kafka.
  */
@@ -48,8 +51,10 @@ export class EventingModule {
           useFactory: (parked: ParkedSubjects) => new Consumers(store, pool, parked),
           inject: [ParkedSubjects],
         },
+        Consistency,
         Degradation,
         Followers,
+        { provide: APP_GUARD, useClass: ViewsGuard },
         LogSigner,
         {
           provide: LogSeals,
@@ -75,6 +80,7 @@ export class EventingModule {
         DataSource,
         Pool,
         Vault,
+        Consistency,
         Consumers,
         Degradation,
         Followers,

@@ -13,6 +13,8 @@ export interface FollowOptions extends Filter {
   readonly passed?: (position: bigint) => void;
   /** Milliseconds to wait after each batch that was not full, so that the next one holds more. */
   readonly gatherMs?: number;
+  /** Woken by those who wait for the next batch: it ends the pause after a batch. */
+  readonly hurry?: Wakeups;
   /** The handler's queries may be sent before the checkpoint is known to be where this follower left it; none is a COPY. */
   readonly pipelined?: boolean;
   /** Sets the streams of events aside that cannot be applied; without it the follower stops at such an event. */
@@ -40,7 +42,7 @@ export async function follow(
   handle: BatchHandler,
   options: FollowOptions = {},
 ): Promise<void> {
-  const gathering = new Wakeups();
+  const { hurry = new Wakeups() } = options;
   let position = await checkpoint(pool, name);
   options.passed?.(position);
   for await (const batch of store.subscribe(position, signal, options)) {
@@ -49,6 +51,7 @@ export async function follow(
       continue;
     }
     const from = position;
+    const { count } = hurry;
     try {
       // Another replica may have handled a part of the batch before.
       const mine = options.pipelined && batch.events.every((event) => event.position > position);
@@ -56,13 +59,13 @@ export async function follow(
       position = ahead ?? (await handleBatch(name, pool, position, batch, handle, options.aside));
     } catch (error) {
       const { aside } = options;
-      if (!aside?.failed(error)) throw error;
+      if (!aside?.mayBlame(error)) throw error;
       position = await handleBatch(name, pool, from, batch, (news, tx) => aside.handle(news, tx, handle), aside);
     }
     options.aside?.worked();
     options.passed?.(position);
     if (options.gatherMs && position - from < FULL_EVENTS * store.stride)
-      await gathering.next(signal, options.gatherMs);
+      await hurry.next(signal, options.gatherMs, count);
   }
 }
 

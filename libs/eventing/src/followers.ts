@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
 import { EventStore } from './event-store';
@@ -43,6 +44,8 @@ export interface FollowerStatus {
 interface Running extends Projection {
   position: bigint;
   readonly progress: Wakeups;
+  /** Woken when a request waits for it: it then makes no pause. */
+  readonly hurry: Wakeups;
   failing?: string;
 }
 
@@ -80,7 +83,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   /** Adds a follower; it starts with the application, or at once when that has started. */
   register(projection: Projection): void {
     if (this.running.has(projection.name)) throw new Error(`Two followers are named ${projection.name}.`);
-    const follower: Running = { ...projection, position: -1n, progress: new Wakeups() };
+    const follower: Running = { ...projection, position: -1n, progress: new Wakeups(), hurry: new Wakeups() };
     this.running.set(projection.name, follower);
     if (this.started) this.run(follower);
   }
@@ -113,6 +116,32 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     return true;
   }
 
+  /**
+   * As `passed`, for a request that waits for one follower: that one ends the pause that it makes between batches.
+   * @throws Error when no follower of this process has the name
+   */
+  async shown(position: bigint, name: string, ms: number): Promise<boolean> {
+    const follower = this.named(name);
+    const deadline = performance.now() + ms;
+    while (follower.position < position) {
+      const left = deadline - performance.now();
+      if (left <= 0 || this.stopping.signal.aborted) return false;
+      follower.hurry.wake();
+      await follower.progress.next(this.stopping.signal, left);
+    }
+    return true;
+  }
+
+  /** Position up to which a follower has handled the log, -1 before it has begun. @throws Error when there is none */
+  positionOf(name: string): bigint {
+    return this.named(name).position;
+  }
+
+  /** The categories of streams that a follower wants; undefined for all. @throws Error when there is none */
+  categoriesOf(name: string): readonly string[] | undefined {
+    return this.named(name).categories;
+  }
+
   /** Where each follower stands against the newest event. */
   async status(): Promise<FollowerStatus[]> {
     const head = await this.store.head();
@@ -121,6 +150,12 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
       const lag = head > reached ? (head - reached - 1n) / this.store.stride + 1n : 0n;
       return { name, position: reached, lag, gathers: gatherMs !== undefined, failing, optional };
     });
+  }
+
+  private named(name: string): Running {
+    const follower = this.running.get(name);
+    if (!follower) throw new Error(`No follower of this process is named ${name}.`);
+    return follower;
   }
 
   private run(follower: Running): void {
@@ -157,7 +192,9 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
         if (follower.failing !== reason)
           this.logger.error(`${follower.name} stopped at ${follower.position}: ${reason}`);
         follower.failing = reason;
-        await this.progressless(pause);
+        await delay(RETRY_MS.first, undefined, { signal }).catch(() => undefined);
+        // A request that waits for this follower may wait for an event that can be applied.
+        if (pause > RETRY_MS.first) await follower.hurry.next(signal, pause - RETRY_MS.first);
         pause = Math.min(pause * 2, RETRY_MS.most);
       }
     }
@@ -179,14 +216,10 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   private prompt(): string[] {
     return [...this.running.values()].filter(({ gatherMs }) => gatherMs === undefined).map(({ name }) => name);
   }
-
-  private progressless(ms: number): Promise<void> {
-    return this.pauses.next(this.stopping.signal, ms);
-  }
 }
 
-function optionsOf({ categories, types, gatherMs, pipelined }: Projection) {
-  return { categories, types, gatherMs, pipelined };
+function optionsOf({ categories, types, gatherMs, pipelined, hurry }: Running) {
+  return { categories, types, gatherMs, pipelined, hurry };
 }
 
 /** A follower's handler, measured, and traced when what it handles was. */

@@ -1,6 +1,7 @@
 export * from './append-limit';
 export * from './chain';
 export * from './complaint';
+export * from './consistency';
 export * from './consumers';
 export * from './degradation';
 export * from './event';
@@ -42,4 +43,5 @@ export * from './upcasters';
 export * from './master-key';
 export * from './vault';
 export type { LockedBucket } from './s3-bucket';
+export { ViewsGuard } from './views.guard';
 export * from './seal-sender';

@@ -32,6 +32,11 @@ export const failures = new Counter({
   help: 'Batches that followers could not handle',
   labelNames: ['follower'],
 });
+export const readsBehind = new Counter({
+  name: 'fairlead_reads_behind_total',
+  help: 'Requests answered 503 because a view had not shown in time what their workspace had written',
+  labelNames: ['view'],
+});
 
 const PATIENCE_MS = 2000;
 

@@ -54,7 +54,7 @@ export class PostgresEventStore extends EventStore {
   constructor(private readonly pool: Pool) {
     super();
     this.tail = new LogTail(
-      () => this.head(),
+      () => this.newest(),
       (position) => this.readLog(position, {}, BATCH_EVENTS),
     );
     this.appends = new AppendQueue(pool, (events) => this.tail.offer(events));
@@ -110,7 +110,15 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
+  /** As declared; what others are found to have appended is read at once, and not with the next notification. */
   override async head(): Promise<bigint> {
+    const head = await this.newest();
+    // Most often it is this process that has appended: then what the commit wrote is about to be offered.
+    if (this.connections > 0) void this.appends.underWay?.then(() => this.tail.extend(head));
+    return head;
+  }
+
+  private async newest(): Promise<bigint> {
     const { rows } = await this.pool.query<{ head: string | null }>('select max("position") as head from events');
     return BigInt(rows[0]?.head ?? 0);
   }

@@ -12,7 +12,7 @@ export interface Waiting {
   park(event: Recorded, reason: string, tx: PoolClient): Promise<void>;
 }
 
-/** So often in a row a batch fails for a reason that does not tell whose fault it is before its events are tried one by one. */
+/** So often in a row a single event fails for a reason that does not tell whose fault it is before its stream is set aside. */
 const STRIKES = 5;
 /** So often in a row a batch is too slow before its events are tried one by one. */
 const SLOW_STRIKES = 2;
@@ -42,13 +42,13 @@ export class SetAside {
     this.slow = 0;
   }
 
-  /** Told why events could not be handled; true when that is to be blamed on one of them. */
-  failed(error: unknown): boolean {
+  /** Told why a batch could not be handled; false when no event can be to blame for that. */
+  mayBlame(error: unknown): boolean {
     const fault = faultOf(error);
     if (fault === 'unknown') this.strikes++;
     if (fault === 'slow') this.slow++;
     if (fault === 'slow') return this.slow >= Math.min(SLOW_STRIKES, this.most);
-    return fault === 'event' || (fault === 'unknown' && this.strikes >= this.most);
+    return fault !== 'surroundings';
   }
 
   /** Handles what can be handled, each half of a failing part by itself. @throws what is no event's fault. */
@@ -66,9 +66,12 @@ export class SetAside {
       else failed.set(rest[0]!.stream, { event: rest[0]!, error: error.of });
     }
     const [first, second] = failed.values();
-    // When nothing can be handled for a reason that does not tell, it is not for what the events hold.
-    if (handled === 0 && second && [...failed.values()].every(({ error }) => DOUBTFUL.has(faultOf(error))))
-      throw first!.error;
+    // When nothing can be handled for a reason that does not tell, it is not for what the events hold; of one event alone
+    // that is known only when it fails again and again.
+    const faults = [...failed.values()].map(({ error }) => faultOf(error));
+    const untold = faults.every((fault) => DOUBTFUL.has(fault));
+    const tooSoon = faults.every((fault) => fault === 'unknown') && this.strikes < this.most;
+    if (first && handled === 0 && untold && (second || tooSoon)) throw first.error;
     for (const { event, error } of failed.values()) await this.waiting.park(event, reasonOf(error), tx);
     if (failed.size > 0) await this.waiting.withoutWaiting(events, tx);
   }
@@ -85,7 +88,7 @@ export class SetAside {
       await tx.query('release savepoint part');
       return undefined;
     } catch (error) {
-      if (!this.failed(error)) throw error;
+      if (faultOf(error) === 'surroundings') throw error;
       await tx.query('rollback to savepoint part; release savepoint part');
       if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
       return { of: error };

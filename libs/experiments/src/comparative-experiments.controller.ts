@@ -1,4 +1,4 @@
-import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
+import { EventStore, handle, load, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -26,6 +26,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Delete, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import {
@@ -78,12 +79,11 @@ export class ComparativeExperimentsController {
   constructor(
     private readonly pool: Pool,
     private readonly store: EventStore,
-    private readonly followers: Followers,
   ) {}
 
   @Get(':dataset_id/comparative')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [comparativeExperimentsView.name, experimentsView.name] })
   @Describe({
     summary: 'List the named comparisons on a dataset',
     path: datasetPath,
@@ -100,7 +100,7 @@ export class ComparativeExperimentsController {
   @Post('comparative')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true })
+  @Access('write', { stream: true, views: [comparativeExperimentsView.name, experimentsView.name] })
   @Describe({
     summary: 'Name a comparison',
     body: createBody,
@@ -128,14 +128,13 @@ export class ComparativeExperimentsController {
       created_at: created,
       modified_at: given.modified_at?.iso ?? created,
     };
-    const { position } = await handle(
+    await handle(
       this.store,
       comparativeExperimentModel,
       streamName('comparativeExperiment', id),
       createComparison(id, data),
       metadataOf(request),
     );
-    await this.followers.passed(position, [comparativeExperimentsView.name]);
     return json(
       comparativeMembers({ ...data, id, tenant_id: tenantId, created: data.created_at, modified: data.modified_at }),
     );
@@ -156,14 +155,13 @@ export class ComparativeExperimentsController {
     if (!state.exists || state.tenant !== request.actor.tenantId) {
       throw new NotFound(`Comparative experiment ID ${id} not found.`);
     }
-    const { position } = await handle(
+    await handle(
       this.store,
       comparativeExperimentModel,
       stream,
       deleteComparison(),
       metadataOf(request),
     );
-    await this.followers.passed(position, [comparativeExperimentsView.name]);
     return { message: `Comparative experiment ${id} deleted` };
   }
 

@@ -23,6 +23,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import * as answers from './compare.answers.schema';
 import { csvLines, jsonLines } from './compare.export';
@@ -88,7 +89,7 @@ export class CompareController {
   ) {}
 
   @Get()
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Compare experiments',
     description:
@@ -108,7 +109,7 @@ export class CompareController {
   }
 
   @Get('export')
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Export a comparison',
     description: 'Every row with whole texts, streamed; waits until fresh uploads are stored.',
@@ -131,7 +132,7 @@ export class CompareController {
   /** Passes or fails experiments, for pipelines: 200 either way. */
   @Post('gate')
   @HttpCode(200)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Pass or fail experiments',
     description: '200 either way; waits until fresh uploads are stored.',

@@ -19,6 +19,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import { RunAttachments } from './attachment.urls';
 import { csvLine } from './compare.export';
@@ -80,7 +81,7 @@ export class ComparisonViewController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Get examples with their runs side by side',
     path: datasetPath,
@@ -118,7 +119,7 @@ export class ComparisonViewController {
   /** Which examples got better and which worse on a key, the largest changes first. */
   @Post('delta')
   @HttpCode(200)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List the examples that got better and worse on a key',
     description: 'The largest changes first.',

@@ -1,4 +1,4 @@
-import { EventStore, Followers } from '@fairlead/eventing';
+import { EventStore } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -18,6 +18,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Delete, Get, Header, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import { dataset, datasetVersion, removed } from './datasets.answers.schema';
 import { findDataset, findVersion, hasDataset, listDatasets, listSplits, listVersions } from './datasets.queries';
@@ -64,12 +65,11 @@ export class DatasetsController {
   constructor(
     readonly pool: Pool,
     readonly store: EventStore,
-    readonly followers: Followers,
   ) {}
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({ summary: 'List datasets', query: listQuery, answers: { 200: shape.list(dataset) } })
   async list(@Req() request: FastifyRequest): Promise<string> {
     const asked = query(listQuery, request);
@@ -79,7 +79,7 @@ export class DatasetsController {
 
   @Get(':dataset_id')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({ summary: 'Get a dataset', path: datasetPath, answers: { 200: dataset } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { dataset_id: id } = path(datasetPath, request);
@@ -87,7 +87,7 @@ export class DatasetsController {
   }
 
   @Delete(':dataset_id')
-  @Access('write')
+  @Access('write', { views: [experimentsView.name] })
   @Describe({
     summary: 'Delete a dataset with its experiments',
     path: datasetPath,
@@ -102,7 +102,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/versions')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List the versions of a dataset',
     description: 'The newest first; of one example alone when `example` names it.',
@@ -119,7 +119,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/version')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Get the version of a dataset at a time',
     path: datasetPath,
@@ -136,7 +136,7 @@ export class DatasetsController {
 
   @Get(':dataset_id/splits')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List the splits of a dataset',
     path: datasetPath,

@@ -17,6 +17,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Get, Header, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { example } from './datasets.answers.schema';
@@ -65,7 +66,7 @@ export class ExamplesController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List examples',
     query: listQuery,
@@ -78,7 +79,7 @@ export class ExamplesController {
 
   @Get('count')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Count examples',
     query: countQuery,
@@ -91,7 +92,7 @@ export class ExamplesController {
 
   @Get(':example_id')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({ summary: 'Get an example', path: examplePath, query: oneQuery, answers: { 200: example } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { example_id: id } = path(examplePath, request);

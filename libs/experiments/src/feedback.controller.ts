@@ -1,4 +1,4 @@
-import { EventStore, Followers, load, streamName } from '@fairlead/eventing';
+import { EventStore, load, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -57,12 +57,11 @@ export class FeedbackController {
   constructor(
     private readonly pool: Pool,
     private readonly store: EventStore,
-    private readonly followers: Followers,
   ) {}
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List feedback',
     description: 'The newest first.',
@@ -84,7 +83,7 @@ export class FeedbackController {
 
   @Get(':feedback_id')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({ summary: 'Get feedback', path: feedbackPath, query: oneQuery, answers: { 200: answered } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { path: asked } = validateRequest(request, {
@@ -102,7 +101,7 @@ export class FeedbackController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true })
+  @Access('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Give feedback on a run or a session',
     description: 'The same id again answers what is stored under it.',
@@ -133,13 +132,12 @@ export class FeedbackController {
     const data = feedbackData(sent, given, given.id ?? newId(), runId ?? null);
     // The same feedback sent twice at once is one event.
     const event = { type: 'FeedbackAdded', data, id: idFrom(data.id, session_id) };
-    const { position } = await this.store.append(
+    await this.store.append(
       streamName('experiment', session_id),
       'any',
       [event],
       metadataOf(request),
     );
-    await this.followers.passed(position, [experimentsView.name]);
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
   }
 

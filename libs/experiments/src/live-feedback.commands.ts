@@ -3,7 +3,8 @@ import { BadRequest, Conflict } from '@fairlead/http';
 import { v5 as idFrom } from 'uuid';
 import type { FeedbackAdded, FeedbackAwaited } from './experiment';
 import { sessionStream } from './session-names';
-import type { Parts } from './sessions.commands';
+import { experimentsView } from './experiments.view';
+import type { Parts } from './live-runs.commands';
 
 /** Feedback that came among the parts of a request. */
 export interface SentFeedback {
@@ -40,7 +41,12 @@ export async function feedbackEvents(
 ): Promise<Appended[]> {
   const fresh = await withoutStored(parts, tenantId, sent);
   if (fresh.length === 0) return [];
-  const known = await knownPlaces(parts, tenantId, fresh);
+  let known = await knownPlaces(parts, tenantId, fresh);
+  const isUnknown = ({ sessionId }: SentFeedback) => sessionId !== undefined && !known.sessions.has(sessionId);
+  if (fresh.some(isUnknown)) {
+    await parts.consistency.upToDate(tenantId, [experimentsView.name]);
+    known = await knownPlaces(parts, tenantId, fresh);
+  }
   const appends = fresh.map(({ data, sessionId }): Appended => {
     const session = data.run_id === null ? sessionId : (places.get(data.run_id) ?? known.runs.get(data.run_id));
     if (session !== undefined && sessionId !== undefined && session !== sessionId)
@@ -59,15 +65,16 @@ export async function feedbackEvents(
   return appends;
 }
 
-/** Records the events; answers the position of the last one. */
-export async function appendFeedback({ store }: Parts, appends: readonly Appended[], metadata: Metadata) {
-  let last = 0n;
+/** Records the events. */
+export async function appendFeedback(
+  { store }: Pick<Parts, 'store'>,
+  appends: readonly Appended[],
+  metadata: Metadata,
+): Promise<void> {
   for (let at = 0; at < appends.length; at += AT_ONCE) {
     const group = appends.slice(at, at + AT_ONCE);
-    const done = await Promise.all(group.map(({ stream, event }) => store.append(stream, 'any', [event], metadata)));
-    for (const { position } of done) if (position > last) last = position;
+    await Promise.all(group.map(({ stream, event }) => store.append(stream, 'any', [event], metadata)));
   }
-  return last;
 }
 
 function awaited(tenantId: string, data: FeedbackAdded['data']): Appended {

@@ -1,4 +1,4 @@
-import { type Metadata } from '@fairlead/eventing';
+import type { Consistency, Metadata } from '@fairlead/eventing';
 import { Conflict, PayloadTooLarge } from '@fairlead/http';
 import type { RunChange, RunsReceived } from './experiment';
 import { experimentsView } from './experiments.view';
@@ -7,11 +7,16 @@ import type { SentParts, SentRun } from './live-runs.body';
 import { findSessions, makeSessions } from './live-runs.sessions';
 import { splitRuns } from './live-runs.split';
 import type { PayloadStore } from './payload.store';
-import type { Parts } from './sessions.commands';
+import type { Parts as SessionParts } from './sessions.commands';
 import { sessionStream } from './session-names';
 
 /** Attachments of one run. */
 const MOST_ATTACHMENTS = 100;
+
+/** What commands on live runs work with. */
+export interface Parts extends SessionParts {
+  readonly consistency: Consistency;
+}
 
 interface Place {
   readonly id: string;
@@ -20,10 +25,10 @@ interface Place {
 
 /**
  * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is
- * named and not there is made. Changes of known runs stay in the session that the run is in. Resolves when they can be
- * read. What is refused is refused before anything is written.
+ * named and not there is made. Changes of known runs stay in the session that the run is in. The view of runs is waited
+ * for only where it must know something and does not yet. What is refused is refused before anything is written.
  * @throws NotFound for a session that the tenant does not have, Conflict for an experiment that was
- * uploaded, PayloadTooLarge, AppendTooLarge
+ * uploaded, PayloadTooLarge, AppendTooLarge, ViewBehind
  */
 export async function receiveRuns(
   parts: Parts,
@@ -59,14 +64,8 @@ export async function receiveRuns(
   if (await makeSessions(parts, tenantId, sessions.missing, metadata))
     return receiveRuns(parts, tenantId, sent, payloads, metadata);
   await keepContents(payloads, tenantId, runs, places, contents);
-  let last = 0n;
-  for (const { stream, event } of appends) {
-    const { position } = await parts.store.append(stream, 'any', [event], metadata);
-    if (position > last) last = position;
-  }
-  const lastGiven = await appendFeedback(parts, given, metadata);
-  if (lastGiven > last) last = lastGiven;
-  await parts.followers.passed(last, [experimentsView.name]);
+  for (const { stream, event } of appends) await parts.store.append(stream, 'any', [event], metadata);
+  await appendFeedback(parts, given, metadata);
 }
 
 /** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
@@ -98,15 +97,35 @@ async function requireFewAttachments(pool: Parts['pool'], tenantId: string, runs
   if (rows[0]) throw new PayloadTooLarge(`The run ${rows[0].id} has more than ${MOST_ATTACHMENTS} attachments.`);
 }
 
-/** True when the tenant has the run. */
-export async function hasRun({ pool }: Parts, tenantId: string, id: string): Promise<boolean> {
-  return (await pool.query('select 1 from runs where id = $1 and tenant_id = $2', [id, tenantId])).rowCount === 1;
+/** True when the tenant has the run; one that is not there may only be about to come. @throws ViewBehind */
+export async function hasRun({ pool, consistency }: Parts, tenantId: string, id: string): Promise<boolean> {
+  const text = 'select 1 from runs where id = $1 and tenant_id = $2';
+  const look = async () => (await pool.query(text, [id, tenantId])).rowCount === 1;
+  if (await look()) return true;
+  await consistency.upToDate(tenantId, [experimentsView.name]);
+  return look();
 }
 
-async function findPlaces({ pool }: Parts, tenantId: string, sent: readonly SentRun[]): Promise<Map<string, string>> {
+/** The sessions of the runs that are known. */
+async function findPlaces(parts: Parts, tenantId: string, sent: readonly SentRun[]): Promise<Map<string, string>> {
+  const ids = sent.map(({ change }) => change.id);
+  const places = await placesOf(parts, tenantId, ids);
+  const placed = new Set(sent.filter(isPlaced).map(({ change }) => change.id));
+  if (ids.every((id) => places.has(id) || placed.has(id))) return places;
+  // Only the run tells where its change belongs.
+  await parts.consistency.upToDate(tenantId, [experimentsView.name]);
+  return placesOf(parts, tenantId, ids);
+}
+
+/** Whether a run tells its session, or is new: what has no name is a change of a run. */
+function isPlaced({ change, sessionId, sessionName }: SentRun): boolean {
+  return sessionId !== undefined || sessionName !== undefined || change.name !== undefined;
+}
+
+async function placesOf({ pool }: Parts, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<Place>(
     'select id, session_id from runs where id = any($1::uuid[]) and tenant_id = $2',
-    [sent.map(({ change }) => change.id), tenantId],
+    [ids, tenantId],
   );
   return new Map(rows.map((row) => [row.id, row.session_id]));
 }

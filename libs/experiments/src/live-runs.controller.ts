@@ -1,4 +1,4 @@
-import { EventStore, Followers } from '@fairlead/eventing';
+import { Consistency, EventStore } from '@fairlead/eventing';
 import { Access, Area, Describe, metadataOf, NotFound, path, shape, warnOfIgnored } from '@fairlead/http';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -22,7 +22,7 @@ export class LiveRunsController {
   constructor(
     readonly pool: Pool,
     readonly store: EventStore,
-    readonly followers: Followers,
+    readonly consistency: Consistency,
     private readonly thread: LiveRunsThread,
     private readonly payloads: PayloadStore,
   ) {}

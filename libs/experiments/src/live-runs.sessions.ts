@@ -3,7 +3,9 @@ import type { Metadata } from '@fairlead/eventing';
 import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/http';
 import { v4 as newId } from 'uuid';
 import type { SentRun } from './live-runs.body';
-import { createSession, type Parts, sessionNamed } from './sessions.commands';
+import { experimentsView } from './experiments.view';
+import type { Parts } from './live-runs.commands';
+import { createSession, sessionNamed } from './sessions.commands';
 
 /** Where runs go that name no session. */
 const DEFAULT_SESSION = 'default';
@@ -25,7 +27,7 @@ export interface NamedSessions {
 
 /**
  * Finds the sessions that runs name, and makes none.
- * @throws PayloadTooLarge when they name too many, NotFound for an id that the tenant does not have
+ * @throws PayloadTooLarge when they name too many, NotFound for an id that the tenant does not have, ViewBehind
  */
 export async function findSessions(parts: Parts, tenantId: string, runs: readonly Named[]): Promise<NamedSessions> {
   const ids = new Set<string>();
@@ -36,10 +38,18 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
     if (ids.size + names.size > MOST_SESSIONS)
       throw new PayloadTooLarge(`The runs name more than ${MOST_SESSIONS} sessions: send them in several requests.`);
   }
-  const { rows } = await parts.pool.query<{ id: string; name: string }>(
-    'select id, name from sessions where tenant_id = $1 and (id = any($2::uuid[]) or name = any($3::text[]))',
-    [tenantId, [...ids], [...names]],
-  );
+  const look = async () => {
+    const { rows } = await parts.pool.query<{ id: string; name: string }>(
+      'select id, name from sessions where tenant_id = $1 and (id = any($2::uuid[]) or name = any($3::text[]))',
+      [tenantId, [...ids], [...names]],
+    );
+    return rows;
+  };
+  let rows = await look();
+  if ([...ids].some((id) => rows.every((row) => row.id !== id))) {
+    await parts.consistency.upToDate(tenantId, [experimentsView.name]);
+    rows = await look();
+  }
   const known = new Set(rows.map(({ id }) => id));
   for (const id of ids) if (!known.has(id)) throw new NotFound(`Session ID ${id} not found.`);
   const byName = new Map(rows.map(({ id, name }) => [name, id]));
@@ -50,6 +60,8 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
     const id = await sessionNamed(parts, tenantId, name);
     if (id === undefined) missing.set(name, newId());
     else byName.set(name, id);
+    // Whether it was uploaded is asked of the view next.
+    if (id !== undefined) await parts.consistency.upToDate(tenantId, [experimentsView.name]);
   }
   const idOf = ({ sessionId, sessionName = DEFAULT_SESSION }: Named) =>
     sessionId ?? byName.get(sessionName) ?? missing.get(sessionName)!;

@@ -20,6 +20,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import { renderExamples } from './comparison-view.render';
 import { findViewExamples, sessionsOn } from './comparison-view.queries';
@@ -96,7 +97,7 @@ export class RunsV2Controller {
   @Post('runs/query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Query runs (second version)',
     description: 'Members are those of `selects`. Pages follow `next_cursor`.',
@@ -140,7 +141,7 @@ export class RunsV2Controller {
 
   @Get('runs/:run_id')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({ summary: 'Get a run (second version)', path: runPath, query: oneQuery, answers: { 200: runV2 } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { path, query } = validateRequest(request, { path: runPath, query: oneQuery });
@@ -157,7 +158,7 @@ export class RunsV2Controller {
   @Post('datasets/:dataset_id/experiment-runs')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Get the runs of experiments side by side (second version)',
     path: datasetPath,

@@ -21,6 +21,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from './reading.http';
@@ -96,7 +97,7 @@ export class RunsController {
   @Post('query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Query runs',
     description: 'Pages follow `cursors.next`; it is null on the last one.',
@@ -122,7 +123,7 @@ export class RunsController {
   @Post('stats')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Get statistics of runs',
     description: 'Over all runs that the same query would find.',
@@ -137,7 +138,7 @@ export class RunsController {
 
   @Get(':run_id')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({ summary: 'Get a run', path: runPath, query: runQuery, answers: { 200: run } })
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { run_id: id } = path(runPath, request);

@@ -1,4 +1,4 @@
-import { EventStore, Followers, handle, load, streamName } from '@fairlead/eventing';
+import { EventStore, handle, load, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -17,7 +17,6 @@ import { Controller, Get, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { scoreDirections } from './datasets.answers.schema';
 import { datasetModel, type DatasetState, type ScoreDirections, setScoreDirections } from './dataset';
-import { experimentsView } from './experiments.view';
 import { idPath } from './reading.http';
 
 const LONGEST_KEY = 180;
@@ -31,10 +30,7 @@ const datasetPath = idPath('dataset_id');
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/score-directions')
 export class ScoreDirectionsController {
-  constructor(
-    private readonly store: EventStore,
-    private readonly followers: Followers,
-  ) {}
+  constructor(private readonly store: EventStore) {}
 
   @Get()
   @Access('read')
@@ -67,8 +63,7 @@ export class ScoreDirectionsController {
     if (both !== undefined) throw new BadRequest(`lower_is_better and higher_is_better both name ${both}.`);
     const decide = owned(request, id, setScoreDirections(body));
     const stream = streamName('dataset', id);
-    const { state, position } = await handle(this.store, datasetModel, stream, decide, metadataOf(request));
-    await this.followers.passed(position, [experimentsView.name]);
+    const { state } = await handle(this.store, datasetModel, stream, decide, metadataOf(request));
     return state.directions;
   }
 }

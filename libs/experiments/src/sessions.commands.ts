@@ -1,6 +1,5 @@
 import {
   type EventStore,
-  type Followers,
   handle,
   holder,
   idOf,
@@ -20,14 +19,12 @@ import {
   experimentModel,
   type SessionCreated,
 } from './experiment';
-import { experimentsView } from './experiments.view';
 import { reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
 import { patchSession as decidePatch, type SessionChanges } from './session-patch';
 
 /** What commands work with. */
 export interface Parts {
   readonly store: EventStore;
-  readonly followers: Followers;
   readonly pool: Pool;
 }
 
@@ -39,7 +36,7 @@ const SIDE_BY_SIDE = 8;
  * @throws Conflict when the name is taken (its detail names the session) or the id was used before.
  */
 export async function createSession(
-  { store, followers }: Parts,
+  { store }: Pick<Parts, 'store'>,
   tenantId: string,
   id: string,
   data: SessionCreated['data'],
@@ -49,8 +46,7 @@ export async function createSession(
   if ((await load(store, experimentModel, stream)).version > 0)
     throw new Conflict(`Session already exists. The id ${id} cannot be used again.`);
   await reserveName(store, tenantId, data.name, id, metadata);
-  const { position } = await handle(store, experimentModel, stream, decideCreation(data), metadata);
-  await followers.passed(position, [experimentsView.name]);
+  await handle(store, experimentModel, stream, decideCreation(data), metadata);
 }
 
 /** The id of the tenant's session of this name, if there is one. */
@@ -63,7 +59,7 @@ export async function sessionNamed({ store }: Parts, tenantId: string, name: str
 
 /** Changes a session. @throws NotFound, or Conflict when its new name is taken */
 export async function patchSession(
-  { store, followers }: Parts,
+  { store }: Pick<Parts, 'store'>,
   tenantId: string,
   id: string,
   changes: SessionChanges,
@@ -74,21 +70,18 @@ export async function patchSession(
   if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Session ID ${id} not found.`);
   const renamed = changes.name !== undefined && changes.name !== state.name;
   if (renamed && changes.name !== undefined) await reserveName(store, tenantId, changes.name, id, metadata);
-  const { position } = await handle(store, experimentModel, stream, decidePatch(changes), metadata);
+  await handle(store, experimentModel, stream, decidePatch(changes), metadata);
   if (renamed) await release(store, sessionNameStream(tenantId, state.name), stream, metadata);
-  await followers.passed(position, [experimentsView.name]);
 }
 
 /** Deletes a session with its runs and feedback and frees its name. @throws NotFound */
 export async function deleteSession(parts: Parts, tenantId: string, id: string, metadata: Metadata): Promise<void> {
-  const position = await removeSession(parts, tenantId, id, metadata);
-  if (position === undefined) throw new NotFound(`Session ID ${id} not found.`);
-  await parts.followers.passed(position, [experimentsView.name]);
+  if (!(await removeSession(parts, tenantId, id, metadata))) throw new NotFound(`Session ID ${id} not found.`);
 }
 
 /** Deletes a dataset, its examples and the sessions that were run on it, and frees their names. @throws NotFound */
 export async function deleteDataset(parts: Parts, tenantId: string, id: string, metadata: Metadata): Promise<void> {
-  const { store, pool, followers } = parts;
+  const { store, pool } = parts;
   const stream = streamName('dataset', id);
   const { state } = await load(store, datasetModel, stream);
   if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Dataset ID ${id} not found.`);
@@ -98,24 +91,23 @@ export async function deleteDataset(parts: Parts, tenantId: string, id: string, 
       sessions.slice(i, i + SIDE_BY_SIDE).map((session) => removeSession(parts, tenantId, session, metadata)),
     );
   }
-  const { position } = await handle(store, datasetModel, stream, decideDatasetDeletion(), metadata);
+  await handle(store, datasetModel, stream, decideDatasetDeletion(), metadata);
   await release(store, nameStream('datasetName', tenantId, state.name), stream, metadata);
-  await followers.passed(position, [experimentsView.name]);
 }
 
-/** Deletes a session; answers the position of that, undefined when the tenant has no such session. */
+/** Deletes a session; false when the tenant has no such session. */
 async function removeSession(
   { store }: Parts,
   tenantId: string,
   id: string,
   metadata: Metadata,
-): Promise<bigint | undefined> {
+): Promise<boolean> {
   const stream = sessionStream(id);
   const { state } = await load(store, experimentModel, stream);
-  if (!state.exists || state.tenant !== tenantId) return undefined;
-  const { position } = await handle(store, experimentModel, stream, decideDeletion(), metadata);
+  if (!state.exists || state.tenant !== tenantId) return false;
+  await handle(store, experimentModel, stream, decideDeletion(), metadata);
   await release(store, sessionNameStream(tenantId, state.name), stream, metadata);
-  return position;
+  return true;
 }
 
 async function reserveName(

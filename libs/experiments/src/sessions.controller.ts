@@ -1,4 +1,4 @@
-import { EventStore, Followers } from '@fairlead/eventing';
+import { EventStore } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -22,6 +22,7 @@ import {
 } from '@fairlead/http';
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { removed } from './datasets.answers.schema';
@@ -94,12 +95,11 @@ export class SessionsController {
   constructor(
     readonly pool: Pool,
     readonly store: EventStore,
-    readonly followers: Followers,
   ) {}
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List sessions: experiments and tracing projects',
     query: listQuery,
@@ -113,7 +113,7 @@ export class SessionsController {
 
   @Get(':session_id')
   @Header(...JSON_TEXT)
-  @Access('read')
+  @Access('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Get a session with its statistics',
     path: sessionPath,
@@ -132,7 +132,7 @@ export class SessionsController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true })
+  @Access('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Create a session',
     description: 'With `upsert`, one that has this name is changed instead.',
@@ -168,7 +168,7 @@ export class SessionsController {
 
   @Patch(':session_id')
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true })
+  @Access('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Change a session',
     path: sessionPath,

@@ -2,7 +2,6 @@ import {
   checkAppend,
   EventStore,
   fold,
-  Followers,
   handle,
   idOf,
   load,
@@ -22,7 +21,6 @@ import {
   type ExperimentUploaded,
   upload,
 } from './experiment';
-import { EXPERIMENTS_VIEW } from './experiments.view';
 import { experimentId } from './ids';
 import { checkSessionName, reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
 import type { Received } from './upload.receiver';
@@ -48,7 +46,6 @@ const UNKNOWN_BYTES = 1000;
 export class Uploads {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly pool: Pool,
   ) {}
 
@@ -141,8 +138,7 @@ export class Uploads {
       test_run_number: state.numbers.get(id) ?? state.lastNumber,
       id_seed: randomId(),
     });
-    const { events, position } = await handle(this.store, experimentModel, sessionStream(id), decide, metadata);
-    await this.followers.passed(position, [EXPERIMENTS_VIEW]);
+    const { events } = await handle(this.store, experimentModel, sessionStream(id), decide, metadata);
     const written = events[0] as Recorded<ExperimentUploaded> | undefined;
     if (written) return { event: written, replayed: false };
     const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
@@ -152,7 +148,6 @@ export class Uploads {
 
   /** What is in a dataset, as lists show it once they know that the experiment has been put there. */
   private async holdings({ id, position }: Joined): Promise<DatasetHoldings | undefined> {
-    await this.followers.passed(position, [EXPERIMENTS_VIEW]);
     return findHoldings(this.pool, id);
   }
 

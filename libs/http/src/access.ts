@@ -34,6 +34,13 @@ interface RouteOptions {
   readonly load?: Load;
   /** Answered by a process behind a gateway to whoever asks, not only to the gateway. */
   readonly direct?: boolean;
+  /**
+   * The followers whose tables the handler reads, or decides by: it runs once they show all that its workspace had
+   * written before the request came.
+   */
+  readonly views?: readonly string[];
+  /** The views show what belongs to several workspaces, and all of it is waited for. */
+  readonly acrossWorkspaces?: boolean;
 }
 
 /** What a route declares about itself. */
@@ -80,6 +87,8 @@ declare module 'fastify' {
     load?: Load;
     description?: Described;
     direct?: boolean;
+    views?: readonly string[];
+    acrossWorkspaces?: boolean;
     /** Another process answers. */
     forward?: boolean;
   }

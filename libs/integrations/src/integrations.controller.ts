@@ -1,4 +1,4 @@
-import { EventStore, Followers, handle, type Handled, load, Quotas, streamName } from '@fairlead/eventing';
+import { EventStore, handle, type Handled, load, Quotas, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -32,7 +32,7 @@ import type { IntegrationEvent } from './integration';
 import { integration, integrations } from './integrations.answers.schema';
 import { IntegrationsOptions } from './integrations.options';
 import { addRequest, changeRequest, credentialsOf, integrationPath, integrationsQuery } from './integrations.schema';
-import { IntegrationsView } from './integrations.view';
+import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
 import { publicHost } from './provider';
 import { integrationRecord } from './record';
 
@@ -41,7 +41,6 @@ import { integrationRecord } from './record';
 export class IntegrationsController {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly quotas: Quotas,
     private readonly view: IntegrationsView,
     private readonly safe: CredentialsSafe,
@@ -50,7 +49,7 @@ export class IntegrationsController {
   ) {}
 
   @Get()
-  @Access('read')
+  @Access('read', { views: [INTEGRATIONS_VIEW] })
   @Describe({ summary: 'List integrations', query: integrationsQuery, answers: { 200: integrations }, gives: ['Link'] })
   async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const page = query(integrationsQuery, request);
@@ -85,7 +84,6 @@ export class IntegrationsController {
       const stream = streamName('integration', id);
       const create = () => handle(this.store, integrationModel, stream, add(wanted), metadataOf(request));
       const added = await this.quotas.within('integrations', tenantId, id, create);
-      await this.followers.passed(added.position, [this.view.name]);
       return shown(reply, added);
     });
   }
@@ -156,9 +154,7 @@ export class IntegrationsController {
     const decideOwned = owned(request.actor.tenantId, id, decide);
     const stream = streamName('integration', id);
     const metadata = metadataOf(request);
-    const handled = await handle(this.store, integrationModel, stream, decideOwned, metadata, ifMatch(request));
-    await this.followers.passed(handled.position, [this.view.name]);
-    return handled;
+    return handle(this.store, integrationModel, stream, decideOwned, metadata, ifMatch(request));
   }
 }
 

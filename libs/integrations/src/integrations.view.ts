@@ -3,10 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { type Integration, type IntegrationEvent, integrationModel } from './integration';
 
+/** Name of the follower that keeps this view. */
+export const INTEGRATIONS_VIEW = 'integrations.view';
+
 /** Keeps the table `integrations`; events that a row already holds are skipped. */
 @Injectable()
 export class IntegrationsView implements Projection {
-  readonly name = 'integrations.view';
+  readonly name = INTEGRATIONS_VIEW;
   readonly categories = ['integration'];
 
   constructor(private readonly pool: Pool) {}

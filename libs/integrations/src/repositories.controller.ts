@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { integrationModel, owned } from './integration';
 import { installation, repository } from './integrations.answers.schema';
 import { integrationPath } from './integrations.schema';
-import { IntegrationsView } from './integrations.view';
+import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
 import { installRecord, repositoryRecord } from './record';
 import { Repositories } from './repositories.service';
 
@@ -21,7 +21,7 @@ export class RepositoriesController {
 
   /** Every integration of the tenant, not paged. */
   @Get(['codehost/install', 'managed/codehost/install'])
-  @Access('read')
+  @Access('read', { views: [INTEGRATIONS_VIEW] })
   @Describe({ summary: 'List integrations to choose from', answers: { 200: shape.list(installation) } })
   async install(@Req() request: FastifyRequest) {
     const { items } = await this.view.list(request.actor.tenantId);

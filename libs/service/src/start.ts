@@ -14,6 +14,7 @@ import {
   requireSameLog,
   StreamDeleted,
   Vault,
+  ViewBehind,
 } from '@fairlead/eventing';
 import {
   Conflict,
@@ -41,6 +42,7 @@ import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
 
 mapError(OlderLog, ({ message }) => new Unavailable(undefined, message));
+mapError(ViewBehind, ({ message }) => new Unavailable(1, message));
 mapError(StreamDeleted, ({ message }) => new Conflict(message));
 
 /** What a process runs. */

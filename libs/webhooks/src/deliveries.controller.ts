@@ -7,6 +7,7 @@ import { DeliveryTable } from './delivery.table';
 import { owned, webhookModel } from './webhook';
 import { deliveriesPage, delivery } from './webhooks.answers.schema';
 import { deliveriesQuery, deliveryPath, webhookPath } from './webhooks.schema';
+import { WEBHOOKS_VIEW } from './webhooks.view';
 
 /** The log of what was sent to a webhook, and sending again. */
 @Area('Webhooks')
@@ -20,7 +21,7 @@ export class DeliveriesController {
   ) {}
 
   @Post('test')
-  @Access('write')
+  @Access('write', { views: [WEBHOOKS_VIEW] })
   @Describe({
     summary: 'Send a test event to a webhook',
     path: webhookPath,
@@ -37,7 +38,7 @@ export class DeliveriesController {
   }
 
   @Get('deliveries')
-  @Access('read')
+  @Access('read', { views: [WEBHOOKS_VIEW] })
   @Describe({
     summary: 'List what was sent to a webhook',
     description: 'The newest first. Pages follow `next_cursor`; it is null on the last one.',
@@ -52,7 +53,7 @@ export class DeliveriesController {
   }
 
   @Get('deliveries/:delivery_id')
-  @Access('read')
+  @Access('read', { views: [WEBHOOKS_VIEW] })
   @Describe({ summary: 'Get a delivery with its attempts', path: deliveryPath, answers: { 200: delivery } })
   async find(@Req() request: FastifyRequest) {
     const { webhook_id, delivery_id } = pathOf(deliveryPath, request);
@@ -61,7 +62,7 @@ export class DeliveriesController {
   }
 
   @Post('deliveries/:delivery_id/redeliver')
-  @Access('write')
+  @Access('write', { views: [WEBHOOKS_VIEW] })
   @Describe({
     summary: 'Send a delivery again',
     path: deliveryPath,

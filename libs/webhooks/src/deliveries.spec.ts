@@ -1,3 +1,4 @@
+import { Followers } from '@fairlead/eventing';
 import { OTHER_TENANT, TENANT } from '@fairlead/http/testing';
 import { Webhook } from 'standardwebhooks';
 import { DeliverySweeper } from './delivery.sweeper';
@@ -281,6 +282,7 @@ it('keeps the log for its time, and nothing of a removed webhook', async () => {
   await service.happen();
   await service.tried(removed.id, 1);
   await service.send('DELETE', `/${removed.id}`);
+  await service.app.get(Followers).passed(await service.store.head(), ['webhooks.view'], 5000);
   const count = async (webhook: string) => {
     const text = 'select from webhook_deliveries where webhook_id = $1';
     return (await service.database.pool.query(text, [webhook])).rowCount;

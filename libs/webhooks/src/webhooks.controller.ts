@@ -1,4 +1,4 @@
-import { EventStore, Followers, handle, load, Quotas, streamName } from '@fairlead/eventing';
+import { EventStore, handle, load, Quotas, streamName } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -24,14 +24,13 @@ import { WebhookSecrets } from './webhook.secrets';
 import { webhook as webhookShape, webhooksPage, webhookWithSecret } from './webhooks.answers.schema';
 import { WebhooksOptions } from './webhooks.options';
 import { addRequest, patchRequest, webhookPath, webhooksQuery } from './webhooks.schema';
-import { WebhooksView } from './webhooks.view';
+import { WEBHOOKS_VIEW, WebhooksView } from './webhooks.view';
 
 @Area('Webhooks')
 @Controller('v1/webhooks')
 export class WebhooksController {
   constructor(
     private readonly store: EventStore,
-    private readonly followers: Followers,
     private readonly view: WebhooksView,
     private readonly targets: TargetTable,
     private readonly secrets: WebhookSecrets,
@@ -41,7 +40,7 @@ export class WebhooksController {
   ) {}
 
   @Get()
-  @Access('read')
+  @Access('read', { views: [WEBHOOKS_VIEW] })
   @Describe({
     summary: 'List webhooks',
     query: webhooksQuery,
@@ -126,9 +125,8 @@ export class WebhooksController {
   @HttpCode(204)
   async remove(@Req() request: FastifyRequest): Promise<void> {
     const { webhook_id: id } = pathOf(webhookPath, request);
-    const { position } = await this.run(request, id, remove);
+    await this.run(request, id, remove);
     await this.quotas.giveBack('webhooks', id);
-    await this.followers.passed(position, [this.view.name]);
   }
 
   @Post(':webhook_id/rotate-secret')
@@ -161,8 +159,7 @@ export class WebhooksController {
   }
 
   private async shown(reply: FastifyReply, handled: Awaited<ReturnType<WebhooksController['run']>>) {
-    const { state, version, position } = handled;
-    await this.followers.passed(position, [this.view.name]);
+    const { state, version } = handled;
     reply.header('etag', etag(version));
     return webhookRecord(state!, await this.targets.health(state!.id));
   }

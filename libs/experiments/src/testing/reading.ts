@@ -1,15 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import {
+  Consistency,
   EventStore,
   eventingMigrations,
   Followers,
   parseMasterKeys,
   PostgresEventStore,
   Vault,
+  ViewsGuard,
 } from '@fairlead/eventing';
 import { type Actor, createServer, Unauthorized } from '@fairlead/http';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Pool } from 'pg';
 import { pino } from 'pino';
@@ -101,6 +104,8 @@ export async function startReading(): Promise<Reading> {
       Comparisons,
       AwaitedFeedback,
       Followers,
+      Consistency,
+      { provide: APP_GUARD, useClass: ViewsGuard },
     ],
   })
   class ReadingModule {
