@@ -63,6 +63,24 @@ it('runs two processes of each, whose lines say who wrote them', async () => {
   ]);
 });
 
+it('shows every client what it has written, whichever process answers', async () => {
+  const missing: string[] = [];
+  const client = async (number: number) => {
+    for (let round = 0; round < 8; round++) {
+      const name = `own ${number}, ${round}`;
+      const made = await request('/v2/deployments', 'POST', deployment(name));
+      const { id } = (await made.json()) as { id: string };
+      const one = await request(`/v2/deployments/${id}`);
+      const list = await request(`/v2/deployments?name_contains=${encodeURIComponent(name)}`);
+      const listed = (await list.json()) as { resources: { id: string }[] };
+      if (made.status !== 201 || one.status !== 200 || !listed.resources.some((found) => found.id === id))
+        missing.push(`${name}: ${made.status} ${one.status} ${JSON.stringify(listed)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, (_, number) => client(number)));
+  expect(missing).toEqual([]);
+}, 120_000);
+
 it('does not start where it cannot, and says why in words', async () => {
   const { code, output, errors } = await home.run({
     PORT: new URL(cluster.url).port,

@@ -46,6 +46,23 @@ const OPERATORS = new Set([
   'POST /v1/parked-subjects/:parked_subject_id/retry',
 ]);
 
+/** Reads that need no view: they fold streams, or ask a table that requests write themselves. */
+const FROM_STREAMS = [
+  '/api/v1/api-key/current',
+  '/api/v1/datasets/:dataset_id/score-directions',
+  '/api/v1/workspaces/current/usage',
+  '/v1/integrations/:integration_id',
+  '/v1/integrations/codehost/:integration_id/repos',
+  '/v1/integrations/managed/codehost/:integration_id/repos',
+  '/v1/parked-subjects',
+  '/v1/parked-subjects/:parked_subject_id',
+  '/v2/auth/providers/:provider_id',
+  '/v2/auth/wait/:auth_id',
+  '/v2/deployments/:deployment_id/history',
+  '/v2/deployments/:deployment_id/history/export',
+  '/v2/listeners/:listener_id',
+];
+
 let service: RouteService;
 let keyA: string;
 let keyB: string;
@@ -122,6 +139,12 @@ it('declares a scope on every route', () => {
     '/v2/auth/start',
     '/v2/deployments/:deployment_id/uploads/:upload_id',
   ]);
+});
+
+it('names the views that reads wait for, but for what is read from streams or belongs to no workspace', () => {
+  const reading = service.table.filter(({ method, scope }) => method === 'GET' && scope !== 'public');
+  const unnamed = reading.filter(({ views }) => views === undefined).map(({ path }) => path);
+  expect(unnamed.sort()).toEqual([...FROM_STREAMS].sort());
 });
 
 it('asks for a key on every route that is not public', async () => {

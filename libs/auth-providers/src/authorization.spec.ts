@@ -551,6 +551,7 @@ describe('what is secret', () => {
     const one = await signedIn('none', newUser());
     expect(await keys(one.token_id)).toBe(1);
     await service.send('DELETE', `/v2/auth/tokens/${one.token_id}`);
+    await service.settle();
     expect(await keys(one.token_id)).toBe(0);
 
     const user = newUser();
@@ -559,6 +560,7 @@ describe('what is secret', () => {
     const { auth_id } = (await authenticate('gone', newUser())).json;
     expect(await keys(two.token_id, provider.id)).toBe(2);
     await service.send('DELETE', `/v2/auth/providers/${provider.id}`);
+    await service.settle();
     expect(await keys(two.token_id, provider.id)).toBe(0);
     expect((await service.send('GET', `/v2/auth/tokens?user_id=${user}`)).json).toEqual([]);
     expect((await service.send('DELETE', `/v2/auth/tokens/${two.token_id}`)).status).toBe(404);

@@ -105,7 +105,6 @@ export class DeploymentCommands {
   async releaseName(request: FastifyRequest, deployment: Deployment): Promise<void> {
     await releaseNames(this.store, deployment.tenant_id, deployment.id, deployment, metadataOf(request));
   }
-
 }
 
 function changed({ state, events }: Handled<DeploymentState, DeploymentEvent>): Changed {

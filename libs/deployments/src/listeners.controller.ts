@@ -176,10 +176,7 @@ export class ListenersController {
     return handle(this.store, listenerModel, stream, decideOwn, metadataOf(request), ifMatch(request));
   }
 
-  private shown(
-    reply: FastifyReply,
-    { state, version }: Awaited<ReturnType<ListenersController['change']>>,
-  ) {
+  private shown(reply: FastifyReply, { state, version }: Awaited<ReturnType<ListenersController['change']>>) {
     reply.header('etag', etag(version));
     return listenerRecord(state!);
   }

@@ -1,5 +1,13 @@
 import { testDatabase } from '@fairlead/postgres/testing';
-import { type Batch, Consistency, eventingMigrations, Followers, PostgresEventStore, type Projection, ViewBehind } from '.';
+import {
+  type Batch,
+  Consistency,
+  eventingMigrations,
+  Followers,
+  PostgresEventStore,
+  type Projection,
+  ViewBehind,
+} from '.';
 import { NewestEvents } from './newest-events';
 import { SharedQuestion } from './shared-question';
 
@@ -81,6 +89,7 @@ it('shows every writer what it has written, whichever process reads', async () =
 
 it('waits for no event of another workspace, and says so when a view is stuck', async () => {
   const held = deferred<void>();
+  stopping.unshift({ onApplicationShutdown: async () => held.resolve() });
   const stuck = view('stuck', {
     async handle(events) {
       if (events.some(({ data }) => (data as { word: string }).word === 'hold')) await held.promise;
@@ -128,7 +137,9 @@ it('asks the follower that a request waits for to make no pause', async () => {
 
 it('is an error to wait for a view that nobody keeps here', async () => {
   const { consistency } = process();
-  await expect(consistency.upToDate('a', ['elsewhere'])).rejects.toThrow('No follower of this process is named elsewhere.');
+  await expect(consistency.upToDate('a', ['elsewhere'])).rejects.toThrow(
+    'No follower of this process is named elsewhere.',
+  );
 });
 
 it('asks one question for all who wait, never one that had begun before', async () => {
@@ -162,14 +173,18 @@ it('remembers the newest events of so many workspaces, and of the others that th
     newest.take({ events: events as unknown as Batch['events'], position: events.at(-1)!.position });
   take(event(11n, 'a'), event(12n, 'b', 'other-1'), event(13n, 'a'));
   expect(newest.of('a', undefined)).toBe(13n);
-  expect(newest.of('b', ['thing'])).toBe(12n);
-  expect(newest.of('unknown', ['thing'])).toBe(10n);
-  expect(newest.of('a', ['other'])).toBe(12n);
+  expect(newest.of('b', ['thing'])).toBe(10n);
+  expect(newest.of('b', ['thing', 'other'])).toBe(12n);
+  expect(newest.of('unknown', undefined)).toBe(10n);
+  expect(newest.of('a', ['other'])).toBe(10n);
   expect(newest.of(undefined, ['other'])).toBe(12n);
   take(event(14n, 'c'));
   expect(newest.of('b', undefined)).toBe(12n);
   expect(newest.of('unknown', undefined)).toBe(12n);
+  expect(newest.of('unknown', ['thing'])).toBe(12n);
+  expect(newest.of('a', ['thing'])).toBe(13n);
   take(event(15n, 'd'));
   expect(newest.of('a', undefined)).toBe(13n);
+  expect(newest.of('unknown', undefined)).toBe(13n);
   expect(newest.of('c', undefined)).toBe(14n);
 });

@@ -1,29 +1,33 @@
 import { categoryOf } from './event';
 import type { Batch } from './event-store';
 
-/** Workspaces whose newest event is remembered; of the others only a position is known that it is not after. */
-const WORKSPACES = 10_000;
-const CATEGORIES = 1000;
+/** So many newest events are remembered of each kind; of others only a position is known that they are not after. */
+const KEPT = 20_000;
 
-/** Where the newest event of each workspace, and of each category of streams, is in the log. */
+/** Where the newest event of each workspace and each category of streams is in the log, and of both together. */
 export class NewestEvents {
   private readonly byWorkspace: NewestOf;
   private readonly byCategory: NewestOf;
+  private readonly byBoth: NewestOf;
 
   /** `reached` is the position after which all events are given to `take`. */
   constructor(
     public reached: bigint,
-    workspaces = WORKSPACES,
+    most = KEPT,
   ) {
-    this.byWorkspace = new NewestOf(reached, workspaces);
-    this.byCategory = new NewestOf(reached, CATEGORIES);
+    this.byWorkspace = new NewestOf(reached, most);
+    this.byCategory = new NewestOf(reached, most);
+    this.byBoth = new NewestOf(reached, most);
   }
 
   /** Takes note of the next events of the log. */
   take({ events, position }: Batch): void {
     for (const { stream, metadata, position: at } of events) {
-      if (metadata.tenant !== undefined) this.byWorkspace.set(metadata.tenant, at);
-      this.byCategory.set(categoryOf(stream), at);
+      const category = categoryOf(stream);
+      this.byCategory.set(category, at);
+      if (metadata.tenant === undefined) continue;
+      this.byWorkspace.set(metadata.tenant, at);
+      this.byBoth.set(`${metadata.tenant} ${category}`, at);
     }
     if (position > this.reached) this.reached = position;
   }
@@ -33,14 +37,13 @@ export class NewestEvents {
    * when they are undefined). Exact for what has happened lately, else the position at which memory begins.
    */
   of(workspace: string | undefined, categories: readonly string[] | undefined): bigint {
-    const own = workspace === undefined ? this.reached : this.byWorkspace.get(workspace);
-    if (categories === undefined) return own;
-    let inCategories = 0n;
+    if (categories === undefined) return workspace === undefined ? this.reached : this.byWorkspace.get(workspace);
+    let newest = 0n;
     for (const category of categories) {
-      const at = this.byCategory.get(category);
-      if (at > inCategories) inCategories = at;
+      const at = workspace === undefined ? this.byCategory.get(category) : this.byBoth.get(`${workspace} ${category}`);
+      if (at > newest) newest = at;
     }
-    return own < inCategories ? own : inCategories;
+    return newest;
   }
 }
 

@@ -155,13 +155,7 @@ export class ComparativeExperimentsController {
     if (!state.exists || state.tenant !== request.actor.tenantId) {
       throw new NotFound(`Comparative experiment ID ${id} not found.`);
     }
-    await handle(
-      this.store,
-      comparativeExperimentModel,
-      stream,
-      deleteComparison(),
-      metadataOf(request),
-    );
+    await handle(this.store, comparativeExperimentModel, stream, deleteComparison(), metadataOf(request));
     return { message: `Comparative experiment ${id} deleted` };
   }
 

@@ -132,12 +132,7 @@ export class FeedbackController {
     const data = feedbackData(sent, given, given.id ?? newId(), runId ?? null);
     // The same feedback sent twice at once is one event.
     const event = { type: 'FeedbackAdded', data, id: idFrom(data.id, session_id) };
-    await this.store.append(
-      streamName('experiment', session_id),
-      'any',
-      [event],
-      metadataOf(request),
-    );
+    await this.store.append(streamName('experiment', session_id), 'any', [event], metadataOf(request));
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
   }
 

@@ -96,12 +96,7 @@ export async function deleteDataset(parts: Parts, tenantId: string, id: string, 
 }
 
 /** Deletes a session; false when the tenant has no such session. */
-async function removeSession(
-  { store }: Parts,
-  tenantId: string,
-  id: string,
-  metadata: Metadata,
-): Promise<boolean> {
+async function removeSession({ store }: Parts, tenantId: string, id: string, metadata: Metadata): Promise<boolean> {
   const stream = sessionStream(id);
   const { state } = await load(store, experimentModel, stream);
   if (!state.exists || state.tenant !== tenantId) return false;

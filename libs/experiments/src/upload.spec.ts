@@ -219,6 +219,7 @@ describe('the dataset of an upload', () => {
 describe('the name of an experiment', () => {
   it('is used once in a tenant; no dataset is created for the second', async () => {
     const first = await service.upload(experiment());
+    await service.settled();
     const datasets = await count('datasets');
     const { experiment_name } = { experiment_name: first.json.experiment.name };
     const { status, json, headers } = await service.upload(experiment({ experiment_name }));

@@ -25,7 +25,7 @@ export class RouteTable {
       for (const one of [method].flat()) {
         const scope = config?.scope;
         if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Access(…).`);
-        const { stream = false, load, description } = config!;
+        const { stream = false, load, description, views, acrossWorkspaces } = config!;
         const route = {
           method: one,
           path: url,
@@ -33,6 +33,8 @@ export class RouteTable {
           stream,
           ...(load && { load }),
           ...(description && { description }),
+          ...(views && { views }),
+          ...(acrossWorkspaces && { acrossWorkspaces }),
         };
         this.routes.push(route);
         if (load !== undefined && load !== 'usual') this.unusual.push(route);

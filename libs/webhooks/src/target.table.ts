@@ -22,6 +22,8 @@ export interface HealthRow {
   readonly rests_until: Date | null;
 }
 
+export const HEALTHY: Health = { failingSince: null, pausedUntil: null };
+
 export function healthOf({ failing_since, rests_until }: HealthRow): Health {
   return { failingSince: failing_since?.toISOString() ?? null, pausedUntil: rests_until?.toISOString() ?? null };
 }

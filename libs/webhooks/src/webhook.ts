@@ -139,3 +139,8 @@ export function owned<T>(tenantId: string, id: string, decide: (state: Webhook) 
     return decide(state);
   };
 }
+
+/** Whether failures before an event count no more: it has another target, or has been enabled. */
+export function renews(event: WebhookEvent): boolean {
+  return event.type === 'WebhookChanged' && (event.data.url !== undefined || event.data.enabled === true);
+}

@@ -18,8 +18,18 @@ import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestj
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { webhookRecord, type WithSecret } from './record';
-import { TargetTable } from './target.table';
-import { add, owned, patch, remove, rotateSecret, type Webhook, type WebhookEvent, webhookModel } from './webhook';
+import { HEALTHY, TargetTable } from './target.table';
+import {
+  add,
+  owned,
+  patch,
+  remove,
+  renews,
+  rotateSecret,
+  type Webhook,
+  type WebhookEvent,
+  webhookModel,
+} from './webhook';
 import { WebhookSecrets } from './webhook.secrets';
 import { webhook as webhookShape, webhooksPage, webhookWithSecret } from './webhooks.answers.schema';
 import { WebhooksOptions } from './webhooks.options';
@@ -85,7 +95,7 @@ export class WebhooksController {
   }
 
   @Get(':webhook_id')
-  @Access('read')
+  @Access('read', { views: [WEBHOOKS_VIEW] })
   @Describe({ summary: 'Get a webhook', path: webhookPath, answers: { 200: webhookShape }, gives: ['ETag'] })
   async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     const { webhook_id: id } = pathOf(webhookPath, request);
@@ -159,9 +169,10 @@ export class WebhooksController {
   }
 
   private async shown(reply: FastifyReply, handled: Awaited<ReturnType<WebhooksController['run']>>) {
-    const { state, version } = handled;
+    const { state, version, events } = handled;
     reply.header('etag', etag(version));
-    return webhookRecord(state!, await this.targets.health(state!.id));
+    const health = events.some(renews) ? HEALTHY : await this.targets.health(state!.id);
+    return webhookRecord(state!, health);
   }
 
   /** Opened for every answer, so that what is kept to be repeated for an Idempotency-Key holds no secret. */

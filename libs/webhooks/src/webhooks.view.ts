@@ -4,7 +4,7 @@ import { Pool, type PoolClient } from 'pg';
 import { DeliveryFanOut } from './delivery.fan-out';
 import { PUBLISHED } from './public-event';
 import { type Health, healthOf, type HealthRow, TargetTable } from './target.table';
-import type { Webhook, WebhookEvent } from './webhook';
+import { renews, type Webhook, type WebhookEvent } from './webhook';
 import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
 
 export const WEBHOOKS_VIEW = 'webhooks.view';
@@ -74,8 +74,7 @@ export class WebhooksView implements Projection {
     if (!state) return;
     if (state.removed) return this.targets.remove(state.id, tx);
     if (state.disabled) await this.fanOut.giveUp(state.id, event.time, tx);
-    const renewed = event.type === 'WebhookChanged' && (event.data.url !== undefined || event.data.enabled === true);
-    await this.targets.keep(state, renewed, tx);
+    await this.targets.keep(state, renews(event), tx);
   }
 }
 
