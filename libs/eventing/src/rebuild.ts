@@ -263,7 +263,7 @@ export class Rebuild {
     try {
       await transaction(this.shadow, (tx) => handle(news, tx));
     } catch (error) {
-      if (!aside.failed(error)) throw error;
+      if (!aside.mayBlame(error)) throw error;
       await transaction(this.shadow, (tx) => aside.handle(news, tx, handle));
     }
   }

@@ -147,7 +147,7 @@ export class Uploads {
   }
 
   /** What is in a dataset, as lists show it once they know that the experiment has been put there. */
-  private async holdings({ id, position }: Joined): Promise<DatasetHoldings | undefined> {
+  private async holdings({ id }: Joined): Promise<DatasetHoldings | undefined> {
     return findHoldings(this.pool, id);
   }
 
