@@ -11,7 +11,6 @@ import {
 } from '@fairlead/http';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { EXPERIMENTS_VIEW } from './experiments.view';
 import { ExperimentLimits, LimitExceeded } from './limits';
 import { uploaded } from './sessions.answers.schema';
 import { uploadAnswer } from './upload-answer';
@@ -51,7 +50,7 @@ export class UploadController {
   @Post('upload-experiment')
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
-  @Access('write', { stream: true, load: 'upload', views: [EXPERIMENTS_VIEW] })
+  @Access('write', { stream: true, load: 'upload' })
   @Describe({
     summary: 'Upload an experiment',
     description:

@@ -1,5 +1,6 @@
 import {
   checkAppend,
+  Consistency,
   EventStore,
   fold,
   handle,
@@ -21,6 +22,7 @@ import {
   type ExperimentUploaded,
   upload,
 } from './experiment';
+import { EXPERIMENTS_VIEW } from './experiments.view';
 import { experimentId } from './ids';
 import { checkSessionName, reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
 import type { Received } from './upload.receiver';
@@ -46,6 +48,7 @@ const UNKNOWN_BYTES = 1000;
 export class Uploads {
   constructor(
     private readonly store: EventStore,
+    private readonly consistency: Consistency,
     private readonly pool: Pool,
   ) {}
 
@@ -116,7 +119,7 @@ export class Uploads {
     metadata: Metadata,
   ): Promise<Outcome> {
     const { state } = dataset;
-    const held = dataset.isNew ? undefined : await this.holdings(dataset);
+    const held = dataset.isNew ? undefined : await this.holdings(dataset, metadata);
     const decide = upload({
       name: header.experiment_name,
       description: header.experiment_description ?? null,
