@@ -62,8 +62,6 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly logger = new Logger('Followers');
   private readonly running = new Map<string, Running>();
   private readonly stopping = new AbortController();
-  /** Nothing wakes it but the end: a new one for each pause would add a listener to the signal each time. */
-  private readonly pauses = new Wakeups();
   private readonly parked: ParkedSubjects;
   private readonly retries: FollowerRetries;
   private ended: Promise<unknown> = Promise.resolve();

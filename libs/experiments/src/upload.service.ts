@@ -150,7 +150,8 @@ export class Uploads {
   }
 
   /** What is in a dataset, as lists show it once they know that the experiment has been put there. */
-  private async holdings({ id }: Joined): Promise<DatasetHoldings | undefined> {
+  private async holdings({ id }: Joined, { tenant }: Metadata): Promise<DatasetHoldings | undefined> {
+    await this.consistency.upToDate(tenant, [EXPERIMENTS_VIEW]);
     return findHoldings(this.pool, id);
   }
 

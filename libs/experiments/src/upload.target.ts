@@ -25,8 +25,6 @@ export interface Dataset {
 export interface Joined extends Dataset {
   /** True when the dataset was made for it. */
   readonly isNew: boolean;
-  /** Position of the event that put it there. */
-  readonly position: bigint;
 }
 
 /** The stream of a dataset. */
@@ -92,7 +90,7 @@ export async function joinDataset(
     }
   }
   const joined = await handle(store, datasetModel, stream, addExperiment(experiment, target), metadata);
-  return { id: target.id, state: joined.state, isNew: !state.exists, position: joined.position };
+  return { id: target.id, state: joined.state, isNew: !state.exists };
 }
 
 function hasOtherId(id: string): DatasetMismatch {
