@@ -21,6 +21,7 @@ describe('The settings of the edge', () => {
     ['BODY_MEMORY_BYTES', '33554432', { bodyMemory: 33_554_432 }],
     ['BODY_MIN_RATE', '5000', { bodyRate: 5000 }],
     ['MAX_CONNECTIONS', '100', { connections: 100 }],
+    ['MAX_CONNECTIONS_PER_ADDRESS', '10', { connectionsPerAddress: 10 }],
     ['CORS_ORIGINS', '*', { cors: '*' }],
     [
       'CORS_ORIGINS',

@@ -21,6 +21,8 @@ export interface EdgeSettings {
   readonly bodyRate: number;
   /** Connections at a time; more are closed at once. */
   readonly connections: number;
+  /** Of one client network among them, unless it is a proxy's or this machine's. */
+  readonly connectionsPerAddress: number;
   readonly cors?: CorsOrigins;
   /** How many proxies stand before the server, or their addresses; absent: none is believed. */
   readonly trustProxy?: number | readonly string[];
@@ -39,6 +41,7 @@ export const EDGE_DEFAULTS: EdgeSettings = {
   bodyMemory: 256 * 1024 * 1024,
   bodyRate: 1000,
   connections: 10_000,
+  connectionsPerAddress: 2_500,
   https: false,
 };
 
@@ -47,7 +50,7 @@ export type ReadSetting = <T>(name: string, fallback: T, parse: (text: string) =
 
 /** The edge's settings, wherever `read` finds them. */
 export function readEdgeSettings(read: ReadSetting): EdgeSettings {
-  const { rates, requests, uploads, connections, bodyMemory, bodyRate } = EDGE_DEFAULTS;
+  const { rates, requests, uploads, connections, connectionsPerAddress, bodyMemory, bodyRate } = EDGE_DEFAULTS;
   const publicUrl = read<string | undefined>('PUBLIC_URL', undefined, String);
   return {
     rates: {
@@ -66,6 +69,7 @@ export function readEdgeSettings(read: ReadSetting): EdgeSettings {
     bodyMemory: read('BODY_MEMORY_BYTES', bodyMemory, parseBytes),
     bodyRate: read('BODY_MIN_RATE', bodyRate, parseCount),
     connections: read('MAX_CONNECTIONS', connections, parseCount),
+    connectionsPerAddress: read('MAX_CONNECTIONS_PER_ADDRESS', connectionsPerAddress, parseCount),
     cors: read<CorsOrigins | undefined>('CORS_ORIGINS', undefined, parseCorsOrigins),
     trustProxy: read<EdgeSettings['trustProxy']>('TRUST_PROXY', undefined, parseTrustProxy),
     https: publicUrl?.startsWith('https:') ?? false,

@@ -36,6 +36,7 @@ const SIGNED_BYTES = 64 * 1024;
  * body is there. The answer is to be told when a request has ended.
  */
 export function readBodies(instance: FastifyInstance, limits: Limits, admission: Admission): Departure {
+  instance.decorateRequest('limits', { getter: () => limits });
   const account = new FairShare(Math.max(limits.memory, 4 * limits.body));
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (request, _payload, done) => {
@@ -117,9 +118,9 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
 
 /**
  * The bytes of a body of at most `most` bytes, on a route that asked for the stream; from then on the request counts as
- * under way. @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
+ * under way. Without `most`, the limit is that of all bodies. @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
  */
-export async function readStream(request: FastifyRequest, most: number): Promise<Buffer> {
+export async function readStream(request: FastifyRequest, most = request.limits.body): Promise<Buffer> {
   const { raw, visit } = request;
   refuseLong(request, most);
   const chunks: Buffer[] = [];
@@ -179,4 +180,11 @@ function readBytes(request: FastifyRequest, limits: Limits, held: HeldBytes): Pr
     };
     raw.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
   });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What holds for its body. */
+    readonly limits: Limits;
+  }
 }

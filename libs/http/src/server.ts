@@ -6,6 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Dialect } from './access';
+import { limitConnections } from './address-connections';
 import { Admission } from './admission';
 import { admit, type Authenticate } from './admit';
 import { answerTo, sendProblem } from './answer';
@@ -127,6 +128,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const { told } = departures;
   const report = reportTurnedAway(logger);
   const doors = new Doors(instance.server, edge.connections);
+  if (!behindGateway) limitConnections(instance.server, edge);
   told.push((request) => admission.depart(request), bookAnswers(instance, admission));
   told.push(readBodies(instance, limits, admission), logRequests(logger, report));
   const { refused } = options;
