@@ -47,7 +47,6 @@ export interface SentParts {
 const MOST_ATTACHMENTS = 1000;
 const MOST_NAME = 200;
 const MEDIA_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}$/;
-const MOST_DEPTH = 100;
 /** Members and elements of a body, most of them in the inputs and outputs of runs. */
 const MOST_VALUES = 1_000_000;
 /** Members that are kept as the JSON text that was sent. */
@@ -82,16 +81,21 @@ export const runBody = object({ id: uuid(), ...members }, 'RunCreate');
 /** Body of POST /runs/batch. */
 export const batchBody = object({ post: optional(list(runBody), []), patch: optional(list(runBody), []) }, 'RunBatch');
 
-/** One run from the text of a JSON object; `id` when the path names it. @throws Unprocessable */
-export function readRun(json: Buffer, id?: string, loc: readonly (string | number)[] = ['body']): SentRun {
-  const value = parseJson(json, MOST_DEPTH, MOST_VALUES);
+/** One run from the text of a JSON object of at most `depth` levels; `id` when the path names it. @throws Unprocessable */
+export function readRun(
+  json: Buffer,
+  depth: number,
+  id?: string,
+  loc: readonly (string | number)[] = ['body'],
+): SentRun {
+  const value = parseJson(json, depth, MOST_VALUES);
   const given = id === undefined ? validate(runBody, value, [...loc]) : { id, ...validate(runChange, value, [...loc]) };
   return sentRun(given, memberSlices(json));
 }
 
 /** The runs of `{"post": […], "patch": […]}`, the created ones first. @throws Unprocessable */
-export function readBatch(json: Buffer): SentRun[] {
-  const given = validate(batchBody, parseJson(json, MOST_DEPTH, MOST_VALUES), 'body');
+export function readBatch(json: Buffer, depth: number): SentRun[] {
+  const given = validate(batchBody, parseJson(json, depth, MOST_VALUES), 'body');
   const slices = memberSlices(json);
   return (['post', 'patch'] as const).flatMap((name) => {
     const runs = elementSlices(present(slices.get(name)) ?? Buffer.from('[]'));
@@ -104,7 +108,7 @@ export function readBatch(json: Buffer): SentRun[] {
  * the like are its members, `feedback.<id>` is a feedback, and `attachment.<id>.<name>` adds to a run, which need
  * not be in the body. @throws PayloadTooLarge, BadRequest, Unprocessable
  */
-export function readMultipart(body: Buffer, contentType: string): SentParts {
+export function readMultipart(body: Buffer, depth: number, contentType: string): SentParts {
   const runs = new Map<string, Map<string, Buffer>>();
   const feedback = new Map<string, SentFeedback>();
   const attached = new Map<string, Map<string, RunAttachment>>();
@@ -115,7 +119,7 @@ export function readMultipart(body: Buffer, contentType: string): SentParts {
     if (method === undefined || id === undefined) throw Unprocessable.at(['body', name], 'is not the name of a part');
     if (method === 'feedback') {
       if (feedback.has(id)) throw Unprocessable.at(['body', name], 'occurs twice');
-      feedback.set(id, readFeedback(data, id, name));
+      feedback.set(id, readFeedback(data, depth, id, name));
       continue;
     }
     if (method === 'attachment') {
@@ -134,11 +138,11 @@ export function readMultipart(body: Buffer, contentType: string): SentParts {
     const key = `${method}.${id}`;
     const parts = runs.get(key) ?? new Map<string, Buffer>();
     if (member !== undefined) parts.set(member, data);
-    else if (typeof parseJson(data, MOST_DEPTH, MOST_VALUES) === 'object')
+    else if (typeof parseJson(data, depth, MOST_VALUES) === 'object')
       memberSlices(data).forEach((slice, own) => parts.set(own, slice));
     runs.set(key, parts);
   }
-  const read = [...runs].map(([key, parts]) => readRun(joined(parts), undefined, ['body', key]));
+  const read = [...runs].map(([key, parts]) => readRun(joined(parts), depth, undefined, ['body', key]));
   return { runs: withAttachments(read, attached), feedback: [...feedback.values()], contents, ignored: [] };
 }
 
@@ -177,8 +181,8 @@ function partsOf(body: Buffer, contentType: string): Part[] {
   }
 }
 
-function readFeedback(json: Buffer, id: string, part: string): SentFeedback {
-  const given = validate(feedbackBody, parseJson(json, MOST_DEPTH, MOST_VALUES), ['body', part]);
+function readFeedback(json: Buffer, depth: number, id: string, part: string): SentFeedback {
+  const given = validate(feedbackBody, parseJson(json, depth, MOST_VALUES), ['body', part]);
   if (given.id !== undefined && given.id !== id) {
     throw Unprocessable.at(['body', part, 'id'], 'is not the id that the part is named by', given.id);
   }

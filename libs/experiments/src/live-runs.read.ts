@@ -10,9 +10,9 @@ const only = (runs: readonly SentRun[]): SentParts => ({
 
 /** What can be read from the bytes of a body; `argument` is the id in the path, or the content type. */
 const READERS = {
-  run: (body: Buffer, id?: string) => only([readRun(body, id)]),
-  batch: (body: Buffer) => only(readBatch(body)),
-  multipart: (body: Buffer, contentType = '') => readMultipart(body, contentType),
+  run: (body: Buffer, depth: number, id?: string) => only([readRun(body, depth, id)]),
+  batch: (body: Buffer, depth: number) => only(readBatch(body, depth)),
+  multipart: (body: Buffer, depth: number, contentType = '') => readMultipart(body, depth, contentType),
 };
 
 export type BodyKind = keyof typeof READERS;
@@ -24,15 +24,17 @@ export interface BodyToRead {
   readonly argument?: string;
   /** Runs and feedback that it may hold together. */
   readonly most: number;
+  /** Levels of nesting in its JSON. */
+  readonly depth: number;
 }
 
 /** Names of members that are not kept, of all runs and feedback of a body together. */
 const MOST_IGNORED = 1000;
 
 /** What a body holds. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
-export function readRunBody({ kind, body, argument, most }: BodyToRead): SentParts {
+export function readRunBody({ kind, body, argument, most, depth }: BodyToRead): SentParts {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const { runs, feedback, contents, ignored } = READERS[kind](bytes, argument);
+  const { runs, feedback, contents, ignored } = READERS[kind](bytes, depth, argument);
   const count = runs.length + feedback.length;
   if (count > most) {
     throw new PayloadTooLarge(`The request holds ${count} runs and feedback; at most ${most} are taken (RUNS_MAX).`);

@@ -32,13 +32,13 @@ export class LiveRunsThread {
 
   /** What a body holds; it must not be used afterwards. @throws HttpProblem, ShareExceeded */
   async read(tenant: string, kind: BodyKind, bytes: Buffer, argument?: string): Promise<SentParts> {
-    const most = this.limits.maxRuns;
-    if (!this.compiled || bytes.length < LARGE_BYTES) return readRunBody({ kind, body: bytes, argument, most });
+    const { maxRuns: most, maxDepth: depth } = this.limits;
+    if (!this.compiled || bytes.length < LARGE_BYTES) return readRunBody({ kind, body: bytes, argument, most, depth });
     const giveBack = await this.turns.take(tenant, NEVER);
     try {
       // Memory that is shared with other buffers cannot be handed over.
       const body = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-      return result(await this.ask({ kind, body, argument, most }));
+      return result(await this.ask({ kind, body, argument, most, depth }));
     } finally {
       giveBack();
     }

@@ -9,7 +9,7 @@ import {
   Vault,
   ViewsGuard,
 } from '@fairlead/eventing';
-import { type Actor, createServer, Unauthorized } from '@fairlead/http';
+import { type Actor, createServer, type Route, routes, type ServerOptions, Unauthorized } from '@fairlead/http';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
@@ -56,6 +56,7 @@ export interface Reading {
   readonly store: EventStore;
   readonly followers: Followers;
   readonly tenants: Readonly<Record<'a' | 'b', string>>;
+  readonly routes: readonly Route[];
   send(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     url: string,
@@ -70,7 +71,7 @@ export interface Reading {
 }
 
 /** Starts the server on tables that are empty. */
-export async function startReading(): Promise<Reading> {
+export async function startReading(limits: ServerOptions['limits'] = {}): Promise<Reading> {
   const database = await testDatabase([...eventingMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
   const tenants = { a: newId(), b: newId() };
@@ -118,6 +119,7 @@ export async function startReading(): Promise<Reading> {
 
   const app = await createServer(ReadingModule, {
     logger: pino({ level: 'silent' }),
+    limits,
     authenticate: (request) => {
       const key = String(request.headers['x-api-key']);
       if (key !== 'a' && key !== 'b') return Promise.reject(new Unauthorized());
@@ -130,6 +132,7 @@ export async function startReading(): Promise<Reading> {
     store,
     followers: app.get(Followers),
     tenants,
+    routes: routes(app),
     send,
     get: (url, tenant) => send('GET', url, undefined, tenant),
     post: (url, body, tenant) => send('POST', url, body, tenant),
