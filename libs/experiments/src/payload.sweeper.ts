@@ -7,7 +7,10 @@ import { sessionStream } from './session-names';
 
 const HOUR = 60 * 60 * 1000;
 
-/** Deletes payloads that no session refers to an hour after they were written: at start and every hour. */
+/**
+ * Deletes payloads that no session refers to an hour after they were written, and what came of those that were never
+ * kept: at start and every hour.
+ */
 @Injectable()
 export class PayloadSweeper {
   private readonly logger = new Logger('PayloadSweeper');
@@ -36,6 +39,7 @@ export class PayloadSweeper {
 
   /** Deletes the unreferenced payloads that were kept before `time`; answers how many. */
   async sweep(time: Date): Promise<number> {
+    await this.payloads.removeDrafts(time);
     let removed = 0;
     for (const { id, tenant, sha256 } of await this.payloads.unreferenced(time)) {
       if ((await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) continue;

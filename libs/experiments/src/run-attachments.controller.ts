@@ -64,7 +64,7 @@ export class RunAttachmentsController {
       'select type, sha256, bytes from run_attachments where tenant_id = $1 and run_id = $2 and name = $3',
       [tenant, run, name],
     );
-    const pieces = rows[0] && (await this.payloads.readUnheld(tenant, rows[0].sha256));
+    const pieces = rows[0] && (await this.payloads.read(tenant, rows[0].sha256));
     if (!rows[0] || !pieces) throw new NotFound('Attachment not found.');
     void reply.headers({
       'content-type': rows[0].type,

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { Problems, Unprocessable } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits, LimitExceeded } from './limits';
-import { type PayloadDraft, PayloadStore } from './payload.store';
+import type { PayloadDraft } from './payload-draft';
+import { PayloadStore } from './payload.store';
 import { BLOCK_BYTES, inRing } from './upload.blocks';
 import { LocalChecker, type UploadChecker } from './upload.checker';
 import type { CheckedUpload, Verdict } from './upload-check';
@@ -17,7 +18,7 @@ export interface Received {
   readonly draft: PayloadDraft;
 }
 
-/** Blocks held in memory before anything is written: a client that is slow from the start holds no connection. */
+/** Blocks held in memory before anything is written. */
 const FIRST_BLOCKS = 2;
 
 /** Takes bodies in: checks, hashes and stores them in one pass. */
@@ -38,7 +39,7 @@ export class UploadReceiver {
     const first = await take(blocks, FIRST_BLOCKS);
     const small = first.length === 1 && first[0]!.length < BLOCK_BYTES;
     const checker = small ? new LocalChecker(this.limits) : this.thread.checker();
-    const draft = await this.payloads.begin();
+    const draft = this.payloads.begin();
     try {
       return await this.pass(chain(first, blocks), checker, draft);
     } catch (error) {

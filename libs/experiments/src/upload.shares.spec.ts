@@ -22,5 +22,11 @@ it('Slow uploads of one workspace leave places to another', async () => {
   while (refused === '') await new Promise((resolve) => setTimeout(resolve, 20));
   expect(refused).toMatch(/^HTTP\/1.1 503 [^]*Too many uploads at a time/);
   expect((await service.upload(experiment())).status).toBe(200);
+  // What came of them is written, and no connection waits for what does not come.
+  const writing = `select from pg_stat_activity where datname = current_database() and query like 'copy payload_chunks%'
+    and state <> 'idle'`;
+  const drafts = async () => (await service.pool.query('select from payload_drafts')).rowCount;
+  while ((await drafts())! < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await service.pool.query(writing)).rowCount !== 0) await new Promise((resolve) => setTimeout(resolve, 20));
   for (const socket of sockets) socket.destroy();
 });

@@ -10,6 +10,7 @@ import { RunUsage1764000000300 } from './1764000000300-run-usage';
 import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
 import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
 import { UntoldFeedback1764000020000 } from './1764000020000-untold-feedback';
+import { PayloadDrafts1764200003000 } from './1764200003000-payload-drafts';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -24,4 +25,5 @@ export const experimentsMigrations: MigrationClass[] = [
   RunAttachments1764000000400,
   SentScores1764000016200,
   UntoldFeedback1764000020000,
+  PayloadDrafts1764200003000,
 ];
