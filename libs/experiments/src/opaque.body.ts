@@ -1,6 +1,9 @@
-import { parseJson, readStream, requireJson, UnsupportedMediaType } from '@fairlead/http';
+import { parseJsonInTurns, readStream, requireJson, UnsupportedMediaType } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
 import { isNothing, memberSlices, present } from './json-slices';
+
+/** What is kept of such a body is one event, which is smaller. */
+const MOST_BYTES = 2 * 1024 * 1024;
 
 /** A JSON body whose members can be had as the text that was sent. */
 export class OpaqueBody {
@@ -28,26 +31,26 @@ export class OpaqueBody {
 }
 
 /**
- * Reads and parses the JSON body of a route that takes the stream, within the limits of all bodies; `request.body` is its
+ * Reads and parses the JSON body of a route that takes the stream, within the limits of all bodies and of 2 MiB at most; `request.body` is its
  * value afterwards.
  * @throws PayloadTooLarge, Unprocessable for what is no JSON, UnsupportedMediaType, RequestTimeout
  */
 export async function readOpaqueBody(request: FastifyRequest): Promise<OpaqueBody> {
-  const { depth, values } = request.limits;
-  const bytes = await readJson(request);
-  request.body = bytes.length ? parseJson(bytes, depth, values) : undefined;
+  const { body, depth, values } = request.limits;
+  const bytes = await readJson(request, Math.min(body, MOST_BYTES));
+  request.body = bytes.length ? await parseJsonInTurns(bytes, depth, values) : undefined;
   return new OpaqueBody(bytes[0] === 0xef ? bytes.subarray(3) : bytes);
 }
 
 /** As `readBytes`. @throws also Unprocessable when the content type says that it is no JSON */
-export async function readJson(request: FastifyRequest, most?: number): Promise<Buffer> {
+export async function readJson(request: FastifyRequest, most: number): Promise<Buffer> {
   const bytes = await readBytes(request, most);
   requireJson(request, bytes);
   return bytes;
 }
 
-/** The bytes of a body of at most `most` bytes, or as many as any body may have. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout, Unavailable */
-export async function readBytes(request: FastifyRequest, most?: number): Promise<Buffer> {
+/** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout, Unavailable */
+export async function readBytes(request: FastifyRequest, most: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
   return readStream(request, most);

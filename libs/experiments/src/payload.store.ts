@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { to } from 'pg-copy-streams';
 import { copiedFields } from './copy-rows';
-import { PayloadDraft } from './payload-draft';
+import { PayloadDraft } from './payload.draft';
 import { BLOCK_BYTES } from './upload.blocks';
 
 /** Chunks that one query reads, 1 MB: it is in memory until the reader has taken it. */

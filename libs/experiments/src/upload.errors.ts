@@ -10,7 +10,7 @@ import {
 } from '@fairlead/http';
 import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset';
 import { LimitExceeded } from './limits';
-import { PayloadGone } from './payload-draft';
+import { PayloadGone } from './payload.draft';
 import { SessionExists } from './session-names';
 import { IdTaken } from './upload.service';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Problems, Unprocessable } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import { ExperimentLimits, LimitExceeded } from './limits';
-import type { PayloadDraft } from './payload-draft';
+import type { PayloadDraft } from './payload.draft';
 import { PayloadStore } from './payload.store';
 import { BLOCK_BYTES, inRing } from './upload.blocks';
 import { LocalChecker, type UploadChecker } from './upload.checker';

@@ -22,7 +22,7 @@ export { routes } from './routes';
 export { clientNetwork } from './client-address';
 export type { RefusedRequest } from './refused';
 export type { Route } from './routes';
-export { jsonInvalid, parseJson } from './json';
+export { jsonInvalid, parseJson, parseJsonInTurns } from './json';
 export { requestId } from './request-id';
 export { warnOfIgnored } from './ignored';
 export { Idempotency } from './idempotency';

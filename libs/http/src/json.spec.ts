@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { HttpProblem } from './errors';
 import { findJsonFault } from './json-fault';
-import { parseJson } from './json';
+import { parseJson, parseJsonInTurns } from './json';
 
 const thrown = (work: () => unknown) => {
   try {
@@ -116,3 +116,53 @@ function parses(text: string): boolean {
     return false;
   }
 }
+
+describe('parseJsonInTurns', () => {
+  const answer = async (parse: () => unknown) => {
+    try {
+      return { value: await parse() };
+    } catch (error) {
+      return { detail: (error as HttpProblem).detail };
+    }
+  };
+  const LENGTH = 700_000;
+  const piece = fc.oneof(
+    fc.constantFrom('é', '😀', '\\\\', '\\"', '[', '{', ',', ' ', 'x'),
+    fc.string({ unit: 'binary', maxLength: 5 }).map((text) => JSON.stringify(text).slice(1, -1)),
+  );
+  /** Larger than what is looked at in one turn, with what matters anywhere in it. */
+  const large = fc
+    .tuple(
+      fc.array(piece, { minLength: 1, maxLength: 5 }),
+      fc.nat(7),
+      fc.constantFrom('"]', '",1,[{}]]', '"] x', '', '",[[[[1]]]]]', '",1,2,3,4,5,6]'),
+    )
+    .map(([pieces, shift, end]) => {
+      const text = pieces.join('') || 'x';
+      return Buffer.from(`["${'x'.repeat(shift)}${text.repeat(Math.ceil(LENGTH / text.length))}${end}`);
+    });
+
+  it('answers what parseJson answers', async () => {
+    await fc.assert(
+      fc.asyncProperty(large, async (bytes) => {
+        const expected = await answer(() => parseJson(bytes, 4, 8));
+        expect(await answer(() => parseJsonInTurns(bytes, 4, 8))).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('lets others go on while it reads a large text', async () => {
+    let turns = 0;
+    let isDone = false;
+    const count = () => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    const text = 'é'.repeat(4_000_000);
+    expect(await parseJsonInTurns(Buffer.from(JSON.stringify({ text })), 3)).toEqual({ text });
+    isDone = true;
+    expect(turns).toBeGreaterThan(25);
+  });
+});

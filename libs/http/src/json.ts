@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as otherRequests } from 'node:timers/promises';
 import { PayloadTooLarge, Unprocessable } from './errors';
 import { findJsonFault } from './json-fault';
 
@@ -6,6 +7,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const PIECE = 65_536;
+/** Bytes that are looked at in one turn of the event loop. */
+const TURN_BYTES = 512 * 1024;
 /** Members and elements of a JSON body, unless a setting says otherwise. */
 export const MOST_VALUES = 20_000;
 
@@ -22,15 +25,50 @@ export class TooManyValues extends PayloadTooLarge {
  * @throws Unprocessable `json_invalid` with the position of the first fault, TooManyValues
  */
 export function parseJson(bytes: Buffer, depth: number, values = MOST_VALUES): unknown {
-  if (!isUtf8(bytes)) throw jsonInvalid('The text is not valid UTF-8', validCharacters(bytes));
-  const tooDeep = findDepth(bytes, depth, values);
-  if (tooDeep >= 0) {
-    throw jsonInvalid(
-      `The nesting is deeper than the limit of ${depth} levels (MAX_DEPTH)`,
-      charactersIn(bytes, tooDeep),
-    );
+  requireUtf8(bytes);
+  requireDepth(bytes, new NestingScan(bytes, depth, values).run(bytes.length), depth);
+  return parsed(bytes.toString('utf8', textStart(bytes)));
+}
+
+/** As `parseJson`; the event loop goes on between pieces of a large text. */
+export async function parseJsonInTurns(bytes: Buffer, depth: number, values = MOST_VALUES): Promise<unknown> {
+  if (bytes.length <= TURN_BYTES) return parseJson(bytes, depth, values);
+  requireUtf8(bytes);
+  const scan = new NestingScan(bytes, depth, values);
+  for (let end = TURN_BYTES; ; end += TURN_BYTES) {
+    requireDepth(bytes, scan.run(Math.min(end, bytes.length)), depth);
+    await otherRequests();
+    if (end >= bytes.length) break;
   }
-  const text = bytes.toString('utf8', bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+  let text = '';
+  for (let start = textStart(bytes); start < bytes.length;) {
+    let end = Math.min(start + TURN_BYTES, bytes.length);
+    while (isContinuation(bytes[end])) end--;
+    text += bytes.toString('utf8', start, end);
+    start = end;
+    await otherRequests();
+  }
+  return parsed(text);
+}
+
+function requireUtf8(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw jsonInvalid('The text is not valid UTF-8', validCharacters(bytes));
+}
+
+function requireDepth(bytes: Buffer, tooDeep: number, depth: number): void {
+  if (tooDeep < 0) return;
+  throw jsonInvalid(
+    `The nesting is deeper than the limit of ${depth} levels (MAX_DEPTH)`,
+    charactersIn(bytes, tooDeep),
+  );
+}
+
+/** Where the text begins: behind a byte order mark. */
+function textStart(bytes: Buffer): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -45,22 +83,45 @@ export function jsonInvalid(error: string, position: number): Unprocessable {
   return new Unprocessable([{ type: 'json_invalid', loc, msg: 'JSON decode error', input: {}, ctx: { error } }]);
 }
 
-/** Byte offset of the first bracket that opens one level too many, or -1. @throws TooManyValues */
-function findDepth(bytes: Buffer, most: number, values: number): number {
-  let depth = 0;
-  let left = values;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i] as number;
-    if (byte === QUOTE) {
-      for (i++; i < bytes.length && bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
-    } else if (byte === COMMA) {
-      if (--left < 0) throw new TooManyValues(values);
-    } else if ((byte | 0x20) === 0x7b) {
-      if (++depth > most) return i;
-      if (--left < 0) throw new TooManyValues(values);
-    } else if ((byte | 0x20) === 0x7d) depth--;
+/** Looks through a JSON text, piece by piece, for too much nesting and too many values. */
+class NestingScan {
+  private at = 0;
+  private level = 0;
+  private isText = false;
+
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly most: number,
+    private readonly values: number,
+    private left = values,
+  ) {}
+
+  /** Goes on up to `end`; answers the offset of the first bracket that opens one level too many, or -1. @throws TooManyValues */
+  run(end: number): number {
+    const { bytes } = this;
+    let i = this.at;
+    while (i < end) {
+      if (this.isText) {
+        while (i < end && bytes[i] !== QUOTE) i += bytes[i] === BACKSLASH ? 2 : 1;
+        if (i < end) this.isText = false;
+      } else {
+        const byte = bytes[i] as number;
+        if (byte === QUOTE) this.isText = true;
+        else if (byte === COMMA) this.count();
+        else if ((byte | 0x20) === 0x7b) {
+          if (++this.level > this.most) return i;
+          this.count();
+        } else if ((byte | 0x20) === 0x7d) this.level--;
+      }
+      if (i < end) i++;
+    }
+    this.at = i;
+    return -1;
   }
-  return -1;
+
+  private count(): void {
+    if (--this.left < 0) throw new TooManyValues(this.values);
+  }
 }
 
 /** How many characters stand before the first byte that is no UTF-8. */

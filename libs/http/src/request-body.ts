@@ -7,7 +7,7 @@ import { HttpProblem, PayloadTooLarge, RequestTimeout, Unauthorized, Unsupported
 import { FairShare } from './fair-share';
 import { HeldBytes } from './held-bytes';
 import { bodyHash } from './identity';
-import { parseJson } from './json';
+import { parseJsonInTurns } from './json';
 import { dropRest } from './lingering';
 import { isJson } from './json-type';
 import { type Departure, ownerOf } from './visit';
@@ -113,14 +113,14 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
   const { expectedBody } = request;
   if (expectedBody !== undefined && bodyHash(bytes) !== expectedBody) throw new Unauthorized();
   if (bytes.length === 0) return undefined;
-  return isJson(request) ? parseJson(bytes, limits.depth, limits.values) : bytes.toString('utf8');
+  return isJson(request) ? parseJsonInTurns(bytes, limits.depth, limits.values) : bytes.toString('utf8');
 }
 
 /**
  * The bytes of a body of at most `most` bytes, on a route that asked for the stream; from then on the request counts as
- * under way. Without `most`, the limit is that of all bodies. @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
+ * under way. @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
  */
-export async function readStream(request: FastifyRequest, most = request.limits.body): Promise<Buffer> {
+export async function readStream(request: FastifyRequest, most: number): Promise<Buffer> {
   const { raw, visit } = request;
   refuseLong(request, most);
   const chunks: Buffer[] = [];

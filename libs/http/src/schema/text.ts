@@ -28,7 +28,7 @@ export function str(rules: TextRules = {}): Schema<string> {
         const msg = `String should have at most ${max} character${max === 1 ? '' : 's'}`;
         return context.fail('string_too_long', msg, input, { max_length: max });
       }
-      if (min !== undefined && countCharacters(input) < min) {
+      if (min !== undefined && input.length < 2 * min && countCharacters(input) < min) {
         const msg = `String should have at least ${min} character${min === 1 ? '' : 's'}`;
         return context.fail('string_too_short', msg, input, { min_length: min });
       }

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
 import { uuidBytes } from './ids';
-import { PayloadPart } from './payload-part';
+import { PayloadPart } from './payload.part';
 import { BLOCK_BYTES } from './upload.blocks';
 
 /** Bytes of a stored chunk: with its head it fills a page of PostgreSQL's (8 KiB) and needs no other place. */
