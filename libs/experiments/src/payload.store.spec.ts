@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { eventingMigrations } from '@fairlead/eventing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experimentsMigrations } from './migrations';
@@ -10,7 +11,7 @@ describe('a payload being written', () => {
   let payloads: PayloadStore;
   const tenant = uuid();
   beforeAll(async () => {
-    database = await testDatabase(experimentsMigrations);
+    database = await testDatabase([...eventingMigrations, ...experimentsMigrations]);
     payloads = new PayloadStore(database.pool);
   });
   afterAll(() => database.drop());
