@@ -72,6 +72,23 @@ describe('Keys', () => {
     });
   });
 
+  it('of a suspended workspace are refused until it is resumed, and a removed one is gone', async () => {
+    const body = JSON.stringify({ display_name: 'shown by the command line' });
+    const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
+    const made = await fetch(`${service.url}/api/v1/workspaces`, { method: 'POST', headers, body });
+    const { id } = (await made.json()) as { id: string };
+    expect((await fairlead('workspace list')).out).toMatch(new RegExp(`shown by the command line +.*${id}`));
+    const suspended = await cli.run(['workspace', 'suspend', id, '--reason', 'they do not pay']);
+    expect(suspended).toMatchObject({ code: 0, out: expect.stringMatching(/status +suspended since/) });
+    expect(await fairlead(`deployments list --workspace ${id}`)).toMatchObject({ code: 0 });
+    const refused = await cli.run(['deployments', 'create', '-f', '-', '--workspace', id], { input: '{}' });
+    expect(refused).toMatchObject({ code: 4, err: expect.stringContaining('This workspace is suspended') });
+    expect((await fairlead(`workspace resume ${id}`)).out).toMatch(/status +active since/);
+    expect((await fairlead(`workspace remove ${id}`)).err).toMatch(/Add --yes/);
+    expect((await fairlead(`workspace remove ${id} --yes`)).out).toMatch(/status +remov/);
+    for (;;) if ((await fairlead(`workspace show ${id}`)).out.includes('removed since')) break;
+  }, 60_000);
+
   it('are found in the data directory of a local service, or kept for later', async () => {
     const env = { FAIRLEAD_KEY: '', FAIRLEAD_URL: '' };
     writeFileSync(join(cli.folder, 'data/api-key'), KEY);

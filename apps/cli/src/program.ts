@@ -9,6 +9,7 @@ import { EXIT, Failure, Refusal } from './failure';
 import { addKeys } from './keys.commands';
 import { Output } from './output';
 import { addRevisions } from './revisions.commands';
+import { addWorkspaces } from './workspaces.commands';
 
 const HELP = `
 Examples:
@@ -48,6 +49,7 @@ export function program(): Command {
   addDatasets(all);
   addAudit(all);
   addKeys(all);
+  addWorkspaces(all);
   return all;
 }
 

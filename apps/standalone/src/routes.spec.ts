@@ -44,6 +44,9 @@ const OPERATORS = new Set([
   'GET /v1/parked-subjects',
   'GET /v1/parked-subjects/:parked_subject_id',
   'POST /v1/parked-subjects/:parked_subject_id/retry',
+  'POST /api/v1/workspaces/:workspace_id/suspend',
+  'POST /api/v1/workspaces/:workspace_id/resume',
+  'DELETE /api/v1/workspaces/:workspace_id',
 ]);
 
 /** Reads that need no view: they fold streams, or ask a table that requests write themselves. */

@@ -1,6 +1,7 @@
-import { QUOTA_KINDS } from '@fairlead/eventing';
+import { QUOTA_KINDS, REMOVAL_PARTS } from '@fairlead/eventing';
 import { shape } from '@fairlead/http';
 import { SCOPES } from './scopes';
+import { TENANT_STATUSES } from './tenant';
 
 const { boolean, integer, list, noted, nothing, nullable, object, oneOf, text, time, uuid } = shape;
 
@@ -34,6 +35,20 @@ export const workspace = object('Workspace', {
   role_id: nothing,
   role_name: nothing,
   permissions: list(oneOf(...SCOPES)),
+});
+
+export const workspaceState = object('WorkspaceState', {
+  id: uuid,
+  organization_id: uuid,
+  created_at: time,
+  display_name: text,
+  tenant_handle: nullable(text),
+  status: noted(
+    oneOf(...TENANT_STATUSES),
+    '`suspended` until it is resumed; `removing` until nothing of it is left, then `removed`.',
+  ),
+  status_since: time,
+  remaining: noted(list(oneOf(...REMOVAL_PARTS)), 'What a workspace that is being removed still has.'),
 });
 
 const share = object('Share', { used: integer, limit: integer });

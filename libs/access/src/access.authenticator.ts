@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Consistency, Vault } from '@fairlead/eventing';
+import { Consistency, Vault, Workspaces, WorkspaceStopped } from '@fairlead/eventing';
 import { type Actor, canonicalUuid, Forbidden, Unauthorized } from '@fairlead/http';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './api-key';
@@ -19,6 +19,9 @@ export const ORGANIZATION_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/api-key/current',
   '/api/v1/workspaces',
   '/api/v1/tenants',
+  '/api/v1/workspaces/:workspace_id',
+  '/api/v1/workspaces/:workspace_id/suspend',
+  '/api/v1/workspaces/:workspace_id/resume',
 ]);
 
 const LONGEST_KEY = 256;
@@ -36,6 +39,7 @@ export class Authenticator {
   constructor(
     private readonly vault: Vault,
     consistency: Consistency,
+    private readonly workspaces: Workspaces,
     keys: ApiKeyView,
     tenants: TenantView,
   ) {
@@ -51,6 +55,7 @@ export class Authenticator {
    * A revoked key is refused at once in the process that revoked it and within about a second in others.
    * @throws Unauthorized without a key, or with one that is unknown, malformed, revoked or expired.
    * @throws Forbidden when the key may not act in the tenant, or could act in several and none is named.
+   * @throws WorkspaceStopped when the tenant is suspended or removed; the operator may still read in a suspended one.
    */
   async authenticate(request: FastifyRequest): Promise<Actor> {
     const text = keyIn(request);
@@ -58,8 +63,16 @@ export class Authenticator {
     if (key) request.claimant = { keyId: key.id, tenantId: key.tenant_id };
     if (!key || !isLive(key)) throw new Unauthorized();
     const tenant = await this.tenantOf(request, key);
+    await this.requireWorking(request, key, tenant.tenantId);
     const operator = key.kind === 'operator' ? { operator: true } : {};
     return { keyId: key.id, ...tenant, scopes: effectiveScopes(key.scopes), ...operator };
+  }
+
+  private async requireWorking({ method }: FastifyRequest, { kind }: ApiKeyRow, tenantId: string): Promise<void> {
+    const status = await this.workspaces.stoppedStatus(tenantId);
+    if (status === undefined) return;
+    if (kind === 'operator' && status === 'suspended' && (method === 'GET' || method === 'HEAD')) return;
+    throw new WorkspaceStopped(status);
   }
 
   /** The key of an actor. @throws Unauthorized when it has been removed since. */

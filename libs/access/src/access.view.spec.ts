@@ -122,9 +122,10 @@ describe('the table of tenants', () => {
     for (const data of [tenant, other]) {
       await project(tenantsProjection, `tenant-${data.id}`, { type: 'TenantCreated', data });
     }
-    const row = { ...tenant, created_at: '2026-01-01T00:00:00.000Z', version: 1 };
-    expect(await view.list(organization_id)).toEqual([row]);
+    const time = '2026-01-01T00:00:00.000Z';
+    const row = { ...tenant, created_at: time, status: 'active', status_since: time, version: 1 };
+    expect(await view.list(organization_id, false)).toEqual([row]);
     expect(await view.byIds([tenant_id])).toEqual([row]);
-    expect(await view.list()).toHaveLength(2);
+    expect(await view.list(undefined, false)).toHaveLength(2);
   });
 });

@@ -138,6 +138,11 @@ export function revokeKey(id: string, manager: Manager): (state: ApiKey | undefi
   };
 }
 
+/** Revokes a key whose workspace is removed; one that is revoked already stays so. */
+export function endKey(state: ApiKey | undefined): ApiKeyRevoked[] {
+  return state?.revoked_at === null ? [{ type: 'ApiKeyRevoked', data: {} }] : [];
+}
+
 /** Makes `facts` the operator's key: the former text is revoked, the same text again changes nothing. */
 export function setOperatorKey(facts: KeyFacts): (state: ApiKey | undefined) => ApiKeyEvent[] {
   return (state) => {

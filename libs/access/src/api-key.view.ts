@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
 import { type ApiKey, type ApiKeyEvent, factsOf, type KeyFacts, type Manager } from './api-key';
+import type { TenantEvent } from './tenant';
 
 export interface ApiKeyRow extends ApiKey {
   /** Version of its stream. */
@@ -26,11 +27,13 @@ const REVOKE = `
 /** Keeps the table `api_keys`. Keys end with the one that made them, also one that was made while that was revoked. */
 export const apiKeysProjection: Projection = {
   name: 'api_keys',
-  categories: ['apiKey'],
+  categories: ['apiKey', 'tenant'],
   async handle(events: Recorded[], tx: PoolClient) {
-    for (const event of events as Recorded<ApiKeyEvent>[]) {
-      if (event.type === 'ApiKeyCreated') await insert(tx, factsOf(event.data), event.time, event.version);
-      else {
+    for (const event of events as Recorded<ApiKeyEvent | TenantEvent>[]) {
+      if (event.type === 'TenantRemoved') {
+        await tx.query('delete from api_keys where tenant_id = $1', [idOf(event.stream)]);
+      } else if (event.type === 'ApiKeyCreated') await insert(tx, factsOf(event.data), event.time, event.version);
+      else if (event.type === 'ApiKeyRevoked') {
         await tx.query(REVOKE, [idOf(event.stream), event.time, event.version]);
       }
     }
@@ -75,6 +78,15 @@ export class ApiKeyView {
        and case kind when 'tenant' then tenant_id = $2 else $3 end`,
       [organizationId, tenantId, kind !== 'tenant'],
     );
+  }
+
+  /** Ids of keys of a tenant that work still, `most` at most. */
+  async working(tenantId: string, most: number): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'select id from api_keys where tenant_id = $1 and revoked_at is null limit $2',
+      [tenantId, most],
+    );
+    return rows.map(({ id }) => id);
   }
 
   private async select(condition: string, values: unknown[]): Promise<ApiKeyRow[]> {

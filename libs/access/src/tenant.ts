@@ -7,22 +7,69 @@ export interface TenantFacts {
   readonly tenant_handle: string | null;
 }
 
+/**
+ * `suspended`: nothing of it works until it is resumed. `removing`: everything of it is on the way to be gone, for good.
+ * `removed`: it is gone.
+ */
+export const TENANT_STATUSES = ['active', 'suspended', 'removing', 'removed'] as const;
+export type TenantStatus = (typeof TENANT_STATUSES)[number];
+
 /** Owner of everything that is stored; people call it a workspace. */
 export interface Tenant extends TenantFacts {
   /** ISO 8601 with offset. */
   readonly created_at: string;
+  readonly status: TenantStatus;
+  /** Since when it has the status. ISO 8601 with offset. */
+  readonly status_since: string;
 }
 
 export type TenantCreated = DomainEvent<'TenantCreated', TenantFacts>;
+type Nothing = Record<string, never>;
+export type TenantEvent =
+  | TenantCreated
+  | DomainEvent<'TenantSuspended', Nothing>
+  | DomainEvent<'TenantResumed', Nothing>
+  | DomainEvent<'TenantRemovalRequested', Nothing>
+  | DomainEvent<'TenantRemoved', Nothing>;
 
-export const tenantModel: Model<Tenant | undefined, TenantCreated> = {
+const STATUS_AFTER = {
+  TenantSuspended: 'suspended',
+  TenantResumed: 'active',
+  TenantRemovalRequested: 'removing',
+  TenantRemoved: 'removed',
+} as const;
+
+/** The status of a workspace after an event of its. */
+export function statusAfter({ type }: TenantEvent): TenantStatus {
+  return type === 'TenantCreated' ? 'active' : STATUS_AFTER[type];
+}
+
+export const tenantModel: Model<Tenant | undefined, TenantEvent> = {
   initial: undefined,
-  evolve: (_, { data, time }) => ({ ...data, created_at: time }),
+  evolve(state, event) {
+    if (event.type === 'TenantCreated') {
+      return { ...event.data, created_at: event.time, status: 'active', status_since: event.time };
+    }
+    return state && { ...state, status: statusAfter(event), status_since: event.time };
+  },
 };
 
 /** The id or the handle of a new tenant is in use. */
 export class TenantExists extends Error {
   override readonly name = 'TenantExists';
+}
+
+/** There is no such workspace. */
+export class TenantNotFound extends Error {
+  override readonly name = 'TenantNotFound';
+  constructor(id: string) {
+    super(`Workspace ID ${id} not found.`);
+  }
+}
+
+/** The workspace cannot be stopped, or cannot work again. */
+export class TenantStays extends Error {
+  override readonly name = 'TenantStays';
 }
 
 /** The tenant and organisation that every installation starts with. */
@@ -44,4 +91,53 @@ export function createTenant(facts: TenantFacts): (state: Tenant | undefined) =>
 /** Creates a tenant unless it is there. */
 export function ensureTenant(facts: TenantFacts): (state: Tenant | undefined) => TenantCreated[] {
   return (state) => (state ? [] : [{ type: 'TenantCreated', data: facts }]);
+}
+
+type Decide = (state: Tenant | undefined) => TenantEvent[];
+
+/** Lets nothing of a workspace work until it is resumed. @throws TenantNotFound, TenantStays */
+export function suspendTenant(id: string): Decide {
+  return (state) => {
+    const { status } = stoppable(state, id);
+    if (status === 'suspended') return [];
+    if (status !== 'active') throw leaving();
+    return [{ type: 'TenantSuspended', data: {} }];
+  };
+}
+
+/** Lets a suspended workspace work again. @throws TenantNotFound, TenantStays */
+export function resumeTenant(id: string): Decide {
+  return (state) => {
+    if (!state) throw new TenantNotFound(id);
+    if (state.status === 'active') return [];
+    if (state.status !== 'suspended') throw leaving();
+    return [{ type: 'TenantResumed', data: {} }];
+  };
+}
+
+/** Begins the removal of a workspace, for good. @throws TenantNotFound, TenantStays */
+export function requestTenantRemoval(id: string): Decide {
+  return (state) => {
+    const { status } = stoppable(state, id);
+    if (status === 'removing' || status === 'removed') return [];
+    return [{ type: 'TenantRemovalRequested', data: {} }];
+  };
+}
+
+/** Says that nothing of a workspace is left. */
+export function completeTenantRemoval(state: Tenant | undefined): TenantEvent[] {
+  return state?.status === 'removing' ? [{ type: 'TenantRemoved', data: {} }] : [];
+}
+
+/** @throws TenantNotFound, TenantStays for the workspace of the installation's own key */
+function stoppable(state: Tenant | undefined, id: string): Tenant {
+  if (!state) throw new TenantNotFound(id);
+  if (id === DEFAULT_TENANT.id) {
+    throw new TenantStays('This is the workspace of the key of the installation: it cannot be suspended or removed.');
+  }
+  return state;
+}
+
+function leaving(): TenantStays {
+  return new TenantStays('The removal of this workspace has begun: it can be neither suspended nor resumed.');
 }

@@ -128,13 +128,13 @@ export class TenantsController {
   }
 
   private async list(request: FastifyRequest) {
-    query(filters, request);
+    const { include_deleted = false } = query(filters, request);
     const { kind } = await this.authenticator.keyOf(request.actor);
     const { tenantId, organizationId } = request.actor;
     const tenants =
       kind === 'tenant'
         ? await this.view.byIds([tenantId])
-        : await this.view.list(kind === 'operator' ? undefined : organizationId);
+        : await this.view.list(kind === 'operator' ? undefined : organizationId, include_deleted);
     return tenants.map((tenant) => answer(request, tenant));
   }
 }
@@ -146,7 +146,7 @@ function answer({ actor }: FastifyRequest, tenant: Tenant) {
     created_at: tenant.created_at,
     display_name: tenant.display_name,
     is_personal: false,
-    is_deleted: false,
+    is_deleted: tenant.status === 'removed',
     tenant_handle: tenant.tenant_handle,
     data_plane_url: null,
     read_only: !actor.scopes.has('write'),

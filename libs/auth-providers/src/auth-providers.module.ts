@@ -1,4 +1,13 @@
-import { AppendTooLarge, Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
+import {
+  AppendTooLarge,
+  Followers,
+  QuotaReached,
+  Quotas,
+  Vault,
+  VersionMismatch,
+  WorkspaceRemovals,
+  WorkspaceStopped,
+} from '@fairlead/eventing';
 import {
   BadGateway,
   BadRequest,
@@ -9,6 +18,7 @@ import {
   mapError,
   NotFound,
   PreconditionFailed,
+  Forbidden,
 } from '@fairlead/http';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -29,6 +39,7 @@ import {
 import { McpDiscovery } from './mcp.discovery';
 import { OAuthClient } from './oauth.client';
 import { OAuthQueries } from './oauth.queries';
+import { OAuthRemover } from './oauth.remover';
 import { OAuthView } from './oauth.view';
 import { ProviderCommands } from './provider.commands';
 import { ProvidersController } from './providers.controller';
@@ -45,6 +56,7 @@ mapError(ProviderFailed, ({ message, fault }) =>
   fault === 'slow' ? new GatewayTimeout(message) : new BadGateway(message),
 );
 mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
 mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
@@ -54,6 +66,8 @@ export class AuthProvidersModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
     private readonly quotas: Quotas,
+    private readonly removals: WorkspaceRemovals,
+    private readonly remover: OAuthRemover,
     private readonly view: OAuthView,
   ) {}
 
@@ -67,6 +81,7 @@ export class AuthProvidersModule implements OnModuleInit {
         OAuthClient,
         OAuthQueries,
         OAuthView,
+        OAuthRemover,
         McpDiscovery,
         AuthorizationFlow,
         AuthorizationStore,
@@ -82,6 +97,7 @@ export class AuthProvidersModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.removals.register('oauth_providers', (tenant) => this.remover.remove(tenant));
     this.quotas.count('oauth_providers', 'OAuthProviderAdded', 'OAuthProviderRemoved');
     this.followers.register(this.view);
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
+import { EventStore, handle, load, type Metadata, streamName, Workspaces } from '@fairlead/eventing';
 import { metadataOf, publicAddress } from '@fairlead/http';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
@@ -48,6 +48,7 @@ export class AuthorizationFlow {
     private readonly client: OAuthClient,
     private readonly discovery: McpDiscovery,
     private readonly tokens: TokenRefresher,
+    private readonly workspaces: Workspaces,
   ) {}
 
   /**
@@ -84,6 +85,7 @@ export class AuthorizationFlow {
     const authorization = state === undefined ? undefined : await this.authorizations.byState(state);
     if (authorization?.status !== 'pending' || authorization.expired) throw new AuthorizationRefused(STALE);
     const { tenant_id, provider: id, redirect_uri: redirectUri, scopes } = authorization;
+    await this.workspaces.requireWorking(tenant_id);
     const provider = await this.providers.byId(tenant_id, id).catch(() => undefined);
     if (!provider) throw new AuthorizationRefused(STALE);
     const verifier = await this.authorizations.verifierOf(authorization);
@@ -103,6 +105,7 @@ export class AuthorizationFlow {
     if (!authorization || (tenantId !== undefined && authorization.tenant_id !== tenantId)) {
       throw new AuthorizationRefused(STALE);
     }
+    await this.workspaces.requireWorking(authorization.tenant_id);
     const provider = await this.providers.byId(authorization.tenant_id, authorization.provider).catch(() => undefined);
     if (!provider) throw new AuthorizationRefused(STALE);
     if (tenantId === undefined) {

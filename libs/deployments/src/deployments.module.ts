@@ -1,4 +1,13 @@
-import { AppendTooLarge, Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
+import {
+  AppendTooLarge,
+  Followers,
+  QuotaReached,
+  Quotas,
+  Vault,
+  VersionMismatch,
+  WorkspaceRemovals,
+  WorkspaceStopped,
+} from '@fairlead/eventing';
 import {
   BadRequest,
   Conflict,
@@ -19,6 +28,7 @@ import { DeploymentsView } from './deployment.view';
 import { DeploymentsConsumer } from './deployments.consumer';
 import { DeploymentsController } from './deployments.controller';
 import { DeploymentsPushConsumer } from './deployments.push.consumer';
+import { DeploymentsRemover } from './deployments.remover';
 import { DeploymentsOptions } from './deployments.options';
 import {
   DeploymentBeingDeleted,
@@ -58,6 +68,7 @@ mapError(ListenerTaken, ({ message }) => new Conflict(message));
 mapError(SourceTaken, ({ message }) => new Conflict(message));
 mapError(UploadRefused, ({ message }) => new Forbidden(message));
 mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
 mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
@@ -70,6 +81,8 @@ export class DeploymentsModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
     private readonly quotas: Quotas,
+    private readonly removals: WorkspaceRemovals,
+    private readonly remover: DeploymentsRemover,
     private readonly view: DeploymentsView,
     private readonly listeners: ListenersView,
     private readonly pushTargets: PushTargetsView,
@@ -98,6 +111,7 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentAnswers,
         DeploymentsView,
         DeploymentRemoval,
+        DeploymentsRemover,
         HistoryExport,
         IdleWatch,
         ListenersView,
@@ -114,6 +128,7 @@ export class DeploymentsModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.removals.register('deployments', (tenant) => this.remover.remove(tenant));
     this.quotas.count('deployments', 'DeploymentCreated', 'DeploymentDeleted');
     this.quotas.count('listeners', 'ListenerCreated', 'ListenerDeleted');
     this.followers.register(this.view);

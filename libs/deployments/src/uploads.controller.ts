@@ -1,4 +1,4 @@
-import { EventStore, load, streamName } from '@fairlead/eventing';
+import { EventStore, load, streamName, Workspaces } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -53,6 +53,7 @@ export class UploadsController {
     private readonly commands: DeploymentCommands,
     private readonly urls: UploadUrls,
     private readonly sources: SourceStore,
+    private readonly workspaces: Workspaces,
     private readonly options: DeploymentsOptions,
   ) {}
 
@@ -109,6 +110,7 @@ export class UploadsController {
     if (!state || state.removed || state.status === 'AWAITING_DELETE') throw new DeploymentNotFound(id);
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
     const { tenant_id: tenant } = state;
+    await this.workspaces.requireWorking(tenant);
     if (!this.receiving.take(tenant)) throw new Unavailable(5, 'Too many uploads at a time, try again later.');
     try {
       await request.visit.held?.hold(HELD_BYTES);

@@ -15,6 +15,8 @@ import { type QuotaLimits, Quotas } from './quotas';
 import { type KafkaLink, Transports } from './transports';
 import { Vault } from './vault';
 import { ViewsGuard } from './views.guard';
+import { WorkspaceRemovals } from './workspace-removals';
+import { Workspaces } from './workspaces';
 
 /** What every domain module is given: the log, the database and the vault. */
 export interface EventingParts {
@@ -32,7 +34,8 @@ export interface EventingParts {
 
 /**
  * Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link Consistency}, {@link Consumers},
- * {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
+ * {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link Workspaces},
+ * {@link WorkspaceRemovals}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
  * application, and relays to Kafka.
  */
 @Module({})
@@ -62,6 +65,8 @@ export class EventingModule {
           inject: [LogSigner],
         },
         ParkedSubjects,
+        Workspaces,
+        WorkspaceRemovals,
         {
           provide: Quotas,
           useFactory: (followers: Followers) => new Quotas(pool, followers, quotas),
@@ -89,6 +94,8 @@ export class EventingModule {
         ParkedSubjects,
         Quotas,
         Transports,
+        Workspaces,
+        WorkspaceRemovals,
       ],
     };
   }

@@ -42,6 +42,8 @@ export * from './unreachable';
 export * from './upcasters';
 export * from './master-key';
 export * from './vault';
+export * from './workspace-removals';
+export * from './workspaces';
 export type { LockedBucket } from './s3-bucket';
 export { ViewsGuard } from './views.guard';
 export * from './seal-sender';

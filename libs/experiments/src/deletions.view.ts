@@ -38,3 +38,10 @@ export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: P
   await tx.query('delete from examples where dataset_id = $1', [id]);
   await tx.query('delete from datasets where id = $1', [id]);
 }
+
+/** Removes what a workspace had beside its datasets and sessions. */
+export async function applyTenantRemoved({ stream }: Recorded, tx: PoolClient): Promise<void> {
+  for (const table of ['awaited_feedback', 'feedback_configs']) {
+    await tx.query(`delete from ${table} where tenant_id = $1`, [idOf(stream)]);
+  }
+}

@@ -1,4 +1,4 @@
-import { Followers, Vault } from '@fairlead/eventing';
+import { Followers, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/http';
 import {
   type DynamicModule,
@@ -15,6 +15,7 @@ import { Comparisons } from './compare.service';
 import { ComparisonViewController } from './comparison-view.controller';
 import { DatasetsController } from './datasets.controller';
 import { ExamplesController } from './examples.controller';
+import { ExperimentsRemover } from './experiments.remover';
 import { experimentsView } from './experiments.view';
 import { AwaitedFeedback } from './feedback.follower';
 import { FeedbackController } from './feedback.controller';
@@ -71,6 +72,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         },
         AwaitedFeedback,
         Comparisons,
+        ExperimentsRemover,
         LiveRunsThread,
         PayloadStore,
         PayloadSweeper,
@@ -86,6 +88,8 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
 
   constructor(
     private readonly followers: Followers,
+    private readonly removals: WorkspaceRemovals,
+    private readonly remover: ExperimentsRemover,
     private readonly persistRuns: PersistRuns,
     private readonly awaitedFeedback: AwaitedFeedback,
     private readonly thread: UploadThread,
@@ -94,6 +98,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   ) {}
 
   onModuleInit(): void {
+    this.removals.register('experiments', (tenant) => this.remover.remove(tenant));
     mapUploadErrors();
     this.followers.register(experimentsView);
     this.followers.register(comparativeExperimentsView);

@@ -1,7 +1,7 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from './dataset';
-import { applyDatasetDeleted, applySessionDeleted } from './deletions.view';
+import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './deletions.view';
 import type {
   ExperimentEvent,
   ExperimentUploaded,
@@ -24,12 +24,16 @@ type Handled = Event | Recorded<FeedbackAwaited>;
 /** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
 export const experimentsView: Projection = {
   name: EXPERIMENTS_VIEW,
-  categories: ['dataset', 'experiment', 'awaitedFeedback'],
+  categories: ['dataset', 'experiment', 'awaitedFeedback', 'tenant'],
   async handle(events, tx) {
     const fedBack = new Set<string>();
     const running = new Set<string>();
     const stored = new Set<string>();
     for (const event of events as Handled[]) {
+      if (event.stream.startsWith('tenant-')) {
+        if ((event as Recorded).type === 'TenantRemoved') await applyTenantRemoved(event, tx);
+        continue;
+      }
       if (event.type === 'FeedbackAwaited') {
         const session = await applyFeedbackAwaited(event, tx);
         if (session) fedBack.add(session);

@@ -1,3 +1,4 @@
+import { Workspaces } from '@fairlead/eventing';
 import { Readable } from 'node:stream';
 import {
   Access,
@@ -36,6 +37,7 @@ export class RunAttachmentsController {
     private readonly pool: Pool,
     private readonly payloads: PayloadStore,
     private readonly attachments: RunAttachments,
+    private readonly workspaces: Workspaces,
   ) {}
 
   /** No key: the signature in the URL stands for one. What was attached is shown to nobody as a page. */
@@ -60,6 +62,7 @@ export class RunAttachmentsController {
     if (!(await this.attachments.isValid({ tenant, run, name, expires }, signature))) {
       throw new Forbidden('The URL of the attachment is not valid, or no longer.');
     }
+    await this.workspaces.requireWorking(tenant);
     const { rows } = await this.pool.query<Found>(
       'select type, sha256, bytes from run_attachments where tenant_id = $1 and run_id = $2 and name = $3',
       [tenant, run, name],

@@ -1,4 +1,4 @@
-import { AppendTooLarge } from '@fairlead/eventing';
+import { AppendTooLarge, QuotaReached, WorkspaceStopped } from '@fairlead/eventing';
 import {
   BadRequest,
   Conflict,
@@ -7,6 +7,7 @@ import {
   PayloadTooLarge,
   Unavailable,
   Unprocessable,
+  Forbidden,
 } from '@fairlead/http';
 import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset';
 import { LimitExceeded } from './limits';
@@ -17,6 +18,8 @@ import { IdTaken } from './upload.service';
 /** Says how refused uploads are answered. */
 export function mapUploadErrors(): void {
   mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+  mapError(QuotaReached, ({ message }) => new Conflict(message));
+  mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
   mapError(SessionExists, ({ message }) => new Conflict(message));
   mapError(DatasetIdTaken, ({ message }) => new Conflict(message));
   mapError(DatasetMismatch, ({ message }) => new BadRequest(message));

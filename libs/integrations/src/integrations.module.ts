@@ -1,4 +1,13 @@
-import { AppendTooLarge, Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
+import {
+  AppendTooLarge,
+  Followers,
+  QuotaReached,
+  Quotas,
+  Vault,
+  VersionMismatch,
+  WorkspaceRemovals,
+  WorkspaceStopped,
+} from '@fairlead/eventing';
 import {
   BadGateway,
   BadRequest,
@@ -9,6 +18,7 @@ import {
   mapError,
   NotFound,
   PreconditionFailed,
+  Forbidden,
 } from '@fairlead/http';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -17,6 +27,7 @@ import { CodeHostFailed, CodeHostTooSlow, DeliveryRefused, IntegrationNotFound, 
 import { IntegrationsConsumer } from './integrations.consumer';
 import { IntegrationsController } from './integrations.controller';
 import { IntegrationsOptions } from './integrations.options';
+import { IntegrationsRemover } from './integrations.remover';
 import { IntegrationsView } from './integrations.view';
 import { Repositories } from './repositories.service';
 import { RepositoriesController } from './repositories.controller';
@@ -31,6 +42,7 @@ mapError(CodeHostFailed, ({ message, retryAfter }) => {
   return new HttpProblem(502, message, { headers: { 'retry-after': String(retryAfter) } });
 });
 mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
+mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
 mapError(QuotaReached, ({ message }) => new Conflict(message));
 mapError(VersionMismatch, () => new PreconditionFailed());
 
@@ -43,6 +55,8 @@ export class IntegrationsModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
     private readonly quotas: Quotas,
+    private readonly removals: WorkspaceRemovals,
+    private readonly remover: IntegrationsRemover,
     private readonly view: IntegrationsView,
   ) {}
 
@@ -54,6 +68,7 @@ export class IntegrationsModule implements OnModuleInit {
       controllers: [RepositoriesController, IntegrationsController, WebhooksController, IntegrationsConsumer],
       providers: [
         IntegrationsView,
+        IntegrationsRemover,
         Repositories,
         {
           provide: Idempotency,
@@ -65,6 +80,7 @@ export class IntegrationsModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.removals.register('integrations', (tenant) => this.remover.remove(tenant));
     this.quotas.count('integrations', 'IntegrationAdded', 'IntegrationRemoved');
     this.followers.register(this.view);
   }

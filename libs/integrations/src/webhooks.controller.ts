@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { EventStore, load, Shredded, streamName, VersionConflict } from '@fairlead/eventing';
+import { EventStore, load, Shredded, streamName, VersionConflict, Workspaces } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -35,6 +35,7 @@ export class WebhooksController {
   constructor(
     private readonly store: EventStore,
     private readonly safe: CredentialsSafe,
+    private readonly workspaces: Workspaces,
   ) {}
 
   /** A delivery of the code host, proved by the webhook secret. Repeated ones are answered alike and do nothing more. */
@@ -53,6 +54,7 @@ export class WebhooksController {
     const { integration_id: id } = path(integrationPath, request);
     const { state } = await load(this.store, integrationModel, streamName('integration', id));
     if (!state || state.removed) throw new IntegrationNotFound(id);
+    await this.workspaces.requireWorking(state.tenant_id);
     const secret = await this.safe.openWebhookSecret(state).catch((error: unknown) => {
       throw error instanceof Shredded ? new IntegrationNotFound(id) : error;
     });

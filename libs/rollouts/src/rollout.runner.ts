@@ -1,4 +1,4 @@
-import { Complaint } from '@fairlead/eventing';
+import { Complaint, Workspaces } from '@fairlead/eventing';
 import {
   Injectable,
   Logger,
@@ -31,6 +31,7 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
     private readonly duties: Duties,
     private readonly reports: RolloutReports,
     private readonly attempts: RolloutAttempts,
+    private readonly workspaces: Workspaces,
     private readonly options: RolloutsOptions,
   ) {}
 
@@ -58,6 +59,7 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
     const { signal } = this.stopping;
     while (!signal.aborted) {
       const woken = new Promise<void>((resolve) => (this.wake = resolve));
+      await this.lookAtStopped();
       const free = this.options.concurrency - this.working.size;
       const found = free > 0 ? await this.claim(free) : [];
       for (const duty of found) this.take(duty);
@@ -67,6 +69,12 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
       await Promise.race([woken, soon]);
       clearTimeout(timer);
     }
+  }
+
+  /** What is under way is looked at anew while a workspace is suspended or removed: it may be one of that. */
+  private async lookAtStopped(): Promise<void> {
+    const any = await this.workspaces.anyStopped().catch(() => false);
+    if (any) for (const { look } of this.working.values()) look();
   }
 
   private async claim(most: number): Promise<Duty[]> {
@@ -97,7 +105,7 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
       await this.duties.finish({ ...duty, noted: hold.noted });
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof ExecutorUnreachable)) this.logger.error(error);
+      if (!(error instanceof ExecutorUnreachable || error instanceof WorkspaceRests)) this.logger.error(error);
       await this.postpone(hold).catch((lost: unknown) => this.logger.error(lost));
     }
   }
@@ -114,13 +122,17 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
     const { state: target, version } = await this.reports.target(deploymentId);
     const task = nextTask(target, await this.reports.host(deploymentId));
     if (!target || task.kind === 'nothing') return false;
+    // What is removed is removed in any case.
+    const mayGoOn = async () =>
+      task.kind === 'remove' || (await this.workspaces.stoppedStatus(target.tenantId)) === undefined;
+    if (!(await mayGoOn())) throw new WorkspaceRests();
     if (task.kind === 'ask') {
       await this.attempts.ask(target, task.revision);
       return false;
     }
     return hold.during(
       (signal) => this.doTask(task, target, version, signal),
-      async () => same(task, nextTask((await this.reports.target(deploymentId)).state, 'READY')),
+      async () => (await mayGoOn()) && same(task, nextTask((await this.reports.target(deploymentId)).state, 'READY')),
     );
   }
 
@@ -142,6 +154,9 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
     }
   }
 }
+
+/** The workspace of the deployment is suspended: there is nothing to do for it until it is resumed. */
+class WorkspaceRests extends Error {}
 
 /** Whether a task is still the one to do: preparing goes on until the deployment is to be removed. */
 function same(task: Task, now: Task): boolean {

@@ -94,8 +94,8 @@ export class TargetTable {
   }
 
   /**
-   * Takes up to `most` that have something to send and that no living process holds: workspaces in turn, and no more of
-   * one than it may have.
+   * Takes up to `most` that have something to send and that no living process holds: workspaces in turn, no more of one
+   * than it may have, and none of one that is suspended.
    */
   async claim(most: number): Promise<Target[]> {
     const { rows } = await this.pool.query<{ webhook_id: string; noted: string }>({
@@ -106,7 +106,8 @@ export class TargetTable {
           select webhook_id, due_at,
             coalesce(places, 0) + row_number() over (partition by tenant_id order by due_at) as place
           from webhook_targets left join held using (tenant_id)
-          where due_at <= $4 and (leased_until is null or leased_until < now()))
+          where due_at <= $4 and (leased_until is null or leased_until < now())
+            and not exists (select from stopped_workspaces s where s.tenant_id = webhook_targets.tenant_id))
         update webhook_targets set holder = $1, leased_until = now() + $3 * interval '1 millisecond'
         where webhook_id in (
           select target.webhook_id from webhook_targets as target join waiting using (webhook_id)

@@ -1,4 +1,4 @@
-import { Followers, QuotaReached, Quotas, Vault, VersionMismatch } from '@fairlead/eventing';
+import { Followers, QuotaReached, Quotas, Vault, VersionMismatch, WorkspaceRemovals } from '@fairlead/eventing';
 import { Conflict, Idempotency, mapError, NotFound, PreconditionFailed } from '@fairlead/http';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -16,6 +16,7 @@ import { WebhookSecrets } from './webhook.secrets';
 import { WebhooksConsumer } from './webhooks.consumer';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksOptions } from './webhooks.options';
+import { WebhooksRemover } from './webhooks.remover';
 import { WebhooksView } from './webhooks.view';
 
 mapError(WebhookNotFound, ({ message }) => new NotFound(message));
@@ -33,6 +34,8 @@ export class WebhooksModule implements OnModuleInit {
   constructor(
     private readonly followers: Followers,
     private readonly quotas: Quotas,
+    private readonly removals: WorkspaceRemovals,
+    private readonly remover: WebhooksRemover,
     private readonly view: WebhooksView,
   ) {}
 
@@ -52,6 +55,7 @@ export class WebhooksModule implements OnModuleInit {
         TargetTable,
         WebhookSecrets,
         WebhooksView,
+        WebhooksRemover,
         {
           provide: Idempotency,
           useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
@@ -62,6 +66,7 @@ export class WebhooksModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
+    this.removals.register('webhooks', (tenant) => this.remover.remove(tenant));
     this.quotas.count('webhooks', 'WebhookAdded', 'WebhookRemoved');
     this.followers.register(this.view);
   }

@@ -42,6 +42,11 @@ export class RouteService {
     return rows[0]!.id;
   }
 
+  /** Rows of the database. */
+  async query<T extends object>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.installation.database.pool.query<T>(text, values)).rows;
+  }
+
   get url(): string {
     return this.installation.url;
   }

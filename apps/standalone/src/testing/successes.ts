@@ -126,7 +126,12 @@ async function specials(
     project: { web_url: `${service.outside.url}/team/agent` },
   };
   const parked = [{ key: OPERATOR, ids: { parked_subject_id: await service.parkedSubject() } }];
+  const doomed = await service.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: 'doomed' });
+  const workspace = [{ key: OPERATOR, ids: { workspace_id: doomed.id } }];
   return {
+    'POST /api/v1/workspaces/:workspace_id/suspend': workspace,
+    'POST /api/v1/workspaces/:workspace_id/resume': workspace,
+    'DELETE /api/v1/workspaces/:workspace_id': workspace,
     'GET /v1/parked-subjects': parked,
     'GET /v1/parked-subjects/:parked_subject_id': parked,
     'POST /v1/parked-subjects/:parked_subject_id/retry': parked,

@@ -102,11 +102,13 @@ export async function fillTenant(service: RouteService, key: string, mark: strin
     experiment_ids: [experiment.id],
   });
   const [apiKey] = await ask<{ id: string }[]>('GET', '/api/v1/api-key');
+  const { tenant_id } = await ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current');
   const { pendingState, pendingCookie, ids } = await fillAuthProviders(service, key, mark);
   return {
     pendingState,
     pendingCookie,
     ids: {
+      workspace_id: tenant_id,
       deployment_id: deployment.id,
       revision_id: deployment.latest_revision_id,
       other_id: deployment.latest_revision_id,

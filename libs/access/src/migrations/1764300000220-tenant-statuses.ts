@@ -1,0 +1,16 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Whether a workspace works, is suspended, or is removed. All that are there work. */
+export class TenantStatuses1764300000220 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(
+      `alter table tenants add column status text not null default 'active', add column status_since timestamptz`,
+    );
+    await queryRunner.query('update tenants set status_since = created_at');
+    await queryRunner.query('alter table tenants alter column status drop default, alter column status_since set not null');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('alter table tenants drop column status, drop column status_since');
+  }
+}

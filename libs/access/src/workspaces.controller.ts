@@ -1,0 +1,145 @@
+import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
+import {
+  EventStore,
+  Followers,
+  handle,
+  nameStream,
+  release,
+  REMOVAL_PARTS,
+  stoppedWorkspacesProjection,
+  streamName,
+  WorkspaceRemovals,
+  Workspaces,
+} from '@fairlead/eventing';
+import { Access, Area, Describe, Forbidden, metadataOf, object, path, uuid } from '@fairlead/http';
+import type { FastifyRequest } from 'fastify';
+import { workspaceState } from './access.answers.schema';
+import { Authenticator } from './access.authenticator';
+import {
+  completeTenantRemoval,
+  requestTenantRemoval,
+  resumeTenant,
+  suspendTenant,
+  type Tenant,
+  tenantModel,
+  TenantNotFound,
+} from './tenant';
+import { tenantsProjection, TenantView } from './tenant.view';
+
+const named = object({ workspace_id: uuid() });
+
+/** Suspends, resumes and removes workspaces, for the operator of the installation. */
+@Area('Keys and workspaces')
+@Controller('/api/v1/workspaces/:workspace_id')
+export class WorkspacesController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+    private readonly workspaces: Workspaces,
+    private readonly removals: WorkspaceRemovals,
+    private readonly view: TenantView,
+    private readonly authenticator: Authenticator,
+  ) {
+    removals.onFinished((id) => this.finish(id));
+  }
+
+  @Get()
+  @Access('read')
+  @Describe({
+    summary: 'Get a workspace and whether it works',
+    description: 'With a key that opens it; the key of the operator reads those that are suspended or removed too.',
+    path: named,
+    answers: { 200: workspaceState },
+  })
+  async show(@Req() request: FastifyRequest) {
+    const { workspace_id: id } = path(named, request);
+    const [tenant] = await this.view.byIds([id]);
+    const key = await this.authenticator.keyOf(request.actor);
+    const opens =
+      key.kind === 'operator' ||
+      (key.kind === 'tenant' ? key.tenant_id === id : tenant?.organization_id === key.organization_id);
+    if (!tenant || !opens) throw new TenantNotFound(id);
+    return this.answer(tenant);
+  }
+
+  @Post('suspend')
+  @HttpCode(200)
+  @Access('admin')
+  @Describe({
+    summary: 'Suspend a workspace',
+    description:
+      'With the key of the operator only. Every key of the workspace is answered 403, its rollouts wait, and nothing is sent for it, until it is resumed.',
+    path: named,
+    answers: { 200: workspaceState, 409: 'It is the workspace of the operator, or it is being removed.' },
+    takes: ['x-reason'],
+  })
+  suspend(@Req() request: FastifyRequest) {
+    return this.change(request, suspendTenant);
+  }
+
+  @Post('resume')
+  @HttpCode(200)
+  @Access('admin')
+  @Describe({
+    summary: 'Resume a suspended workspace',
+    description: 'With the key of the operator only.',
+    path: named,
+    answers: { 200: workspaceState, 409: 'It is being removed.' },
+    takes: ['x-reason'],
+  })
+  resume(@Req() request: FastifyRequest) {
+    return this.change(request, resumeTenant);
+  }
+
+  @Delete()
+  @HttpCode(202)
+  @Access('admin')
+  @Describe({
+    summary: 'Remove a workspace with everything it has',
+    description:
+      'With the key of the operator only. It goes on after the answer, also after a restart: `status` is `removing` until everything is gone. It cannot be undone.',
+    path: named,
+    answers: { 202: workspaceState, 409: 'It is the workspace of the operator.' },
+    takes: ['x-reason'],
+  })
+  remove(@Req() request: FastifyRequest) {
+    return this.change(request, requestTenantRemoval);
+  }
+
+  private async change(request: FastifyRequest, decision: (id: string) => ReturnType<typeof suspendTenant>) {
+    if (!request.actor.operator) throw new Forbidden();
+    const { workspace_id: id } = path(named, request);
+    // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
+    const metadata = { ...metadataOf(request), tenant: id, causationId: undefined };
+    const stream = streamName('tenant', id);
+    const handled = await handle(this.store, tenantModel, stream, decision(id), metadata);
+    const { state, version, position, events } = handled;
+    this.authenticator.learnTenant({ ...state!, version });
+    await this.known(position);
+    return this.answer(state!, events.length > 0);
+  }
+
+  /** The last step of a removal: the workspace's handle is free again. */
+  private async finish(id: string): Promise<void> {
+    const stream = streamName('tenant', id);
+    const metadata = { tenant: id, actor: 'system:access' };
+    const { state, position } = await handle(this.store, tenantModel, stream, completeTenantRemoval, metadata);
+    if (state?.tenant_handle) {
+      await release(this.store, nameStream('tenantHandle', '', state.tenant_handle), stream, metadata);
+    }
+    await this.known(position);
+  }
+
+  private async known(position: bigint): Promise<void> {
+    await this.followers.passed(position, [tenantsProjection.name, stoppedWorkspacesProjection.name]);
+    this.workspaces.forget();
+  }
+
+  /** `changed`: the workspace has its status since a moment ago. */
+  private async answer(tenant: Tenant, changed = false) {
+    const { id, organization_id, created_at, display_name, tenant_handle, status, status_since } = tenant;
+    const left = changed ? REMOVAL_PARTS : await this.removals.left(id);
+    const remaining = status === 'removing' ? left : [];
+    return { id, organization_id, created_at, display_name, tenant_handle, status, status_since, remaining };
+  }
+}

@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Workspaces that are suspended or removed, and how far the removal of each has come. */
+export class StoppedWorkspaces1764300001100 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      create table stopped_workspaces (
+        tenant_id uuid primary key,
+        status text not null,
+        since timestamptz not null
+      )`);
+    await queryRunner.query(`
+      create table workspace_removals (
+        tenant_id uuid not null,
+        part text not null,
+        leased_until timestamptz,
+        done_at timestamptz,
+        primary key (tenant_id, part)
+      )`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('drop table workspace_removals, stopped_workspaces');
+    await queryRunner.query(`delete from checkpoints where name = 'workspaces.stopped'`);
+  }
+}

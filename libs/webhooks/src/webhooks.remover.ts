@@ -1,0 +1,35 @@
+import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+import { DeliverySweeper } from './delivery.sweeper';
+import { owned, remove, webhookModel } from './webhook';
+import { WebhooksView } from './webhooks.view';
+
+const AT_ONCE = 50;
+
+/** Removes the webhooks of a workspace that is removed, with the log of what was sent to them. */
+@Injectable()
+export class WebhooksRemover {
+  constructor(
+    private readonly store: EventStore,
+    private readonly pool: Pool,
+    private readonly followers: Followers,
+    private readonly view: WebhooksView,
+    private readonly sweeper: DeliverySweeper,
+  ) {}
+
+  /** Removes some; answers how many it found. */
+  async remove(tenant: string): Promise<number> {
+    const { items } = await this.view.list(tenant, { limit: AT_ONCE, offset: 0 });
+    for (const { webhook } of items) {
+      const metadata = { tenant, actor: 'system:webhooks' };
+      const decide = owned(tenant, webhook.id, remove);
+      const { position } = await handle(this.store, webhookModel, streamName('webhook', webhook.id), decide, metadata);
+      await this.followers.passed(position, [this.view.name]);
+    }
+    if (items.length > 0) return items.length;
+    await this.sweeper.sweep();
+    const { rowCount } = await this.pool.query('select from webhook_targets where tenant_id = $1 limit 1', [tenant]);
+    return rowCount!;
+  }
+}
