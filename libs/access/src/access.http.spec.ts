@@ -154,6 +154,20 @@ describe('a quota of keys', () => {
     const usage = await send('GET', '/api/v1/workspaces/current/usage', { key: made[1]!.body.key });
     expect(usage).toMatchObject({ status: 200, body: { api_keys: { used: limit, limit }, webhooks: { used: 0 } } });
   });
+
+  it('gives back the places of keys that ended with their maker, and of no others', async () => {
+    const tenant = await createTenant();
+    const used = async () =>
+      (await send('GET', '/api/v1/workspaces/current/usage', { key: ADMIN, tenant })).body.api_keys.used as number;
+    const maker = await createKey({ scopes: ['admin'] }, { key: ADMIN, tenant });
+    await createKey({}, { key: ADMIN, tenant });
+    const child = await createKey({ scopes: ['admin'] }, { key: maker.key });
+    await createKey({}, { key: child.key });
+    await createKey({}, { key: maker.key });
+    expect(await used()).toBe(5);
+    await send('DELETE', `/api/v1/api-key/${maker.id}`, { key: ADMIN, tenant });
+    await eventually(async () => expect(await used()).toBe(1));
+  });
 });
 
 describe('a request', () => {

@@ -11,7 +11,7 @@ import {
 import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound } from '@fairlead/http';
 import { Authenticator } from './access.authenticator';
 import { AccessOptions } from './access.options';
-import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';
+import { endsWith, GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';
 import { ApiKeysController } from './api-keys.controller';
 import { ParkedSubjectsController } from './parked-subjects.controller';
 import { apiKeysProjection, ApiKeyView } from './api-key.view';
@@ -52,7 +52,7 @@ export class AccessModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.quotas.count('api_keys', 'ApiKeyCreated', 'ApiKeyRevoked');
+    this.quotas.count('api_keys', 'ApiKeyCreated', 'ApiKeyRevoked', endsWith);
     this.followers.register(tenantsProjection);
     this.followers.register(apiKeysProjection);
     this.followers.register(stoppedWorkspacesProjection);

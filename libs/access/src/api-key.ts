@@ -151,3 +151,9 @@ export function setOperatorKey(facts: KeyFacts): (state: ApiKey | undefined) => 
     return state ? [{ type: 'ApiKeyRevoked', data: {} }, created] : [created];
   };
 }
+
+/** The key with which one ends; null for one that was made by the operator's key, whose keys stay. */
+export function endsWith(data: unknown): string | null {
+  const { made_by } = data as Partial<KeyFacts>;
+  return made_by === OPERATOR_KEY_ID ? null : (made_by ?? null);
+}

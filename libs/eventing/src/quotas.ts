@@ -39,6 +39,9 @@ export class QuotaReached extends Error {
   }
 }
 
+/** The id of the thing with which one ends, from the data of the event that created it. */
+type MakerOf = (data: unknown) => string | null;
+
 /** A place that was taken for something that never came to be, as when a process was killed, is free after so long. */
 const ABANDONED = '1 hour';
 
@@ -55,12 +58,15 @@ export class Quotas {
     private readonly limits: QuotaLimits = QUOTA_DEFAULTS,
   ) {}
 
-  /** Counts things of a kind by the events that create and remove them; the end of the stream's name is their id. */
-  count(kind: QuotaKind, created: string, removed: string): void {
+  /**
+   * Counts things of a kind by the events that create and remove them; the end of the stream's name is their id.
+   * `makerOf` names the thing, if any, with which one ends: both give their places back together.
+   */
+  count(kind: QuotaKind, created: string, removed: string, makerOf: MakerOf = () => null): void {
     const projection: Projection = {
       name: `quota.${kind}`,
       types: [created, removed],
-      handle: (events, tx) => apply(kind, created, events, tx),
+      handle: (events, tx) => apply(kind, created, makerOf, events, tx),
     };
     this.followers.register(projection);
   }
@@ -83,7 +89,7 @@ export class Quotas {
 
   /** Gives the place of something that was removed back at once, before its follower does. */
   async giveBack(kind: QuotaKind, id: string): Promise<void> {
-    await this.pool.query('delete from quota_places where kind = $1 and id = $2', [kind, id]);
+    await this.pool.query(GIVE_BACK, [kind, id]);
   }
 
   /** What a workspace has and may have of each kind. */
@@ -119,16 +125,31 @@ export class Quotas {
   }
 }
 
-async function apply(kind: QuotaKind, created: string, events: readonly Recorded[], tx: PoolClient): Promise<void> {
-  for (const { type, stream, metadata } of events) {
+/** Gives back the place of a thing, and of those that end with it. */
+const GIVE_BACK = `
+  with recursive ended (id) as (
+    select $2::text union select place.id from quota_places place join ended on place.maker = ended.id where kind = $1)
+  delete from quota_places where kind = $1 and id in (select id from ended)`;
+
+/** One whose maker has no place any more has ended with it already. */
+const KEEP = `
+  insert into quota_places (kind, id, tenant_id, sure, maker)
+  select $1, $2, $3, true, $4 where $4::text is null or exists (select from quota_places where kind = $1 and id = $4)
+  on conflict (kind, id) do update set sure = true, maker = excluded.maker`;
+
+async function apply(
+  kind: QuotaKind,
+  created: string,
+  makerOf: MakerOf,
+  events: readonly Recorded[],
+  tx: PoolClient,
+): Promise<void> {
+  for (const { type, stream, data, metadata } of events) {
     const id = idOf(stream);
-    if (type !== created) await tx.query('delete from quota_places where kind = $1 and id = $2', [kind, id]);
+    if (type !== created) await tx.query(GIVE_BACK, [kind, id]);
     else if (metadata.tenant !== undefined) {
-      await tx.query(
-        `insert into quota_places (kind, id, tenant_id, sure) values ($1, $2, $3, true)
-         on conflict (kind, id) do update set sure = true`,
-        [kind, id, metadata.tenant],
-      );
+      const { rowCount } = await tx.query(KEEP, [kind, id, metadata.tenant, makerOf(data)]);
+      if (rowCount === 0) await tx.query(GIVE_BACK, [kind, id]);
     }
   }
 }

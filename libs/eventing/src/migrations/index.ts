@@ -6,6 +6,7 @@ import { LogHeads1763900000600 } from './1763900000600-log-heads';
 import { LogMove1763700000450 } from './1763700000450-log-move';
 import { CheckpointEvents1764300001100 } from './1764300001100-checkpoint-events';
 import { QuotaPlaces1764200001000 } from './1764200001000-quota-places';
+import { QuotaMakers1764300001200 } from './1764300001200-quota-makers';
 import { StoppedWorkspaces1764300001100 } from './1764300001100-stopped-workspaces';
 
 /** Tables of the event store, followers, consumers and the vault. */
@@ -19,4 +20,5 @@ export const eventingMigrations = [
   QuotaPlaces1764200001000,
   CheckpointEvents1764300001100,
   StoppedWorkspaces1764300001100,
+  QuotaMakers1764300001200,
 ];
