@@ -7,7 +7,9 @@ export class TenantStatuses1764300000220 implements MigrationInterface {
       `alter table tenants add column status text not null default 'active', add column status_since timestamptz`,
     );
     await queryRunner.query('update tenants set status_since = created_at');
-    await queryRunner.query('alter table tenants alter column status drop default, alter column status_since set not null');
+    await queryRunner.query(
+      'alter table tenants alter column status drop default, alter column status_since set not null',
+    );
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
