@@ -44,7 +44,7 @@ export class WorkspacesController {
   }
 
   @Get()
-  @Access('read')
+  @Access('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
   @Describe({
     summary: 'Get a workspace and whether it works',
     description: 'With a key that opens it; the key of the operator reads those that are suspended or removed too.',
