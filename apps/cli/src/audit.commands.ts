@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Context, does } from './context';
 import { type ExpectedHead, type SigningKey, verifyHistory } from './exported-history';
 import { EXIT, Usage } from './failure';
-import { type ListOptions, listOptions } from './lists';
+import { type ListOptions, listOptions, time } from './lists';
 import { deploymentId } from './lookups';
 import type { Activity } from './records';
 import { save } from './saved';
@@ -48,8 +48,8 @@ interface LogOptions extends ListOptions {
 function addLog(group: Command): void {
   const log = listOptions(group.command('log'))
     .description('who did what in the workspace, the newest first; takes a key with the scope admin')
-    .option('--since <time>', 'from this time on')
-    .option('--until <time>', 'up to this time')
+    .option('--since <time>', 'from this time on', time)
+    .option('--until <time>', 'up to this time', time)
     .option('--operation <name,…>', 'only these, as delete_deployment')
     .option('--actor <id>', 'only of this key')
     .option('--resource <id>', 'only about this thing')

@@ -153,8 +153,22 @@ describe('Deployments', () => {
     const tried = await cli.run(['deployments', 'patch', 'agent', ...set, '--dry-run']);
     expect([tried.code, tried.out]).toEqual([0, expect.stringContaining(image('2'))]);
     expect((await get()).source_revision_config.image_uri).toBe(image('1'));
-    const slip = await cli.run(['deployments', 'patch', 'agent', '--set', 'source_confg.custom_url=https://a.example']);
-    expect([slip.code, slip.err]).toEqual([0, expect.stringContaining('Nothing has changed')]);
+    for (const [slip, member] of [
+      ['source_confg.custom_url=https://a.example', 'source_confg'],
+      ['source_config.resource_spec.cpus=2', 'source_config.resource_spec.cpus'],
+      ['secrets=[{"nam":"A","value":"b"}]', 'secrets.nam'],
+    ] as const) {
+      const { code, err } = await cli.run(['deployments', 'patch', 'agent', '--set', slip]);
+      expect([code, err]).toEqual([2, expect.stringContaining(`--set: there is no member ${member}. There are`)]);
+    }
+    const same = await cli.run([
+      'deployments',
+      'patch',
+      'agent',
+      '--set',
+      `source_revision_config.image_uri=${image('1')}`,
+    ]);
+    expect([same.code, same.err]).toEqual([0, expect.stringContaining('Nothing has changed')]);
     const late = await cli.run(['deployments', 'patch', 'agent', ...set, '--if-match', '1']);
     expect([late.code, late.err]).toEqual([1, expect.stringContaining('has changed')]);
     const patched = await cli.run(['deployments', 'patch', first.id, ...set, '--wait', '--reason', 'größer & 100 %']);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Context, does } from './context';
 import { changeLines } from './deployments.show';
-import { type ListOptions, listed, listOptions, resourcesOf } from './lists';
+import { type ListOptions, listed, listOptions, resourcesOf, whole } from './lists';
 import { deploymentId, revisionId } from './lookups';
 import type { Change, HistoryEntry } from './records';
 import { clean, when } from './text';
@@ -11,8 +11,8 @@ export function addDeploymentHistory(group: Command): void {
     .command('history')
     .description('who changed what, when and why, newest first')
     .argument('<deployment>', 'id or name')
-    .option('--after <version>', 'leave out all up to this version');
-  does<ListOptions & { after?: string }>(listOptions(history), async (context, [name], options) => {
+    .option('--after <version>', 'leave out all up to this version', whole);
+  does<ListOptions & { after?: number }>(listOptions(history), async (context, [name], options) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history`;
     const read = async (page: object) => resourcesOf(await context.api.read(path, { after: options.after, ...page }));
     const { items, json } = await listed<HistoryEntry>(context, options, read);

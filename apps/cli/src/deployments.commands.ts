@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Call } from './api';
 import { assigned } from './assignments';
 import { bodyFile } from './body-file';
+import { checkMembers } from './body-members';
 import { confirm } from './confirm';
 import { type Context, does } from './context';
 import { addDeploymentLogs } from './deployment-logs.command';
@@ -11,13 +12,15 @@ import { addDeploymentHistory } from './deployment-history.commands';
 import { addWait } from './deployment-wait.command';
 import { showDeployments } from './deployments.show';
 import { Usage } from './failure';
-import { type ListOptions, collect, listed, listOptions, resourcesOf } from './lists';
+import { type ListOptions, collect, listed, listOptions, oneOf, resourcesOf, time, whole } from './lists';
 import { deploymentId, MASKED } from './lookups';
 import type { Deployment } from './records';
 
+const STATUSES = ['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN'];
+
 interface GetOptions {
   readonly at?: string;
-  readonly atVersion?: string;
+  readonly atVersion?: number;
   readonly showSecrets?: boolean;
 }
 
@@ -46,7 +49,7 @@ function addReading(group: Command): void {
     .alias('ls')
     .description('list deployments')
     .option('--name <text>', 'whose name holds this text')
-    .option('--status <status>', 'of this status, such as READY');
+    .option('--status <status>', 'of this status, such as READY', oneOf(STATUSES));
   does<ListOptions & { name?: string; status?: string }>(listOptions(list), async (context, _args, options) => {
     const filter = { name_contains: options.name, status: options.status };
     const read = async (page: object) => resourcesOf(await context.api.read('/v2/deployments', { ...filter, ...page }));
@@ -59,8 +62,8 @@ function addReading(group: Command): void {
     .command('get')
     .description('show one deployment')
     .argument('<deployment>', 'id or name')
-    .option('--at <time>', 'as it was at this time')
-    .option('--at-version <n>', 'as it was at this version')
+    .option('--at <time>', 'as it was at this time', time)
+    .option('--at-version <n>', 'as it was at this version', whole)
     .option('--show-secrets', 'with the values of its secrets in --json, if the key may see them');
   does<GetOptions>(get, async (context, [name], { at, atVersion, showSecrets }) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
@@ -96,6 +99,7 @@ Examples:
     const { file, set } = options;
     if ((file === undefined) === (set === undefined)) throw new Usage('Give the changes with either --file or --set.');
     const body = file === undefined ? JSON.stringify(assigned(set!)) : bodyFile(file);
+    await checkMembers(context.api, body, set === undefined ? file! : '--set');
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
     const { headers } = await context.api.send({ method: 'GET', path, query: MASKED });
     return write(context, { method: 'PATCH', path, body }, options, headers.etag);
@@ -129,9 +133,8 @@ async function write(context: Context, call: Call, options: WriteOptions, before
   const answer = await context.api.command({ ...call, headers, query: { dry_run: dryRun } });
   const { id, latest_revision_id } = JSON.parse(answer.text) as Deployment;
   if (dryRun && !context.out.json) context.out.note('Nothing was changed; this is what it would be:');
-  // Members that a deployment does not have are ignored by the service: a slip of the pen changes nothing.
   else if (before !== undefined && answer.headers.etag === before && !context.out.json) {
-    context.out.note('Nothing has changed: the deployment was like this already, or has no such member.');
+    context.out.note('Nothing has changed: the deployment was like this already.');
   }
   if (!options.wait || dryRun || latest_revision_id === null) return show(context, answer);
   return showRolledOut(context, id, latest_revision_id);

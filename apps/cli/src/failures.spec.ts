@@ -221,3 +221,30 @@ describe('A large upload', () => {
     expect(whole.peak - small.peak).toBeLessThan(SPARE);
   }, 180_000);
 });
+
+describe('The command line', () => {
+  it('shows its help when nothing is said, and that of a command by its words', async () => {
+    expect(await cli.run([])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Exit codes:') });
+    const { code, out } = await cli.run(['help', 'deployments', 'patch']);
+    expect([code, out]).toEqual([0, expect.stringContaining('Usage: fairlead deployments patch')]);
+    expect(await cli.run(['help', 'deployments', 'pach'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('There is no command deployments pach'),
+    });
+  });
+
+  it.each([
+    ['deployments list --status REDY', '--status'],
+    ['deployments list --limit many', '--limit'],
+    ['deployments get a --at yesterday', '--at'],
+    ['deployments get a --at-version one', '--at-version'],
+    ['deployments history a --after x', '--after'],
+    ['revisions list a --status DEPLOYED,DONE', '--status'],
+    ['audit log --since soon', '--since'],
+    ['key create --expires-at never', '--expires-at'],
+  ])('names the option whose value is wrong, and asks nobody: %s', async (line, option) => {
+    const { code, err } = await cli.run(line.split(' '));
+    expect([code, err]).toEqual([2, expect.stringContaining(`option '${option} `)]);
+    expect(double.seen).toEqual([]);
+  });
+});

@@ -5,6 +5,7 @@ import { Usage } from './failure';
 import { profileFile, writeProfile } from './profile';
 import type { ApiKey } from './records';
 import { clean, when } from './text';
+import { time } from './lists';
 
 interface CreateOptions {
   readonly description?: string;
@@ -65,7 +66,7 @@ function addCreate(group: Command): void {
     .description('make a key; it is shown once')
     .option('--description <text>', 'what it is for')
     .option('--scopes <scope,…>', 'read, write, admin, secrets:read, tokens:read (default: read,write)')
-    .option('--expires-at <time>', 'when it ends')
+    .option('--expires-at <time>', 'when it ends', time)
     .option('--organization', 'for every workspace of the organisation');
   does<CreateOptions>(create, async (context, _args, { description, scopes, expiresAt, organization }) => {
     const list = scopes?.split(',').map((scope) => scope.trim());

@@ -54,6 +54,31 @@ export function whole(text: string): number {
   throw new InvalidArgumentError('It is a whole number from 1.');
 }
 
+/** A point in time as the service takes it: ISO 8601, with or without a zone. */
+export function time(text: string): string {
+  if (/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}|$)/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('It is a time such as 2026-01-31T12:00:00Z.');
+}
+
+/** One of these words, in capitals or not. */
+export function oneOf(words: readonly string[]): (text: string) => string {
+  return (text) => {
+    const word = text.toUpperCase();
+    if (words.includes(word)) return word;
+    throw new InvalidArgumentError(`It is one of ${words.join(', ')}.`);
+  };
+}
+
+/** Some of these words, separated by commas. */
+export function someOf(words: readonly string[]): (text: string) => string {
+  const one = oneOf(words);
+  return (text) =>
+    text
+      .split(',')
+      .map((word) => one(word.trim()))
+      .join(',');
+}
+
 /** For options that can be given several times. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];

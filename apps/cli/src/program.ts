@@ -5,7 +5,7 @@ import { addAudit } from './audit.commands';
 import { addDatasets } from './datasets.commands';
 import { addDeployments } from './deployments.commands';
 import { addExperiments } from './experiments.commands';
-import { EXIT, Failure, Refusal } from './failure';
+import { EXIT, Failure, Refusal, Usage } from './failure';
 import { addKeys } from './keys.commands';
 import { Output } from './output';
 import { addRevisions } from './revisions.commands';
@@ -62,10 +62,26 @@ export async function run(args: readonly string[]): Promise<void> {
     command.exitOverride().configureOutput({ writeErr: (text) => void said.push(text.trimEnd()) }),
   );
   try {
-    await all.parseAsync(args, { from: 'user' });
+    if (args.length === 0) all.outputHelp();
+    else if (args[0] === 'help') helpOn(all, args.slice(1));
+    else await all.parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = report(error, said, out);
   }
+}
+
+/** Shows the help of a command that is named by its words, such as `deployments patch`. @throws Usage */
+function helpOn(all: Command, words: readonly string[]): void {
+  let command = all;
+  for (const word of words.filter((word) => !word.startsWith('-'))) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (!next)
+      throw new Usage(
+        `There is no command ${[...words].join(' ')}: see fairlead help ${command === all ? '' : command.name()}`.trim(),
+      );
+    command = next;
+  }
+  command.outputHelp();
 }
 
 /** Tells the user of an error. Answers the exit code. */

@@ -2,9 +2,14 @@ import type { Command } from 'commander';
 import { does } from './context';
 import { reasonHeader } from './deployment-answers';
 import { showRevisions } from './deployments.show';
-import { type ListOptions, listed, listOptions, resourcesOf } from './lists';
+import { type ListOptions, listed, listOptions, resourcesOf, someOf } from './lists';
 import { deploymentId, findDeployment, revisionId } from './lookups';
 import type { Revision } from './records';
+
+const STATUSES = [
+  ...['CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'],
+  ...['CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED', 'UNKNOWN'],
+];
 
 export function addRevisions(all: Command): void {
   const group = all.command('revisions').alias('revision').description('what a deployment ran and runs');
@@ -13,7 +18,7 @@ export function addRevisions(all: Command): void {
     .alias('ls')
     .description('list revisions, the newest first')
     .argument('<deployment>', 'id or name')
-    .option('--status <status,…>', 'of any of these statuses, such as DEPLOYED');
+    .option('--status <status,…>', 'of any of these statuses, such as DEPLOYED', someOf(STATUSES));
   does<ListOptions & { status?: string }>(listOptions(list), async (context, [name], options) => {
     const { id, active_revision_id } = await findDeployment(context.api, name!);
     const read = async (page: object) =>

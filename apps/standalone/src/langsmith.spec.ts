@@ -181,7 +181,7 @@ describe.each(['', '/api', '/api/v1'])('The LangSmith client with its endpoint a
     const key = `liked ${path}`;
     await client.createFeedback(run!.id, key, { score: true, comment: 'neat', sessionId: first });
     const given = await collect(client.listFeedback({ runIds: [run!.id], feedbackKeys: [key] }));
-    expect(given).toMatchObject([{ key, score: 1, comment: 'neat', run_id: run!.id, trace_id: run!.id }]);
+    expect(given).toMatchObject([{ key, score: true, comment: 'neat', run_id: run!.id, trace_id: run!.id }]);
     const uploaded = await collect(client.listFeedback({ runIds: [run!.id], feedbackSourceTypes: ['api'] }));
     expect(uploaded.map((one) => one.key)).toEqual(expect.arrayContaining(['correct', 'closeness', key]));
   });

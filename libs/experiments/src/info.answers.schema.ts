@@ -16,6 +16,7 @@ export const info = object('Info', {
     size_limit_bytes: integer,
   }),
   instance_flags: object('InstanceFlags', {
+    zstd_compression_enabled: boolean,
     fairlead_version: text,
     upload_limits: object('UploadLimits', {
       body_bytes: integer,

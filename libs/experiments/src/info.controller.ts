@@ -29,6 +29,8 @@ export class InfoController {
         size_limit_bytes: 20_971_520,
       },
       instance_flags: {
+        // Runs in parts may come compressed; the SDK for Python warns where that is not so.
+        zstd_compression_enabled: true,
         fairlead_version: VERSION,
         upload_limits: {
           body_bytes: this.limits.maxBytes,

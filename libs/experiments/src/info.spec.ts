@@ -21,6 +21,7 @@ it.each(['/api/v1/info', '/api/info', '/info'])('says at %s, without a key, what
     size_limit: 100,
     size_limit_bytes: 20971520,
   });
+  expect(answer.json.instance_flags.zstd_compression_enabled).toBe(true);
   expect(answer.json.instance_flags.upload_limits).toMatchObject({
     body_bytes: 268435456,
     row_bytes: 16777216,

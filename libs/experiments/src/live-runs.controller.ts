@@ -7,9 +7,12 @@ import { batchBody, runBody, runChange, type SentParts } from './live-runs.body'
 import { hasRun, receiveRuns } from './live-runs.commands';
 import type { BodyKind } from './live-runs.read';
 import { LiveRunsThread } from './live-runs.thread';
-import { readBytes, readJson } from './opaque.body';
+import { ExperimentLimits } from './limits';
+import { readCompressed } from './compressed.body';
+import { readJson } from './opaque.body';
 import { PayloadStore } from './payload.store';
 import { idPath } from './reading.http';
+import { UploadThread } from './upload.thread';
 
 /** As told to clients, which cut their batches by it, and the frames around the parts. */
 const MOST_BYTES = 24 * 1024 * 1024;
@@ -25,6 +28,8 @@ export class LiveRunsController {
     readonly consistency: Consistency,
     private readonly thread: LiveRunsThread,
     private readonly payloads: PayloadStore,
+    private readonly limits: ExperimentLimits,
+    private readonly uploads: UploadThread,
   ) {}
 
   @Post()
@@ -77,11 +82,11 @@ export class LiveRunsController {
       404: 'There is no such session.',
       409: 'An id is taken, or an experiment was uploaded.',
     },
-    takes: ['x-reason'],
+    takes: ['Content-Encoding', 'x-reason'],
     gives: ['Warning'],
   })
   async multipart(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const body = await readBytes(request, MOST_BYTES);
+    const body = await readCompressed(request, MOST_BYTES, this.limits, () => this.uploads.zstd());
     return this.receive(request, reply, await this.read(request, 'multipart', body, request.headers['content-type']));
   }
 

@@ -19,6 +19,7 @@ import { JsonScanner } from './json-scanner';
 import { PayloadStore } from './payload.store';
 import { type PreparedRows, RunWriter } from './persist.runs';
 import { inRing } from './upload.blocks';
+import { analyseFilled } from './planner.queries';
 import { datasetStream } from './upload.target';
 
 /** Blocks of a body, 256 KiB each, whose rows are stored at once. */
@@ -92,7 +93,7 @@ export class PersistRuns implements Projection {
     const { name, id_seed: idSeed = experiment } = data;
     const facts = { experiment, tenant, dataset: data.dataset.id, name, idSeed, time: event.time };
     // Examples are committed first: found again after a crash, they are taken for what they are.
-    return transaction(this.pool, async (runs) => {
+    const statistics = await transaction(this.pool, async (runs) => {
       await runs.query('set local statement_timeout = 0');
       await runs.query('set local idle_in_transaction_session_timeout = 0');
       await transaction(this.pool, (examples) => write(payload, new RunWriter(examples, runs, facts)));
@@ -103,6 +104,8 @@ export class PersistRuns implements Projection {
       ]);
       return statistics;
     });
+    await analyseFilled(this.pool, data.row_count);
+    return statistics;
   }
 }
 

@@ -467,3 +467,11 @@ describe('a stored body', () => {
     ).toEqual([]);
   });
 });
+
+it('leaves tables that were just filled with statistics for the planner', async () => {
+  await persisted(experiment({}, [row({ evaluation_scores: [{ key: 'k', score: 1 }] })]));
+  const { rows: tables } = await service.pool.query<{ relname: string }>(
+    "select relname from pg_class where oid = any('{examples,runs,feedback}'::regclass[]) and reltuples < 1",
+  );
+  expect(tables).toEqual([]);
+});

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
+import { v4 as uuid } from 'uuid';
 import { experiment, row, startUploading, type Uploading } from './testing/uploading';
 
 let service: Uploading;
@@ -195,5 +196,44 @@ describe('a slow client', () => {
     const { status } = await service.send('POST', PATH, dripping());
     answered = true;
     expect(status).toBe(408);
+  });
+});
+
+describe('Runs that are sent in parts may be compressed', () => {
+  const parts = (id: string, filling = '') =>
+    Buffer.from(
+      `--b\r\ncontent-disposition: form-data; name="post.${id}"\r\ncontent-type: application/json\r\n\r\n` +
+        JSON.stringify({
+          id,
+          name: 'packed',
+          run_type: 'chain',
+          start_time: '2026-01-01T00:00:00Z',
+          extra: { filling },
+        }) +
+        '\r\n--b--\r\n',
+    );
+  const post = (encoding: string, body: Buffer) =>
+    service.send('POST', '/api/v1/runs/multipart', [body], {
+      'content-type': 'multipart/form-data; boundary=b',
+      'content-encoding': encoding,
+    });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['zstd', zstd],
+  ])('with %s', async (encoding, compress) => {
+    const id = uuid();
+    expect((await post(encoding, compress(parts(id)))).status).toBe(202);
+    await service.settled();
+    expect((await service.get(`/api/v1/runs/${id}`)).json).toMatchObject({ id, name: 'packed' });
+  });
+
+  it('but not with anything else, nor damaged, nor to more than what is taken', async () => {
+    expect((await post('br', parts(uuid()))).status).toBe(415);
+    expect((await post('gzip', parts(uuid()))).status).toBe(400);
+    expect((await post('zstd', parts(uuid()))).status).toBe(400);
+    expect(await post('gzip', gzipSync(Buffer.alloc(25 * 1024 * 1024, ' '), { level: 1 }))).toMatchObject({
+      status: 413,
+    });
   });
 });

@@ -39,6 +39,7 @@ import { RunsController } from '../runs.controller';
 import { RunsV2Controller } from '../runs-v2.controller';
 import { ScoreDirectionsController } from '../score-directions.controller';
 import { SessionsController } from '../sessions.controller';
+import { UploadThread } from '../upload.thread';
 
 export interface Answer {
   readonly status: number;
@@ -98,6 +99,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       { provide: Pool, useValue: database.pool },
       { provide: ExperimentLimits, useValue: new ExperimentLimits() },
       LiveRunsThread,
+      UploadThread,
       PayloadStore,
       { provide: PublicUrl, useValue: new PublicUrl() },
       RunAttachments,
