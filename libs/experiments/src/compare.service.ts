@@ -126,9 +126,11 @@ export class Comparisons {
       max: number | null;
       lower: boolean | null;
     }>(
-      `select key, ${bound('min')} as min, ${bound('max')} as max, c ->> 'is_lower_score_better' = 'true' as lower
-       from (select key, searchable_json(config) as c from feedback_configs where tenant_id = $1) as configs
-       where jsonb_typeof(c) = 'object' and (c ?| '{min,max,is_lower_score_better}')
+      `select key, ${bound('min')} as min, ${bound('max')} as max,
+         coalesce(beside, c ->> 'is_lower_score_better' = 'true') as lower
+       from (select key, searchable_json(config) as c, is_lower_score_better as beside
+             from feedback_configs where tenant_id = $1) as configs
+       where jsonb_typeof(c) = 'object' and (c ?| '{min,max,is_lower_score_better}' or beside)
        order by key limit 10000`,
       [tenantId],
     );

@@ -11,6 +11,7 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
     [id],
   );
   await tx.query('delete from feedback where session_id = $1', [id]);
+  await tx.query('delete from feedback_changes where session_id = $1', [id]);
   await tx.query('delete from run_attachments where session_id = $1', [id]);
   await tx.query('delete from runs where session_id = $1', [id]);
   const dataset = rows[0]?.dataset;

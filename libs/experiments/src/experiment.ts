@@ -119,6 +119,23 @@ export type FeedbackAdded = DomainEvent<
   }
 >;
 
+/** Feedback was changed: members that are absent have stayed. Opaque members are JSON text. */
+export type FeedbackChanged = DomainEvent<
+  'FeedbackChanged',
+  {
+    readonly id: string;
+    readonly score?: number | null;
+    /** As in {@link FeedbackAdded}; null when the number of a new score gives it back. */
+    readonly score_sent?: string | null;
+    readonly value?: string;
+    readonly comment?: string;
+    readonly correction?: string;
+    readonly modified_at: string;
+  }
+>;
+
+export type FeedbackDeleted = DomainEvent<'FeedbackDeleted', { readonly id: string }>;
+
 /** Feedback on a run that is not known yet, and that names no session: it waits in a stream of its run's id. */
 export type FeedbackAwaited = DomainEvent<'FeedbackAwaited', FeedbackAdded['data']>;
 
@@ -160,7 +177,15 @@ export type RunsReceived = DomainEvent<'RunsReceived', { readonly runs: readonly
 export type SessionDeleted = DomainEvent<'SessionDeleted', Record<string, never>>;
 
 export type ExperimentEvent =
-  ExperimentUploaded | SessionCreated | SessionPatched | RunsPersisted | RunsReceived | FeedbackAdded | SessionDeleted;
+  | ExperimentUploaded
+  | SessionCreated
+  | SessionPatched
+  | RunsPersisted
+  | RunsReceived
+  | FeedbackAdded
+  | FeedbackChanged
+  | FeedbackDeleted
+  | SessionDeleted;
 
 /** A session as far as commands need to know it. */
 export interface ExperimentState {
@@ -191,6 +216,8 @@ export const experimentModel: Model<ExperimentState, ExperimentEvent> = {
       case 'SessionDeleted':
         return { ...state, exists: false, deleted: true };
       case 'FeedbackAdded':
+      case 'FeedbackChanged':
+      case 'FeedbackDeleted':
       case 'RunsReceived':
         return state;
     }

@@ -18,6 +18,9 @@ import { ExamplesController } from './examples.controller';
 import { ExperimentsRemover } from './experiments.remover';
 import { experimentsView } from './experiments.view';
 import { AwaitedFeedback } from './feedback.follower';
+import { FeedbackChangesController } from './feedback/feedback-changes.controller';
+import { FeedbackConfigsController } from './feedback/feedback-configs.controller';
+import { RunUrlController } from './runs/run-url.controller';
 import { FeedbackController } from './feedback.controller';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './limits';
@@ -54,6 +57,9 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         DatasetsController,
         ExamplesController,
         FeedbackController,
+        FeedbackChangesController,
+        FeedbackConfigsController,
+        RunUrlController,
         InfoController,
         LiveRunsController,
         RunAttachmentsController,

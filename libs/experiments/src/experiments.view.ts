@@ -10,6 +10,9 @@ import type {
   RunsReceived,
   SessionCreated,
 } from './experiment';
+import type { FeedbackConfigEvent } from './feedback/feedback-config';
+import { applyFeedbackChange } from './feedback/feedback-changes.view';
+import { applyFeedbackConfig } from './feedback/feedback-configs.view';
 import { applyFeedbackAdded, applyFeedbackAwaited, refreshFeedbackStats, settleFeedback } from './feedback.view';
 import { applyRunsReceived, refreshRunStats } from './live-runs.view';
 import { applySessionPatched } from './sessions.view';
@@ -18,13 +21,13 @@ import { extraOf } from './upload-answer';
 /** Name of the follower that keeps the tables of datasets and sessions. */
 export const EXPERIMENTS_VIEW = 'experiments-view';
 
-type Event = Recorded<DatasetEvent | ExperimentEvent>;
+type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent>;
 type Handled = Event | Recorded<FeedbackAwaited>;
 
 /** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
 export const experimentsView: Projection = {
   name: EXPERIMENTS_VIEW,
-  categories: ['dataset', 'experiment', 'awaitedFeedback', 'tenant'],
+  categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', 'tenant'],
   async handle(events, tx) {
     const fedBack = new Set<string>();
     const running = new Set<string>();
@@ -45,13 +48,16 @@ export const experimentsView: Projection = {
       }
       await apply(event, tx);
       if (event.type === 'RunsPersisted') stored.add(idOf(event.stream));
-      if (event.type === 'FeedbackAdded' || wasFedBackMeanwhile(event)) fedBack.add(idOf(event.stream));
+      if (FEEDBACK.has(event.type) || wasFedBackMeanwhile(event)) fedBack.add(idOf(event.stream));
     }
     for (const session of new Set([...stored, ...running])) if (await settleFeedback(tx, session)) fedBack.add(session);
     for (const session of running) await refreshRunStats(tx, session);
     for (const session of fedBack) await refreshFeedbackStats(tx, session);
   },
 };
+
+/** What changes the statistics of feedback. */
+const FEEDBACK: ReadonlySet<string> = new Set(['FeedbackAdded', 'FeedbackChanged', 'FeedbackDeleted']);
 
 /** Whether something came between an upload and the statistics of its rows, which then may not know it. */
 function wasFedBackMeanwhile({ type, version }: Event): boolean {
@@ -78,6 +84,12 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
       return applyRunsPersisted(event, tx);
     case 'FeedbackAdded':
       return applyFeedbackAdded(event, tx);
+    case 'FeedbackChanged':
+    case 'FeedbackDeleted':
+      return applyFeedbackChange(event, tx);
+    case 'FeedbackConfigChanged':
+    case 'FeedbackConfigDeleted':
+      return applyFeedbackConfig(event, tx);
     case 'SessionDeleted':
       await applySessionDeleted(event, tx);
       await tx.query('delete from persisted_experiments where session_id = $1', [idOf(event.stream)]);

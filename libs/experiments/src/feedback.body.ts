@@ -23,7 +23,8 @@ import { scoreSchema } from './upload-schema';
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 
 const anyText = () => str({ anyText: true });
-const config = object(
+/** How the scores of a key are to be read. */
+export const configSchema = object(
   {
     type: literal(['continuous', 'categorical', 'freeform']),
     min: optional(num()),
@@ -54,7 +55,7 @@ export const feedbackBody = object(
     feedback_source: optional(
       object({ type: optional(literal(SOURCES), 'api'), metadata: optional(rawDict()) }, 'FeedbackSource'),
     ),
-    feedback_config: optional(config),
+    feedback_config: optional(configSchema),
     error: optional(bool()),
     extra: optional(rawDict()),
   },
@@ -62,7 +63,8 @@ export const feedbackBody = object(
 );
 export type GivenFeedback = Infer<typeof feedbackBody>;
 
-function scoreData(
+/** A score as events hold it; `token` is the JSON text that was sent. */
+export function scoreData(
   score: number | boolean | undefined,
   token = '',
 ): Pick<FeedbackAdded['data'], 'score' | 'score_sent'> {

@@ -5,6 +5,7 @@ import {
   BadRequest,
   body,
   bool,
+  Conflict,
   datetime,
   Describe,
   int,
@@ -28,7 +29,7 @@ import { comparativeExperimentModel } from './comparative-experiment';
 import { experimentsView } from './experiments.view';
 import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback.body';
 import { feedback as answered } from './feedback.answers.schema';
-import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject } from './feedback.queries';
+import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject, wasDeleted } from './feedback.queries';
 import { readOpaqueBody } from './opaque.body';
 import { array } from './platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany } from './reading.http';
@@ -106,7 +107,11 @@ export class FeedbackController {
     summary: 'Give feedback on a run or a session',
     description: 'The same id again answers what is stored under it.',
     body: feedbackBody,
-    answers: { 200: answered, 404: 'There is no such run, session or comparative experiment.' },
+    answers: {
+      200: answered,
+      404: 'There is no such run, session or comparative experiment.',
+      409: 'The id was deleted.',
+    },
     takes: ['x-reason'],
     gives: ['Warning'],
   })
@@ -129,6 +134,8 @@ export class FeedbackController {
     warnOfIgnored(reply, ignoredFeedback(sent));
     const stored = given.id && (await findFeedback(this.pool, tenantId, given.id));
     if (stored) return stored;
+    if (given.id && (await wasDeleted(this.pool, tenantId, given.id)))
+      throw new Conflict(`Feedback ID ${given.id} was deleted and cannot be used again.`);
     const data = feedbackData(sent, given, given.id ?? newId(), runId ?? null);
     // The same feedback sent twice at once is one event.
     const event = { type: 'FeedbackAdded', data, id: idFrom(data.id, session_id) };

@@ -17,6 +17,7 @@ import { sessionFeedbackStatistics } from './feedback.statistics';
 import { refreshFeedbackStats, settleFeedback } from './feedback.view';
 import { JsonScanner } from './json-scanner';
 import { PayloadStore } from './payload.store';
+import { applyFeedbackChanges } from './feedback/feedback-changes.view';
 import { type PreparedRows, RunWriter } from './persist.runs';
 import { inRing } from './upload.blocks';
 import { analyseFilled } from './planner.queries';
@@ -60,6 +61,7 @@ export class PersistRuns implements Projection {
     if (after.events.length === 0) {
       await transaction(this.pool, async (tx) => {
         await settleFeedback(tx, idOf(event.stream));
+        await applyFeedbackChanges(tx, idOf(event.stream));
         await refreshFeedbackStats(tx, idOf(event.stream));
       });
     }

@@ -11,7 +11,7 @@ export function experimentsReadModels(store: EventStore): ReadModel[] {
       name: 'experiments',
       tables: [
         ...['datasets', 'sessions', 'examples', 'runs', 'run_attachments', 'feedback', 'awaited_feedback'],
-        'feedback_configs',
+        ...['feedback_configs', 'feedback_changes'],
       ],
       notes: ['persisted_experiments'],
       projections: (pool) => [experimentsView, new PersistRuns(store, pool, new PayloadStore(pool))],

@@ -1,8 +1,14 @@
 import { array, raw, text } from './platform-json';
 
 /** A run as its row gives it; times are ISO texts with microseconds, the opaque members raw JSON. */
+/** Where a person looks at a run, below the address of the service. */
+export function appPath(tenantId: string, sessionId: string, id: string): string {
+  return `/o/${tenantId}/projects/p/${sessionId}/r/${id}`;
+}
+
 export interface RunRow {
   readonly id: string;
+  readonly tenant_id: string;
   readonly session_id: string;
   readonly dataset_id: string | null;
   readonly example_id: string | null;
@@ -115,7 +121,7 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined, s3Url
     first_token_time: 'null',
     messages: 'null',
     session_id: text(row.session_id),
-    app_path: text(`/projects/p/${row.session_id}/r/${row.id}`),
+    app_path: text(appPath(row.tenant_id, row.session_id, row.id)),
     last_queued_at: 'null',
     in_dataset: 'false',
     share_token: 'null',

@@ -216,7 +216,7 @@ export async function readRuns(
   const used = !shown || USAGE_MEMBERS.some((name) => shown.has(name));
   const show = (member: string, sql: string) => (!shown || shown.has(member) ? sql : 'null');
   const { rows } = await pool.query<RunRow>(
-    `select r.id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
+    `select r.id, r.tenant_id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
        r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
        ${show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children, ${show('s3_urls', ATTACHMENTS)} as attachments,
        ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}${used ? ', used.*' : ''}

@@ -11,6 +11,7 @@ import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
 import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
 import { UntoldFeedback1764000020000 } from './1764000020000-untold-feedback';
 import { PayloadDrafts1764200003000 } from './1764200003000-payload-drafts';
+import { ChangedFeedback1764000030000 } from './1764000030000-changed-feedback';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -26,4 +27,5 @@ export const experimentsMigrations: MigrationClass[] = [
   SentScores1764000016200,
   UntoldFeedback1764000020000,
   PayloadDrafts1764200003000,
+  ChangedFeedback1764000030000,
 ];

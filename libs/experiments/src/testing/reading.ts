@@ -26,6 +26,9 @@ import { DatasetsController } from '../datasets.controller';
 import { ExamplesController } from '../examples.controller';
 import { experimentsView } from '../experiments.view';
 import { AwaitedFeedback } from '../feedback.follower';
+import { FeedbackChangesController } from '../feedback/feedback-changes.controller';
+import { FeedbackConfigsController } from '../feedback/feedback-configs.controller';
+import { RunUrlController } from '../runs/run-url.controller';
 import { FeedbackController } from '../feedback.controller';
 import { InfoController } from '../info.controller';
 import { ExperimentLimits } from '../limits';
@@ -92,6 +95,9 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       ComparativeExperimentsController,
       ComparisonViewController,
       FeedbackController,
+      FeedbackChangesController,
+      FeedbackConfigsController,
+      RunUrlController,
       InfoController,
     ],
     providers: [

@@ -1,0 +1,58 @@
+import { idOf, type Recorded } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { FeedbackChanged, FeedbackDeleted } from '../experiment';
+
+type Change = Partial<FeedbackChanged['data']>;
+
+const COLUMNS = ['score', 'score_sent', 'value', 'comment', 'correction', 'modified_at'] as const;
+
+interface Row {
+  readonly id: string;
+  readonly change: string;
+  readonly deleted: boolean;
+}
+
+/** Remembers a change or deletion of feedback and applies it to the row, when that is there. */
+export async function applyFeedbackChange(
+  event: Recorded<FeedbackChanged | FeedbackDeleted>,
+  tx: PoolClient,
+): Promise<void> {
+  const { tenant } = event.metadata;
+  const { id } = event.data;
+  const deleted = event.type === 'FeedbackDeleted';
+  const { rows } = await tx.query<Row>(
+    'select id, change, deleted from feedback_changes where tenant_id = $1 and id = $2',
+    [tenant, id],
+  );
+  const before = rows[0] ? (JSON.parse(rows[0].change) as Change) : {};
+  const change = JSON.stringify({ ...before, ...event.data });
+  await tx.query(
+    `insert into feedback_changes (tenant_id, id, session_id, change, deleted) values ($1, $2, $3, $4, $5)
+     on conflict (tenant_id, id) do update set change = excluded.change, deleted = feedback_changes.deleted or excluded.deleted`,
+    [tenant, id, idOf(event.stream), change, deleted],
+  );
+  await applyToRow({ id, change, deleted: deleted || (rows[0]?.deleted ?? false) }, idOf(event.stream), tx);
+}
+
+/** Applies all changes of a session's feedback to rows that were stored anew. */
+export async function applyFeedbackChanges(tx: PoolClient, session: string): Promise<void> {
+  const { rows } = await tx.query<Row>('select id, change, deleted from feedback_changes where session_id = $1', [
+    session,
+  ]);
+  for (const row of rows) await applyToRow(row, session, tx);
+}
+
+async function applyToRow({ id, change, deleted }: Row, session: string, tx: PoolClient): Promise<void> {
+  if (deleted) {
+    await tx.query('delete from feedback where id = $1 and session_id = $2', [id, session]);
+    return;
+  }
+  const changed = JSON.parse(change) as Change;
+  const columns = COLUMNS.filter((name) => changed[name] !== undefined);
+  const settings = columns.map((name, nth) => `${name} = $${nth + 3}`);
+  await tx.query(`update feedback set ${settings.join(', ')} where id = $1 and session_id = $2`, [
+    id,
+    session,
+    ...columns.map((name) => changed[name]),
+  ]);
+}

@@ -1,0 +1,30 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * What has been changed in feedback since it was given, or that it was deleted: rows of uploads can be made again from
+ * their bodies, which do not know of it. Configurations of feedback keys get the members that clients set beside them.
+ */
+export class ChangedFeedback1764000030000 implements MigrationInterface {
+  readonly name = 'ChangedFeedback1764000030000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      create table feedback_changes (
+        tenant_id uuid not null,
+        id uuid not null,
+        session_id uuid not null,
+        change text not null,
+        deleted boolean not null,
+        primary key (tenant_id, id)
+      )`);
+    await queryRunner.query('create index feedback_changes_by_session on feedback_changes (session_id)');
+    await queryRunner.query(`
+      alter table feedback_configs add column is_lower_score_better boolean,
+        add column modified_at timestamptz not null default now()`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('drop table feedback_changes');
+    await queryRunner.query('alter table feedback_configs drop column is_lower_score_better, drop column modified_at');
+  }
+}
