@@ -24,6 +24,7 @@ const OWN = new Set([
   'GET /api/v1/tenants',
   'POST /v2/deployments',
   'POST /api/v1/datasets/upload-experiment',
+  'POST /api/v1/feedback-configs',
   'POST /api/v1/sessions',
   'POST /api/v1/runs',
   'POST /api/v1/runs/batch',

@@ -68,6 +68,7 @@ export class FeedbackChangesController {
     const sent = await readOpaqueBody(request);
     const { feedback_id: id } = path(feedbackPath, request);
     const given = body(changeBody, request);
+    const metadata = metadataOf(request);
     const row = await this.row(request.actor.tenantId, id);
     const texts = sent.members();
     const change: FeedbackChanged['data'] = {
@@ -79,7 +80,7 @@ export class FeedbackChangesController {
     warnOfIgnored(reply, sent.others(KEPT));
     if (texts.size === sent.others(KEPT).length) return feedbackJson(row);
     const event = { type: 'FeedbackChanged', data: change };
-    await this.store.append(streamName('experiment', row.session_id), 'any', [event], metadataOf(request));
+    await this.store.append(streamName('experiment', row.session_id), 'any', [event], metadata);
     return feedbackJson({ ...row, ...change, modified: change.modified_at });
   }
 
