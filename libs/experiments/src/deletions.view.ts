@@ -42,7 +42,7 @@ export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: P
 
 /** Removes what a workspace had beside its datasets and sessions. */
 export async function applyTenantRemoved({ stream }: Recorded, tx: PoolClient): Promise<void> {
-  for (const table of ['awaited_feedback', 'feedback_configs']) {
+  for (const table of ['awaited_feedback', 'feedback_configs', 'feedback_changes']) {
     await tx.query(`delete from ${table} where tenant_id = $1`, [idOf(stream)]);
   }
 }
