@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { number, object, raw, text } from './platform-json';
+import { number, object, raw, text, time } from './platform-json';
 import { all, isoTime, Parameters } from './sql';
 
 /** Which feedback; times are ISO texts, both bounds inclusive. */
@@ -133,8 +133,8 @@ export function feedbackJson(row: FeedbackRow): string {
     user_name: 'null',
   };
   return object({
-    created_at: text(row.created),
-    modified_at: text(row.modified),
+    created_at: time(row.created),
+    modified_at: time(row.modified),
     key: text(row.key),
     score: row.score_sent ?? number(row.score),
     value: raw(row.value),

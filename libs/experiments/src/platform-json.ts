@@ -3,6 +3,14 @@ export function text(value: string | null | undefined): string {
   return typeof value === 'string' ? JSON.stringify(value) : 'null';
 }
 
+const UTC_TIME = /^(.{19})(?:\.(\d{1,6}))?(?:Z|\+00:00)$/;
+
+/** JSON text of a time in UTC in the spelling that all times have here, `2026-01-02T03:04:05.123456+00:00`; or `null`. */
+export function time(iso: string | null | undefined): string {
+  const [, seconds, fraction = ''] = UTC_TIME.exec(iso ?? '') ?? [];
+  return seconds === undefined ? text(iso) : `"${seconds}.${fraction.padEnd(6, '0')}+00:00"`;
+}
+
 /** JSON text of a number, or `null`; what JSON cannot say (infinities, NaN) is `null` too. */
 export function number(value: number | null | undefined): string {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : 'null';

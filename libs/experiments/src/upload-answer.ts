@@ -1,6 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { DatasetHoldings, ExperimentUploaded } from './experiment';
-import { number, object, raw, text } from './platform-json';
+import { number, object, raw, text, time } from './platform-json';
 
 /** Members that are filled in when the runs have been stored, or that uploads say nothing of. */
 const UNKNOWN = {
@@ -37,7 +37,7 @@ function datasetJson({ data: { dataset }, metadata }: Recorded<ExperimentUploade
   return object({
     name: text(dataset.name),
     description: text(dataset.description),
-    created_at: text(dataset.created_at),
+    created_at: time(dataset.created_at),
     data_type: text(dataset.data_type),
     inputs_schema_definition: 'null',
     outputs_schema_definition: 'null',
@@ -46,15 +46,15 @@ function datasetJson({ data: { dataset }, metadata }: Recorded<ExperimentUploade
     tenant_id: text(metadata.tenant),
     example_count: number(held.example_count),
     session_count: number(held.session_count),
-    modified_at: text(dataset.modified_at),
-    last_session_start_time: text(held.last_session_start_time),
+    modified_at: time(dataset.modified_at),
+    last_session_start_time: time(held.last_session_start_time),
   });
 }
 
 function experimentJson({ data, metadata, stream }: Recorded<ExperimentUploaded>): string {
   return object({
-    start_time: text(data.start_time),
-    end_time: text(data.end_time),
+    start_time: time(data.start_time),
+    end_time: time(data.end_time),
     extra: raw(extraOf(data.metadata)),
     name: text(data.name),
     description: text(data.description),

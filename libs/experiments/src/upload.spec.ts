@@ -42,7 +42,7 @@ describe('the first answer to an upload', () => {
       last_session_start_time: null,
     });
     expect(json.experiment).toEqual({
-      start_time: '2026-01-01T00:00:00+00:00',
+      start_time: '2026-01-01T00:00:00.000000+00:00',
       end_time: '2026-01-02T00:30:00.250000+00:00',
       extra: { metadata: { model: 'm' } },
       name: body.experiment_name,
@@ -90,6 +90,23 @@ describe('the first answer to an upload', () => {
     expect(third.json.dataset).toMatchObject({ example_count: 3, session_count: 2 });
     // Read back it is one more: the answer's values were those before.
     expect((await service.get(`/api/v1/datasets/${dataset.id}`)).json).toMatchObject({ session_count: 3 });
+  });
+
+  it('spells times as what is read back does', async () => {
+    const spelled = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/;
+    const { experiment: made, dataset } = (await service.upload(experiment())).json;
+    await service.settled();
+    const answers = [made, dataset];
+    for (const path of [`sessions/${made.id}`, `datasets/${dataset.id}`, `runs?session=${made.id}`]) {
+      answers.push((await service.get(`/api/v1/${path}`)).json);
+    }
+    const feedback = JSON.stringify({ session_id: made.id, key: 'k', created_at: '2026-01-01T00:00:00Z' });
+    answers.push((await service.send('POST', '/api/v1/feedback', [feedback])).json);
+    const times = answers.flatMap((answer) =>
+      Object.entries(answer).filter(([name, value]) => /(_at|_time)$/.test(name) && value !== null),
+    );
+    expect(times.length).toBeGreaterThan(8);
+    for (const [name, value] of times) expect([name, value]).toEqual([name, expect.stringMatching(spelled)]);
   });
 
   it('has no extra without experiment_metadata', async () => {
