@@ -144,7 +144,7 @@ describe('feedback that is added', () => {
       feedback_source: { type: 'model' },
     });
     const { created_at: created, modified_at: modified, ...rest } = added.json;
-    expect(created).toBe('2026-01-01T00:00:00+00:00');
+    expect(created).toBe('2026-01-01T00:00:00.000000+00:00');
     // What is not said defaults to the time of the request, one by one.
     expect(Date.parse(modified)).toBeGreaterThanOrEqual(before);
     expect((await reading.get(`/feedback/${added.json.id}`)).json).toMatchObject(rest);

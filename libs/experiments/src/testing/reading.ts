@@ -8,6 +8,7 @@ import {
   PostgresEventStore,
   Vault,
   ViewsGuard,
+  Workspaces,
 } from '@fairlead/eventing';
 import { type Actor, createServer, type Route, routes, type ServerOptions, Unauthorized } from '@fairlead/http';
 import { testDatabase } from '@fairlead/postgres/testing';
@@ -114,6 +115,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       AwaitedFeedback,
       Followers,
       Consistency,
+      Workspaces,
       { provide: APP_GUARD, useClass: ViewsGuard },
     ],
   })
