@@ -79,7 +79,7 @@ describe('the filter language', () => {
     ['eq(name, 1, 2)', 'eq() takes a field and a value'],
     ['eq("name", "x")', 'eq() takes a field and a value'],
     ['eq(constructor, "x")', "there is no field 'constructor'"],
-    ['like(name, "a")', 'there is no call'],
+    ['resembles(name, "a")', 'there is no call'],
     ['and()', 'and() needs an argument'],
     ['not()', 'not() needs an argument'],
     ['or(name)', "a call was expected, found 'name'"],

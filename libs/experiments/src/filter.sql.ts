@@ -51,7 +51,7 @@ const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3
 
 /**
  * SQL condition for a filter of the SDKs, its values bound as parameters. Understood: and, or, not, eq, neq, gt, gte,
- * lt, lte, in, has, exists and search, over the names of the vocabulary.
+ * lt, lte, in, like (% stands for any text, _ for any character), has, exists and search, over the names of the vocabulary.
  * @throws FilterError naming what is not understood.
  */
 export function compileFilter(source: string, vocabulary: Vocabulary, parameters: Parameters): string {
@@ -126,7 +126,7 @@ function familyOf(node: FilterNode, vocabulary: Vocabulary): Family | undefined 
 }
 
 function isComparison(name: string): boolean {
-  return name === 'in' || Object.hasOwn(COMPARATORS, name);
+  return name === 'in' || name === 'like' || Object.hasOwn(COMPARATORS, name);
 }
 
 type Call = Extract<FilterNode, { kind: 'call' }>;
@@ -151,6 +151,11 @@ function comparison(call: Call, fields: Readonly<Record<string, Field>>, { param
     return `${field.sql} = any(${parameters.add(values, `${cast}[]`)})`;
   }
   if (value?.kind !== 'literal') throw new FilterError(`${call.name}(${name}, …) takes a value.`);
+  if (call.name === 'like') {
+    if (field.type !== 'text' || typeof value.value !== 'string') throw new FilterError(`like() compares texts.`);
+    // A backslash is a character like any other: a pattern that ends in one is no error.
+    return `${field.sql} like ${parameters.add(value.value, 'text')} escape ''`;
+  }
   return `${field.sql} ${COMPARATORS[call.name]} ${parameters.add(converted(value.value, name, field.type), cast)}`;
 }
 

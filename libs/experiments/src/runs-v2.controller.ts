@@ -11,6 +11,7 @@ import {
   list,
   literal,
   NotFound,
+  note,
   object,
   optional,
   record,
@@ -48,7 +49,9 @@ const queryBody = object(
     has_error: optional(bool()),
     ids: optional(list(uuid())),
     is_root: optional(bool()),
+    max_feedback_modified_at: optional(note(datetime(), 'Exclusive; for the conditions on feedback in the filters.')),
     max_start_time: optional(datetime()),
+    min_feedback_modified_at: optional(note(datetime(), 'Inclusive; for the conditions on feedback in the filters.')),
     min_start_time: optional(datetime()),
     page_size: pageSize,
     project_ids: optional(list(uuid())),
@@ -125,6 +128,8 @@ export class RunsV2Controller {
       filters: body.filter ? [body.filter] : [],
       ofRoot: body.trace_filter,
       ofTree: body.tree_filter,
+      feedbackFrom: iso(body.min_feedback_modified_at),
+      feedbackBefore: iso(body.max_feedback_modified_at),
     };
     const order = body.sort_order === 'ASC' ? 'asc' : 'desc';
     const page = { order, limit: body.page_size, cursor, skipPrevious: true } as const;

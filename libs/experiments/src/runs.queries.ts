@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { FilterError } from './filter';
 import { compileFilter } from './filter.sql';
 import { runFeedbackStatistics } from './feedback.statistics';
 import { answer, batches, type Sized } from './pieces';
@@ -27,6 +28,9 @@ export interface RunFilter {
   readonly filters: readonly string[];
   readonly ofRoot?: string;
   readonly ofTree?: string;
+  /** Conditions on feedback in the filters speak of feedback modified since the one time and before the other. */
+  readonly feedbackFrom?: string;
+  readonly feedbackBefore?: string;
 }
 
 export interface RunPage {
@@ -171,10 +175,17 @@ export function runConditions(filter: RunFilter, parameters: Parameters): string
   if (filter.startTime) conditions.push(`r.start_time >= ${parameters.add(filter.startTime, 'timestamptz')}`);
   if (filter.endTime) conditions.push(`r.start_time <= ${parameters.add(filter.endTime, 'timestamptz')}`);
   if (filter.error !== undefined) conditions.push(`r.error is ${filter.error ? 'not ' : ''}null`);
-  const compiled = (source: string) => compileFilter(source, RUN_VOCABULARY, parameters);
+  const bounds: string[] = [];
+  if (filter.feedbackFrom) bounds.push(`f.modified_at >= ${parameters.add(filter.feedbackFrom, 'timestamptz')}`);
+  if (filter.feedbackBefore) bounds.push(`f.modified_at < ${parameters.add(filter.feedbackBefore, 'timestamptz')}`);
+  const bounded = bounds.length > 0 ? boundedVocabulary(all(bounds)) : undefined;
+  const vocabulary = bounded?.vocabulary ?? RUN_VOCABULARY;
+  const compiled = (source: string) => compileFilter(source, vocabulary, parameters);
   for (const source of filter.filters) conditions.push(compiled(source));
   if (filter.ofRoot) conditions.push(inTrace('r.id = own.trace', compiled(filter.ofRoot)));
   if (filter.ofTree) conditions.push(inTrace('(r.id = own.trace or r.trace_id = own.trace)', compiled(filter.ofTree)));
+  if (bounded && !bounded.isUsed())
+    throw new FilterError('min_feedback_modified_at and max_feedback_modified_at need a condition on feedback.');
   return conditions;
 }
 

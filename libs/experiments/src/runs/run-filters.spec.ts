@@ -1,0 +1,63 @@
+import { v4 as newId } from 'uuid';
+import { type Reading, rows, startReading } from '../testing/reading';
+
+let reading: Reading;
+let session: string;
+beforeAll(async () => {
+  reading = await startReading();
+  session = (await reading.post('/sessions', { name: `filtered ${newId()}` })).json.id;
+});
+afterAll(() => reading.stop());
+
+const add = (name: string, row: object) =>
+  reading.insert('runs', rows.run(reading.tenants.a, session, { name, ...row }));
+async function found(filter: string, more: object = {}) {
+  const answer = await reading.post('/api/v2/runs/query', {
+    project_ids: [session],
+    filter,
+    selects: ['NAME'],
+    ...more,
+  });
+  if (answer.status !== 200) return answer.json;
+  return (answer.json.items as { name: string }[]).map(({ name }) => name).sort();
+}
+
+it('finds runs by patterns, by what is in inputs and outputs, and by thread', async () => {
+  await add('search 100%', { inputs: '{"question":"why","n":5}', extra: '{"metadata":{"thread_id":"t1"}}' });
+  await add('search\\', {
+    outputs: '{"answer":"because"}',
+    extra: '{"metadata":{"session_id":"t2","thread_id":"t1"}}',
+  });
+  await add('else', { inputs: '[1]', outputs: 'null' });
+  expect(await found('like(name, "search%")')).toEqual(['search 100%', 'search\\']);
+  expect(await found('like(name, "%\\\\")')).toEqual(['search\\']);
+  expect(await found('not(like(name, "search%"))')).toEqual(['else']);
+  expect(await found('eq(input_key, "question")')).toEqual(['search 100%']);
+  expect(await found('and(eq(input_key, "n"), eq(input_value, "5"))')).toEqual(['search 100%']);
+  expect(await found('and(eq(input_key, "n"), eq(input_value, "why"))')).toEqual([]);
+  expect(await found('like(output_value, "bec%")')).toEqual(['search\\']);
+  expect(await found('eq(thread_id, "t1")')).toEqual(['search 100%']);
+  expect(await found('eq(thread_id, "t2")')).toEqual(['search\\']);
+  expect(await found('like(start_time, "2026%")')).toEqual({
+    detail: expect.stringContaining('like() compares texts'),
+  });
+});
+
+it('bounds the times of feedback that a filter speaks of', async () => {
+  const run = await add('scored', {});
+  const given = (modified_at: string, score: number) =>
+    reading.insert(
+      'feedback',
+      rows.feedback(reading.tenants.a, session, { run_id: run, key: 'k', score, modified_at }),
+    );
+  await given('2026-05-01T00:00:00Z', 1);
+  await given('2026-05-02T00:00:00Z', 0);
+  const [first, second] = ['2026-05-01T00:00:00Z', '2026-05-02T00:00:00Z'];
+  const one = 'and(eq(feedback_key, "k"), eq(feedback_score, 1))';
+  expect(await found(one, { min_feedback_modified_at: first, max_feedback_modified_at: second })).toEqual(['scored']);
+  expect(await found(one, { min_feedback_modified_at: second })).toEqual([]);
+  expect(await found(one, { max_feedback_modified_at: first })).toEqual([]);
+  expect(await found('eq(name, "scored")', { min_feedback_modified_at: first })).toEqual({
+    detail: expect.stringContaining('need a condition on feedback'),
+  });
+});
