@@ -109,6 +109,7 @@ describe('Feedback among the parts of a request', () => {
     await reading.post('/runs', run({ session_name: 'short-lived' }));
     const { id } = await session('short-lived');
     await multipart({ [`feedback.${newId()}`]: feedbackOn(late) });
+    await reading.followers.passed(await reading.store.head());
     const waiting = async () =>
       (await reading.pool.query('select 1 from awaited_feedback where run_id = $1', [late.id])).rowCount;
     expect(await waiting()).toBe(1);

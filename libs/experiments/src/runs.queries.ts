@@ -8,7 +8,7 @@ import { encodeCursor, type RunCursor } from './run-cursor';
 import { attachmentUrls, type AttachmentLinks } from './attachment.urls';
 import { ALWAYS_SHOWN, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
-import { RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';
+import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';
 import { all, isoTime, Parameters } from './sql';
 
 /** Which runs. Times are ISO texts; `startTime` and `endTime` bound the start of the run, both inclusive. */

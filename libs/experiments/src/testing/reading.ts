@@ -128,7 +128,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
   }
 
   const app = await createServer(ReadingModule, {
-    logger: pino({ level: 'silent' }),
+    logger: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     limits,
     authenticate: (request) => {
       const key = String(request.headers['x-api-key']);
