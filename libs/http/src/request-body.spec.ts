@@ -114,6 +114,19 @@ describe('Bodies are read', () => {
       );
     });
 
+    it.each(['/v2/deployments', '/api/v1/datasets/stream'])(
+      'that end in the middle of a body, with 408: %s',
+      async (path) => {
+        const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true });
+        let received = '';
+        socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+        socket.end(`${head.replace('/v2/deployments', path)}{"a":`);
+        await new Promise((resolve) => socket.once('end', resolve).once('error', resolve));
+        socket.destroy();
+        expect(received).toMatch(/^HTTP\/1.1 408 [^]*\{"detail":"The request ended early."\}$/);
+      },
+    );
+
     it('that stop in the middle of a stream', async () => {
       expect(await server.sendRaw(head.replace('/v2/deployments', '/api/v1/datasets/stream'), 'abc')).not.toMatch(
         / 200 /,
