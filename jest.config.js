@@ -7,9 +7,9 @@ module.exports = {
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
     '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
-    '^@fairlead/(contracts|eventing|http|integrations|postgres|service)/testing$':
+    '^@fairlead/(contracts|eventing|edge|integrations|postgres|service)/testing$':
       '<rootDir>/libs/$1/src/testing/index.ts',
-    '^@fairlead/standalone/testing$': '<rootDir>/apps/standalone/src/testing/index.ts',
+    '^@fairlead/e2e/testing$': '<rootDir>/apps/e2e/src/testing/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',
     '^@fairlead/kafka$': '<rootDir>/tools/kafka/src/index.ts',
     '^@fairlead/kafka/testing$': '<rootDir>/tools/kafka/src/testing/index.ts',

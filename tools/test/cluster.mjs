@@ -13,5 +13,5 @@ const SPECS = [
   'webhooks',
 ];
 process.env.FAIRLEAD_TEST_SHAPE = 'cluster';
-process.argv.push(...SPECS.map((name) => `apps/standalone/src/${name}.spec.ts`));
+process.argv.push(...SPECS.map((name) => `apps/e2e/src/${name}.spec.ts`));
 await import('./test.mjs');

@@ -18,8 +18,8 @@ if (found > 0) {
   );
 }
 process.argv.push(
-  'libs/eventing/src/eventstoredb-event-store.spec.ts',
-  'apps/standalone/src/eventstoredb-job.spec.ts',
+  'libs/eventing/src/eventstoredb/event-store.spec.ts',
+  'apps/e2e/src/eventstoredb-job.spec.ts',
   '--runInBand',
 );
 await import('./test.mjs');

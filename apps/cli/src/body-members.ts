@@ -1,4 +1,4 @@
-import type { Api } from './api';
+import type { Api } from './api/api';
 import { Failure, Usage } from './failure';
 
 interface Schema {

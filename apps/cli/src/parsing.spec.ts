@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assigned } from './assignments';
-import { connectionOf } from './connection';
+import { connectionOf } from './api/connection';
 import { EXIT } from './failure';
-import { gateLimits } from './gate';
-import { problemLines } from './problems';
-import { writeProfile } from './profile';
-import { retryPause } from './retry';
-import { tableLines } from './table';
-import { bytes, clean, fit, fitEnd, width } from './text';
+import { gateLimits } from './upload/gate';
+import { problemLines } from './api/problems';
+import { writeProfile } from './api/profile';
+import { retryPause } from './api/retry';
+import { tableLines } from './output/table';
+import { bytes, clean, fit, fitEnd, width } from './output/text';
 
 describe('Assignments', () => {
   it('make an object of JSON and text', () => {

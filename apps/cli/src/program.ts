@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import { addAudit } from './audit.commands';
-import { addDatasets } from './datasets.commands';
-import { addDeployments } from './deployments.commands';
-import { addExperiments } from './experiments.commands';
+import { addAudit } from './commands/audit.commands';
+import { addDatasets } from './commands/datasets.commands';
+import { addDeployments } from './commands/deployments.commands';
+import { addExperiments } from './commands/experiments.commands';
 import { EXIT, Failure, Refusal, Usage } from './failure';
-import { addKeys } from './keys.commands';
-import { Output } from './output';
-import { addRevisions } from './revisions.commands';
-import { addWorkspaces } from './workspaces.commands';
+import { addKeys } from './commands/keys.commands';
+import { Output } from './output/output';
+import { addRevisions } from './commands/revisions.commands';
+import { addWorkspaces } from './commands/workspaces.commands';
 
 const HELP = `
 Examples:

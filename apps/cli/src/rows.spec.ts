@@ -1,7 +1,7 @@
-import { csvRows, mapping } from './csv.rows';
-import { membersOf } from './json-members';
-import { jsonlRows } from './jsonl.rows';
-import { type BodyOptions, type FileRow, uploadBody } from './upload-body';
+import { csvRows, mapping } from './upload/csv.rows';
+import { membersOf } from './upload/json-members';
+import { jsonlRows } from './upload/jsonl.rows';
+import { type BodyOptions, type FileRow, uploadBody } from './upload/upload-body';
 
 const TIME = '2026-03-01T00:00:00.000Z';
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasEnded, Home, isRunning, type Service, until } from '@fairlead/standalone/testing';
+import { hasEnded, Home, isRunning, type Service, until } from '@fairlead/e2e/testing';
 
 /** `npm run cluster`, as it is run: every service as processes of its own, two of each. */
 

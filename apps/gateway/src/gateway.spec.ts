@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { IDENTITY_HEADER, issueIdentity, SigningKeys } from '@fairlead/http';
+import { IDENTITY_HEADER, issueIdentity, SigningKeys } from '@fairlead/edge';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type ServiceName } from '@fairlead/service';
 import { startApart, type ServiceProcess, type Whole } from '@fairlead/service/testing';

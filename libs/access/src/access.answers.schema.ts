@@ -1,5 +1,5 @@
 import { QUOTA_KINDS, REMOVAL_PARTS } from '@fairlead/eventing';
-import { shape } from '@fairlead/http';
+import { shape } from '@fairlead/api';
 import { SCOPES } from './scopes';
 import { TENANT_STATUSES } from './tenant';
 

@@ -1,7 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Consistency, Vault, Workspaces, WorkspaceStopped } from '@fairlead/eventing';
-import { type Actor, canonicalUuid, Forbidden, Unauthorized } from '@fairlead/http';
+import { type Actor } from '@fairlead/api';
+import { canonicalUuid, Forbidden, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './api-key';
 import { apiKeysProjection, ApiKeyView, type ApiKeyRow } from './api-key.view';

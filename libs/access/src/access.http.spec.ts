@@ -8,7 +8,8 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { Access, createServer, type EdgeSettings } from '@fairlead/http';
+import { Access } from '@fairlead/api';
+import { createServer, type EdgeSettings } from '@fairlead/edge';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';

@@ -8,7 +8,7 @@ import {
   WorkspaceRemovals,
   WorkspaceStopped,
 } from '@fairlead/eventing';
-import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound } from '@fairlead/http';
+import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound } from '@fairlead/schema';
 import { Authenticator } from './access.authenticator';
 import { AccessOptions } from './access.options';
 import { endsWith, GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';

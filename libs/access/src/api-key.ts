@@ -1,5 +1,5 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
-import type { Scope } from '@fairlead/http';
+import type { Scope } from '@fairlead/api';
 import { effectiveScopes } from './scopes';
 
 /**

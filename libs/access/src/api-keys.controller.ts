@@ -1,25 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
 import { EventStore, handle, Quotas, streamName, Vault } from '@fairlead/eventing';
-import {
-  Access,
-  type Actor,
-  Area,
-  body,
-  bool,
-  datetime,
-  Describe,
-  list,
-  literal,
-  metadataOf,
-  object,
-  optional,
-  path,
-  refine,
-  shape,
-  str,
-  uuid,
-} from '@fairlead/http';
+import { Access, type Actor, Area, body, Describe, metadataOf, path, shape } from '@fairlead/api';
+import { bool, datetime, list, literal, object, optional, refine, str, uuid } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { apiKey, newApiKey } from './access.answers.schema';
 import { Authenticator, NO_TENANT, PEPPER } from './access.authenticator';

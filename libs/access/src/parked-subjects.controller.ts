@@ -1,5 +1,6 @@
 import { type ParkedSubject, ParkedSubjects } from '@fairlead/eventing';
-import { Access, Area, Describe, Forbidden, int, NotFound, object, optional, path, query, uuid } from '@fairlead/http';
+import { Access, Area, Describe, path, query } from '@fairlead/api';
+import { Forbidden, int, NotFound, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { parkedSubject, parkedSubjectsPage } from './access.answers.schema';

@@ -1,4 +1,4 @@
-import type { Scope } from '@fairlead/http';
+import type { Scope } from '@fairlead/api';
 
 /** Every scope a key can have. */
 export const SCOPES = ['read', 'write', 'admin', 'secrets:read', 'tokens:read'] as const satisfies readonly Scope[];

@@ -11,23 +11,8 @@ import {
   reserve,
   streamName,
 } from '@fairlead/eventing';
-import {
-  Access,
-  Area,
-  body,
-  bool,
-  Conflict,
-  Describe,
-  Forbidden,
-  metadataOf,
-  object,
-  optional,
-  query,
-  refine,
-  shape,
-  str,
-  uuid,
-} from '@fairlead/http';
+import { Access, Area, body, Describe, metadataOf, query, shape } from '@fairlead/api';
+import { bool, Conflict, Forbidden, object, optional, refine, str, uuid } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { usage, workspace } from './access.answers.schema';
 import { Authenticator, NO_TENANT } from './access.authenticator';

@@ -11,7 +11,8 @@ import {
   WorkspaceRemovals,
   Workspaces,
 } from '@fairlead/eventing';
-import { Access, Area, Describe, Forbidden, metadataOf, object, path, uuid } from '@fairlead/http';
+import { Access, Area, Describe, metadataOf, path } from '@fairlead/api';
+import { Forbidden, object, uuid } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { workspaceState } from './access.answers.schema';
 import { Authenticator } from './access.authenticator';

@@ -1,4 +1,4 @@
-import { shape } from '@fairlead/http';
+import { shape } from '@fairlead/api';
 
 const { boolean, free, integer, list, noted, nothing, nullable, object, oneOf, text, time, uuid } = shape;
 

@@ -1,21 +1,18 @@
 import { LogSigner } from '@fairlead/eventing';
+import { Access, Area, Describe, query } from '@fairlead/api';
 import {
-  Access,
-  Area,
   BadRequest,
   canonicalUuid,
   csv,
   datetime,
-  Describe,
   Forbidden,
   int,
   literal,
   object,
   optional,
-  query,
   str,
   uuid,
-} from '@fairlead/http';
+} from '@fairlead/schema';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { apiActivity } from './activity';

@@ -9,7 +9,9 @@ import {
   streamName,
   Vault,
 } from '@fairlead/eventing';
-import { Access, type Actor, createServer, metadataOf, type Scope, Unauthorized } from '@fairlead/http';
+import { Access, type Actor, metadataOf, type Scope } from '@fairlead/api';
+import { createServer } from '@fairlead/edge';
+import { Unauthorized } from '@fairlead/schema';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Controller, Module, Post, Req } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

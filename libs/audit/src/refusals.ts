@@ -1,5 +1,5 @@
 import { newId } from '@fairlead/eventing';
-import { clientNetwork } from '@fairlead/http';
+import { clientNetwork } from '@fairlead/edge';
 
 /** A request that was answered 401 or 403. `tenantId` and `actor` are null when they are not known. */
 export interface Refusal {

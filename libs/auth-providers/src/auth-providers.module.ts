@@ -1,3 +1,4 @@
+import { Idempotency } from '@fairlead/api';
 import {
   AppendTooLarge,
   Followers,
@@ -14,12 +15,11 @@ import {
   Conflict,
   GatewayTimeout,
   HttpProblem,
-  Idempotency,
   mapError,
   NotFound,
   PreconditionFailed,
   Forbidden,
-} from '@fairlead/http';
+} from '@fairlead/schema';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { AuthProvidersOptions } from './auth-providers.options';

@@ -1,4 +1,4 @@
-import type { OutboundPolicy } from '@fairlead/http';
+import type { OutboundPolicy } from '@fairlead/outbound';
 
 /** Settings of the OAuth providers' service; the class is also their injection token. */
 export class AuthProvidersOptions {

@@ -1,5 +1,5 @@
 import { Consistency, EventStore, streamName } from '@fairlead/eventing';
-import { Access, Area, body, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/http';
+import { Access, Area, body, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/api';
 import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Asked, AuthorizationFlow } from './authorization.flow';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventStore, handle, load, type Metadata, streamName, Workspaces } from '@fairlead/eventing';
-import { metadataOf, publicAddress } from '@fairlead/http';
+import { metadataOf } from '@fairlead/api';
+import { publicAddress } from '@fairlead/edge';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { randomPKCECodeVerifier } from 'openid-client';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { type Sealed, Vault } from '@fairlead/eventing';
-import { canonicalUuid } from '@fairlead/http';
+import { canonicalUuid } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 

@@ -1,4 +1,5 @@
-import { checkTarget, guardedFetch, parseUrl } from '@fairlead/http';
+import { checkTarget, guardedFetch } from '@fairlead/outbound';
+import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from './auth-providers.options';

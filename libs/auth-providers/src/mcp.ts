@@ -1,4 +1,4 @@
-import { parseUrl } from '@fairlead/http';
+import { parseUrl } from '@fairlead/schema';
 import type { AuthMethod } from './provider';
 
 /** What a protected resource says about itself (RFC 9728), as far as it is of use. */

@@ -1,4 +1,4 @@
-import { shape } from '@fairlead/http';
+import { shape } from '@fairlead/api';
 import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
 
 const { boolean, list, noted, nullable, object, oneOf, text, time, uuid } = shape;

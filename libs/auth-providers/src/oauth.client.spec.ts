@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OutboundPolicy, parseOutboundAllow } from '@fairlead/http';
+import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
 import { AuthProvidersOptions } from './auth-providers.options';
 import { OAuthClient } from './oauth.client';
 import type { Provider } from './provider';

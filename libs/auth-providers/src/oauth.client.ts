@@ -1,4 +1,4 @@
-import { guardedFetch, OutboundFailure } from '@fairlead/http';
+import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from './auth-providers.options';

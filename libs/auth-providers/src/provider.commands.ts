@@ -13,7 +13,8 @@ import {
   streamName,
   Vault,
 } from '@fairlead/eventing';
-import { canonicalUuid, ifMatch, metadataOf } from '@fairlead/http';
+import { ifMatch, metadataOf } from '@fairlead/api';
+import { canonicalUuid } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ProviderIdTaken, ProviderNotFound } from './errors';

@@ -1,4 +1,4 @@
-import { bool, literal, object, optional, secret, str } from '@fairlead/http';
+import { bool, literal, object, optional, secret, str } from '@fairlead/schema';
 import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
 
 const LONGEST = 2048;

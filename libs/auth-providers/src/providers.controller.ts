@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Access, Area, checkTarget, Describe, etag, Idempotency, path, shape, validateRequest } from '@fairlead/http';
+import { Access, Area, Describe, etag, Idempotency, path, shape, validateRequest } from '@fairlead/api';
+import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthProvidersOptions } from './auth-providers.options';

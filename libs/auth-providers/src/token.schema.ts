@@ -1,4 +1,4 @@
-import { bool, int, list, note, object, optional, secret, str, uuid } from '@fairlead/http';
+import { bool, int, list, note, object, optional, secret, str, uuid } from '@fairlead/schema';
 
 const MOST_SCOPES = 100;
 const label = str({ max: 255 });

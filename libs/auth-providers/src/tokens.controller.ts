@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventStore, handle, streamName } from '@fairlead/eventing';
-import { Access, Area, canonicalUuid, Describe, metadataOf, query, shape, validateRequest } from '@fairlead/http';
+import { Access, Area, Describe, metadataOf, query, shape, validateRequest } from '@fairlead/api';
+import { canonicalUuid } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ConnectionNotFound, TokenNotFound } from './errors';

@@ -8,27 +8,19 @@ import {
   WorkspaceRemovals,
   WorkspaceStopped,
 } from '@fairlead/eventing';
-import {
-  BadRequest,
-  Conflict,
-  Forbidden,
-  HttpProblem,
-  Idempotency,
-  mapError,
-  NotFound,
-  PreconditionFailed,
-} from '@fairlead/http';
+import { Idempotency } from '@fairlead/api';
+import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound, PreconditionFailed } from '@fairlead/schema';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
-import { DeploymentAnswers } from './deployment.answers';
-import { DeploymentCommands } from './deployment.commands';
-import { DeploymentQueries } from './deployment.queries';
-import { DeploymentRemoval } from './deployment.removal';
-import { DeploymentsView } from './deployment.view';
-import { DeploymentsConsumer } from './deployments.consumer';
-import { DeploymentsController } from './deployments.controller';
-import { DeploymentsPushConsumer } from './deployments.push.consumer';
-import { DeploymentsRemover } from './deployments.remover';
+import { DeploymentAnswers } from './deployment/deployment.answers';
+import { DeploymentCommands } from './deployment/deployment.commands';
+import { DeploymentQueries } from './deployment/deployment.queries';
+import { DeploymentRemoval } from './deployment/deployment.removal';
+import { DeploymentsView } from './deployment/deployment.view';
+import { DeploymentsConsumer } from './deployment/deployments.consumer';
+import { DeploymentsController } from './deployment/deployments.controller';
+import { DeploymentsPushConsumer } from './source/deployments.push.consumer';
+import { DeploymentsRemover } from './deployment/deployments.remover';
 import { DeploymentsOptions } from './deployments.options';
 import {
   DeploymentBeingDeleted,
@@ -39,22 +31,22 @@ import {
   RevisionWaits,
   VersionNotFound,
 } from './errors';
-import { HistoryController } from './history.controller';
-import { HistoryExport } from './history.export';
-import { IdleWatch } from './idle.watch';
-import { ListenerNotFound, ListenerTaken } from './listener';
-import { ListenersView } from './listener.view';
-import { ListenersController } from './listeners.controller';
-import { PushTargetsView } from './push-targets.view';
-import { PushTokenController } from './push-token.controller';
-import { RevisionsController } from './revisions.controller';
-import { RolloutsConsumer } from './rollouts.consumer';
-import { SecretSafe } from './secret.safe';
-import { SourceTaken } from './source.store';
-import { SourcesModule } from './sources.module';
-import { UploadRefused, UploadUrls } from './upload.urls';
-import { UploadsController } from './uploads.controller';
-import { UsageConsumer } from './usage.consumer';
+import { HistoryController } from './history/history.controller';
+import { HistoryExport } from './history/history.export';
+import { IdleWatch } from './deployment/idle.watch';
+import { ListenerNotFound, ListenerTaken } from './listener/listener';
+import { ListenersView } from './listener/listener.view';
+import { ListenersController } from './listener/listeners.controller';
+import { PushTargetsView } from './source/push-targets.view';
+import { PushTokenController } from './source/push-token.controller';
+import { RevisionsController } from './revision/revisions.controller';
+import { RolloutsConsumer } from './revision/rollouts.consumer';
+import { SecretSafe } from './secrets/secret.safe';
+import { SourceTaken } from './source/source.store';
+import { SourcesModule } from './source/sources.module';
+import { UploadRefused, UploadUrls } from './source/upload.urls';
+import { UploadsController } from './source/uploads.controller';
+import { UsageConsumer } from './deployment/usage.consumer';
 
 mapError(InvalidDeployment, ({ message }) => new BadRequest(message));
 mapError(DeploymentNotFound, ({ message }) => new NotFound(message));

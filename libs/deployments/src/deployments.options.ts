@@ -1,5 +1,5 @@
-import { OutboundPolicy } from '@fairlead/http';
-import type { Hosting } from './source-rules';
+import { OutboundPolicy } from '@fairlead/outbound';
+import type { Hosting } from './source/source-rules';
 
 /** Where clients may push images to. */
 export interface Registry {

@@ -2,21 +2,21 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { Consistency } from './consistency';
-import { Consumers } from './consumers';
-import { Degradation } from './degradation';
-import { EventStore } from './event-store';
-import { Followers } from './followers';
-import { KafkaRelay } from './kafka-relay';
-import { LogSeals, type SealSchedule } from './log-seals';
-import { LogSigner } from './log-signer';
-import { ParkedSubjects } from './parked-subjects';
-import { type QuotaLimits, Quotas } from './quotas';
-import { type KafkaLink, Transports } from './transports';
-import { Vault } from './vault';
-import { ViewsGuard } from './views.guard';
-import { WorkspaceRemovals } from './workspace-removals';
-import { Workspaces } from './workspaces';
+import { Consistency } from './core/consistency';
+import { Consumers } from './consumers/consumers';
+import { Degradation } from './followers/degradation';
+import { EventStore } from './core/event-store';
+import { Followers } from './followers/followers';
+import { KafkaRelay } from './kafka/relay';
+import { LogSeals, type SealSchedule } from './seals/log-seals';
+import { LogSigner } from './seals/log-signer';
+import { ParkedSubjects } from './consumers/parked-subjects';
+import { type QuotaLimits, Quotas } from './core/quotas';
+import { type KafkaLink, Transports } from './followers/transports';
+import { Vault } from './vault/vault';
+import { ViewsGuard } from './core/views.guard';
+import { WorkspaceRemovals } from './core/workspace-removals';
+import { Workspaces } from './core/workspaces';
 
 /** What every domain module is given: the log, the database and the vault. */
 export interface EventingParts {

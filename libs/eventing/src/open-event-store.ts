@@ -1,8 +1,8 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Pool } from 'pg';
-import type { EventStore } from './event-store';
-import { EventStoreDbStore } from './eventstoredb-event-store';
-import { PostgresEventStore } from './postgres-event-store';
+import type { EventStore } from './core/event-store';
+import { EventStoreDbStore } from './eventstoredb/event-store';
+import { PostgresEventStore } from './postgres/postgres-event-store';
 
 /** An event store that cannot be used. The message is one line: what is wrong and what to do about it. */
 export class EventStoreProblem extends Error {

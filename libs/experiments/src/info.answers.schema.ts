@@ -1,4 +1,4 @@
-import { shape } from '@fairlead/http';
+import { shape } from '@fairlead/api';
 
 const { boolean, integer, noted, nothing, number, object, text } = shape;
 

@@ -1,4 +1,4 @@
-import { Access, Area, Describe, VERSION } from '@fairlead/http';
+import { Access, Area, Describe, VERSION } from '@fairlead/api';
 import { Controller, Get } from '@nestjs/common';
 import * as answers from './info.answers.schema';
 import { ExperimentLimits } from './limits';

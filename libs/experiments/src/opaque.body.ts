@@ -1,6 +1,8 @@
-import { parseJsonInTurns, readStream, requireJson, UnsupportedMediaType } from '@fairlead/http';
+import { requireJson } from '@fairlead/api';
+import { readStream } from '@fairlead/edge';
+import { parseJsonInTurns, UnsupportedMediaType } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
-import { isNothing, memberSlices, present } from './json-slices';
+import { isNothing, memberSlices, present } from './upload/json-slices';
 
 /** What is kept of such a body is one event, which is smaller. */
 const MOST_BYTES = 2 * 1024 * 1024;

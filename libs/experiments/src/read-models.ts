@@ -1,8 +1,8 @@
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import { comparativeExperimentsView } from './comparative-experiments.view';
-import { experimentsView } from './experiments.view';
-import { PayloadStore } from './payload.store';
-import { PersistRuns } from './persist.follower';
+import { comparativeExperimentsView } from './compare/comparative-experiments.view';
+import { experimentsView } from './sessions/experiments.view';
+import { PayloadStore } from './storage/payload.store';
+import { PersistRuns } from './storage/persist.follower';
 
 /** The tables of this domain that can be made again from the log and the uploaded bodies. */
 export function experimentsReadModels(store: EventStore): ReadModel[] {

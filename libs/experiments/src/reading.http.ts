@@ -11,9 +11,9 @@ import {
   Problems,
   type Schema,
   uuid,
-} from '@fairlead/http';
-import { FilterError } from './filter';
-import { isSearchable } from './filter.sql';
+} from '@fairlead/schema';
+import { FilterError } from './runs/filter';
+import { isSearchable } from './runs/filter.sql';
 
 mapError(FilterError, (error) => new BadRequest(error.message));
 

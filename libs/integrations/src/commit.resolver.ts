@@ -2,7 +2,7 @@ import { CommitResolver } from '@fairlead/contracts';
 import { EventStore, load, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { CommitNotFound } from './errors';
-import { Hosts } from './hosts.service';
+import { Hosts } from './hosts/hosts.service';
 import { integrationModel, owned } from './integration';
 import { IntegrationsOptions } from './integrations.options';
 import { repositoryPath } from './provider';

@@ -2,7 +2,7 @@ import { CommitResolver } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HostCommitResolver } from './commit.resolver';
 import { CredentialsSafe } from './credentials.safe';
-import { Hosts } from './hosts.service';
+import { Hosts } from './hosts/hosts.service';
 import { IntegrationsOptions } from './integrations.options';
 
 /** The commits behind names: {@link CommitResolver} for the whole application. Needs the providers of EventingModule. */

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import type { Credentials } from './code-host';
+import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './errors';
 import type { Auth, Integration } from './integration';
 

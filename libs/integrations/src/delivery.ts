@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { check, type Infer, list, object, optional, Problems, type Schema, str } from '@fairlead/http';
+import { check, type Infer, list, object, optional, Problems, type Schema, str } from '@fairlead/schema';
 import { DeliveryRefused } from './errors';
 import type { Provider } from './integration';
 

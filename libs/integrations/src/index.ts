@@ -1,4 +1,4 @@
-export type { CodeHost, Credentials } from './code-host';
+export type { CodeHost, Credentials } from './hosts/code-host';
 export * from './commits.module';
 export * from './errors';
 export * from './integration';

@@ -1,4 +1,4 @@
-import { shape } from '@fairlead/http';
+import { shape } from '@fairlead/api';
 import { PROVIDERS } from './integration';
 
 const { boolean, integer, noted, nullable, object, oneOf, page, text, time, uuid } = shape;

@@ -1,4 +1,4 @@
-import { OutboundPolicy } from '@fairlead/http';
+import { OutboundPolicy } from '@fairlead/outbound';
 
 /** How often and how patiently a code host is asked again. Milliseconds, `attempts` apart. */
 export interface Retry {

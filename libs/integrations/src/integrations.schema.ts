@@ -1,5 +1,6 @@
-import { int, literal, object, optional, paging, refine, secret, str, uuid } from '@fairlead/http';
-import type { Credentials } from './code-host';
+import { paging } from '@fairlead/api';
+import { int, literal, object, optional, refine, secret, str, uuid } from '@fairlead/schema';
+import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './errors';
 import { PROVIDERS } from './integration';
 

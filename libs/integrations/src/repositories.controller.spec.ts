@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CommitResolver } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
-import { type Caller, TENANT } from '@fairlead/http/testing';
+import { type Caller, TENANT } from '@fairlead/edge/testing';
 import type { Provider } from './integration';
 import { CodeHostServer } from './testing/code-host.server';
 import { HEAD } from './testing/shapes';

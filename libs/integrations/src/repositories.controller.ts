@@ -1,5 +1,5 @@
 import { EventStore, load, streamName } from '@fairlead/eventing';
-import { Access, Area, Describe, path, shape } from '@fairlead/http';
+import { Access, Area, Describe, path, shape } from '@fairlead/api';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { integrationModel, owned } from './integration';

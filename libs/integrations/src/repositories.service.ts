@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { CodeHostFailed, CodeHostTooSlow } from './errors';
-import { Hosts } from './hosts.service';
+import { Hosts } from './hosts/hosts.service';
 import type { Integration } from './integration';
 import { IntegrationsOptions } from './integrations.options';
 import { Recent } from './recent';

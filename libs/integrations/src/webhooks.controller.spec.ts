@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Recorded } from '@fairlead/eventing';
-import { TENANT } from '@fairlead/http/testing';
+import { TENANT } from '@fairlead/edge/testing';
 import type { Provider } from './integration';
 import { TestService } from './testing/service';
 

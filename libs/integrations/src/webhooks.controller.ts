@@ -1,17 +1,8 @@
 import { createHash } from 'node:crypto';
 import { EventStore, load, Shredded, streamName, VersionConflict, Workspaces } from '@fairlead/eventing';
-import {
-  Access,
-  Area,
-  Describe,
-  FairShare,
-  metadataOf,
-  ownerOf,
-  path,
-  readStream,
-  shape,
-  Unavailable,
-} from '@fairlead/http';
+import { Access, Area, Describe, metadataOf, path, shape } from '@fairlead/api';
+import { FairShare, ownerOf, readStream } from '@fairlead/edge';
+import { Unavailable } from '@fairlead/schema';
 import type { PushReceivedMessage } from '@fairlead/contracts';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';

@@ -4,7 +4,7 @@ import { DataSource, type MigrationInterface } from 'typeorm';
 import { CalmClient } from './calm-client';
 import { LOCKS } from './locks';
 import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
-import { requireVersion } from './server-version';
+import { requireVersion } from './embedded/server-version';
 import { watchedClient } from './watched-client';
 
 export type MigrationClass = new () => MigrationInterface;

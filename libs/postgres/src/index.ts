@@ -1,10 +1,10 @@
 export { copyIn, copyLine, type CopyValue } from './copy';
 export { copyAtOnce, type CopyQuery } from './copy-queries';
 export { connect, openDatabase, pool, transaction, type DatabaseOptions, type MigrationClass } from './database';
-export { writeDurably } from './durable-file';
-export { findEmbedded, startEmbedded, type EmbeddedOptions, type EmbeddedPostgres } from './embedded';
+export { writeDurably } from './embedded/durable-file';
+export { findEmbedded, startEmbedded, type EmbeddedOptions, type EmbeddedPostgres } from './embedded/embedded';
 export { LOCKS } from './locks';
-export { makeDirectory } from './make-directory';
+export { makeDirectory } from './embedded/make-directory';
 export { opaqueStorage } from './opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading } from './reading';
 export { openRequestPool, type ReadOptions } from './request-pool';

@@ -1,6 +1,6 @@
 import type { RevisionCreatedMessage } from '@fairlead/contracts';
-import type { Host } from './host';
-import type { Target } from './target';
+import type { Host } from './executors/host';
+import type { Target } from './executors/target';
 
 /** What is to be done next for one deployment. */
 export type Task =

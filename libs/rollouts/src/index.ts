@@ -1,8 +1,8 @@
-export { CommandExecutor, type CommandSettings } from './command.executor';
-export { CommandProblem, parseCommand } from './command-line';
-export * from './executor';
-export { KubernetesExecutor, type KubernetesSettings } from './kubernetes.executor';
+export { CommandExecutor, type CommandSettings } from './executors/command.executor';
+export { CommandProblem, parseCommand } from './executors/command-line';
+export * from './executors/executor';
+export { KubernetesExecutor, type KubernetesSettings } from './executors/kubernetes.executor';
 export * from './migrations';
-export { RecordExecutor } from './record.executor';
+export { RecordExecutor } from './executors/record.executor';
 export { RolloutsModule } from './rollouts.module';
 export { RolloutsOptions } from './rollouts.options';

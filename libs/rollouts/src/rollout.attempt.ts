@@ -1,12 +1,12 @@
 import { CommitResolver, type RevisionCreatedMessage, type RolloutStatus, SourceArchives } from '@fairlead/contracts';
 import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
-import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executor';
-import { LogBook, type LogPhase, type RolloutLog } from './log.book';
+import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executors/executor';
+import { LogBook, type LogPhase, type RolloutLog } from './logs/log.book';
 import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import { type Deployed, isBuilt, lackingArtefact } from './target';
+import { type Deployed, isBuilt, lackingArtefact } from './executors/target';
 
 /** How long resolving a commit may take. */
 const RESOLVE_MS = 90_000;

@@ -1,9 +1,9 @@
 import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '@fairlead/contracts';
 import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { type Host, hostModel, reportHost } from './host';
+import { type Host, hostModel, reportHost } from './executors/host';
 import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
-import { type Deployed, type Target, targetModel } from './target';
+import { type Deployed, type Target, targetModel } from './executors/target';
 
 /** Reads what deployments say, and writes what rollouts say. */
 @Injectable()

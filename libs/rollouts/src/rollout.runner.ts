@@ -8,11 +8,11 @@ import {
 } from '@nestjs/common';
 import { nextTask, type Task } from './agenda';
 import { Duties, type Duty } from './duty.table';
-import { ExecutorUnreachable } from './executor';
+import { ExecutorUnreachable } from './executors/executor';
 import { RolloutAttempts } from './rollout.attempt';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
-import type { Deployed } from './target';
+import type { Deployed } from './executors/target';
 
 /** How often is looked for work that another process left behind. */
 const LOOK_MS = 1000;

@@ -1,11 +1,11 @@
-import { mapError, NotFound } from '@fairlead/http';
+import { mapError, NotFound } from '@fairlead/schema';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Duties } from './duty.table';
 import { DeploymentMissing, RevisionMissing } from './errors';
-import { Executor } from './executor';
-import { LogBook } from './log.book';
-import { LogQueries } from './log.queries';
-import { LogsController } from './logs.controller';
+import { Executor } from './executors/executor';
+import { LogBook } from './logs/log.book';
+import { LogQueries } from './logs/log.queries';
+import { LogsController } from './logs/logs.controller';
 import { RolloutAttempts } from './rollout.attempt';
 import { RolloutReports } from './rollout.reports';
 import { RolloutRunner } from './rollout.runner';

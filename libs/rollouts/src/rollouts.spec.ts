@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { CommitResolver, SourceArchives } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
-import { ExecutorUnreachable } from './executor';
-import { RecordExecutor } from './record.executor';
+import { ExecutorUnreachable } from './executors/executor';
+import { RecordExecutor } from './executors/record.executor';
 import { FailingStore } from './testing/failing.store';
 import { endless, ScriptedExecutor } from './testing/scripted.executor';
 import { eventually, STRANGER, TestRollouts } from './testing/service';

@@ -1,5 +1,5 @@
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
-import { checkIdentity, IdentityKeys } from '@fairlead/http';
+import { checkIdentity, IdentityKeys } from '@fairlead/edge';
 import type { DynamicModule } from '@nestjs/common';
 import { HealthModule } from './health.module';
 import { type ServiceName, services } from './services';

@@ -1,5 +1,5 @@
 import { authProvidersMigrations, AuthProvidersModule, AuthProvidersOptions } from '@fairlead/auth-providers';
-import { OutboundPolicy } from '@fairlead/http';
+import { OutboundPolicy } from '@fairlead/outbound';
 import type { Service } from './service';
 
 export const authProviders: Service = {

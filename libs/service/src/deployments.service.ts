@@ -1,5 +1,5 @@
 import { DeploymentsModule, deploymentsMigrations, DeploymentsOptions } from '@fairlead/deployments';
-import { OutboundPolicy } from '@fairlead/http';
+import { OutboundPolicy } from '@fairlead/outbound';
 import type { Service } from './service';
 
 export const deployments: Service = {

@@ -1,7 +1,8 @@
 import { AccessModule, AccessOptions } from '@fairlead/access';
 import { AuditModule } from '@fairlead/audit';
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
-import { mount, ReferenceController, type Remote } from '@fairlead/http';
+import { ReferenceController } from '@fairlead/api';
+import { mount, type Remote } from '@fairlead/gateway';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health.module';
 import { ONE_WORKSPACE } from './one-workspace';

@@ -1,6 +1,6 @@
 import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
 import { auditMigrations, RefusalBook } from '@fairlead/audit';
-import { SigningKeys } from '@fairlead/http';
+import { SigningKeys } from '@fairlead/edge';
 import { type AdminKey, adminKey } from './admin-key';
 import { EdgeModule } from './edge.module';
 import { type ServiceName, services } from './services';

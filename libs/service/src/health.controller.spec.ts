@@ -1,4 +1,4 @@
-import type { HttpProblem } from '@fairlead/http';
+import type { HttpProblem } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { HealthController } from './health.controller';
 import { HealthOptions } from './health.options';

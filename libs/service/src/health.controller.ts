@@ -1,4 +1,6 @@
-import { Access, Area, Describe, HttpProblem, isOperator, shape } from '@fairlead/http';
+import { Access, Area, Describe, shape } from '@fairlead/api';
+import { isOperator } from '@fairlead/edge';
+import { HttpProblem } from '@fairlead/schema';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { HealthOptions } from './health.options';

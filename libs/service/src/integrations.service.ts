@@ -1,4 +1,4 @@
-import { OutboundPolicy } from '@fairlead/http';
+import { OutboundPolicy } from '@fairlead/outbound';
 import { IntegrationsModule, integrationsMigrations, IntegrationsOptions } from '@fairlead/integrations';
 import type { Service } from './service';
 

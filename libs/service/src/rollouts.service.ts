@@ -1,5 +1,5 @@
 import { deploymentsMigrations, SourcesModule } from '@fairlead/deployments';
-import { OutboundPolicy } from '@fairlead/http';
+import { OutboundPolicy } from '@fairlead/outbound';
 import { CommitsModule, IntegrationsOptions } from '@fairlead/integrations';
 import {
   CommandExecutor,

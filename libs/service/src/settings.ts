@@ -14,7 +14,8 @@ import {
   type SealSchedule,
   type SealTargets,
 } from '@fairlead/eventing';
-import { type AllowedHost, type EdgeSettings, parseOutboundAllow, readEdgeSettings } from '@fairlead/http';
+import { type EdgeSettings, readEdgeSettings } from '@fairlead/edge';
+import { type AllowedHost, parseOutboundAllow } from '@fairlead/outbound';
 import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
 import { kafkaSettings } from './kafka.settings';
 import type { ServiceName } from './services';

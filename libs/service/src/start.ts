@@ -16,15 +16,8 @@ import {
   Vault,
   ViewBehind,
 } from '@fairlead/eventing';
-import {
-  Conflict,
-  createServer,
-  httpMigrations,
-  mapError,
-  type ServerOptions,
-  startTracing,
-  Unavailable,
-} from '@fairlead/http';
+import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/edge';
+import { Conflict, mapError, Unavailable } from '@fairlead/schema';
 import {
   makeDirectory,
   type MigrationClass,

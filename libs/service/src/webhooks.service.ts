@@ -1,4 +1,4 @@
-import { OutboundPolicy } from '@fairlead/http';
+import { OutboundPolicy } from '@fairlead/outbound';
 import { WebhooksModule, webhooksMigrations, WebhooksOptions } from '@fairlead/webhooks';
 import type { Service } from './service';
 

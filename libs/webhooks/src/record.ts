@@ -1,4 +1,4 @@
-import type { Health } from './target.table';
+import type { Health } from './deliveries/target.table';
 import type { Webhook } from './webhook';
 
 /** A webhook as answers show it: never its secret. */

@@ -3,7 +3,6 @@ import {
   Access,
   Area,
   body,
-  checkTarget,
   Describe,
   etag,
   Idempotency,
@@ -13,12 +12,13 @@ import {
   path as pathOf,
   query,
   validateRequest,
-} from '@fairlead/http';
+} from '@fairlead/api';
+import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { webhookRecord, type WithSecret } from './record';
-import { HEALTHY, TargetTable } from './target.table';
+import { HEALTHY, TargetTable } from './deliveries/target.table';
 import {
   add,
   owned,

@@ -1,4 +1,4 @@
-import { OutboundPolicy } from '@fairlead/http';
+import { OutboundPolicy } from '@fairlead/outbound';
 
 const DAY = 24 * 3_600_000;
 

@@ -1,7 +1,7 @@
 import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { DeliverySweeper } from './delivery.sweeper';
+import { DeliverySweeper } from './deliveries/delivery.sweeper';
 import { owned, remove, webhookModel } from './webhook';
 import { WebhooksView } from './webhooks.view';
 

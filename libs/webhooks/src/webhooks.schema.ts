@@ -1,4 +1,5 @@
-import { bool, int, list, literal, object, optional, paging, refine, str, uuid } from '@fairlead/http';
+import { paging } from '@fairlead/api';
+import { bool, int, list, literal, object, optional, refine, str, uuid } from '@fairlead/schema';
 import { isSubscription, SUBSCRIPTIONS } from './event-types';
 
 const text = refine(str({ max: 100 }), (text) =>

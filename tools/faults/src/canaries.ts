@@ -1,4 +1,4 @@
-import type { Courier, Random } from '@fairlead/standalone/testing';
+import type { Courier, Random } from '@fairlead/e2e/testing';
 
 const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 

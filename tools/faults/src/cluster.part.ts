@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { type Courier, type Random, type Service, until } from '@fairlead/standalone/testing';
+import { type Courier, type Random, type Service, until } from '@fairlead/e2e/testing';
 import type { Part } from './part';
 
 /** The processes of one application of a cluster, which starts them again when they end. */

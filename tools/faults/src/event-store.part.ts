@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { killed } from '@fairlead/standalone/testing';
+import { killed } from '@fairlead/e2e/testing';
 import type { Part } from './part';
 import { Proxy } from './proxy';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { jars } from '@fairlead/kafka';
-import { newDeployment } from '@fairlead/standalone/testing';
+import { newDeployment } from '@fairlead/e2e/testing';
 import { Canaries } from './canaries';
 import type { InstallationOptions } from './installation';
 import { Needles } from './needles';

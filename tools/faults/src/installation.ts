@@ -1,6 +1,6 @@
 import { EventStoreDbStore, type EventStore, PostgresEventStore } from '@fairlead/eventing';
 import { services } from '@fairlead/service';
-import { Courier, hasEnded, Home, type Random, type Service, until } from '@fairlead/standalone/testing';
+import { Courier, hasEnded, Home, type Random, type Service, until } from '@fairlead/e2e/testing';
 import { Pool } from 'pg';
 import { ClusterPart } from './cluster.part';
 import { EventStorePart } from './event-store.part';

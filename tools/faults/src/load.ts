@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { newDeployment } from '@fairlead/standalone/testing';
+import { newDeployment } from '@fairlead/e2e/testing';
 import type { LoadFigures, LoadOptions } from './open-load';
 
 const HOOK = join(__dirname, '../../test/typescript.cjs');

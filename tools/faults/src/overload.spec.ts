@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { Home, type Service } from '@fairlead/standalone/testing';
+import { Home, type Service } from '@fairlead/e2e/testing';
 import { load, makeDeployments } from './load';
 import { report } from './report';
 import { settings } from './settings';

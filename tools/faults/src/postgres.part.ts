@@ -1,5 +1,5 @@
 import { type EmbeddedPostgres, startEmbedded } from '@fairlead/postgres';
-import { until } from '@fairlead/standalone/testing';
+import { until } from '@fairlead/e2e/testing';
 import type { Part } from './part';
 import { Proxy } from './proxy';
 

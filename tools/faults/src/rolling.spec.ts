@@ -1,4 +1,4 @@
-import { hasEnded, Home, type Service } from '@fairlead/standalone/testing';
+import { hasEnded, Home, type Service } from '@fairlead/e2e/testing';
 import { load, makeDeployments } from './load';
 import type { LoadFigures } from './open-load';
 import { report } from './report';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Home, type Service, until } from '@fairlead/standalone/testing';
+import { Home, type Service, until } from '@fairlead/e2e/testing';
 import { makeDeployments } from './load';
 import { report } from './report';
 import { settings } from './settings';

@@ -1,4 +1,4 @@
-import { type Courier, killed, type Service } from '@fairlead/standalone/testing';
+import { type Courier, killed, type Service } from '@fairlead/e2e/testing';
 import type { Part } from './part';
 
 /** The service in one process, which somebody starts again when it ends. */

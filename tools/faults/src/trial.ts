@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { asleep, Ledger, Random, Traffic, until } from '@fairlead/standalone/testing';
+import { asleep, Ledger, Random, Traffic, until } from '@fairlead/e2e/testing';
 import { Installation, type InstallationOptions } from './installation';
 import { settings } from './settings';
 

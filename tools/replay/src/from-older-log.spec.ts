@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type EsdbLog, EventStoreDbDouble } from '@fairlead/eventing/testing';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
-import { until } from '@fairlead/standalone/testing';
+import { until } from '@fairlead/e2e/testing';
 
 const ROOT = join(__dirname, '../../..');
 const KEY = 'older-log-operator-key';

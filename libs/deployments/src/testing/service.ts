@@ -7,8 +7,8 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { createServer, httpMigrations } from '@fairlead/http';
-import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/http/testing';
+import { createServer, httpMigrations } from '@fairlead/edge';
+import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/edge/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -16,7 +16,7 @@ import { pino } from 'pino';
 import { DeploymentsModule } from '../deployments.module';
 import { DeploymentsOptions } from '../deployments.options';
 import { deploymentsMigrations } from '../migrations';
-import type { Hosting } from '../source-rules';
+import type { Hosting } from '../source/source-rules';
 
 /** The deployments service alone over HTTP, on a database of its own. */
 export class TestService {

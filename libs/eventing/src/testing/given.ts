@@ -1,5 +1,5 @@
-import type { DomainEvent, Metadata, Recorded } from '../event';
-import { fold, type Model } from '../model';
+import type { DomainEvent, Metadata, Recorded } from '../core/event';
+import { fold, type Model } from '../core/model';
 
 /** Domain events as a store would give them back: one stream, one second apart, starting 2026-01-01T00:00:00Z. */
 export function recorded<E extends DomainEvent>(

@@ -3,18 +3,18 @@ import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { Consumers } from '../consumers';
-import { Degradation } from '../degradation';
-import type { Recorded } from '../event';
-import type { EventContext } from '../event-store-transport';
-import { Followers } from '../followers';
-import { once } from '../inbox';
-import { KafkaCluster } from '../kafka-cluster';
-import { KafkaRelay } from '../kafka-relay';
+import { Consumers } from '../consumers/consumers';
+import { Degradation } from '../followers/degradation';
+import type { Recorded } from '../core/event';
+import type { EventContext } from '../followers/event-store-transport';
+import { Followers } from '../followers/followers';
+import { once } from '../consumers/inbox';
+import { KafkaCluster } from '../kafka/cluster';
+import { KafkaRelay } from '../kafka/relay';
 import { eventingMigrations } from '../migrations';
-import { ParkedSubjects } from '../parked-subjects';
-import { PostgresEventStore } from '../postgres-event-store';
-import { type KafkaLink, Transports, UnchangedErrors } from '../transports';
+import { ParkedSubjects } from '../consumers/parked-subjects';
+import { PostgresEventStore } from '../postgres/postgres-event-store';
+import { type KafkaLink, Transports, UnchangedErrors } from '../followers/transports';
 
 /** Orders and payments in a log, sent to Kafka and consumed from it by processes that tests start and end. */
 export class Orders {

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
-import { AppendTooLarge } from '../append-limit';
-import type { Recorded } from '../event';
-import { type EventStore, VersionConflict } from '../event-store';
+import { AppendTooLarge } from '../postgres/append-limit';
+import type { Recorded } from '../core/event';
+import { type EventStore, VersionConflict } from '../core/event-store';
 
 /** Events after `position` until `count` have come, or the log's end when no count is given. */
 export async function take(

@@ -1,34 +1,17 @@
 import { EventStore, streamName } from '@fairlead/eventing';
-import {
-  Access,
-  Area,
-  body,
-  bool,
-  Describe,
-  instant,
-  int,
-  metadataOf,
-  num,
-  object,
-  optional,
-  path,
-  rawDict,
-  shape,
-  str,
-  union,
-  warnOfIgnored,
-} from '@fairlead/http';
+import { Access, Area, body, Describe, metadataOf, path, shape, warnOfIgnored } from '@fairlead/api';
+import { bool, instant, int, num, object, optional, rawDict, str, union } from '@fairlead/schema';
 import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import type { FeedbackChanged } from '../experiment';
-import { experimentsView } from '../experiments.view';
-import { feedback as answered } from '../feedback.answers.schema';
-import { scoreData } from '../feedback.body';
-import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback.queries';
+import type { FeedbackChanged } from '../sessions/experiment';
+import { experimentsView } from '../sessions/experiments.view';
+import { feedback as answered } from './feedback.answers.schema';
+import { scoreData } from './feedback.body';
+import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';
 import { readOpaqueBody } from '../opaque.body';
 import { found, idPath, JSON_TEXT } from '../reading.http';
-import { scoreSchema } from '../upload-schema';
+import { scoreSchema } from '../upload/upload-schema';
 
 const anyText = () => str({ anyText: true });
 const changeBody = object(

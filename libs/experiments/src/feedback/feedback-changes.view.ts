@@ -1,6 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { FeedbackChanged, FeedbackDeleted } from '../experiment';
+import type { FeedbackChanged, FeedbackDeleted } from '../sessions/experiment';
 
 type Change = Partial<FeedbackChanged['data']>;
 

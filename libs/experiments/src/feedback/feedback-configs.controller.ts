@@ -1,27 +1,12 @@
 import { EventStore, handle, streamName } from '@fairlead/eventing';
-import {
-  Access,
-  Area,
-  BadRequest,
-  body,
-  bool,
-  Describe,
-  instant,
-  int,
-  metadataOf,
-  NotFound,
-  object,
-  optional,
-  query,
-  shape,
-  str,
-} from '@fairlead/http';
+import { Access, Area, body, Describe, metadataOf, query, shape } from '@fairlead/api';
+import { BadRequest, bool, instant, int, NotFound, object, optional, str } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { experimentsView } from '../experiments.view';
-import { configSchema } from '../feedback.body';
+import { experimentsView } from '../sessions/experiments.view';
+import { configSchema } from './feedback.body';
 import { readOpaqueBody } from '../opaque.body';
 import { array, object as json, raw, text } from '../platform-json';
 import { JSON_TEXT, oneOrMany } from '../reading.http';

@@ -1,22 +1,13 @@
-import {
-  Access,
-  Area,
-  datetime,
-  Describe,
-  object,
-  optional,
-  publicAddress,
-  shape,
-  uuid,
-  validateRequest,
-} from '@fairlead/http';
+import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
+import { publicAddress } from '@fairlead/edge';
+import { datetime, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { PublicUrl } from '../attachment.urls';
-import { experimentsView } from '../experiments.view';
+import { PublicUrl } from '../storage/attachment.urls';
+import { experimentsView } from '../sessions/experiments.view';
 import { found, idPath } from '../reading.http';
-import { appPath } from '../run-json';
+import { appPath } from './run-json';
 
 const runPath = idPath('run_id');
 const urlQuery = object({ project_id: uuid(), trace_id: uuid(), start_time: optional(datetime()) });

@@ -13,7 +13,9 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { type Actor, createServer, httpMigrations, Unauthorized } from '@fairlead/http';
+import { type Actor } from '@fairlead/api';
+import { createServer, httpMigrations } from '@fairlead/edge';
+import { Unauthorized } from '@fairlead/schema';
 import { testDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -6,8 +6,9 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { createServer, httpMigrations, OutboundPolicy, parseOutboundAllow } from '@fairlead/http';
-import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/http/testing';
+import { createServer, httpMigrations } from '@fairlead/edge';
+import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
+import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/edge/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded } from '../embedded';
+import { startEmbedded } from '../embedded/embedded';
 
 /** Starts the PostgreSQL server of a test run. It is fast instead of durable and lives in a temporary directory. */
 export default async function globalSetup(): Promise<void> {

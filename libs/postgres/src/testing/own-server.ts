@@ -1,4 +1,4 @@
-import { startEmbedded } from '../embedded';
+import { startEmbedded } from '../embedded/embedded';
 
 /** A process that owns an embedded server until it is killed: `own-server.ts <data directory>`. */
 async function main(dataDir: string): Promise<void> {

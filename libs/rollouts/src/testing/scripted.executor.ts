@@ -1,4 +1,4 @@
-import { Executor, type RevisionAssignment, type RolloutSteps, type Step } from '../executor';
+import { Executor, type RevisionAssignment, type RolloutSteps, type Step } from '../executors/executor';
 
 type Work = (step: Step, assignment: RevisionAssignment) => Promise<void>;
 

@@ -7,7 +7,8 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { createServer, httpMigrations, OutboundPolicy, parseOutboundAllow } from '@fairlead/http';
+import { createServer, httpMigrations } from '@fairlead/edge';
+import { OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
 import {
   type Answered,
   authenticateCaller,
@@ -16,14 +17,14 @@ import {
   send,
   type Sent,
   TENANT,
-} from '@fairlead/http/testing';
+} from '@fairlead/edge/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { webhooksMigrations } from '../migrations';
-import { TargetTable } from '../target.table';
+import { TargetTable } from '../deliveries/target.table';
 import { WebhooksModule } from '../webhooks.module';
 import { WebhooksOptions } from '../webhooks.options';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newDeployment } from '@fairlead/standalone/testing';
+import { newDeployment } from '@fairlead/e2e/testing';
 import { upload } from './bodies';
 
 const CLIENTS = 4;

@@ -1,0 +1,129 @@
+import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
+import { Failure } from '../failure';
+
+/** A public key of an installation, by its name. */
+export type SigningKey = JsonWebKey & { readonly kid: string };
+
+export interface Verified {
+  readonly stream: string;
+  readonly events: number;
+  readonly signedBy: string;
+  readonly exportedAt: string;
+}
+
+interface Event {
+  readonly id: string;
+  readonly stream: string;
+  readonly version: number;
+  readonly type: string;
+  readonly data: unknown;
+  readonly metadata: { readonly previous?: string };
+  readonly time: string;
+}
+
+interface Head {
+  readonly head: {
+    readonly stream: string;
+    readonly version: number;
+    readonly hash: string;
+    readonly exported_at: string;
+  };
+  readonly key_id: string;
+  readonly signature: string;
+}
+
+/** A place in a history that somebody has kept: its hash up to a version. */
+export interface ExpectedHead {
+  readonly stream?: string;
+  readonly version: number;
+  readonly hash: string;
+}
+
+/**
+ * Verifies an exported history, line by line: that its events are those that were exported, all of them and in their
+ * order, and that one of `keys` signed that; and that it holds what it held when `expected` was kept. @throws Failure that
+ * says what is not as it was
+ */
+export async function verifyHistory(
+  lines: AsyncIterable<string>,
+  keys: readonly SigningKey[],
+  expected?: ExpectedHead,
+): Promise<Verified> {
+  const chain = new Chain(expected);
+  let head: Head | undefined;
+  let number = 0;
+  for await (const line of lines) {
+    number++;
+    if (head) throw new Failure(`Line ${number}: something follows after the signature.`);
+    const value = parsed(line, number);
+    if ('head' in value) head = value as unknown as Head;
+    else chain.add(value as unknown as Event, number);
+  }
+  if (!head) throw new Failure('The last line, which holds the signature, is missing.');
+  const { stream, version, hash, exported_at } = Object(head.head) as Head['head'];
+  const key = keys.find(({ kid }) => kid === head.key_id);
+  if (!key) throw new Failure(`It was signed with the key ${String(head.key_id)}, which is not among the keys.`);
+  const said = JSON.stringify(['fairlead stream', stream, version, hash, exported_at]);
+  if (!isSigned(said, String(head.signature), key)) throw new Failure('The signature is wrong.');
+  if (chain.count !== version) throw new Failure(`It holds ${chain.count} events, and ${version} were exported.`);
+  if (chain.hash !== hash || (chain.stream ?? stream) !== stream) {
+    throw new Failure(`The events are not those that were exported${chain.where}.`);
+  }
+  if (expected && chain.count < expected.version) {
+    throw new Failure(`It ends with version ${chain.count}, and the head that was kept is of ${expected.version}.`);
+  }
+  return { stream, events: version, signedBy: head.key_id, exportedAt: exported_at };
+}
+
+/** The hash of the events so far, and where it first was not what a later event says. */
+class Chain {
+  hash = '';
+  count = 0;
+  stream: string | undefined;
+  /** Where they begin to differ, as far as events tell. */
+  where = '';
+  private held: string | undefined;
+
+  constructor(private readonly expected?: ExpectedHead) {}
+
+  add({ id, stream, version, type, data, metadata, time }: Event, line: number): void {
+    if (typeof stream !== 'string') throw new Failure(`Line ${line} is no event of an exported history.`);
+    this.stream ??= stream;
+    if (stream !== this.stream || version !== this.count + 1) {
+      throw new Failure(`Line ${line}: version ${this.count + 1} of ${this.stream} belongs here.`);
+    }
+    // The events of one append hold the same hash: that of the stream before the first of them.
+    const { previous } = Object(metadata) as Event['metadata'];
+    if (previous !== undefined && previous !== this.held) {
+      this.held = previous;
+      if (previous !== this.hash && this.where === '') this.where = `: the fault is before line ${line}`;
+    }
+    const text = JSON.stringify([this.hash, stream, version, id, type, data, metadata, time]);
+    this.hash = createHash('sha256').update(text).digest('base64url');
+    this.count = version;
+    if (version !== this.expected?.version) return;
+    const { stream: kept = stream, hash } = this.expected;
+    if (this.hash !== hash || stream !== kept) {
+      throw new Failure(`Up to line ${line} it is not the history that the head was kept of.`);
+    }
+  }
+}
+
+function parsed(line: string, number: number): object {
+  try {
+    const value = JSON.parse(line) as unknown;
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // Told below.
+  }
+  throw new Failure(`Line ${number} is not a JSON object.`);
+}
+
+function isSigned(text: string, signature: string, key: SigningKey): boolean {
+  try {
+    const publicKey = createPublicKey({ key, format: 'jwk' });
+    return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'));
+  } catch {
+    return false;
+  }
+}

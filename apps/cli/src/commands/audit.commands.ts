@@ -1,0 +1,174 @@
+import { createReadStream, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import { type Context, does } from '../api/context';
+import { type ExpectedHead, type SigningKey, verifyHistory } from '../api/exported-history';
+import { EXIT, Usage } from '../failure';
+import { type ListOptions, listOptions, time } from '../api/lists';
+import { deploymentId } from '../api/lookups';
+import type { Activity } from '../api/records';
+import { save } from '../upload/saved';
+import { clean, when } from '../output/text';
+
+const PAGE = 100;
+const DEFAULT = 50;
+const KEYS = '/v1/audit/keys';
+const NO_KEYS =
+  'whose signature it is. No keys were given (--keys): those of the service are used, which whoever can write to its database can replace.';
+const NO_HEAD =
+  'whether the history was rewritten before it was exported. No head was given (--head): version:hash, or an earlier export.';
+
+export function addAudit(all: Command): void {
+  const group = all.command('audit').description('who did what, and histories that others can verify');
+  addLog(group);
+  const history = group
+    .command('export')
+    .description('the history of a deployment, signed, for somebody else to verify')
+    .argument('<deployment>', 'id or name')
+    .option('-o, --output <file>', 'where to (default: standard output)');
+  does<{ output?: string }>(history, async (context, [name], { output }) => {
+    const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history/export`;
+    await save(context, await context.api.open({ method: 'GET', path }), output);
+  });
+  const keys = group.command('keys').description('the public keys that histories are signed with, to be kept');
+  does(keys, async (context) => context.out.text(await context.api.read(KEYS)));
+  addVerify(group);
+}
+
+interface LogOptions extends ListOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly operation?: string;
+  readonly actor?: string;
+  readonly resource?: string;
+  readonly request?: string;
+  readonly refused?: boolean;
+}
+
+function addLog(group: Command): void {
+  const log = listOptions(group.command('log'))
+    .description('who did what in the workspace, the newest first; takes a key with the scope admin')
+    .option('--since <time>', 'from this time on', time)
+    .option('--until <time>', 'up to this time', time)
+    .option('--operation <name,…>', 'only these, as delete_deployment')
+    .option('--actor <id>', 'only of this key')
+    .option('--resource <id>', 'only about this thing')
+    .option('--request <id>', 'only of this request')
+    .option('--refused', 'only requests that were answered 401 or 403');
+  does<LogOptions>(log, async (context, _args, options) => {
+    const { out } = context;
+    const entries = await read(context, options);
+    if (out.json) return out.text(JSON.stringify(entries));
+    if (entries.length === 0) return out.note('Nothing.');
+    out.table(
+      [
+        { title: 'TIME' },
+        { title: 'OPERATION' },
+        { title: 'RESOURCE' },
+        { title: 'BY' },
+        { title: 'REASON', flexible: true },
+      ],
+      entries.map((entry) => {
+        const { code } = entry.http_response;
+        const operation = code === null ? entry.api.operation : `${code} ${entry.http_request.http_method}`;
+        const reason = entry.unmapped.original_audit_log.enrichments.reason ?? '';
+        return [
+          when(new Date(entry.time).toISOString()),
+          out.cell(code === null ? 'bold' : 'red', clean(operation)),
+          clean(entry.resources[0]?.uid ?? entry.http_request.url.path),
+          clean(entry.actor.user.credential_uid ?? entry.src_endpoint.ip ?? '-'),
+          clean(entry.count > 1 ? `${entry.count} times ${reason}`.trim() : reason),
+        ];
+      }),
+    );
+  });
+}
+
+async function read({ api, out }: Context, options: LogOptions): Promise<Activity[]> {
+  const { since, until, operation, actor, resource, request, refused, limit, all } = options;
+  const filter = {
+    start_time: since,
+    end_time: until,
+    operations: operation,
+    actor,
+    resource_id: resource,
+    request_id: request,
+    outcome: refused ? 'refused' : undefined,
+  };
+  const most = all ? Infinity : (limit ?? DEFAULT);
+  const entries: Activity[] = [];
+  let cursor: string | undefined;
+  do {
+    const size = Math.min(PAGE, most - entries.length);
+    const page: { items: Activity[]; cursor: string | null } = await api.get('/api/v1/audit-logs', {
+      ...filter,
+      limit: size,
+      cursor,
+    });
+    entries.push(...page.items);
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined && entries.length < most);
+  if (cursor !== undefined && limit === undefined && !out.json) out.note(`The newest ${most}; --all shows all.`);
+  return entries;
+}
+
+function addVerify(group: Command): void {
+  const command = group
+    .command('verify')
+    .description('verify an exported history: with --keys no service is asked')
+    .argument('<file>', 'as audit export wrote it; - for standard input')
+    .option('--keys <file>', 'as audit keys printed them when the installation was trusted')
+    .option('--head <head>', 'version:hash that was kept of this history, or an earlier export of it');
+  does<{ keys?: string; head?: string }>(command, async (context, [file], options) => {
+    const keys = keysOf(options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys), options.keys);
+    const expected = options.head === undefined ? undefined : headOf(options.head);
+    const input = file === '-' ? process.stdin : createReadStream(file!);
+    const lines = createInterface({ input, crlfDelay: Infinity });
+    // An error of the file ends no loop over its lines by itself.
+    const unreadable = new Promise<never>((_, reject) =>
+      input.once('error', ({ code }: NodeJS.ErrnoException) => reject(new Usage(`${file} cannot be read (${code}).`))),
+    );
+    const found = await Promise.race([verifyHistory(lines, keys, expected), unreadable]);
+    const { stream, events, signedBy, exportedAt } = found;
+    const unchecked = [...(options.keys === undefined ? [NO_KEYS] : []), ...(expected ? [] : [NO_HEAD])];
+    if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
+    else {
+      context.out.line(`${stream}: ${events} events, as ${signedBy} signed them at ${exportedAt}`);
+      for (const reason of unchecked) context.out.note(`Not checked: ${reason}`);
+    }
+    // Nobody outside of the service has said whose key it is.
+    return options.keys === undefined ? EXIT.unchecked : EXIT.ok;
+  });
+}
+
+/** As it is given, or as the last line of an export says. */
+function headOf(text: string): ExpectedHead {
+  const [, version, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
+  if (version !== undefined && hash !== undefined) return { version: Number(version), hash };
+  try {
+    const last = textOf(text).trimEnd().split('\n').at(-1) ?? '';
+    const { head } = JSON.parse(last) as { head: ExpectedHead };
+    if (Number.isSafeInteger(head.version) && typeof head.hash === 'string') return head;
+  } catch (error) {
+    if (error instanceof Usage) throw error;
+  }
+  throw new Usage(`--head must be version:hash or an export, whose last line says both, not ${text}.`);
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Usage(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+function keysOf(text: string, file = KEYS): readonly SigningKey[] {
+  try {
+    const { keys } = JSON.parse(text) as { keys: SigningKey[] };
+    if (Array.isArray(keys)) return keys;
+  } catch {
+    // Told below.
+  }
+  throw new Usage(`${file} holds no keys.`);
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { type Context, does } from '../api/context';
+import { changeLines } from '../output/deployments.show';
+import { type ListOptions, listed, listOptions, resourcesOf, whole } from '../api/lists';
+import { deploymentId, revisionId } from '../api/lookups';
+import type { Change, HistoryEntry } from '../api/records';
+import { clean, when } from '../output/text';
+
+export function addDeploymentHistory(group: Command): void {
+  const history = group
+    .command('history')
+    .description('who changed what, when and why, newest first')
+    .argument('<deployment>', 'id or name')
+    .option('--after <version>', 'leave out all up to this version', whole);
+  does<ListOptions & { after?: number }>(listOptions(history), async (context, [name], options) => {
+    const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history`;
+    const read = async (page: object) => resourcesOf(await context.api.read(path, { after: options.after, ...page }));
+    const { items, json } = await listed<HistoryEntry>(context, options, read);
+    if (context.out.json) return context.out.text(json);
+    for (const entry of items) showEntry(context, entry);
+  });
+
+  const diff = group
+    .command('diff')
+    .description('what differs between two revisions; secrets are shown as digests')
+    .argument('<deployment>', 'id or name')
+    .argument('<from>', 'id of a revision')
+    .argument('<to>', 'id of a revision');
+  does(diff, async (context, [name, from, to]) => {
+    const [a, b] = [revisionId(from!), revisionId(to!)];
+    const id = await deploymentId(context.api, name!);
+    const json = await context.api.read(`/v2/deployments/${id}/revisions/${a}/diff/${b}`);
+    if (context.out.json) return context.out.text(json);
+    const { changes } = JSON.parse(json) as { changes: Change[] };
+    if (changes.length === 0) context.out.note('They run the same.');
+    for (const line of changeLines(context, changes)) context.out.line(line.slice(2));
+  });
+}
+
+function showEntry(context: Context, entry: HistoryEntry): void {
+  const { out } = context;
+  const { version, type, time, actor, reason, changes, secrets_read: read } = entry;
+  const who = entry.actor_name || actor;
+  const by = who === null ? '' : `  by ${clean(who)}`;
+  out.line(`${out.paint('dim', when(time))}  ${String(version).padStart(3)}  ${out.paint('bold', type)}${by}`);
+  if (reason !== null) out.line(`  ${out.paint('cyan', clean(reason))}`);
+  if (read) out.line(`  read: ${read.map(clean).join(', ')}`);
+  for (const line of changeLines(context, changes)) out.line(line);
+}

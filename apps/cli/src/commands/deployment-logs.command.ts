@@ -1,0 +1,109 @@
+import { type Command, Option } from 'commander';
+import { type Context, does } from '../api/context';
+import { hasEnded } from './deployment-wait.command';
+import { Usage } from '../failure';
+import { whole } from '../api/lists';
+import { findDeployment, revisionId } from '../api/lookups';
+import type { Output, Style } from '../output/output';
+import type { Revision } from '../api/records';
+import { clean, when } from '../output/text';
+
+interface LogsOptions {
+  readonly revision?: string;
+  readonly phase: 'build' | 'deploy';
+  readonly level?: string;
+  readonly query?: string;
+  readonly limit?: number;
+  readonly follow?: boolean;
+}
+
+interface LogLine {
+  readonly timestamp: string;
+  readonly level: string;
+  readonly message: string;
+}
+
+const PAGE = 1000;
+const DEFAULT = 200;
+const LOOK_MS = 1000;
+const STYLES: Readonly<Record<string, Style>> = { ERROR: 'red', WARNING: 'yellow', DEBUG: 'dim' };
+
+export function addDeploymentLogs(group: Command): void {
+  const logs = group
+    .command('logs')
+    .description('what building or deploying a revision wrote')
+    .argument('<deployment>', 'id or name')
+    .option('--revision <id>', 'which one (default: the latest)')
+    .addOption(new Option('--phase <phase>', 'which step').choices(['build', 'deploy']).default('deploy'))
+    .addOption(new Option('--level <level>', 'of this level').choices(['DEBUG', 'INFO', 'WARNING', 'ERROR']))
+    .option('--query <text>', 'that hold this text')
+    .option('--limit <n>', `the last lines, so many (default: ${DEFAULT})`, whole)
+    .option('-f, --follow', 'go on with new lines until the revision has ended');
+  does<LogsOptions>(logs, async (context, [name], options) => {
+    const named = options.revision === undefined ? undefined : revisionId(options.revision);
+    const { id, latest_revision_id } = await findDeployment(context.api, name!);
+    const revision = named ?? latest_revision_id;
+    if (revision === null) throw new Usage(`${name} has no revision yet.`);
+    const log = new Log(context, id, revision, options);
+    return options.follow ? log.follow() : log.last(options.limit ?? DEFAULT);
+  });
+}
+
+/** The log of one step of a revision. */
+class Log {
+  constructor(
+    private readonly context: Context,
+    private readonly deploymentId: string,
+    private readonly revisionId: string,
+    private readonly options: LogsOptions,
+  ) {}
+
+  async last(most: number): Promise<void> {
+    const lines: LogLine[] = [];
+    for (let offset: string | null = null; lines.length < most;) {
+      const page = await this.page('desc', Math.min(PAGE, most - lines.length), offset);
+      lines.push(...page.logs);
+      if (page.next_offset === null) break;
+      offset = page.next_offset;
+    }
+    if (this.context.out.json) return this.context.out.text(JSON.stringify(lines.reverse()));
+    for (const line of lines.reverse()) show(this.context.out, line);
+  }
+
+  /** Prints lines as they come; as JSON, one object a line. */
+  async follow(): Promise<void> {
+    const { api, out } = this.context;
+    const path = `/v2/deployments/${this.deploymentId}/revisions/${this.revisionId}`;
+    for (let offset: string | null = null; ;) {
+      const { status } = await api.get<Revision>(path);
+      for (;;) {
+        const { logs, next_offset } = await this.page('asc', PAGE, offset);
+        for (const line of logs) {
+          if (out.json) out.text(JSON.stringify(line));
+          else show(out, line);
+        }
+        if (next_offset === null) break;
+        offset = next_offset;
+      }
+      if (hasEnded(status)) {
+        if (!out.json) out.note(`Revision ${this.revisionId}: ${status}`);
+        return;
+      }
+      await api.pause(LOOK_MS);
+    }
+  }
+
+  private async page(order: 'asc' | 'desc', limit: number, offset: string | null) {
+    const { phase, level, query } = this.options;
+    const path = `/v1/projects/${this.deploymentId}/revisions/${this.revisionId}/${phase}_logs`;
+    const body = JSON.stringify({ order, limit, offset, level, query });
+    const { text } = await this.context.api.send({ method: 'POST', path, body, repeatable: true });
+    return JSON.parse(text) as { logs: LogLine[]; next_offset: string | null };
+  }
+}
+
+function show(out: Output, { timestamp, level, message }: LogLine): void {
+  const style = STYLES[level];
+  const text = `${level.padEnd(7)}  ${clean(message)}`;
+  out.line(`${out.paint('dim', when(timestamp))}  ${style ? out.paint(style, text) : text}`);
+}

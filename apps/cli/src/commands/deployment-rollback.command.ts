@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { does } from '../api/context';
+import { reasonHeader, show, showRolledOut } from '../api/deployment-answers';
+import { changeLines } from '../output/deployments.show';
+import { EXIT, Failure } from '../failure';
+import { findDeployment, MASKED, revisionId } from '../api/lookups';
+import type { Api } from '../api/api';
+import type { Change, Deployment, Page, Revision } from '../api/records';
+
+interface RollbackOptions {
+  readonly reason?: string;
+  readonly dryRun?: boolean;
+  readonly wait?: boolean;
+}
+
+export function addRollback(group: Command): void {
+  const rollback = group
+    .command('rollback')
+    .description('run an earlier revision again, by default the one deployed before')
+    .argument('<deployment>', 'id or name')
+    .argument('[revision]', 'id of the revision to go back to')
+    .option('--reason <text>', 'why, for the history')
+    .option('--dry-run', 'show what would change, change nothing')
+    .option('--wait', 'wait until it is deployed');
+  does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, wait }) => {
+    const { api, out } = context;
+    const named = revision === undefined ? undefined : revisionId(revision);
+    const deployment = await findDeployment(api, name!);
+    const { id, active_revision_id, latest_revision_id } = deployment;
+    const target = named ?? (await deployedBefore(api, deployment));
+    const present = active_revision_id ?? latest_revision_id;
+    if (!out.json && present !== null) {
+      const path = `/v2/deployments/${id}/revisions/${present}/diff/${target}`;
+      const { changes } = await api.get<{ changes: Change[] }>(path);
+      out.note(`Going back from ${present} to ${target} changes ${changes.length === 0 ? 'nothing' : 'this'}:`);
+      for (const line of changeLines(context, changes)) out.note(line);
+    }
+    const path = `/v2/deployments/${id}/revisions/${target}`;
+    if (dryRun) return show(context, await api.send({ method: 'GET', path: `/v2/deployments/${id}`, query: MASKED }));
+    const headers = reasonHeader(reason);
+    const answer = await api.command({ method: 'POST', path: `${path}/redeploy`, body: '{}', headers });
+    const { latest_revision_id: made } = JSON.parse(answer.text) as Deployment;
+    if (wait && made !== null) return showRolledOut(context, id, made);
+    show(context, answer);
+  });
+}
+
+/** The newest revision that was deployed before the active one. @throws Failure when there is none */
+async function deployedBefore(api: Api, { id, name, active_revision_id: active }: Deployment): Promise<string> {
+  let passed = active === null;
+  for (let offset = 0; ;) {
+    const query = { status: 'DEPLOYED', limit: 100, offset };
+    const page = await api.get<Page<Revision>>(`/v2/deployments/${id}/revisions`, query);
+    for (const revision of page.resources) {
+      if (passed) return revision.id;
+      passed = revision.id === active;
+    }
+    if (page.resources.length === 0) {
+      throw new Failure(`No revision of ${name} was deployed before the present one.`, EXIT.failed);
+    }
+    offset = page.offset;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { type Context, does } from '../api/context';
+import { EXIT, Failure, Usage } from '../failure';
+import { findDeployment, revisionId } from '../api/lookups';
+import type { Revision } from '../api/records';
+
+/** Milliseconds that a wait lasts when the user does not say. */
+const PATIENCE_MS = 600_000;
+/** Seconds that one request is held back. */
+const HOLD_S = 25;
+const ENDED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED'];
+
+export function hasEnded(status: string): boolean {
+  return ENDED.includes(status);
+}
+
+export function addWait(group: Command): void {
+  const wait = group
+    .command('wait')
+    .description(
+      'wait until a revision is deployed (exit code 0), has failed (1) or --timeout is over (3; 600 seconds)',
+    )
+    .argument('<deployment>', 'id or name')
+    .option('--revision <id>', 'which one (default: the latest)');
+  does<{ revision?: string }>(wait, async (context, [name], options) => {
+    const named = options.revision === undefined ? undefined : revisionId(options.revision);
+    const { id, latest_revision_id } = await findDeployment(context.api, name!);
+    const wanted = named ?? latest_revision_id;
+    if (wanted === null) throw new Usage(`${name} has no revision to wait for.`);
+    const revision = await waitForRollout(context, id, wanted);
+    if (context.out.json) context.out.text(JSON.stringify(revision));
+    return exitCodeOf(revision.status);
+  });
+}
+
+/** Waits until a revision has ended and tells how it goes. @throws Failure when that takes too long */
+export async function waitForRollout(context: Context, deploymentId: string, id: string): Promise<Revision> {
+  const { api, out } = context;
+  const path = `/v2/deployments/${deploymentId}/revisions/${id}`;
+  const patience = context.timeoutMs ?? PATIENCE_MS;
+  const deadline = Date.now() + patience;
+  let told: string | undefined;
+  const late = () => new Failure(`Revision ${id} is ${told} after ${patience / 1000} s.`, EXIT.timeout);
+  for (let hold = 0; ; hold = Math.min(HOLD_S, Math.ceil((deadline - Date.now()) / 1000))) {
+    const call = { method: 'GET', path: `${path}/wait`, query: { timeout: hold }, patience: hold * 1000 };
+    const { text } = await api.send(call).catch((error: unknown) => {
+      // A service that is slow to say that nothing has changed.
+      const isLate = error instanceof Failure && error.exitCode === EXIT.timeout && Date.now() >= deadline;
+      throw told !== undefined && isLate ? late() : error;
+    });
+    const revision = JSON.parse(text) as Revision;
+    const { status } = revision;
+    if (status !== told && !out.json) out.note(`Revision ${id}: ${status}`);
+    told = status;
+    if (hasEnded(status)) return revision;
+    if (Date.now() >= deadline) throw late();
+  }
+}
+
+export function exitCodeOf(status: string): number {
+  return status === 'DEPLOYED' ? EXIT.ok : EXIT.failed;
+}

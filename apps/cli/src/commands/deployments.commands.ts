@@ -1,0 +1,145 @@
+import type { Command } from 'commander';
+import type { Call } from '../api/api';
+import { assigned } from '../assignments';
+import { bodyFile } from '../upload/body-file';
+import { checkMembers } from '../body-members';
+import { confirm } from '../output/confirm';
+import { type Context, does } from '../api/context';
+import { addDeploymentLogs } from './deployment-logs.command';
+import { addRollback } from './deployment-rollback.command';
+import { reasonHeader, show, showRolledOut } from '../api/deployment-answers';
+import { addDeploymentHistory } from './deployment-history.commands';
+import { addWait } from './deployment-wait.command';
+import { showDeployments } from '../output/deployments.show';
+import { Usage } from '../failure';
+import { type ListOptions, collect, listed, listOptions, oneOf, resourcesOf, time, whole } from '../api/lists';
+import { deploymentId, MASKED } from '../api/lookups';
+import type { Deployment } from '../api/records';
+
+const STATUSES = ['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN'];
+
+interface GetOptions {
+  readonly at?: string;
+  readonly atVersion?: number;
+  readonly showSecrets?: boolean;
+}
+
+interface WriteOptions {
+  readonly file?: string;
+  readonly set?: string[];
+  readonly reason?: string;
+  readonly dryRun?: boolean;
+  readonly ifMatch?: string;
+  readonly wait?: boolean;
+}
+
+export function addDeployments(all: Command): void {
+  const group = all.command('deployments').alias('deployment').description('create, change and watch deployments');
+  addReading(group);
+  addWriting(group);
+  addRollback(group);
+  addDeploymentHistory(group);
+  addWait(group);
+  addDeploymentLogs(group);
+}
+
+function addReading(group: Command): void {
+  const list = group
+    .command('list')
+    .alias('ls')
+    .description('list deployments')
+    .option('--name <text>', 'whose name holds this text')
+    .option('--status <status>', 'of this status, such as READY', oneOf(STATUSES));
+  does<ListOptions & { name?: string; status?: string }>(listOptions(list), async (context, _args, options) => {
+    const filter = { name_contains: options.name, status: options.status };
+    const read = async (page: object) => resourcesOf(await context.api.read('/v2/deployments', { ...filter, ...page }));
+    const { items, json } = await listed<Deployment>(context, options, read);
+    if (context.out.json) context.out.text(json);
+    else showDeployments(context, items);
+  });
+
+  const get = group
+    .command('get')
+    .description('show one deployment')
+    .argument('<deployment>', 'id or name')
+    .option('--at <time>', 'as it was at this time', time)
+    .option('--at-version <n>', 'as it was at this version', whole)
+    .option('--show-secrets', 'with the values of its secrets in --json, if the key may see them');
+  does<GetOptions>(get, async (context, [name], { at, atVersion, showSecrets }) => {
+    const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
+    const past = { at, version: atVersion };
+    const query = at || atVersion || showSecrets ? past : MASKED;
+    show(context, await context.api.send({ method: 'GET', path, query }));
+  });
+}
+
+function addWriting(group: Command): void {
+  const create = writing(group.command('create').description('create a deployment from a JSON file'))
+    .requiredOption('-f, --file <file>', 'JSON; - reads standard input')
+    .option('--wait', 'wait until its first revision is deployed');
+  does<WriteOptions>(create, (context, _args, options) =>
+    write(context, { method: 'POST', path: '/v2/deployments', body: bodyFile(options.file!) }, options),
+  );
+
+  const patch = writing(group.command('patch').description('change a deployment'))
+    .argument('<deployment>', 'id or name')
+    .option('-f, --file <file>', 'JSON; - reads standard input')
+    .option('--set <member=value>', 'one member, repeatable; the value is JSON or else text', collect)
+    .option('--if-match <edition>', 'only when this is its edition')
+    .option('--wait', 'wait until the new revision is deployed')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ fairlead deployments patch support-agent --set source_revision_config.image_uri=registry.example.com/agent:2
+  $ fairlead deployments patch support-agent --set source_config.resource_spec.cpu=2 --dry-run
+  $ fairlead deployments patch support-agent -f changes.json --reason 'release 2' --wait`,
+    );
+  does<WriteOptions>(patch, async (context, [name], options) => {
+    const { file, set } = options;
+    if ((file === undefined) === (set === undefined)) throw new Usage('Give the changes with either --file or --set.');
+    const body = file === undefined ? JSON.stringify(assigned(set!)) : bodyFile(file);
+    await checkMembers(context.api, body, set === undefined ? file! : '--set');
+    const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
+    const { headers } = await context.api.send({ method: 'GET', path, query: MASKED });
+    return write(context, { method: 'PATCH', path, body }, options, headers.etag);
+  });
+
+  const remove = group
+    .command('delete')
+    .description('delete a deployment')
+    .argument('<deployment>', 'id or name')
+    .option('--yes', 'do not ask')
+    .option('--delete-tracing-project', 'and the tracing project of its name');
+  does<{ yes?: boolean; deleteTracingProject?: boolean }>(remove, async (context, [name], options) => {
+    const id = await deploymentId(context.api, name!);
+    await confirm(context, `Deleting deployment ${name} ends what it runs.`, options.yes);
+    const query = { delete_tracing_project: options.deleteTracingProject };
+    await context.api.command({ method: 'DELETE', path: `/v2/deployments/${id}`, query });
+    if (!context.out.json) context.out.line(`Deleted ${name}.`);
+  });
+}
+
+function writing(command: Command): Command {
+  return command
+    .option('--reason <text>', 'why, for the history')
+    .option('--dry-run', 'show what it would be, change nothing');
+}
+
+/** Sends the change and shows what came of it; `before` is the edition that it starts from. */
+async function write(context: Context, call: Call, options: WriteOptions, before?: string): Promise<number | void> {
+  const { reason, dryRun, ifMatch } = options;
+  const headers = { ...reasonHeader(reason), ...(ifMatch && { 'if-match': etagOf(ifMatch) }) };
+  const answer = await context.api.command({ ...call, headers, query: { dry_run: dryRun } });
+  const { id, latest_revision_id } = JSON.parse(answer.text) as Deployment;
+  if (dryRun && !context.out.json) context.out.note('Nothing was changed; this is what it would be:');
+  else if (before !== undefined && answer.headers.etag === before && !context.out.json) {
+    context.out.note('Nothing has changed: the deployment was like this already.');
+  }
+  if (!options.wait || dryRun || latest_revision_id === null) return show(context, answer);
+  return showRolledOut(context, id, latest_revision_id);
+}
+
+function etagOf(edition: string): string {
+  return /^\d+$/.test(edition) ? `"${edition}"` : edition;
+}

@@ -1,0 +1,160 @@
+import type { Command } from 'commander';
+import {
+  type Comparison,
+  EXPERIMENT_COLUMNS,
+  experimentRows,
+  keyTable,
+  regressed,
+  rowCells,
+} from '../output/comparison';
+import { type Context, does } from '../api/context';
+import { waitForRows } from '../upload/experiment-wait';
+import { EXIT, Usage } from '../failure';
+import { GATE_HELP, gateLimits } from '../upload/gate';
+import { collect } from '../api/lists';
+import { findExperiment } from '../api/lookups';
+import type { Session } from '../api/records';
+import { clean, fit, score, width } from '../output/text';
+
+/** Which experiments to compare, and how. */
+export interface CompareOptions {
+  readonly baseline?: string;
+  readonly score?: string[];
+  readonly lowerIsBetter?: string[];
+  readonly higherIsBetter?: string[];
+}
+
+interface GateOptions {
+  readonly rows: number;
+  readonly gate?: string[];
+  readonly failOnRegression?: boolean;
+  readonly allowSignificantRegressions?: boolean;
+}
+
+interface Verdict {
+  readonly pass: boolean;
+  readonly reasons: readonly string[];
+}
+
+const MOST_ROWS = 100;
+
+export function addCompare(group: Command): void {
+  const compare = compareOptions(group.command('compare'))
+    .description('compare experiments on the same dataset, row by row; the first one is the baseline')
+    .option('--rows <n>', 'show so many of the worst regressions', rowCount, 5)
+    .option('--gate <limit>', 'fail (exit code 1) when this is not kept, repeatable', collect)
+    .option('--fail-on-regression', 'fail when any score is significantly worse')
+    .option('--allow-significant-regressions', 'hold the experiments to the limits of --gate only')
+    .addHelpText(
+      'after',
+      `${GATE_HELP}
+
+Examples:
+  $ fairlead experiments compare model-a model-b
+  $ fairlead experiments compare model-a model-b --gate 'correct>=-0.02' --gate 'error_rate<=1%'
+  $ fairlead experiments compare model-a model-b --lower-is-better cost --gate 'cost<=0.01' --json`,
+    );
+  does<CompareOptions & GateOptions>(compare, async (context, [names], options) => {
+    const { dataset, query, sessions } = await compared(context, names as unknown as string[], options);
+    for (const { id, run_count } of sessions) if (run_count === null) await waitForRows(context, id);
+    const path = `/api/v1/datasets/${dataset}/compare`;
+    const json = await context.api.read(path, { ...query, limit: options.rows });
+    const comparison = JSON.parse(json) as Comparison;
+    const gated = options.gate !== undefined || options.failOnRegression;
+    const verdict = gated ? await pass(context, path, comparison, options) : undefined;
+    if (!context.out.json) {
+      showComparison(context, comparison);
+      if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict);
+    } else context.out.text(verdict ? `{"comparison":${json.trim()},"gate":${verdict.trim()}}` : json);
+    return !verdict || (JSON.parse(verdict) as Verdict).pass ? EXIT.ok : EXIT.failed;
+  });
+}
+
+export function compareOptions(command: Command): Command {
+  return command
+    .argument('<experiments...>', 'ids or names, two or more')
+    .option('--baseline <id|name>', 'what the others are measured against (default: the first)')
+    .option('--score <key>', 'compare this score, repeatable (default: all)', collect)
+    .option('--lower-is-better <key>', 'repeatable', collect)
+    .option('--higher-is-better <key>', 'repeatable', collect);
+}
+
+/** The experiments that were named, their dataset, and the query that compares them. */
+export async function compared(context: Context, names: readonly string[], options: CompareOptions) {
+  const all = options.baseline === undefined ? names : [options.baseline, ...names];
+  const found = await Promise.all([...new Set(all)].map((name) => findExperiment(context.api, name)));
+  const sessions = [...new Map(found.map((session) => [session.id, session])).values()];
+  const [baseline] = sessions as [Session, ...Session[]];
+  if (sessions.length < 2) throw new Usage('Name two experiments at least.');
+  const { reference_dataset_id: dataset } = baseline;
+  if (dataset === null) throw new Usage(`${baseline.name} was not run on a dataset, so it cannot be compared.`);
+  const other = sessions.find(({ reference_dataset_id }) => reference_dataset_id !== dataset);
+  if (other) throw new Usage(`${baseline.name} and ${other.name} were run on different datasets.`);
+  const query = {
+    experiments: sessions.map(({ id }) => id).join(','),
+    baseline: baseline.id,
+    key: options.score,
+    lower_is_better: options.lowerIsBetter?.join(','),
+    higher_is_better: options.higherIsBetter?.join(','),
+  };
+  return { dataset, query, sessions };
+}
+
+/** The gate's answer as JSON. */
+async function pass(
+  { api }: Context,
+  path: string,
+  { baseline, experiments, keys }: Comparison,
+  options: CompareOptions & GateOptions,
+): Promise<string> {
+  const lower = keys.filter(({ direction }) => direction === 'lower is better').map(({ key }) => key);
+  const body = JSON.stringify({
+    baseline,
+    experiments: experiments.map(({ id }) => id).filter((id) => id !== baseline),
+    lower_is_better: options.lowerIsBetter,
+    higher_is_better: options.higherIsBetter,
+    allow_significant_regressions: options.allowSignificantRegressions,
+    ...gateLimits(options.gate ?? [], new Set(lower)),
+  });
+  return (await api.send({ method: 'POST', path: `${path}/gate`, body, repeatable: true })).text;
+}
+
+function showComparison(context: Context, comparison: Comparison): void {
+  const { out } = context;
+  out.table(EXPERIMENT_COLUMNS, experimentRows(comparison, out.cell));
+  out.line();
+  const { columns, rows } = keyTable(comparison, out.cell, out.columns);
+  if (rows.length === 0) out.line('No scores to compare.');
+  else out.table(columns, rows);
+  showRegressions(context, comparison);
+  for (const { message } of comparison.warnings) out.warn(clean(message));
+}
+
+function showRegressions({ out }: Context, comparison: Comparison): void {
+  const rows = regressed(comparison);
+  if (rows.length === 0) return;
+  const columns = Math.min(out.columns, 160);
+  out.line(`\n${out.paint('bold', 'Worst regressions')}`);
+  for (const row of rows) {
+    const text = fit(clean(row.inputs_preview ?? '-'), columns - 8);
+    out.line(`${score(row.regression).padEnd(6)}  ${text}  ${out.paint('dim', row.example_id)}`);
+    const cells = rowCells(comparison, row);
+    const widest = Math.max(...cells.map(([name]) => width(name)));
+    for (const [name, came, scores] of cells) {
+      const space = ' '.repeat(widest - width(name));
+      const shown = fit(came, Math.max(20, columns - widest - width(scores) - 12));
+      out.line(`        ${out.paint('dim', name)}${space}  ${shown}  ${scores}`.trimEnd());
+    }
+  }
+}
+
+function showVerdict({ out }: Context, { pass: passed, reasons }: Verdict): void {
+  out.line(`\n${passed ? out.paint('green', 'Gate passed.') : out.paint('red', 'Gate failed:')}`);
+  for (const reason of reasons) out.line(`  ${clean(reason)}`);
+}
+
+function rowCount(text: string): number {
+  const rows = /^\d+$/.test(text) ? Number(text) : MOST_ROWS + 1;
+  if (rows <= MOST_ROWS) return rows;
+  throw new Usage(`--rows is a whole number from 0 to ${MOST_ROWS}.`);
+}

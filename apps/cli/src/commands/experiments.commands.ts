@@ -1,0 +1,63 @@
+import { type Command, Option } from 'commander';
+import { does } from '../api/context';
+import { addCompare, compared, type CompareOptions, compareOptions } from './experiment-compare.command';
+import { addUpload } from './experiment-upload.command';
+import { showExperiment, showExperiments } from '../output/experiments.show';
+import { type ListOptions, listed, listOptions } from '../api/lists';
+import { findDataset, findExperiment } from '../api/lookups';
+import type { Session } from '../api/records';
+import { save } from '../upload/saved';
+
+export function addExperiments(all: Command): void {
+  const group = all
+    .command('experiments')
+    .alias('experiment')
+    .description('upload experiments that were run elsewhere, and compare them');
+  addUpload(group);
+  addList(group);
+  const get = group.command('get').description('show one experiment').argument('<experiment>', 'id or name');
+  does(get, async (context, [name]) => {
+    const { id } = await findExperiment(context.api, name!);
+    const json = await context.api.read(`/api/v1/sessions/${id}`);
+    if (context.out.json) context.out.text(json);
+    else showExperiment(context, JSON.parse(json) as Session, undefined);
+  });
+  addCompare(group);
+  addExport(group);
+}
+
+function addList(group: Command): void {
+  const list = group
+    .command('list')
+    .alias('ls')
+    .description('list experiments, the newest first')
+    .option('--name <text>', 'whose name holds this text')
+    .option('--dataset <id|name>', 'on this dataset');
+  does<ListOptions & { name?: string; dataset?: string }>(listOptions(list), async (context, _args, options) => {
+    const { api, out } = context;
+    const dataset = options.dataset === undefined ? undefined : (await findDataset(api, options.dataset)).id;
+    const filter = { name_contains: options.name, reference_dataset: dataset, reference_free: false };
+    const read = (page: object) => api.read('/api/v1/sessions', { ...filter, ...page });
+    const { items, json } = await listed<Session>(context, options, read);
+    if (out.json) out.text(json);
+    else showExperiments(context, items);
+  });
+}
+
+interface ExportOptions extends CompareOptions {
+  readonly format: 'csv' | 'jsonl';
+  readonly output?: string;
+}
+
+function addExport(group: Command): void {
+  const command = compareOptions(group.command('export'))
+    .description('all rows of a comparison with their whole texts, the worst regression first')
+    .addOption(new Option('--format <format>', 'of the rows').choices(['csv', 'jsonl']).default('csv'))
+    .option('-o, --output <file>', 'where to (default: standard output)');
+  does<ExportOptions>(command, async (context, [names], options) => {
+    const { dataset, query } = await compared(context, names as unknown as string[], options);
+    const path = `/api/v1/datasets/${dataset}/compare/export`;
+    const rows = await context.api.open({ method: 'GET', path, query: { ...query, format: options.format } });
+    await save(context, rows, options.output);
+  });
+}

@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import { confirm } from '../output/confirm';
+import { type Context, does } from '../api/context';
+import { Usage } from '../failure';
+import { profileFile, writeProfile } from '../api/profile';
+import type { ApiKey } from '../api/records';
+import { clean, when } from '../output/text';
+import { time } from '../api/lists';
+
+interface CreateOptions {
+  readonly description?: string;
+  readonly scopes?: string;
+  readonly expiresAt?: string;
+  readonly organization?: boolean;
+}
+
+export function addKeys(all: Command): void {
+  const group = all.command('key').alias('keys').description('API keys');
+  const whoami = group.command('whoami').description('show the key in use');
+  does(whoami, async (context) => {
+    const json = await context.api.read('/api/v1/api-key/current');
+    if (context.out.json) context.out.text(json);
+    else showKey(context, JSON.parse(json) as ApiKey);
+  });
+  addCreate(group);
+  const list = group.command('list').alias('ls').description('list keys');
+  does(list, async (context) => {
+    const json = await context.api.read('/api/v1/api-key');
+    if (context.out.json) context.out.text(json);
+    else showKeys(context, JSON.parse(json) as ApiKey[]);
+  });
+  const revoke = group
+    .command('revoke')
+    .description('make a key useless, at once and for ever')
+    .argument('<id>', 'as key list shows it')
+    .option('--yes', 'do not ask');
+  does<{ yes?: boolean }>(revoke, async (context, [id], { yes }) => {
+    await confirm(context, `Whoever uses key ${id} will be refused.`, yes);
+    const { text } = await context.api.send({ method: 'DELETE', path: `/api/v1/api-key/${encodeURIComponent(id!)}` });
+    if (context.out.json) context.out.text(text);
+    else context.out.line(`Revoked ${(JSON.parse(text) as ApiKey).short_key}`);
+  });
+  const save = group
+    .command('save')
+    .description('keep the address, key and workspace in use, for later commands')
+    .addHelpText(
+      'after',
+      `
+They are kept in ${profileFile(process.env)}, which only you can read.
+
+Example:
+  $ fairlead key save --url https://fairlead.example.com --key "$KEY"`,
+    );
+  does(save, async (context) => {
+    const { url, key, workspace } = context.api.connection;
+    const { short_key } = await context.api.get<ApiKey>('/api/v1/api-key/current');
+    const file = writeProfile(process.env, { url, key, workspace });
+    if (context.out.json) context.out.text(JSON.stringify({ file, url, workspace: workspace ?? null }));
+    else context.out.line(`Kept ${short_key} for ${url} in ${file}`);
+  });
+}
+
+function addCreate(group: Command): void {
+  const create = group
+    .command('create')
+    .description('make a key; it is shown once')
+    .option('--description <text>', 'what it is for')
+    .option('--scopes <scope,…>', 'read, write, admin, secrets:read, tokens:read (default: read,write)')
+    .option('--expires-at <time>', 'when it ends', time)
+    .option('--organization', 'for every workspace of the organisation');
+  does<CreateOptions>(create, async (context, _args, { description, scopes, expiresAt, organization }) => {
+    const list = scopes?.split(',').map((scope) => scope.trim());
+    if (list?.includes('')) throw new Usage('--scopes takes names separated by commas.');
+    const body = JSON.stringify({ description, scopes: list, expires_at: expiresAt, organization });
+    const { text } = await context.api.send({ method: 'POST', path: '/api/v1/api-key', body });
+    if (context.out.json) return context.out.text(text);
+    const made = JSON.parse(text) as ApiKey & { key: string };
+    context.out.note(`Made key ${made.id} (${made.scopes.join(', ')}). It is shown only now:`);
+    context.out.line(made.key);
+  });
+}
+
+function showKey({ out }: Context, key: ApiKey): void {
+  out.facts([
+    ['key', key.short_key],
+    ['id', key.id],
+    ['description', clean(key.description)],
+    ['scopes', key.scopes.join(', ')],
+    ['workspace', key.tenant_id ?? '-'],
+    ['expires', key.expires_at === null ? 'never' : when(key.expires_at)],
+  ]);
+}
+
+function showKeys({ out }: Context, keys: readonly ApiKey[]): void {
+  out.table(
+    [
+      { title: 'KEY' },
+      { title: 'DESCRIPTION', flexible: true },
+      { title: 'SCOPES', flexible: true },
+      { title: 'CREATED' },
+      { title: 'EXPIRES' },
+      { title: 'ID' },
+    ],
+    keys.map((key) => [
+      out.cell('bold', key.short_key),
+      clean(key.description),
+      key.scopes.join(', ') + (key.organization ? ' (organisation)' : ''),
+      when(key.created_at),
+      key.expires_at === null ? 'never' : when(key.expires_at),
+      key.id,
+    ]),
+  );
+}

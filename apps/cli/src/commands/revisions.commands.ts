@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { does } from '../api/context';
+import { reasonHeader } from '../api/deployment-answers';
+import { showRevisions } from '../output/deployments.show';
+import { type ListOptions, listed, listOptions, resourcesOf, someOf } from '../api/lists';
+import { deploymentId, findDeployment, revisionId } from '../api/lookups';
+import type { Revision } from '../api/records';
+
+const STATUSES = [
+  ...['CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'],
+  ...['CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED', 'UNKNOWN'],
+];
+
+export function addRevisions(all: Command): void {
+  const group = all.command('revisions').alias('revision').description('what a deployment ran and runs');
+  const list = group
+    .command('list')
+    .alias('ls')
+    .description('list revisions, the newest first')
+    .argument('<deployment>', 'id or name')
+    .option('--status <status,…>', 'of any of these statuses, such as DEPLOYED', someOf(STATUSES));
+  does<ListOptions & { status?: string }>(listOptions(list), async (context, [name], options) => {
+    const { id, active_revision_id } = await findDeployment(context.api, name!);
+    const read = async (page: object) =>
+      resourcesOf(await context.api.read(`/v2/deployments/${id}/revisions`, { status: options.status, ...page }));
+    const { items, json } = await listed<Revision>(context, options, read);
+    if (context.out.json) context.out.text(json);
+    else if (items.length === 0) context.out.note('No revisions.');
+    else showRevisions(context, items, active_revision_id);
+  });
+
+  const interrupt = group
+    .command('interrupt')
+    .description('end a revision that waits or is being rolled out')
+    .argument('<deployment>', 'id or name')
+    .argument('<revision>', 'its id')
+    .option('--reason <text>', 'why, for the history');
+  does<{ reason?: string }>(interrupt, async (context, [name, revision], { reason }) => {
+    const which = revisionId(revision!);
+    const path = `/v2/deployments/${await deploymentId(context.api, name!)}/revisions/${which}/interrupt`;
+    const headers = reasonHeader(reason);
+    const { text } = await context.api.command({ method: 'POST', path, body: '{}', headers });
+    if (context.out.json) context.out.text(text);
+    else context.out.line(`Revision ${revision}: ${(JSON.parse(text) as Revision).status}`);
+  });
+}

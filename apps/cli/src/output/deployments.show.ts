@@ -1,0 +1,97 @@
+import type { Context } from '../api/context';
+import type { Output, Style } from './output';
+import type { Change, Deployment, Revision } from '../api/records';
+import type { Cell } from './table';
+import { brief, clean, when } from './text';
+
+const STYLES: Readonly<Record<string, Style>> = {
+  READY: 'green',
+  DEPLOYED: 'green',
+  AWAITING_DELETE: 'yellow',
+  SKIPPED: 'dim',
+  INTERRUPTED: 'yellow',
+};
+
+export function status(out: Output, text: string): Cell {
+  return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), text);
+}
+
+export function showDeployments({ out }: Context, deployments: readonly Deployment[]): void {
+  if (deployments.length === 0) return out.note('No deployments.');
+  out.table(
+    [
+      { title: 'NAME', flexible: true },
+      { title: 'STATUS' },
+      { title: 'SOURCE' },
+      { title: 'RUNS', flexible: 'at its beginning' },
+      { title: 'UPDATED' },
+      { title: 'ID' },
+    ],
+    deployments.map((deployment) => [
+      out.cell('bold', clean(deployment.name)),
+      status(out, deployment.status),
+      deployment.source,
+      brief(artefact(deployment.source_revision_config)),
+      when(deployment.updated_at),
+      deployment.id,
+    ]),
+  );
+}
+
+/** One deployment as lines; `etag` is its edition. */
+export function showDeployment({ out }: Context, deployment: Deployment, etag: string | undefined): void {
+  const { source_config, source_revision_config, latest_revision_id: latest, active_revision_id: active } = deployment;
+  out.facts([
+    ['name', out.paint('bold', clean(deployment.name))],
+    ['id', deployment.id],
+    ['status', deployment.status],
+    ['edition', etag?.replaceAll('"', '')],
+    ['source', deployment.source],
+    ...members({ ...source_config, ...source_revision_config }),
+    ['secrets', deployment.secrets.map(({ name }) => clean(name)).join(', ') || undefined],
+    ['latest revision', latest ?? '-'],
+    ['active revision', active === latest && active ? 'the latest' : (active ?? '-')],
+    ['created', when(deployment.created_at)],
+    ['updated', when(deployment.updated_at)],
+  ]);
+}
+
+export function showRevisions({ out }: Context, revisions: readonly Revision[], active: string | null): void {
+  out.table(
+    [
+      { title: 'ID' },
+      { title: 'STATUS' },
+      { title: '' },
+      { title: 'RUNS', flexible: 'at its beginning' },
+      { title: 'CREATED' },
+      { title: 'UPDATED' },
+    ],
+    revisions.map(({ id, status: text, source_revision_config, created_at, updated_at }) => [
+      id,
+      status(out, text),
+      id === active ? out.cell('bold', 'active') : '',
+      brief(artefact(source_revision_config)),
+      when(created_at),
+      when(updated_at),
+    ]),
+  );
+}
+
+/** Lines that say what differs, member by member. */
+export function changeLines({ out }: Context, changes: readonly Change[]): string[] {
+  return changes.flatMap(({ member, before, after }) => [
+    `  ${clean(member)}`,
+    ...(before === null ? [] : [out.paint('red', `    - ${brief(before)}`)]),
+    ...(after === null ? [] : [out.paint('green', `    + ${brief(after)}`)]),
+  ]);
+}
+
+function members(config: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
+  return Object.entries(config)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [name.replaceAll('_', ' '), brief(value)] as const);
+}
+
+function artefact({ image_uri, repo_ref, source_tarball_path }: Readonly<Record<string, unknown>>): unknown {
+  return image_uri ?? repo_ref ?? source_tarball_path;
+}

@@ -1,0 +1,60 @@
+import type { Context } from '../api/context';
+import type { Session, Statistics } from '../api/records';
+import { clean, counted, percent, score, seconds, when } from './text';
+
+const SHOWN_SCORES = 3;
+
+/** One experiment with its statistics, as lines. */
+export function showExperiment({ out }: Context, session: Session, dataset: string | undefined): void {
+  const { run_count: runs } = session;
+  out.facts([
+    ['experiment', out.paint('bold', clean(session.name))],
+    ['id', session.id],
+    ['dataset', dataset && clean(dataset)],
+    ['dataset id', session.reference_dataset_id ?? '-'],
+    ['started', when(session.start_time)],
+    ['rows', runs === null ? 'being stored' : `${runs}, ${percent(session.error_rate)} with errors`],
+    ...(runs === null
+      ? []
+      : ([['latency', `p50 ${seconds(session.latency_p50)}, p99 ${seconds(session.latency_p99)}`]] as const)),
+    ...Object.entries(session.feedback_stats ?? {}).map(
+      ([key, statistics]) => [clean(key), summary(statistics)] as const,
+    ),
+  ]);
+}
+
+export function showExperiments({ out }: Context, sessions: readonly Session[]): void {
+  if (sessions.length === 0) return out.note('No experiments.');
+  out.table(
+    [
+      { title: 'NAME', flexible: true },
+      { title: 'STARTED' },
+      { title: 'ROWS', right: true },
+      { title: 'ERRORS', right: true },
+      { title: 'P50', right: true },
+      { title: 'SCORES', flexible: true },
+      { title: 'ID' },
+    ],
+    sessions.map((session) => [
+      out.cell('bold', clean(session.name)),
+      when(session.start_time),
+      session.run_count === null ? '…' : String(session.run_count),
+      percent(session.error_rate),
+      seconds(session.latency_p50),
+      scores(session),
+      session.id,
+    ]),
+  );
+}
+
+function summary({ n, avg, values }: Statistics): string {
+  const texts = Object.entries(values ?? {}).map(([value, count]) => `${clean(value)} ${count}`);
+  const shown = avg === null ? texts.slice(0, SHOWN_SCORES).join(', ') : score(avg);
+  return `${shown || '-'} (${counted(n, 'row')})`;
+}
+
+function scores({ feedback_stats }: Session): string {
+  const scored = Object.entries(feedback_stats ?? {}).filter(([, { avg }]) => avg !== null);
+  const shown = scored.slice(0, SHOWN_SCORES).map(([key, { avg }]) => `${clean(key)} ${score(avg)}`);
+  return shown.join(', ') + (scored.length > SHOWN_SCORES ? ', …' : '');
+}

@@ -1,0 +1,73 @@
+import { Usage } from '../failure';
+
+/** What the service's gate takes beside the experiments. */
+export interface Limits {
+  keys: Record<string, { min_mean?: number; max_mean?: number; max_drop?: number; max_worse?: number }>;
+  max_error_rate?: number;
+  max_missing?: number;
+  max_latency_p50_increase?: number;
+  max_latency_p99_increase?: number;
+}
+
+const LIMIT = /^(.+?)\s*(>=|<=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(\s*%)?$/is;
+const OF_KEY = /^(mean|worse|difference)\((.+)\)$/s;
+const WHOLE = {
+  error_rate: 'max_error_rate',
+  missing: 'max_missing',
+  latency_p50: 'max_latency_p50_increase',
+  latency_p99: 'max_latency_p99_increase',
+} as const;
+
+export const GATE_HELP = `
+Limits of --gate:
+  KEY>=-0.02           the mean may fall by 0.02 at most; KEY<=0.02 for a key of which lower is better
+  difference(KEY)>=…   the same, for a key that is named like one of the words below
+  mean(KEY)>=0.8       the mean itself; also <=
+  worse(KEY)<=3        so many rows may be worse
+  error_rate<=1%       share of runs that failed
+  missing<=0           rows that only the baseline has
+  latency_p50<=0.5     seconds slower than the baseline; also latency_p99
+A significant regression of any key fails the gate unless --allow-significant-regressions is given.`;
+
+/**
+ * The limits that expressions such as `correct>=-0.02` describe.
+ * @param lowerIsBetter the keys of which lower is better
+ * @throws Usage
+ */
+export function gateLimits(expressions: readonly string[], lowerIsBetter: ReadonlySet<string>): Limits {
+  const limits: Limits = { keys: {} };
+  for (const expression of expressions) {
+    const [, subject, operator, number, percent] = LIMIT.exec(expression.trim()) ?? [];
+    if (!subject || !operator) throw new Usage(`--gate ${expression}: write a limit such as correct>=-0.02.`);
+    const value = Number(number) / (percent ? 100 : 1);
+    const whole = Object.hasOwn(WHOLE, subject) ? WHOLE[subject as keyof typeof WHOLE] : undefined;
+    if (whole) {
+      most(operator, expression);
+      limits[whole] = value;
+      continue;
+    }
+    const [, what = 'difference', key = subject] = OF_KEY.exec(subject) ?? [];
+    const ofKey = Object.hasOwn(limits.keys, key) ? limits.keys[key]! : {};
+    Object.defineProperty(limits.keys, key, { value: ofKey, enumerable: true, configurable: true });
+    if (what === 'mean') ofKey[operator === '>=' ? 'min_mean' : 'max_mean'] = value;
+    else if (what === 'worse') {
+      most(operator, expression);
+      ofKey.max_worse = value;
+    } else ofKey.max_drop = drop(expression, key, operator, value, lowerIsBetter.has(key));
+  }
+  return limits;
+}
+
+/** How much worse a mean may be, of a limit on its difference from the baseline's. */
+function drop(expression: string, key: string, operator: string, value: number, lower: boolean): number {
+  if ((operator === '<=') === lower) return lower ? value : -value;
+  throw new Usage(
+    lower
+      ? `--gate ${expression}: lower is better for ${key}, so write ${key}<=…`
+      : `--gate ${expression}: higher is better for ${key}, so write ${key}>=… or add --lower-is-better ${key}.`,
+  );
+}
+
+function most(operator: string, expression: string): void {
+  if (operator !== '<=') throw new Usage(`--gate ${expression}: this can only be limited with <=.`);
+}

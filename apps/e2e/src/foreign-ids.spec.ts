@@ -1,0 +1,232 @@
+import * as edge from '@fairlead/edge';
+import type { Route } from '@fairlead/api';
+import { RouteService } from './testing/route-service';
+import { details, fillTenant, type Things } from './testing/tenant-things';
+
+jest.mock('@fairlead/edge', () => {
+  const actual = jest.requireActual<typeof edge>('@fairlead/edge');
+  return { ...actual, createServer: jest.fn(actual.createServer) };
+});
+
+/** Stands in every text of tenant A, so that no answer to tenant B may hold it. */
+const MARK = 'belongs-to-tenant-a';
+const MISSING = '019a0000-0000-7000-8000-000000000000';
+const UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const ID_NAME = /(^|_)ids?$/;
+const MOST_LEVELS = 6;
+
+interface Schema {
+  readonly $ref?: string;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+}
+interface Operation {
+  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly schema?: Schema }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> };
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+type Place = { readonly in: 'query' | 'body'; readonly path: readonly string[]; readonly listed: boolean };
+
+/**
+ * Ids that a client may choose for what it makes: where another tenant has one of them the answer may be 409, and tells
+ * no more than that.
+ */
+const CHOSEN = new Set([
+  'POST /api/v1/datasets/upload-experiment dataset_id',
+  'POST /api/v1/datasets/comparative id',
+  'POST /api/v1/sessions id',
+  'POST /api/v1/workspaces id',
+  'POST /v2/auth/providers provider_id',
+  'POST /v2/auth/providers/mcp-discover provider_id',
+]);
+/** They wait, or tell of the caller itself. */
+const VOLATILE = /\/(wait|audit-logs|export|usage)\b/;
+
+let service: RouteService;
+let document: Document;
+let keyA: string;
+let keyB: string;
+let a: Things;
+let b: Things;
+let names = 0;
+
+beforeAll(async () => {
+  service = await RouteService.start(jest.mocked(edge.createServer), 'a-token');
+  document = (await (await fetch(`${service.url}/openapi.json`)).json()) as Document;
+  keyA = await service.newTenant(`${MARK} workspace`);
+  keyB = await service.newTenant('tenant-b');
+  [a, b] = [await fillTenant(service, keyA, MARK), await fillTenant(service, keyB, 'tenant-b-things')];
+}, 90_000);
+
+afterAll(() => service?.stop());
+
+/** Every member of a schema that holds ids. */
+function placesIn(schema: Schema | undefined, name = '', path: readonly string[] = []): Omit<Place, 'in'>[] {
+  if (!schema || path.length > MOST_LEVELS) return [];
+  if (schema.$ref) return placesIn(document.components.schemas[schema.$ref.split('/').at(-1)!], name, path);
+  const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  if (choices.length > 0) return unique(choices.flatMap((choice) => placesIn(choice, name, path)));
+  if (schema.properties) {
+    return Object.entries(schema.properties).flatMap(([member, inner]) => placesIn(inner, member, [...path, member]));
+  }
+  if (schema.items) {
+    const inner = placesIn(schema.items, name, [...path, '0']);
+    return inner.map((place) => ({ ...place, listed: true }));
+  }
+  return path.length > 0 && (schema.format === 'uuid' || ID_NAME.test(name)) ? [{ path, listed: false }] : [];
+}
+
+function unique(places: Omit<Place, 'in'>[]): Omit<Place, 'in'>[] {
+  return [...new Map(places.map((place) => [place.path.join('.'), place])).values()];
+}
+
+function placesOf({ method, path }: Route): Place[] {
+  const operation = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+  const queries = (operation?.parameters ?? []).filter((parameter) => parameter.in === 'query');
+  return [
+    ...queries.flatMap(({ name, schema }) =>
+      unique(placesIn(schema, name, [name])).map((place) => ({ ...place, in: 'query' as const })),
+    ),
+    ...unique(placesIn(operation?.requestBody?.content['application/json']?.schema)).map((place) => ({
+      ...place,
+      in: 'body' as const,
+    })),
+  ];
+}
+
+function nameOf({ method, path }: Route, place: Place): string {
+  return `${method} ${path} ${place.path.join('.')}`;
+}
+
+/** A copy of a value in which an id stands at a place. */
+function withId(value: unknown, [first, ...rest]: readonly string[], id: string): unknown {
+  if (first === undefined) return id;
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value)
+    ? [...(value as unknown[])]
+    : first === '0'
+      ? []
+      : { ...(value as object | undefined) };
+  const members = copy as Record<string, unknown>;
+  members[first] = withId(members[first], rest, id);
+  return copy;
+}
+
+/** Sends tenant B's own request with one id exchanged. */
+async function sendWith(route: Route, place: Place, id: string) {
+  const { search = '', body } = details(b, `tenant-b-${++names}`, service)[`${route.method} ${route.path}`] ?? {};
+  const query = new URLSearchParams(search);
+  if (place.in === 'query') query.set(place.path[0]!, id);
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => b.ids[name] ?? MISSING);
+  const given = place.in === 'body' ? (withId(body ?? {}, place.path, id) as object) : body;
+  const bodied = ['GET', 'DELETE'].includes(route.method) ? undefined : (given ?? {});
+  const target = query.size > 0 ? `${path}?${query.toString()}` : path;
+  const { status, text } = await service.send(route.method, target, keyB, bodied);
+  return { status, text, told: text.replaceAll(UUIDS, 'ID').replaceAll(/tenant-b-\d+/g, 'NAME') };
+}
+
+/** The routes that take as JSON what is a part of POST /api/v1/runs/multipart. */
+const PARTS = { post: '/api/v1/runs', patch: '/api/v1/runs', feedback: '/api/v1/feedback' } as const;
+
+/** Sends one part with one id exchanged; a part's own id stands in its name. */
+async function sendPart(key: string, kind: keyof typeof PARTS, { path }: Pick<Place, 'path'>, id: string) {
+  const own = {
+    id: crypto.randomUUID(),
+    ...(kind === 'feedback'
+      ? { run_id: crypto.randomUUID(), key: 'correct', score: 0 }
+      : { name: 'part', run_type: 'chain', start_time: '2026-01-01T00:00:00Z', inputs: {} }),
+  };
+  const sent = withId(own, path, id) as { id: string };
+  const form = new FormData();
+  form.append(`${kind}.${sent.id}`, new Blob([JSON.stringify(sent)], { type: 'application/json' }));
+  const response = await fetch(`${service.url}/api/v1/runs/multipart`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: form,
+  });
+  const text = await response.text();
+  return { status: response.status, text, told: text.replaceAll(UUIDS, 'ID') };
+}
+
+/** Everything of tenant A that one GET shows. */
+async function seenByTenantA(): Promise<Record<string, string>> {
+  const seen: Record<string, string> = {};
+  const more = details(a, MARK, service);
+  for (const { method, path, scope } of service.table) {
+    if (method !== 'GET' || scope === 'public' || VOLATILE.test(path)) continue;
+    const target = path.replaceAll(/:(\w+)/g, (_, name: string) => a.ids[name] ?? MISSING);
+    const { status, text } = await service.send('GET', target + (more[`GET ${path}`]?.search ?? ''), keyA);
+    if (status === 200) seen[path] = text;
+  }
+  return seen;
+}
+
+/** What tenant A sees once nothing of its own is under way. */
+async function settled(): Promise<Record<string, string>> {
+  for (let before = await seenByTenantA(); ;) {
+    const now = await seenByTenantA();
+    if (JSON.stringify(now) === JSON.stringify(before)) return now;
+    before = now;
+  }
+}
+
+it("takes another tenant's ids in queries and bodies for ids of nothing", async () => {
+  const before = await settled();
+  expect(Object.keys(before).length).toBeGreaterThan(20);
+  const foreign = [...new Set(Object.values(a.ids).filter((id) => new RegExp(UUIDS.source).test(id)))];
+  const faults: string[] = [];
+  const all = service.table
+    .filter(({ scope }) => scope !== 'public')
+    .flatMap((route) => placesOf(route).map((place) => ({ route, place, name: nameOf(route, place) })));
+  expect(all.length).toBeGreaterThan(60);
+  // What removes tenant B's own things comes late, what makes things under the ids comes last.
+  const rank = ({ route, name }: (typeof all)[number]) => (CHOSEN.has(name) ? 2 : Number(route.method === 'DELETE'));
+  for (const { route, place, name } of all.sort((one, two) => rank(one) - rank(two))) {
+    const missing = await sendWith(route, place, crypto.randomUUID());
+    for (const id of foreign) {
+      const { status, text, told } = await sendWith(route, place, id);
+      if (text.includes(MARK)) faults.push(`${name} shows ${id}: ${text.slice(0, 300)}`);
+      if (CHOSEN.has(name) && status === 409) continue;
+      const alike = status === missing.status && (status < 400 || told === missing.told);
+      if (!alike) faults.push(`${name}: ${missing.status} ${missing.told} but ${status} ${told}`.slice(0, 500));
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(await settled()).toEqual(before);
+}, 240_000);
+
+it("takes another tenant's ids in the parts of a multipart body for ids of nothing", async () => {
+  const before = await settled();
+  // What it makes under foreign ids is its own: the other test's tenant has none of it.
+  const key = await service.newTenant('tenant-c');
+  const foreign = [...new Set(Object.values(a.ids).filter((id) => new RegExp(UUIDS.source).test(id)))];
+  const faults: string[] = [];
+  const kinds = Object.entries(PARTS) as [keyof typeof PARTS, string][];
+  const all = kinds.flatMap(([kind, path]) => {
+    const route = service.table.find((one) => one.method === 'POST' && one.path === path)!;
+    return placesOf(route).flatMap((place) => (place.in === 'body' ? [{ kind, place }] : []));
+  });
+  expect(all.map(({ kind, place }) => `${kind} ${place.path.join('.')}`)).toEqual(
+    expect.arrayContaining(['post session_id', 'patch parent_run_id', 'feedback comparative_experiment_id']),
+  );
+  for (const { kind, place } of all) {
+    const missing = await sendPart(key, kind, place, crypto.randomUUID());
+    expect(missing.status).toBeLessThan(500);
+    for (const id of foreign) {
+      const { status, text, told } = await sendPart(key, kind, place, id);
+      const name = `${kind} ${place.path.join('.')}`;
+      if (text.includes(MARK)) faults.push(`${name} shows ${id}: ${text.slice(0, 300)}`);
+      if (status !== missing.status || (status >= 400 && told !== missing.told)) {
+        faults.push(`${name}: ${missing.status} ${missing.told} but ${status} ${told}`.slice(0, 500));
+      }
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(await settled()).toEqual(before);
+}, 120_000);

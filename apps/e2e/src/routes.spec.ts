@@ -1,0 +1,211 @@
+import * as edge from '@fairlead/edge';
+import type { Route } from '@fairlead/api';
+import { type Answer, RouteService } from './testing/route-service';
+import { details, fillTenant, type Things } from './testing/tenant-things';
+
+jest.mock('@fairlead/edge', () => {
+  const actual = jest.requireActual<typeof edge>('@fairlead/edge');
+  return { ...actual, createServer: jest.fn(actual.createServer) };
+});
+
+/** Stands in every text of tenant A, so that no answer to tenant B may hold it. */
+const MARK = 'belongs-to-tenant-a';
+const UUIDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const MISSING = '019a0000-0000-7000-8000-000000000000';
+
+/** Routes about the caller itself, or that make something new for it: they answer, but tell nothing of tenant A. */
+const OWN = new Set([
+  'GET /api/v1/api-key',
+  'POST /api/v1/api-key',
+  'GET /api/v1/api-key/current',
+  'GET /api/v1/workspaces',
+  'POST /api/v1/workspaces',
+  'GET /api/v1/workspaces/current/usage',
+  'GET /api/v1/tenants',
+  'POST /v2/deployments',
+  'POST /api/v1/datasets/upload-experiment',
+  'POST /api/v1/feedback-configs',
+  'POST /api/v1/sessions',
+  'POST /api/v1/runs',
+  'POST /api/v1/runs/batch',
+  'POST /api/v1/runs/multipart',
+  'POST /v2/auth/providers',
+  'POST /v2/listeners',
+  'POST /v1/integrations',
+  'POST /v1/webhooks',
+  'POST /v2/auth/providers/mcp-discover',
+  'GET /api/v1/audit-logs',
+]);
+
+/** Routes that answer 200 for what is not there: another tenant's things must be answered the same. */
+const ALIKE = new Set(['GET /v2/auth/wait/:auth_id']);
+
+/** Routes of the operator, which refuse every tenant's key. */
+const OPERATORS = new Set([
+  'GET /v1/parked-subjects',
+  'GET /v1/parked-subjects/:parked_subject_id',
+  'POST /v1/parked-subjects/:parked_subject_id/retry',
+  'POST /api/v1/workspaces/:workspace_id/suspend',
+  'POST /api/v1/workspaces/:workspace_id/resume',
+  'DELETE /api/v1/workspaces/:workspace_id',
+]);
+
+/** Reads that need no view: they fold streams, or ask a table that requests write themselves. */
+const FROM_STREAMS = [
+  '/api/v1/api-key/current',
+  '/api/v1/datasets/:dataset_id/score-directions',
+  '/api/v1/workspaces/current/usage',
+  '/v1/integrations/:integration_id',
+  '/v1/integrations/codehost/:integration_id/repos',
+  '/v1/integrations/managed/codehost/:integration_id/repos',
+  '/v1/parked-subjects',
+  '/v1/parked-subjects/:parked_subject_id',
+  '/v2/auth/providers/:provider_id',
+  '/v2/auth/wait/:auth_id',
+  '/v2/deployments/:deployment_id/history',
+  '/v2/deployments/:deployment_id/history/export',
+  '/v2/listeners/:listener_id',
+];
+
+let service: RouteService;
+let keyA: string;
+let keyB: string;
+let things: Things;
+
+/** What tenant A sees of its things. */
+async function seenByTenantA(): Promise<Answer[]> {
+  const { ids } = things;
+  const { deployment_id, dataset_id, session_id, run_id, example_id, feedback_id, provider_id, auth_id } = ids;
+  const paths = [
+    `/v2/deployments/${deployment_id}`,
+    `/v1/integrations/${ids.integration_id}`,
+    `/v1/webhooks/${ids.webhook_id}`,
+    `/v1/webhooks/${ids.webhook_id}/deliveries`,
+    `/v2/deployments/${deployment_id}/revisions`,
+    `/api/v1/datasets/${dataset_id}`,
+    `/api/v1/sessions/${session_id}`,
+    `/api/v1/runs/${run_id}`,
+    `/api/v1/examples/${example_id}`,
+    `/api/v1/feedback/${feedback_id}`,
+    `/api/v1/datasets/${dataset_id}/comparative`,
+    '/api/v1/api-key',
+    `/v2/auth/providers/${provider_id}`,
+    `/v2/auth/agents/${MARK}/connections`,
+    '/v2/auth/tokens',
+    `/v2/auth/wait/${auth_id}?timeout=0`,
+  ];
+  return Promise.all(paths.map((path) => service.send('GET', path, keyA)));
+}
+
+/** An answer without the ids that it repeats. */
+function blank(text: string): string {
+  return text.replaceAll(UUIDS, 'ID');
+}
+
+/** True for [], 0, and for objects that hold nothing but empty values, such as a page without resources. */
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isEmpty);
+  return value === null || value === 0 || value === false;
+}
+
+beforeAll(async () => {
+  service = await RouteService.start(jest.mocked(edge.createServer), MARK);
+  keyA = await service.newTenant(`${MARK} workspace`);
+  keyB = await service.newTenant('tenant-b');
+  things = await fillTenant(service, keyA, MARK);
+}, 60_000);
+
+afterAll(() => service?.stop());
+
+it('declares a scope on every route', () => {
+  expect(service.table.length).toBeGreaterThan(20);
+  const scopes = ['read', 'write', 'admin', 'secrets:read', 'tokens:read', 'public'];
+  expect(service.table.filter(({ scope }) => !scopes.includes(scope))).toEqual([]);
+  expect(
+    service.table
+      .filter(({ scope }) => scope === 'public')
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual([
+    '/api/v1/info',
+    '/api/v1/info/health',
+    '/api/v1/runs/:run_id/attachment',
+    '/docs',
+    '/docs/:file',
+    '/health/live',
+    '/health/ready',
+    '/metrics',
+    '/openapi.json',
+    '/v1/audit/keys',
+    '/v1/integrations/:integration_id/webhook',
+    '/v2/auth/callback/:provider_id',
+    '/v2/auth/start',
+    '/v2/deployments/:deployment_id/uploads/:upload_id',
+  ]);
+});
+
+it('names the views that reads wait for, but for what is read from streams or belongs to no workspace', () => {
+  const reading = service.table.filter(({ method, scope }) => method === 'GET' && scope !== 'public');
+  const unnamed = reading.filter(({ views }) => views === undefined).map(({ path }) => path);
+  expect(unnamed.sort()).toEqual([...FROM_STREAMS].sort());
+});
+
+it('asks for a key on every route that is not public', async () => {
+  for (const { method, path, scope } of service.table) {
+    if (scope === 'public') continue;
+    const { status, text } = await service.send(method, path.replaceAll(/:\w+/g, MISSING), 'no key of ours');
+    const { detail } = JSON.parse(text) as { detail: string };
+    expect({ method, path, status, detail }).toEqual({ method, path, status: 401, detail: 'Invalid token' });
+  }
+});
+
+it("shows another tenant none of a tenant's things, and lets it change none", async () => {
+  const before = await seenByTenantA();
+  expect(before.map(({ status }) => status)).toEqual(before.map(() => 200));
+  const { ids } = things;
+  const more = details(things, 'tenant-b', service);
+  const own = (route: Route) => Number(OWN.has(`${route.method} ${route.path}`));
+  for (const route of [...service.table].sort((a, b) => own(a) - own(b))) {
+    if (route.scope === 'public') continue;
+    const name = `${route.method} ${route.path}`;
+    if (OPERATORS.has(name)) {
+      const { status } = await service.send(route.method, route.path.replaceAll(/:\w+/g, MISSING), keyB);
+      expect({ name, status }).toEqual({ name, status: 403 });
+      continue;
+    }
+    const path = route.path.replaceAll(/:(\w+)/g, (_, parameter: string) => {
+      if (!ids[parameter]) throw new Error(`${name}: say which id of tenant A stands for ${parameter}.`);
+      return ids[parameter];
+    });
+    const { search = '', body = ['GET', 'DELETE'].includes(route.method) ? undefined : {} } = more[name] ?? {};
+    const { status, text } = await service.send(route.method, path + search, keyB, body);
+    expect({ name, leaks: text.includes(MARK) }).toEqual({ name, leaks: false });
+    if (own(route)) expect({ name, answered: status < 500 }).toEqual({ name, answered: true });
+    else if (status !== 404 && !ALIKE.has(name))
+      expect({ name, status, empty: isEmpty(JSON.parse(text)) }).toEqual({ name, status: 200, empty: true });
+    else {
+      const other = await service.send(route.method, (path + search).replaceAll(UUIDS, MISSING), keyB, body);
+      expect({ name, status, text: blank(text) }).toEqual({ name, status: other.status, text: blank(other.text) });
+    }
+  }
+  expect(await seenByTenantA()).toEqual(before);
+});
+
+it('answers a repeated command only to the tenant that sent it', async () => {
+  const { ids } = things;
+  const deployment = `/v2/deployments/${ids.deployment_id}`;
+  const commands = [
+    { method: 'PATCH', path: deployment, body: { source_config: { resource_spec: { cpu: 2 } } } },
+    { method: 'PUT', path: `${deployment}/tags`, body: { tag_value_ids: [MISSING] } },
+    { method: 'POST', path: `${deployment}/revisions/${ids.revision_id}/redeploy`, body: {} },
+  ];
+  for (const [index, { method, path, body }] of commands.entries()) {
+    const headers = { 'idempotency-key': `command-${index}` };
+    expect(await service.send(method, path, keyA, body, headers)).toMatchObject({ status: 200 });
+    expect(await service.send(method, path, keyB, body, headers)).toEqual({
+      status: 404,
+      text: JSON.stringify({ detail: `Deployment ID ${ids.deployment_id} not found.` }),
+    });
+  }
+});

@@ -1,0 +1,98 @@
+import { type Route, routes } from '@fairlead/api';
+import { type createServer as create } from '@fairlead/edge';
+import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Outside, startOutside } from './outside';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** The whole service, with clients of as many tenants as a test wants, and what it calls in the world outside. */
+export class RouteService {
+  private constructor(
+    private readonly installation: Installation,
+    readonly outside: Outside,
+    /** All its routes. */
+    readonly table: readonly Route[],
+  ) {}
+
+  /** Starts the service; `created` is the spied `createServer` that will be called for it, `token` what providers give out. */
+  static async start(
+    created: jest.MockedFunction<typeof create>,
+    token: string,
+    environment: Readonly<Record<string, string>> = {},
+    startUp?: typeof startWhole,
+  ): Promise<RouteService> {
+    const outside = await startOutside(token);
+    const installation = await Installation.start({ OUTBOUND_ALLOW: '127.0.0.1', ...environment }, startUp);
+    const app = (await created.mock.results.at(-1)!.value) as NestFastifyApplication;
+    return new RouteService(installation, outside, routes(app));
+  }
+
+  /** A subject that a consumer gave up on, of no tenant. */
+  async parkedSubject(): Promise<string> {
+    const { rows } = await this.installation.database.pool.query<{ id: string }>(
+      `insert into parked_subjects (consumer, subject, event_type, version, last_version, attempts, reason)
+       values ('gone.Sent', $1, 'Sent', 1, 1, 10, 'no such street') returning id`,
+      [`parcel-${crypto.randomUUID()}`],
+    );
+    return rows[0]!.id;
+  }
+
+  /** Rows of the database. */
+  async query<T extends object>(text: string, values: unknown[] = []): Promise<T[]> {
+    return (await this.installation.database.pool.query<T>(text, values)).rows;
+  }
+
+  get url(): string {
+    return this.installation.url;
+  }
+
+  /** Sends a request with a JSON body. */
+  request(method: string, path: string, key: string, body?: object, headers: Headers = {}): Promise<Response> {
+    return fetch(this.url + path, {
+      method,
+      headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async send(...request: Parameters<RouteService['request']>): Promise<Answer> {
+    const response = await this.request(...request);
+    return { status: response.status, text: await response.text() };
+  }
+
+  /** The JSON of an answer. @throws Error unless it is a success. */
+  async ask<T>(...request: Parameters<RouteService['request']>): Promise<T> {
+    const { status, text } = await this.send(...request);
+    const [method, path] = request;
+    if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** A key of a new tenant that may do everything there. */
+  async newTenant(name: string): Promise<string> {
+    const { id } = await this.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: name });
+    const body = { scopes: ['admin', 'secrets:read', 'tokens:read'], description: name };
+    return (await this.ask<{ key: string }>('POST', '/api/v1/api-key', OPERATOR, body, { 'x-tenant-id': id })).key;
+  }
+
+  async stop(): Promise<void> {
+    await this.installation.stop();
+    this.outside.stop();
+  }
+}
+
+/** Asks until the answer holds what is wanted: read models follow uploads within seconds. */
+export async function askUntil<T>(found: () => Promise<T | undefined>): Promise<T> {
+  for (const deadline = Date.now() + 15_000; ;) {
+    const value = await found();
+    if (value !== undefined) return value;
+    if (Date.now() > deadline) throw new Error('It did not appear.');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,214 @@
+import { gzipSync } from 'node:zlib';
+import type { Route } from '@fairlead/api';
+import { OPERATOR } from '@fairlead/service/testing';
+import { askUntil, type RouteService } from './route-service';
+import {
+  details,
+  fillTenant,
+  type Ids,
+  newDeployment,
+  newProvider,
+  type Things,
+  upload,
+  WEBHOOK_SECRET,
+} from './tenant-things';
+
+/** A request to a route, as it is sent. */
+export interface Sent {
+  readonly route: Route;
+  readonly path: string;
+  readonly key: string;
+  readonly body?: RequestInit['body'];
+  readonly headers: Readonly<Record<string, string>>;
+  /** It is answered with an error of a kind of its own. */
+  readonly refused: boolean;
+}
+
+/** How a request differs from what `details` gives: `things` to take ids from, its path, what is sent. */
+interface Special {
+  readonly ids?: Ids;
+  readonly search?: string;
+  readonly body?: object;
+  readonly bytes?: RequestInit['body'];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly key?: string;
+  readonly refused?: boolean;
+}
+
+/** Requests of one tenant that succeed, at least one for every route. */
+export class Successes {
+  private constructor(
+    private readonly service: RouteService,
+    private readonly key: string,
+    private readonly things: Things,
+    private readonly specials: Readonly<Record<string, readonly Special[]>>,
+  ) {}
+
+  static async prepare(service: RouteService): Promise<Successes> {
+    const key = await service.newTenant('tenant');
+    const things = await fillTenant(service, key, 'kept');
+    const spare = await fillTenant(service, key, 'spare');
+    return new Successes(service, key, things, await specials(service, key, things, spare));
+  }
+
+  /** What to send to a route. @throws Error when a path parameter is not known */
+  requestsTo(route: Route): Sent[] {
+    const name = `${route.method} ${route.path}`;
+    const { search: usual = '', body: json } = details(this.things, 'made', this.service)[name] ?? {};
+    return (this.specials[name] ?? [{}]).map((special) => {
+      const ids = { ...this.things.ids, file: 'page.css', ...special.ids };
+      const path = route.path.replaceAll(/:(\w+)/g, (_, parameter: string) => {
+        const id = ids[parameter as keyof typeof ids];
+        if (!id) throw new Error(`${name}: say in tenant-things.ts which id stands for ${parameter}.`);
+        return id;
+      });
+      const sent = special.body ?? json ?? (['GET', 'DELETE'].includes(route.method) ? undefined : {});
+      const body = special.bytes ?? (sent && JSON.stringify(sent));
+      return {
+        route,
+        path: path + (special.search ?? usual),
+        key: special.key ?? this.key,
+        refused: special.refused ?? false,
+        ...(body !== undefined && { body }),
+        headers: {
+          ...(special.bytes === undefined && sent && { 'content-type': 'application/json' }),
+          ...special.headers,
+        },
+      };
+    });
+  }
+
+  /** All routes: what reads, what writes, what deletes, of that the parts before the whole. */
+  inOrder(): Route[] {
+    const rank = ({ method, path }: Route) => (method === 'DELETE' ? 1000 - path.length : method === 'GET' ? 0 : 1);
+    const byPath = (a: Route, b: Route) => a.path.localeCompare(b.path) * (a.method === 'DELETE' ? -1 : 1);
+    return [...this.service.table].sort((a, b) => rank(a) - rank(b) || byPath(a, b));
+  }
+}
+
+async function specials(
+  service: RouteService,
+  key: string,
+  { ids, pendingState }: Things,
+  spare: Things,
+): Promise<Record<string, readonly Special[]>> {
+  const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
+  const { dataset_id, session_id } = ids;
+  const second = await secondExperiment(service, key, ids);
+  const pushed = await ask<{ id: string }>('POST', '/v2/deployments', {
+    ...newDeployment('pushed'),
+    source: 'internal_container',
+    source_revision_config: {},
+  });
+  const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
+  const signed = new URL(upload_url);
+  const otherKey = await ask<{ id: string }>('POST', '/api/v1/api-key', {});
+  await ask('POST', '/v2/auth/providers', newProvider('doomed', service.outside.url));
+  const both = `?experiments=${session_id},${second}`;
+  const live = { id: crypto.randomUUID(), name: 'to be changed' };
+  await ask('POST', '/api/v1/runs', live);
+  const parts = new FormData();
+  parts.append(`post.${crypto.randomUUID()}`, '{"id":"' + crypto.randomUUID() + '","name":"in parts"}');
+  const withAttachment = crypto.randomUUID();
+  const attached = new FormData();
+  attached.append(`post.${withAttachment}`, JSON.stringify({ id: withAttachment, name: 'with an attachment' }));
+  attached.append(`attachment.${withAttachment}.note`, 'a note');
+  const headers = { 'x-api-key': key };
+  await fetch(`${service.url}/api/v1/runs/multipart`, { method: 'POST', headers, body: attached });
+  const { s3_urls } = await ask<{ s3_urls: Record<string, { presigned_url: string }> }>(
+    'GET',
+    `/api/v1/runs/${withAttachment}`,
+  );
+  const attachment = new URL(s3_urls['attachment.note']!.presigned_url);
+  const push = {
+    ref: 'refs/heads/main',
+    after: 'a'.repeat(40),
+    project: { web_url: `${service.outside.url}/team/agent` },
+  };
+  const parked = [{ key: OPERATOR, ids: { parked_subject_id: await service.parkedSubject() } }];
+  const doomed = await service.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: 'doomed' });
+  const workspace = [{ key: OPERATOR, ids: { workspace_id: doomed.id } }];
+  return {
+    'POST /api/v1/workspaces/:workspace_id/suspend': workspace,
+    'POST /api/v1/workspaces/:workspace_id/resume': workspace,
+    'DELETE /api/v1/workspaces/:workspace_id': workspace,
+    'GET /v1/parked-subjects': parked,
+    'GET /v1/parked-subjects/:parked_subject_id': parked,
+    'POST /v1/parked-subjects/:parked_subject_id/retry': parked,
+    'POST /api/v1/workspaces': [{ key: OPERATOR }],
+    'GET /api/v1/workspaces': [{}, { key: OPERATOR }],
+    'GET /api/v1/api-key/current': [{}, { key: OPERATOR }],
+    'DELETE /api/v1/api-key/:id': [{ ids: { id: otherKey.id } }],
+    'DELETE /v2/deployments': [{ search: `?deployment_ids=${spare.ids.deployment_id},${crypto.randomUUID()}` }],
+    'POST /v2/deployments/:deployment_id/push-token': [{ ids: { deployment_id: pushed.id } }],
+    'PUT /v2/deployments/:deployment_id/uploads/:upload_id': [
+      {
+        ids: { deployment_id: pushed.id, upload_id: signed.pathname.split('/').at(-1)! },
+        search: signed.search,
+        bytes: gzipSync('a tarball'),
+        headers: { 'content-type': 'application/gzip' },
+      },
+    ],
+    'GET /api/v1/runs/:run_id/attachment': [{ ids: { run_id: withAttachment }, search: attachment.search }],
+    'POST /v1/integrations/:integration_id/webhook': [
+      { body: push, headers: { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': WEBHOOK_SECRET } },
+    ],
+    'POST /v2/auth/providers/mcp-discover': [
+      { body: { provider_id: 'discovered', name: 'discovered', mcp_server_url: service.outside.url } },
+    ],
+    'GET /v2/auth/start': [
+      { search: `?state=${pendingState}` },
+      { search: '?state=unknown', headers: { accept: 'text/html' }, refused: true },
+    ],
+    'GET /v2/auth/callback/:provider_id': [
+      {
+        ids: spare.ids,
+        search: `?code=code&state=${spare.pendingState}`,
+        headers: { cookie: spare.pendingCookie },
+      },
+      { search: '?error=access_denied', headers: { accept: 'text/html' }, refused: true },
+    ],
+    'GET /v2/auth/wait/:auth_id': [{}, { ids: spare.ids }],
+    'DELETE /v2/auth/providers/:provider_id': [{ ids: { provider_id: 'doomed' } }],
+    'DELETE /v2/auth/tokens': [{ search: `?provider_id=${spare.ids.provider_id}` }],
+    'GET /api/v1/datasets/:dataset_id/compare': [{ search: both }, { search: `${both}&format=summary` }],
+    'GET /api/v1/datasets/:dataset_id/compare/export': [{ search: both }, { search: `${both}&format=jsonl` }],
+    'POST /api/v1/datasets/:dataset_id/compare/gate': [{ body: { baseline: session_id, experiments: [second] } }],
+    'POST /api/v1/datasets/:dataset_id/runs': [
+      {},
+      { body: { session_ids: [session_id], preview: true } },
+      { search: '?format=csv' },
+    ],
+    'POST /api/v1/datasets/:dataset_id/runs/delta': [
+      { body: { baseline_session_id: session_id, comparison_session_ids: [second], feedback_key: 'correct' } },
+    ],
+    // An uploaded run stays as it is.
+    'PATCH /api/v1/runs/:run_id': [{ ids: { run_id: live.id } }],
+    'POST /api/v1/runs': [{ body: { id: crypto.randomUUID(), name: 'alone' } }],
+    // A deployment that is made has a session of its name.
+    'POST /api/v1/sessions': [{ body: { name: 'made by hand' } }],
+    'POST /api/v1/runs/batch': [{ body: { post: [{ id: crypto.randomUUID(), name: 'in a batch' }] } }],
+    'POST /api/v1/runs/multipart': [{ bytes: parts }],
+    'POST /v2/runs/query': [
+      {
+        body: { project_ids: [session_id], selects: ['ID', 'INPUTS', 'OUTPUTS', 'LATENCY_SECONDS', 'FEEDBACK_STATS'] },
+      },
+    ],
+    'GET /api/v1/sessions': [{ search: `?reference_dataset=${dataset_id}` }, {}],
+  };
+}
+
+/** Another experiment on the dataset, to compare the first one with. */
+async function secondExperiment(service: RouteService, key: string, { dataset_id }: Ids): Promise<string> {
+  type Uploaded = { experiment: { id: string } };
+  const body = { ...upload('second'), dataset_name: undefined, dataset_id };
+  const { experiment } = await service.ask<Uploaded>('POST', '/api/v1/datasets/upload-experiment', key, body);
+  return askUntil(async () => {
+    const { run_count } = await service.ask<{ run_count: number | null }>(
+      'GET',
+      `/api/v1/sessions/${experiment.id}`,
+      key,
+    );
+    return run_count === null ? undefined : experiment.id;
+  });
+}

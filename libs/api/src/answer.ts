@@ -1,0 +1,114 @@
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
+import { HttpException } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  BadRequest,
+  GatewayTimeout,
+  HttpProblem,
+  mappedError,
+  NotFound,
+  PayloadTooLarge,
+  Unavailable,
+} from '@fairlead/schema';
+import type { Problem } from '@fairlead/schema';
+
+/** How an error is answered, and how loudly it is logged. */
+export interface Answer {
+  readonly problem: HttpProblem;
+  readonly log?: 'warn' | 'error';
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND', 'ENOENT']);
+const POOL =
+  /timeout exceeded when trying to connect|connection terminated|cannot use a pool after calling end|client has encountered a connection error/i;
+
+/** The answer to any thrown value: registered errors, the framework's, the database's, and 500 for the rest. */
+export function answerTo(error: unknown): Answer {
+  const known = mappedError(error);
+  if (known) return { problem: known, ...(known.status >= 500 && { log: 'warn' as const }) };
+  if (error instanceof HttpException) return { problem: fromStatus(error.getStatus()) };
+  return fromFramework(error) ?? fromDatabase(error) ?? { problem: fromStatus(500), log: 'error' };
+}
+
+function fromStatus(status: number): HttpProblem {
+  return status === 404 ? new NotFound() : new HttpProblem(status, STATUS_CODES[status] ?? 'Error');
+}
+
+function fromFramework(error: unknown): Answer | undefined {
+  const { code, statusCode } = Object(error) as { code?: unknown; statusCode?: unknown };
+  if (typeof code !== 'string' || !code.startsWith('FST_') || typeof statusCode !== 'number') return undefined;
+  if (code === 'FST_ERR_BAD_URL') return { problem: new BadRequest('The path is not validly percent-encoded.') };
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { problem: new HttpProblem(414, 'A part of the path is too long.') };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return { problem: new PayloadTooLarge('The request body is too large.') };
+  return statusCode < 500 ? { problem: fromStatus(statusCode) } : undefined;
+}
+
+function fromDatabase(error: unknown): Answer | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code } = Object('driverError' in error ? error.driverError : error) as { code?: unknown };
+  if (typeof code !== 'string') {
+    if (/query read timeout/i.test(error.message)) return { problem: new GatewayTimeout(), log: 'error' };
+    return POOL.test(error.message) ? { problem: new Unavailable(), log: 'error' } : undefined;
+  }
+  if (UNREACHABLE.has(code) || ('syscall' in error && /^(?:connect|read|write)$/.test(String(error.syscall)))) {
+    return { problem: new Unavailable(), log: 'error' };
+  }
+  if (!SQLSTATE.test(code)) return undefined;
+  if (/^57P0|^08|^53/.test(code)) return { problem: new Unavailable(), log: 'error' };
+  // Lost a race against another transaction: the same request can succeed at once.
+  if (/^40|^55P03/.test(code)) return { problem: new Unavailable(1), log: 'warn' };
+  if (code === '57014') return { problem: new GatewayTimeout(), log: 'error' };
+  // A value that passed the checks but that PostgreSQL has no room for.
+  if (/^22(?:003|008|021|P05)$/.test(code)) {
+    return { problem: new BadRequest('A value of the request is outside the range that can be stored.'), log: 'warn' };
+  }
+  return undefined;
+}
+
+/** What of a request decides the form of an error, with its path as controllers declare it. */
+interface Asked {
+  readonly headers: Pick<IncomingHttpHeaders, 'accept'>;
+  readonly url: string;
+  readonly id: string;
+}
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: HttpProblem): void {
+  const { type, text } = written(request, problem);
+  // As bytes, or the framework adds a charset, which these types do not have.
+  void reply.code(problem.status).headers(problem.headers).type(type).send(Buffer.from(text));
+}
+
+/** A problem as `{"detail": …}`, or as RFC 9457 when the client accepts that or the path is of the second run API. */
+export function written(asked: Asked, problem: HttpProblem): { type: string; text: string } {
+  if (wantsProblemJson(asked)) {
+    return { type: 'application/problem+json', text: JSON.stringify(describe(asked.id, problem)) };
+  }
+  return { type: 'application/json', text: JSON.stringify({ ...problem.members, detail: problem.detail }) };
+}
+
+function wantsProblemJson({ headers, url }: Asked): boolean {
+  return (headers.accept?.includes('application/problem+json') ?? false) || /^\/v2\/(?:runs|datasets)\b/.test(url);
+}
+
+function describe(requestId: string, problem: HttpProblem) {
+  const { status, detail, members } = problem;
+  const problems = typeof detail === 'string' ? [] : detail;
+  return {
+    ...members,
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: typeof detail === 'string' ? detail : 'The request does not fit its schema.',
+    request_id: requestId,
+    ...(problems.length > 0 && { errors: problems.map(pointTo) }),
+  };
+}
+
+/** A problem by its JSON pointer within one part of the request. */
+function pointTo({ type, loc, msg, input, ctx }: Problem) {
+  const [part, ...members] = loc;
+  const steps = type === 'json_invalid' ? [] : members;
+  const pointer = steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return { detail: msg, in: part, pointer: `#${pointer}`, type, input, ...(ctx && { ctx }) };
+}

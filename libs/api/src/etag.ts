@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isNamed } from './asset';
+import { PreconditionFailed } from '@fairlead/schema';
+
+/** The strong entity tag of a resource's version. */
+export function etag(version: number): string {
+  return `"${version}"`;
+}
+
+/**
+ * The version that a write may start from, from `If-Match`; undefined when there is none or it is `*`. Of a list, the
+ * current version is the one that counts, so the caller tells it when it knows it.
+ * @throws PreconditionFailed when no tag of the header can match: weak tags and tags that are no versions never do.
+ */
+export function ifMatch(request: FastifyRequest, current?: number): number | undefined {
+  const header = request.headers['if-match'];
+  if (header === undefined) return undefined;
+  const tags = header.split(',').map((tag) => tag.trim());
+  if (tags.includes('*')) return undefined;
+  const versions = tags.flatMap((tag) => {
+    const match = /^"(\d{1,15})"$/.exec(tag);
+    return match ? [Number(match[1])] : [];
+  });
+  if (current !== undefined && versions.includes(current)) return current;
+  const newest = Math.max(...versions);
+  if (!Number.isFinite(newest) || current !== undefined) throw new PreconditionFailed();
+  return newest;
+}
+
+/**
+ * Returns an answer with a weak entity tag of its content, or sets the status 304 and returns nothing when the client
+ * has that content already (`If-None-Match`). For reads whose content changes by itself: the tag is never good for
+ * `If-Match`.
+ */
+export function unlessKnown<T>(request: FastifyRequest, reply: FastifyReply, answer: T): T | undefined {
+  const hash = createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22);
+  const tag = `"${hash}"`;
+  void reply.header('etag', `W/${tag}`);
+  if (!isNamed(request.headers['if-none-match'], tag)) return answer;
+  void reply.code(304);
+  return undefined;
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Pool } from 'pg';
+import { BadRequest, Conflict, Unprocessable } from '@fairlead/schema';
+
+const LONGEST_KEY = 255;
+const KEPT_HEADERS = ['content-type', 'etag', 'location', 'link'];
+const PURGE_EVERY = 3_600_000;
+const LEASE = 10_000;
+
+interface Kept {
+  readonly fingerprint: Buffer;
+  readonly status: number | null;
+  readonly headers: string | null;
+  readonly answer: string | null;
+}
+
+/** Runs a write once per Idempotency-Key and tenant, and repeats its answer for 24 hours. */
+export class Idempotency {
+  private purgedAt = 0;
+
+  /**
+   * `digest` is keyed, because a body can hold secrets that are easily guessed from a plain hash. `lease`: milliseconds
+   * after which the key of a crashed process is free; a living one renews its lease.
+   */
+  constructor(
+    private readonly pool: Pool,
+    private readonly digest: (text: string) => Promise<string>,
+    private readonly lease = LEASE,
+  ) {}
+
+  /**
+   * The result of `work`, or the first answer to the same request, marked `Idempotent-Replayed: true`. Without the header
+   * it is just `work`. Only successes are kept. `body` stands for the body of a request that was not parsed.
+   * @throws BadRequest for a bad key.
+   * @throws Unprocessable when the key was used for another request.
+   * @throws Conflict while the first request is running.
+   */
+  async run<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>, body?: string): Promise<T> {
+    const key = keyOf(request);
+    if (key === undefined) return work();
+    const { tenantId } = request.actor;
+    const holder = randomUUID();
+    const sent = body ?? JSON.stringify(request.body) ?? '';
+    const fingerprint = Buffer.from(await this.digest(`${request.method} ${request.url}\n${sent}`));
+    if (!(await this.claim(tenantId, key, fingerprint, holder))) {
+      return replay<T>(await this.find(tenantId, key), fingerprint, reply);
+    }
+    const renewal = setInterval(() => {
+      this.renew(tenantId, key, holder).catch(() => undefined);
+    }, this.lease / 3).unref();
+    try {
+      const result = await work();
+      // The work is done: not being able to keep its answer must not turn it into a failure.
+      await this.keep(tenantId, key, holder, reply, result).catch(() => undefined);
+      return result;
+    } catch (error) {
+      await this.release(tenantId, key, holder).catch(() => undefined);
+      throw error;
+    } finally {
+      clearInterval(renewal);
+      this.purge();
+    }
+  }
+
+  private async claim(tenantId: string, key: string, fingerprint: Buffer, holder: string): Promise<boolean> {
+    const { rowCount } = await this.pool.query({
+      name: 'claim idempotency key',
+      text: `
+        insert into idempotency_keys as k (tenant_id, key, fingerprint, holder, leased_until)
+        values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond')
+        on conflict (tenant_id, key) do update
+          set fingerprint = excluded.fingerprint, holder = excluded.holder, leased_until = excluded.leased_until,
+              status = null, headers = null, answer = null, created_at = now()
+          where k.created_at < now() - interval '24 hours' and (k.status is not null or k.leased_until < now())
+             or k.status is null and k.leased_until < now() and k.fingerprint = excluded.fingerprint`,
+      values: [tenantId, key, fingerprint, holder, this.lease],
+    });
+    return rowCount === 1;
+  }
+
+  private async find(tenantId: string, key: string): Promise<Kept | undefined> {
+    const { rows } = await this.pool.query<Kept>(
+      'select fingerprint, status, headers, answer from idempotency_keys where tenant_id = $1 and key = $2',
+      [tenantId, key],
+    );
+    return rows[0];
+  }
+
+  private async renew(tenantId: string, key: string, holder: string): Promise<void> {
+    await this.pool.query(
+      `update idempotency_keys set leased_until = now() + $4 * interval '1 millisecond'
+       where tenant_id = $1 and key = $2 and holder = $3 and status is null`,
+      [tenantId, key, holder, this.lease],
+    );
+  }
+
+  private async keep(tenantId: string, key: string, holder: string, reply: FastifyReply, result: unknown) {
+    if (reply.statusCode >= 300) {
+      await this.release(tenantId, key, holder);
+      return;
+    }
+    const headers = KEPT_HEADERS.flatMap((name) => (reply.hasHeader(name) ? [[name, reply.getHeader(name)]] : []));
+    const answer = result === undefined ? null : JSON.stringify(result);
+    await this.pool.query(
+      `update idempotency_keys set status = $4, headers = $5, answer = $6
+       where tenant_id = $1 and key = $2 and holder = $3`,
+      [tenantId, key, holder, reply.statusCode, JSON.stringify(Object.fromEntries(headers)), answer],
+    );
+  }
+
+  private async release(tenantId: string, key: string, holder: string): Promise<void> {
+    await this.pool.query(
+      'delete from idempotency_keys where tenant_id = $1 and key = $2 and holder = $3 and status is null',
+      [tenantId, key, holder],
+    );
+  }
+
+  private purge(): void {
+    if (Date.now() - this.purgedAt < PURGE_EVERY) return;
+    this.purgedAt = Date.now();
+    this.pool
+      .query(`delete from idempotency_keys where created_at < now() - interval '24 hours' and leased_until < now()`)
+      .catch(() => undefined);
+  }
+}
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && /^[\x20-\x7e]+$/.test(header) && header.length <= LONGEST_KEY) return header;
+  throw new BadRequest(`The header Idempotency-Key must be 1 to ${LONGEST_KEY} plain characters.`);
+}
+
+function replay<T>(kept: Kept | undefined, fingerprint: Buffer, reply: FastifyReply): T {
+  if (kept && !kept.fingerprint.equals(fingerprint)) {
+    throw new Unprocessable('This Idempotency-Key was used for a different request.');
+  }
+  if (!kept || kept.status === null) {
+    throw new Conflict('A request with this Idempotency-Key is still running.', { headers: { 'retry-after': '1' } });
+  }
+  const headers = JSON.parse(kept.headers ?? '{}') as Record<string, string>;
+  void reply.code(kept.status).headers(headers).header('idempotent-replayed', 'true');
+  return (kept.answer === null ? undefined : JSON.parse(kept.answer)) as T;
+}

@@ -1,0 +1,18 @@
+export { Access, type Actor, allows, type Dialect, type Load, type RouteAccess, type Scope } from './access';
+export { answerTo, sendProblem, written } from './answer';
+export { isShared } from './asset';
+export { Area, areaOf, Describe, type Described, type RequestHeader } from './describe';
+export { canonicalUrl, memberAliases, readsWire, sourceAliases, toWire } from './dialects';
+export { etag, ifMatch, unlessKnown } from './etag';
+export { Idempotency } from './idempotency';
+export { warnOfIgnored } from './ignored';
+export { isJson } from './json-type';
+export { checkReason, metadataOf } from './metadata';
+export { linkNext, paging } from './paging';
+export { Components } from './reference/components';
+export { openApi } from './reference/openapi';
+export { ReferenceController } from './reference/reference.controller';
+export * as shape from './reference/shapes';
+export { body, path, query, requireJson, validate, validateRequest } from './request';
+export { keepTable, type Route, routes, RouteTable } from './routes';
+export { VERSION } from './version';

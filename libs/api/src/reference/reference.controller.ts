@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Access } from '../access';
+import { Asset } from '../asset';
+import { Area, Describe } from '../describe';
+import { NotFound } from '@fairlead/schema';
+import { path } from '../request';
+import { routes } from '../routes';
+import { object, str } from '@fairlead/schema';
+import { VERSION } from '../version';
+import { openApi } from './openapi';
+import { PAGE, SCRIPT, STYLE } from './page';
+import { free, text } from './shapes';
+
+/** Nothing from elsewhere, nothing inline. The styles of its code samples are set as attributes. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+const filePath = object({ file: str() });
+
+/** By name: the media type, and the text of what is not a file of swagger-ui-dist. */
+const FILES: ReadonlyMap<string, { readonly type: string; readonly text?: string }> = new Map([
+  ['swagger-ui.css', { type: CSS }],
+  ['swagger-ui-bundle.js', { type: JAVASCRIPT }],
+  ['page.css', { type: CSS, text: STYLE }],
+  ['page.js', { type: JAVASCRIPT, text: SCRIPT }],
+]);
+const assets = new Map<string, Promise<Asset>>();
+
+/** The OpenAPI document of all routes of the server, and a page to read it. */
+@Area('Service')
+@Controller()
+export class ReferenceController {
+  private document?: Asset;
+
+  constructor(private readonly host: HttpAdapterHost) {}
+
+  @Get('openapi.json')
+  @Access('public')
+  @Describe({ summary: 'Get this document', answers: { 200: free, 304: null }, gives: ['ETag'] })
+  openApi(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer | undefined {
+    const app = { getHttpAdapter: () => this.host.httpAdapter };
+    this.document ??= new Asset(
+      Buffer.from(JSON.stringify(openApi(routes(app), VERSION))),
+      'application/json; charset=utf-8',
+      'no-cache',
+    );
+    return this.document.answer(request, reply);
+  }
+
+  @Get('docs')
+  @Access('public')
+  @Describe({ summary: 'Read this document in a browser', answers: { 200: { content: { 'text/html': text } } } })
+  page(@Res({ passthrough: true }) reply: FastifyReply): string {
+    void reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY);
+    return PAGE;
+  }
+
+  @Get('docs/:file')
+  @Access('public')
+  @Describe({
+    summary: 'Get a script or style sheet of that page',
+    path: filePath,
+    answers: { 200: { content: { 'text/css': text, 'text/javascript': text } }, 304: null },
+    gives: ['ETag'],
+  })
+  async file(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Buffer | undefined> {
+    const { file: name } = path(filePath, request);
+    if (!FILES.has(name)) throw new NotFound();
+    return (await assetOf(name)).answer(request, reply);
+  }
+}
+
+/** Read once. */
+function assetOf(name: string): Promise<Asset> {
+  const known = assets.get(name);
+  if (known) return known;
+  const asset = read(name);
+  assets.set(name, asset);
+  asset.catch(() => assets.delete(name));
+  return asset;
+}
+
+async function read(name: string): Promise<Asset> {
+  const { type, text } = FILES.get(name)!;
+  const file = join(dirname(require.resolve('swagger-ui-dist/package.json')), name);
+  return new Asset(text === undefined ? await readFile(file) : Buffer.from(text), type, 'public, max-age=3600');
+}

@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify';
+import { Unprocessable } from '@fairlead/schema';
+import { isJson } from './json-type';
+import { check, object, Problems } from '@fairlead/schema';
+import type { Loc, ObjectSchema, Schema } from '@fairlead/schema';
+
+/** Parts of a request and what they must look like. */
+export interface Parts<P, Q, B> {
+  readonly path?: Schema<P>;
+  readonly query?: ObjectSchema<Q>;
+  readonly body?: Schema<B>;
+}
+
+/**
+ * The checked parts of a request. Problems of all parts are told together, in the order path, query, body.
+ * @throws Unprocessable
+ */
+export function validateRequest<P = undefined, Q = undefined, B = undefined>(
+  request: FastifyRequest,
+  parts: Parts<P, Q, B>,
+): { path: P; query: Q; body: B } {
+  const problems = new Problems();
+  const path = parts.path && check(parts.path, request.params, ['path'], problems);
+  const query = parts.query && check(parts.query, readQuery(parts.query, request.query), ['query'], problems);
+  const body = parts.body && checkBody(parts.body, request.body, problems);
+  if (problems.total > 0) throw new Unprocessable(problems);
+  return { path: path as P, query: query as Q, body: body as B };
+}
+
+/** The checked path parameters. @throws Unprocessable */
+export function path<T>(schema: Schema<T>, request: FastifyRequest): T {
+  return validateRequest(request, { path: schema }).path;
+}
+
+/**
+ * The checked query parameters. A parameter without a value counts as absent; of a repeated one the last counts, unless
+ * the schema takes a list. @throws Unprocessable
+ */
+export function query<T>(schema: ObjectSchema<T>, request: FastifyRequest): T {
+  return validateRequest(request, { query: schema }).query;
+}
+
+/** The checked JSON body. @throws Unprocessable */
+export function body<T>(schema: Schema<T>, request: FastifyRequest): T {
+  return validateRequest(request, { body: schema }).body;
+}
+
+const ANY_OBJECT = object({});
+
+/**
+ * Refuses a body that the route has read itself and that is no JSON by its content type, as where the body is read for
+ * the route; `beginning` is what the answer shows of it. @throws Unprocessable
+ */
+export function requireJson(request: FastifyRequest, beginning: Buffer): void {
+  if (!isJson(request) && beginning.length > 0) validate(ANY_OBJECT, beginning.toString('utf8'), 'body');
+}
+
+/** Checks a value that did not come through the parts above. @throws Unprocessable */
+export function validate<T>(schema: Schema<T>, input: unknown, loc: Loc | 'body' | 'query' | 'path' | 'header'): T {
+  const problems = new Problems();
+  const value = check(schema, input, typeof loc === 'string' ? [loc] : loc, problems);
+  if (problems.total > 0) throw new Unprocessable(problems);
+  return value as T;
+}
+
+function checkBody<B>(schema: Schema<B>, input: unknown, problems: Problems): B | undefined {
+  // The JSON value null is a body, of another kind than what is wanted; only no body at all is missing.
+  if (input !== undefined) return check(schema, input, ['body'], problems);
+  problems.add({ type: 'missing', loc: ['body'], msg: 'Field required', input: null });
+  return undefined;
+}
+
+function readQuery(schema: ObjectSchema<unknown>, raw: unknown): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(raw as Record<string, string | string[]>)) {
+    const given = (Array.isArray(value) ? value : [value]).filter((item) => item !== '');
+    if (given.length > 0) values[name] = schema.lists.has(name) ? given : given.at(-1);
+  }
+  return values;
+}

@@ -1,0 +1,99 @@
+import type { Recorded } from '@fairlead/eventing';
+import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
+import type { DeploymentEvent, SecretsRead, Snapshot } from './deployment-events';
+import { same } from '../json';
+
+/** One member's value before and after; null where there was none. Secrets are shown as keyed digests. */
+export interface Change {
+  readonly member: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** One thing that happened to a deployment, and who did it. */
+export interface HistoryEntry {
+  /** Version of the deployment after it; for a reading of secrets, the version that was read. */
+  readonly version: number;
+  readonly type: string;
+  readonly time: string;
+  readonly actor: string | null;
+  readonly request_id: string | null;
+  readonly reason: string | null;
+  readonly changes: readonly Change[];
+  /** Names of the secrets whose values were read. */
+  readonly secrets_read?: readonly string[];
+}
+
+/** What happened to a deployment in the order in which it happened, readings of its secrets included. */
+export function history(events: readonly Recorded<DeploymentEvent>[], reads: readonly Recorded<SecretsRead>[]) {
+  const entries: { position: bigint; entry: HistoryEntry }[] = reads.map((read) => {
+    const { version, names } = read.data;
+    return { position: read.position, entry: { ...cause(read), version, changes: [], secrets_read: names } };
+  });
+  let state: DeploymentState = deploymentModel.initial;
+  for (const event of events) {
+    const before = state;
+    state = deploymentModel.evolve(state, event);
+    const changes = [...compare(members(before), members(state)), ...statusChange(event)];
+    entries.push({ position: event.position, entry: { ...cause(event), version: event.version, changes } });
+  }
+  return entries.sort((a, b) => (a.position < b.position ? -1 : 1));
+}
+
+/** What differs between the snapshots of two revisions, by member. */
+export function difference(a: Snapshot, b: Snapshot): Change[] {
+  return compare(snapshotMembers(a), snapshotMembers(b));
+}
+
+function cause({ type, time, metadata }: Recorded) {
+  const { actor = null, requestId: request_id = null, reason = null } = metadata;
+  return { type, time, actor, request_id, reason };
+}
+
+type Members = ReadonlyMap<string, unknown>;
+
+function compare(before: Members, after: Members): Change[] {
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names]
+    .filter((member) => !same(before.get(member), after.get(member)))
+    .map((member) => ({ member, before: before.get(member) ?? null, after: after.get(member) ?? null }));
+}
+
+function statusChange(event: DeploymentEvent): Change[] {
+  if (event.type === 'RevisionCreated') {
+    return [{ member: `revisions.${event.data.revision_id}.status`, before: null, after: 'QUEUED' }];
+  }
+  if (event.type !== 'RevisionStatusChanged') return [];
+  const { revision_id, previous_status: before, status: after } = event.data;
+  return [{ member: `revisions.${revision_id}.status`, before, after }];
+}
+
+function members(state: Deployment | null): Members {
+  if (!state) return new Map();
+  const { resource_spec, ...source_config } = state.source_config;
+  const { latest_revision_id, active_revision_id } = state;
+  return new Map<string, unknown>([
+    ['name', state.name],
+    ['source', state.source],
+    ['status', state.removed ? null : state.status],
+    ...prefixed('source_config', source_config),
+    ...snapshotMembers({ ...state, resource_spec: resource_spec ?? null }),
+    ...Object.entries({ latest_revision_id, active_revision_id }).filter(([, id]) => id !== null),
+    ...(state.tag_value_ids.length > 0 ? ([['tag_value_ids', state.tag_value_ids]] as const) : []),
+  ]);
+}
+
+function snapshotMembers(snapshot: Omit<Snapshot, 'source'> & { source: string; revision_source?: string }): Members {
+  const { source, revision_source = source, source_revision_config, resource_spec, secrets } = snapshot;
+  return new Map<string, unknown>([
+    ['revision_source', revision_source],
+    ...prefixed('source_revision_config', source_revision_config),
+    ...prefixed('source_config.resource_spec', resource_spec ?? {}),
+    ...secrets.map(({ name, digest }) => [`secrets.${name}`, digest] as const),
+    ...(snapshot.secret_references ? ([['secret_references', snapshot.secret_references]] as const) : []),
+  ]);
+}
+
+function prefixed(prefix: string, object: object): [string, unknown][] {
+  return Object.entries(object).map(([member, value]) => [`${prefix}.${member}`, value]);
+}

@@ -1,0 +1,198 @@
+import { checkChangeable, snapshotOf, type Deployment, type DeploymentState } from './deployment';
+import type {
+  Agent,
+  DeploymentEvent,
+  DeploymentPatched,
+  SecretReference,
+  Source,
+  SourceConfig,
+  SourceRevisionConfig,
+} from './deployment-events';
+import { same } from '../json';
+import { checkSizes } from '../revision/resource-sizes';
+import { checkReferenceNames, replaceSecrets, sameSecrets, type OfferedSecret } from '../secrets/secrets';
+import {
+  checkArtefact,
+  checkAvailable,
+  checkBuildOnPush,
+  checkFixed,
+  checkMembers,
+  checkTarballPath,
+  isUsable,
+  type Fixed,
+  type Hosting,
+} from '../source/source-rules';
+
+/** What a creation asks for, secrets sealed. */
+export interface NewDeployment {
+  readonly name: string;
+  readonly source: Source;
+  readonly source_config: SourceConfig;
+  readonly source_revision_config: SourceRevisionConfig;
+  readonly secrets: readonly OfferedSecret[];
+  readonly secret_references?: readonly SecretReference[];
+  readonly agent?: Agent;
+}
+
+/** What a PATCH asks for, secrets sealed; an absent member asks for nothing. */
+export interface DeploymentPatch extends Fixed {
+  readonly revision_source?: Source;
+  readonly source_revision_config?: SourceRevisionConfig;
+  readonly secrets?: readonly OfferedSecret[];
+  readonly secret_references?: readonly SecretReference[];
+}
+
+/** Ids made by the caller, so that deciding twice decides the same. */
+export interface NewIds {
+  readonly deploymentId: string;
+  readonly revisionId: string;
+}
+
+/**
+ * Creates a deployment, with revision 1 when its configuration names something to roll out.
+ * @throws InvalidDeployment when a member does not fit the source or the installation.
+ */
+export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hosting: Hosting) {
+  return (state: DeploymentState): DeploymentEvent[] => {
+    if (state) return [];
+    const { name, source, source_config, secret_references, agent } = wanted;
+    const source_revision_config = withoutCommit(wanted.source_revision_config);
+    checkAvailable(source, hosting);
+    checkMembers(source, { ...source_config, ...source_revision_config, secret_references });
+    checkSizes(source_config.resource_spec, undefined);
+    checkArtefact(source_revision_config);
+    checkTarballPath(source_revision_config.source_tarball_path, []);
+    checkBuildOnPush(source_config, source_revision_config);
+    const secrets = replaceSecrets([], wanted.secrets);
+    const references = secret_references ?? null;
+    checkReferenceNames(references, secrets);
+    const created: DeploymentEvent = {
+      type: 'DeploymentCreated',
+      data: {
+        deployment_id: ids.deploymentId,
+        tenant_id: tenantId,
+        name,
+        source,
+        source_config,
+        source_revision_config,
+        secrets,
+        secret_references: references,
+        ...(agent && { agent }),
+      },
+    };
+    if (!isUsable(source, source_revision_config)) return [created];
+    const resource_spec = source_config.resource_spec ?? null;
+    const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references: references };
+    const revision = { revision_id: ids.revisionId, deployment_id: ids.deploymentId, ...snapshot };
+    return [created, { type: 'RevisionCreated', data: revision }];
+  };
+}
+
+/**
+ * Changes what differs from the current values, with a new revision when more than `source_config` changes.
+ * @throws InvalidDeployment when a member is fixed or does not fit the source; DeploymentBeingDeleted.
+ */
+export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Hosting) {
+  return (state: Deployment): DeploymentEvent[] => {
+    checkChangeable(state);
+    checkMembers(state.source, { ...wanted.source_config, secret_references: wanted.secret_references });
+    checkFixed(state, wanted);
+    checkSizes(wanted.source_config?.resource_spec, state.source_config.resource_spec);
+    const revision = nextRevision(state, wanted, hosting);
+    const source_config = resumes(state, revision)
+      ? changedConfig(
+          { ...state.source_config, build_on_push: undefined },
+          { build_on_push: true, ...wanted.source_config },
+        )
+      : changedConfig(state.source_config, wanted.source_config);
+    checkBuildOnPush(
+      { ...state.source_config, ...source_config },
+      revision?.source_revision_config ?? state.source_revision_config,
+    );
+    const secrets = changedSecrets(state, wanted.secrets);
+    const secret_references = same(wanted.secret_references ?? state.secret_references, state.secret_references)
+      ? undefined
+      : wanted.secret_references;
+    if (secrets || secret_references) {
+      checkReferenceNames(secret_references ?? state.secret_references, secrets ?? state.secrets);
+    }
+    const changes: DeploymentPatched['data'] = {
+      ...(source_config && { source_config }),
+      ...(revision && { source_revision_config: revision.source_revision_config }),
+      ...(secrets && { secrets }),
+      ...(secret_references && { secret_references }),
+    };
+    if (Object.keys(changes).length === 0) return [];
+    const patched: DeploymentEvent = { type: 'DeploymentPatched', data: changes };
+    if (!revision && !secrets && !secret_references) return [patched];
+    const snapshot = {
+      ...snapshotOf(state),
+      ...baseRevision(state, wanted),
+      ...revision,
+      resource_spec: source_config?.resource_spec ?? state.source_config.resource_spec ?? null,
+      ...(secrets && { secrets }),
+      ...(secret_references && { secret_references }),
+    };
+    return [
+      patched,
+      { type: 'RevisionCreated', data: { revision_id: revisionId, deployment_id: state.id, ...snapshot } },
+    ];
+  };
+}
+
+type RevisionConfig = Pick<ReturnType<typeof snapshotOf>, 'source' | 'source_revision_config'>;
+
+/** Source and configuration that a revision of this PATCH starts from. */
+function baseRevision(state: Deployment, { revision_source: source = state.source }: DeploymentPatch): RevisionConfig {
+  if (source === state.revision_source) return { source, source_revision_config: state.source_revision_config };
+  return { source, source_revision_config: source === state.source ? state.own_revision_config : {} };
+}
+
+/** Source and configuration of the latest revision after the PATCH; undefined when it leaves them as they are. */
+function nextRevision(state: Deployment, wanted: DeploymentPatch, hosting: Hosting): RevisionConfig | undefined {
+  const sent = withoutCommit(wanted.source_revision_config ?? {});
+  const base = baseRevision(state, wanted);
+  checkAvailable(base.source, hosting);
+  checkMembers(base.source, sent);
+  checkArtefact(sent);
+  if (sent.source_tarball_path !== base.source_revision_config.source_tarball_path) {
+    checkTarballPath(sent.source_tarball_path, state.upload_paths);
+  }
+  if (wanted.revision_source === undefined && Object.keys(sent).length === 0) return undefined;
+  const current = {
+    source: state.revision_source,
+    source_revision_config: withoutCommit(state.source_revision_config),
+  };
+  const source_revision_config = { ...withoutCommit(base.source_revision_config), ...sent };
+  const next = { source: base.source, source_revision_config };
+  // While pushes are not built, naming what to build is a wish to build again.
+  return same(next, current) && !state.build_on_push_paused ? undefined : next;
+}
+
+/** Whether a change of what is built ends the pause of a roll-back. */
+function resumes({ build_on_push_paused = false }: Deployment, revision: RevisionConfig | undefined): boolean {
+  return build_on_push_paused && revision !== undefined;
+}
+
+function changedConfig(current: SourceConfig, sent: SourceConfig | undefined): SourceConfig | undefined {
+  const merged: SourceConfig = {
+    ...sent,
+    ...(sent?.resource_spec && { resource_spec: { ...current.resource_spec, ...sent.resource_spec } }),
+    ...(sent?.listener_config && { listener_config: { ...current.listener_config, ...sent.listener_config } }),
+  };
+  const changed = Object.entries(merged).filter(
+    ([member, value]) => value !== undefined && !same(value, current[member as keyof SourceConfig]),
+  );
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+}
+
+function changedSecrets(state: Deployment, offered: readonly OfferedSecret[] | undefined) {
+  if (!offered) return undefined;
+  const secrets = replaceSecrets(state.secrets, offered);
+  return sameSecrets(secrets, state.secrets) ? undefined : secrets;
+}
+
+/** Callers cannot name the commit, and a changed configuration no longer stands for the one resolved before. */
+function withoutCommit(config: SourceRevisionConfig): SourceRevisionConfig {
+  return Object.fromEntries(Object.entries(config).filter(([member]) => member !== 'repo_commit_sha'));
+}

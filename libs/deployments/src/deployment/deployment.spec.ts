@@ -1,0 +1,702 @@
+import { given } from '@fairlead/eventing/testing';
+import { create, patch, type NewDeployment } from './change';
+import {
+  completeDeletion,
+  deploymentModel,
+  issueUploadPath,
+  markProvisioned,
+  owned,
+  reportHost,
+  requestDeletion,
+  tag,
+  type DeploymentState,
+} from './deployment';
+import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from './deployment-events';
+import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment, RevisionEnded, RevisionWaits } from '../errors';
+import { interrupt, redeploy, reportRevision } from '../revision/revision';
+import { imageVersion, type Hosting } from '../source/source-rules';
+
+const tenant = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
+const id = '01980000-0000-7000-8000-000000000001';
+const revisionId = (n: number) => `01980000-0000-7000-8000-0000000001${String(n).padStart(2, '0')}`;
+const ids = { deploymentId: id, revisionId: revisionId(1) };
+
+const secret = (name: string, value: string): Secret => ({
+  name,
+  sealed: { subject: id, sealed: `sealed ${value} ${Math.random()}` },
+  digest: `digest of ${value}`,
+});
+const token = secret('TOKEN', 'one');
+
+const codehost: NewDeployment = {
+  name: 'support-agent',
+  source: 'codehost',
+  source_config: {
+    integration_id: '5e1f0000-0000-4000-8000-000000000001',
+    repo_url: 'https://code.example/a/b',
+    deployment_type: 'prod',
+  },
+  source_revision_config: { repo_ref: 'main', graph_config_path: 'graph.json' },
+  secrets: [token],
+};
+const container: NewDeployment = {
+  name: 'support-agent',
+  source: 'external_container',
+  source_config: {
+    listener_id: '5e1f0000-0000-4000-8000-000000000002',
+    listener_config: { cluster_namespace: 'agents' },
+  },
+  source_revision_config: { image_uri: 'registry.example/agent:1.4.2' },
+  secrets: [],
+  secret_references: [{ name: 'DB', secret_name: 'db', secret_key: 'password' }],
+};
+const pushed: NewDeployment = { ...codehost, source: 'internal_source', source_config: {}, source_revision_config: {} };
+
+const created = (wanted: NewDeployment): DeploymentEvent[] => create(wanted, tenant, ids, 'any')(null);
+const decide = (command: Parameters<typeof owned<DeploymentEvent[]>>[2]) => owned(tenant, id, command);
+const patching = (wanted: Parameters<typeof patch>[0], n = 2, hosting: Hosting = 'any') =>
+  decide(patch(wanted, revisionId(n), hosting));
+const reporting = (n: number, status: RevisionStatus) => decide(reportRevision(revisionId(n), status));
+const types = (events: readonly DeploymentEvent[]) => events.map(({ type }) => type);
+const statuses = (events: readonly DeploymentEvent[]) =>
+  events.flatMap(({ type, data }) => (type === 'RevisionStatusChanged' ? [[data.revision_id, data.status]] : []));
+const snapshotOf = (wanted: NewDeployment): Snapshot => ({
+  source: wanted.source,
+  source_revision_config: wanted.source_revision_config,
+  resource_spec: wanted.source_config.resource_spec ?? null,
+  secrets: wanted.secrets as Secret[],
+  secret_references: wanted.secret_references ?? null,
+});
+const revision = (n: number, snapshot: Snapshot): DeploymentEvent => ({
+  type: 'RevisionCreated',
+  data: { revision_id: revisionId(n), deployment_id: id, ...snapshot },
+});
+const moved = (n: number, previous_status: RevisionStatus, status: RevisionStatus): DeploymentEvent => ({
+  type: 'RevisionStatusChanged',
+  data: { revision_id: revisionId(n), previous_status, status },
+});
+const existing = (state: DeploymentState) => state!;
+
+describe('rule 1: what makes a revision', () => {
+  it('a change of source_config makes none', () => {
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ source_config: { custom_url: 'https://agent.example', resource_spec: { cpu: 2 } } }))
+      .then({
+        type: 'DeploymentPatched',
+        data: { source_config: { custom_url: 'https://agent.example', resource_spec: { cpu: 2 } } },
+      });
+  });
+
+  it('a change of source_revision_config makes one from the merged configuration', () => {
+    const source_revision_config = { repo_ref: 'release', graph_config_path: 'graph.json' };
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ source_revision_config: { repo_ref: 'release' } }))
+      .then(
+        { type: 'DeploymentPatched', data: { source_revision_config } },
+        revision(2, { ...snapshotOf(codehost), source_revision_config }),
+      );
+  });
+
+  it('a change of secrets makes one', () => {
+    const secrets = [secret('TOKEN', 'two')];
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets }))
+      .then({ type: 'DeploymentPatched', data: { secrets } }, revision(2, { ...snapshotOf(codehost), secrets }));
+  });
+
+  it('a change of secret_references makes one', () => {
+    const secret_references = [{ name: 'DB', secret_name: 'db', secret_key: 'url' }];
+    given(deploymentModel, ...created(container))
+      .when(patching({ secret_references }))
+      .then(
+        { type: 'DeploymentPatched', data: { secret_references } },
+        revision(2, { ...snapshotOf(container), secret_references }),
+      );
+  });
+
+  it('values equal to the current ones change nothing and write no event', () => {
+    const again = { source_config: codehost.source_config, source_revision_config: codehost.source_revision_config };
+    const secrets = [secret('TOKEN', 'one')];
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ ...again, secrets }))
+      .then();
+    given(deploymentModel, ...created(codehost))
+      .when(patching({}))
+      .then();
+    given(deploymentModel, ...created(container))
+      .when(patching({ secret_references: container.secret_references }))
+      .then();
+    const [a, b] = [secret('A', 'a'), secret('B', 'b')];
+    given(deploymentModel, ...created({ ...codehost, secrets: [a, b] }))
+      .when(patching({ secrets: [b, a] }))
+      .then();
+  });
+
+  it('a resource_spec is merged member by member', () => {
+    given(deploymentModel, ...created({ ...codehost, source_config: { resource_spec: { cpu: 1, max_scale: 3 } } }))
+      .when(patching({ source_config: { resource_spec: { cpu: 2 } } }))
+      .thenState((after) => expect(after!.source_config.resource_spec).toEqual({ cpu: 2, max_scale: 3 }));
+  });
+});
+
+describe('rule 2: the state after a PATCH', () => {
+  it('carries the new latest_revision_id', () => {
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ source_revision_config: { repo_ref: 'release' } }))
+      .thenState((after) => expect(after!.latest_revision_id).toBe(revisionId(2)));
+  });
+});
+
+describe('rule 3: active_revision_id', () => {
+  const past = [...created(codehost), moved(1, 'QUEUED', 'DEPLOYING')];
+  const two = [
+    ...past,
+    moved(1, 'DEPLOYING', 'DEPLOYED'),
+    { type: 'RevisionActivated', data: { revision_id: revisionId(1), previous_revision_id: null } } as const,
+    revision(2, snapshotOf(codehost)),
+    moved(2, 'QUEUED', 'DEPLOYING'),
+  ];
+
+  it('moves only when the rollout reports DEPLOYED', () => {
+    for (const status of ['BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'] as const) {
+      given(deploymentModel, ...created(codehost))
+        .when(reporting(1, status))
+        .then(moved(1, 'QUEUED', status));
+    }
+    given(deploymentModel, ...past)
+      .when(reporting(1, 'DEPLOYED'))
+      .then(moved(1, 'DEPLOYING', 'DEPLOYED'), {
+        type: 'RevisionActivated',
+        data: { revision_id: revisionId(1), previous_revision_id: null },
+      });
+  });
+
+  it('is left alone by a failed revision', () => {
+    given(deploymentModel, ...past)
+      .when(reporting(1, 'DEPLOY_FAILED'))
+      .thenState((after, events) => {
+        expect(types(events)).toEqual(['RevisionStatusChanged']);
+        expect(after!.active_revision_id).toBeNull();
+      });
+    given(deploymentModel, ...two)
+      .when(reporting(2, 'DEPLOY_FAILED'))
+      .thenState((after) => expect(after!.active_revision_id).toBe(revisionId(1)));
+  });
+
+  it('moves on to the next one while the superseded revision stays DEPLOYED', () => {
+    given(deploymentModel, ...two)
+      .when(reporting(2, 'DEPLOYED'))
+      .thenState((after, events) => {
+        expect(statuses(events)).toEqual([[revisionId(2), 'DEPLOYED']]);
+        expect(after!.active_revision_id).toBe(revisionId(2));
+        expect(events.at(-1)).toEqual({
+          type: 'RevisionActivated',
+          data: { revision_id: revisionId(2), previous_revision_id: revisionId(1) },
+        });
+      });
+  });
+});
+
+describe('rule 4: revisions queue', () => {
+  const running = [...created(codehost), moved(1, 'QUEUED', 'BUILDING')];
+  const queue = [...running, ...[2, 3, 4].map((n) => revision(n, snapshotOf(codehost)))];
+
+  it('a PATCH while one is in progress is accepted and waits', () => {
+    given(deploymentModel, ...running)
+      .when(patching({ source_revision_config: { repo_ref: 'release' } }))
+      .thenState((after) => {
+        expect(after!.queued.map((waiting) => waiting.id)).toEqual([revisionId(2)]);
+        expect(after!.running).toEqual({ id: revisionId(1), status: 'BUILDING' });
+      });
+  });
+
+  it('when the running one ends, older queued ones are skipped and the newest runs', () => {
+    given(deploymentModel, ...queue)
+      .when(reporting(1, 'BUILD_FAILED'))
+      .thenState((after, events) => {
+        expect(statuses(events)).toEqual([
+          [revisionId(1), 'BUILD_FAILED'],
+          [revisionId(2), 'SKIPPED'],
+          [revisionId(3), 'SKIPPED'],
+          [revisionId(4), 'AWAITING_BUILD'],
+        ]);
+        expect(after!.queued).toEqual([]);
+        expect(after!.running).toEqual({ id: revisionId(4), status: 'AWAITING_BUILD' });
+      });
+  });
+
+  it('a revision of a container is not built', () => {
+    const containers = [...created(container), moved(1, 'QUEUED', 'DEPLOYING'), revision(2, snapshotOf(container))];
+    given(deploymentModel, ...containers)
+      .when(reporting(1, 'DEPLOYED'))
+      .thenState((after) => expect(after!.running).toEqual({ id: revisionId(2), status: 'AWAITING_DEPLOY' }));
+  });
+
+  it('interrupting the running one lets the newest run, interrupting a waiting one changes no other', () => {
+    given(deploymentModel, ...queue)
+      .when(decide(interrupt(revisionId(1))))
+      .thenState((after) => expect(after!.running?.id).toBe(revisionId(4)));
+    given(deploymentModel, ...queue)
+      .when(decide(interrupt(revisionId(3))))
+      .then(moved(3, 'QUEUED', 'INTERRUPTED'));
+  });
+
+  it('only one runs at a time, and starting one skips the older', () => {
+    given(deploymentModel, ...queue)
+      .when(reporting(2, 'BUILDING'))
+      .throws(RevisionWaits);
+    given(deploymentModel, ...created(codehost), revision(2, snapshotOf(codehost)))
+      .when(reporting(2, 'AWAITING_BUILD'))
+      .then(moved(2, 'QUEUED', 'AWAITING_BUILD'), moved(1, 'QUEUED', 'SKIPPED'));
+  });
+
+  it('nothing is reported or interrupted after the end, and a repeated report changes nothing', () => {
+    const ended = [...running, moved(1, 'BUILDING', 'BUILD_FAILED')];
+    given(deploymentModel, ...ended)
+      .when(reporting(1, 'DEPLOYED'))
+      .throws(RevisionEnded);
+    given(deploymentModel, ...ended)
+      .when(decide(interrupt(revisionId(1))))
+      .throws(RevisionEnded);
+    given(deploymentModel, ...running)
+      .when(reporting(1, 'BUILDING'))
+      .then();
+  });
+});
+
+describe('rule 5: creation', () => {
+  it('makes revision 1 of a usable artefact', () => {
+    expect(types(created(codehost))).toEqual(['DeploymentCreated', 'RevisionCreated']);
+    expect(types(created(container))).toEqual(['DeploymentCreated', 'RevisionCreated']);
+    const template = { ...pushed, source: 'internal_template', source_revision_config: { repo_ref: 'main' } } as const;
+    expect(types(created(template))).toEqual(['DeploymentCreated', 'RevisionCreated']);
+    given(deploymentModel)
+      .when(create(codehost, tenant, ids, 'any'))
+      .thenState((after) => expect(after!.latest_revision_id).toBe(revisionId(1)));
+  });
+
+  it.each(['internal_source', 'internal_container'] as const)(
+    '%s without an artefact waits for the first PATCH',
+    (source) => {
+      given(deploymentModel)
+        .when(create({ ...pushed, source }, tenant, ids, 'any'))
+        .thenState((after, events) => {
+          expect(types(events)).toEqual(['DeploymentCreated']);
+          expect(after!.latest_revision_id).toBeNull();
+        });
+    },
+  );
+
+  it.each([
+    ['internal_source', { repo_ref: 'main' }],
+    ['internal_source', { graph_config_path: 'graph.json' }],
+    ['internal_container', {}],
+    ['codehost', { graph_config_path: 'graph.json' }],
+    ['external_container', {}],
+  ] as const)('%s with %j has nothing that could run', (source, source_revision_config) => {
+    expect(types(created({ ...pushed, source, source_revision_config }))).toEqual(['DeploymentCreated']);
+  });
+});
+
+describe('rule 6: what cannot change after creation', () => {
+  const other = '5e1f0000-0000-4000-8000-0000000000ff';
+  it.each([
+    ['name', codehost, { name: 'other' }],
+    ['source', codehost, { source: 'internal_source' as const }],
+    ['integration_id', codehost, { source_config: { integration_id: other } }],
+    ['repo_url', codehost, { source_config: { repo_url: 'https://code.example/x/y' } }],
+    ['deployment_type', codehost, { source_config: { deployment_type: 'dev' } }],
+    ['listener_id', container, { source_config: { listener_id: other } }],
+    ['cluster_namespace', container, { source_config: { listener_config: { cluster_namespace: 'x' } } }],
+  ])('%s', (member, wanted, change) => {
+    given(deploymentModel, ...created(wanted))
+      .when(patching(change))
+      .throws(InvalidDeployment, `${member} cannot be changed after creation.`);
+  });
+
+  it('what was never set cannot be set later', () => {
+    given(deploymentModel, ...created({ ...codehost, source_config: {} }))
+      .when(patching({ source_config: { repo_url: 'https://code.example/a/b' } }))
+      .throws(InvalidDeployment, 'repo_url cannot be changed after creation.');
+  });
+
+  it('the same values pass', () => {
+    const { name, source, source_config } = container;
+    given(deploymentModel, ...created(container))
+      .when(patching({ name, source, source_config }))
+      .then();
+  });
+
+  it('null passes and leaves the value as it is', () => {
+    given(deploymentModel, ...created(container))
+      .when(patching({ source_config: { listener_config: {} } }))
+      .then();
+  });
+});
+
+describe('rule 7: members belong to sources', () => {
+  it.each([
+    ['integration_id', { source_config: { integration_id: id } }, ['codehost']],
+    ['repo_url', { source_config: { repo_url: 'https://code.example/a/b' } }, ['codehost']],
+    ['build_on_push', { source_config: { build_on_push: true } }, ['codehost']],
+    ['listener_id', { source_config: { listener_id: id } }, ['external_container']],
+    ['listener_config', { source_config: { listener_config: {} } }, ['external_container']],
+    ['secret_references', { secret_references: [] }, ['external_container']],
+    ['image_uri', { source_revision_config: { image_uri: 'a:1' } }, ['external_container', 'internal_container']],
+    ['source_tarball_path', { source_revision_config: { source_tarball_path: 'x' } }, ['internal_source']],
+    ['repo_ref', { source_revision_config: { repo_ref: 'a' } }, ['codehost', 'internal_source', 'internal_template']],
+    [
+      'graph_config_path',
+      { source_revision_config: { graph_config_path: 'a' } },
+      ['codehost', 'internal_source', 'internal_template'],
+    ],
+    ['resource_spec', { source_config: { resource_spec: {} } }, 'every'],
+  ])('%s', (member, members, allowed) => {
+    for (const source of [
+      'codehost',
+      'external_container',
+      'internal_container',
+      'internal_source',
+      'internal_template',
+    ] as const) {
+      const wanted = { ...pushed, ...members, source };
+      const refusal = `${member} is not allowed when source is '${source}'.`;
+      const fits = allowed === 'every' || allowed.includes(source);
+      if (fits && member === 'source_tarball_path') {
+        expect(() => created(wanted)).toThrow('source_tarball_path must be a path that upload-url gave out');
+        given(deploymentModel, ...created(pushed))
+          .when(patching(members))
+          .throws(InvalidDeployment);
+      } else if (fits) {
+        expect(() => created(wanted)).not.toThrow();
+      } else {
+        expect(() => created(wanted)).toThrow(refusal);
+        given(deploymentModel, ...created({ ...pushed, source }))
+          .when(patching(members))
+          .throws(InvalidDeployment, refusal);
+      }
+    }
+  });
+
+  it.each([
+    ['image_uri', container],
+    ['repo_ref', codehost],
+  ])('%s says what to run: it is not empty', (member, wanted) => {
+    const source_revision_config = { [member]: ' ' };
+    expect(() => created({ ...wanted, source_revision_config })).toThrow(`${member} must not be empty.`);
+    given(deploymentModel, ...created(wanted))
+      .when(patching({ source_revision_config }))
+      .throws(InvalidDeployment, `${member} must not be empty.`);
+  });
+
+  it('a tarball path that upload-url gave out passes', () => {
+    const path = 'uploads/1.tar.gz';
+    given(deploymentModel, ...created(pushed))
+      .when(decide(issueUploadPath(path)))
+      .then({
+        type: 'UploadPathIssued',
+        data: { object_path: path },
+      });
+    given(deploymentModel, ...created(pushed), { type: 'UploadPathIssued', data: { object_path: path } })
+      .when(patching({ source_revision_config: { source_tarball_path: path } }))
+      .thenState((after) => expect(after!.source_revision_config).toEqual({ source_tarball_path: path }));
+  });
+
+  it('build_on_push with a tag is refused, at creation and in a PATCH', () => {
+    const tagged = {
+      ...codehost,
+      source_config: { build_on_push: true },
+      source_revision_config: { repo_ref: 'refs/tags/v1' },
+    };
+    expect(() => created(tagged)).toThrow('build_on_push cannot be true when repo_ref is a tag.');
+    const branch = { ...tagged, source_revision_config: { repo_ref: 'refs/heads/tags/main' } };
+    expect(() => created(branch)).not.toThrow();
+    given(deploymentModel, ...created({ ...tagged, source_config: {} }))
+      .when(patching({ source_config: { build_on_push: true } }))
+      .throws(InvalidDeployment, 'build_on_push');
+    given(deploymentModel, ...created({ ...codehost, source_config: { build_on_push: true } }))
+      .when(patching({ source_revision_config: { repo_ref: 'refs/tags/v1' } }))
+      .throws(InvalidDeployment, 'build_on_push');
+  });
+
+  it('repo_commit_sha is ignored on input', () => {
+    const sent = { repo_ref: 'main', graph_config_path: 'graph.json', repo_commit_sha: 'abc' };
+    given(deploymentModel)
+      .when(create({ ...codehost, source_revision_config: sent }, tenant, ids, 'any'))
+      .thenState((after) => expect(after!.source_revision_config).toEqual(codehost.source_revision_config));
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ source_revision_config: sent }))
+      .then();
+  });
+
+  it('revision_source overrides the source for one revision, the next starts from the deployment’s own again', () => {
+    const pushedOnce = patching({
+      revision_source: 'internal_container',
+      source_revision_config: { image_uri: 'a:1' },
+    });
+    given(deploymentModel, ...created(codehost))
+      .when(pushedOnce)
+      .thenState((after, events) => {
+        expect(after!.source).toBe('codehost');
+        expect(after!.source_revision_config).toEqual({ image_uri: 'a:1' });
+        const next = patching({ source_revision_config: { repo_ref: 'release' } }, 3)(after);
+        given(deploymentModel, ...created(codehost), ...events)
+          .when(() => next)
+          .thenState((last) => {
+            expect(last!.source_revision_config).toEqual({ repo_ref: 'release', graph_config_path: 'graph.json' });
+            expect(last!.revision_source).toBe('codehost');
+          });
+      });
+  });
+});
+
+describe('rule 8: source availability', () => {
+  const hosted = {
+    cloud: ['codehost', 'internal_container', 'internal_source', 'internal_template'],
+    self_hosted: ['external_container'],
+  };
+
+  it.each(['cloud', 'self_hosted'] as const)('HOSTING=%s', (hosting) => {
+    for (const source of [...hosted.cloud, ...hosted.self_hosted] as Snapshot['source'][]) {
+      const attempt = () => create({ ...pushed, source }, tenant, ids, hosting)(null);
+      if (hosted[hosting].includes(source)) expect(attempt).not.toThrow();
+      else expect(attempt).toThrow(InvalidDeployment);
+    }
+  });
+
+  it('holds for revision_source too', () => {
+    given(deploymentModel, ...created(container))
+      .when(patching({ revision_source: 'internal_container' }, 2, 'self_hosted'))
+      .throws(InvalidDeployment, "source 'internal_container' is available only for cloud-hosted deployments.");
+  });
+});
+
+describe('rule 9: statuses of a deployment', () => {
+  it('AWAITING_DATABASE on creation, READY when provisioned', () => {
+    given(deploymentModel)
+      .when(create(codehost, tenant, ids, 'any'))
+      .thenState((after) => expect(after!.status).toBe('AWAITING_DATABASE'));
+    given(deploymentModel, ...created(codehost))
+      .when(markProvisioned)
+      .thenState((after) => expect(after!.status).toBe('READY'));
+    given(deploymentModel, ...created(codehost), { type: 'DeploymentProvisioned', data: {} })
+      .when(markProvisioned)
+      .then();
+  });
+
+  const deleting = [...created(codehost), ...requestDeletion(true)(existing(fold(created(codehost))))];
+
+  it('AWAITING_DELETE from DELETE until removed, and no change meanwhile', () => {
+    expect(fold(deleting)!.status).toBe('AWAITING_DELETE');
+    given(deploymentModel, ...deleting)
+      .when(decide(requestDeletion(false)))
+      .then();
+    given(deploymentModel, ...deleting)
+      .when(patching({ secrets: [] }))
+      .throws(DeploymentBeingDeleted);
+    given(deploymentModel, ...deleting)
+      .when(decide(tag([])))
+      .throws(DeploymentBeingDeleted);
+    given(deploymentModel, ...created(codehost))
+      .when(completeDeletion)
+      .then();
+  });
+
+  it('UNKNOWN while the place where it runs cannot be reached, READY as soon as it can', () => {
+    const unknown: DeploymentEvent = {
+      type: 'DeploymentStatusReported',
+      data: { status: 'UNKNOWN', reason: 'no route' },
+    };
+    const again: DeploymentEvent = { type: 'DeploymentStatusReported', data: { status: 'READY' } };
+    const provisioned: DeploymentEvent = { type: 'DeploymentProvisioned', data: {} };
+    for (const before of [[], [provisioned]]) {
+      given(deploymentModel, ...created(codehost), ...before)
+        .when(reportHost('UNKNOWN', 'no route'))
+        .then(unknown);
+    }
+    expect(fold([...created(codehost), provisioned, unknown])!.status).toBe('UNKNOWN');
+    given(deploymentModel, ...created(codehost), provisioned, unknown)
+      .when(reportHost('READY'))
+      .then(again);
+    expect(fold([...created(codehost), provisioned, unknown, again])!.status).toBe('READY');
+    given(deploymentModel, ...created(codehost))
+      .when(reportHost('READY'))
+      .then(provisioned);
+    given(deploymentModel, ...created(codehost), provisioned)
+      .when(reportHost('READY'))
+      .then();
+    given(deploymentModel, ...deleting)
+      .when(reportHost('UNKNOWN'))
+      .then();
+    expect(fold([...deleting, unknown])!.status).toBe('AWAITING_DELETE');
+  });
+
+  it('removed is not found', () => {
+    const removed = [...deleting, ...completeDeletion(fold(deleting))];
+    given(deploymentModel, ...removed)
+      .when(patching({}))
+      .throws(DeploymentNotFound);
+    given(deploymentModel, ...removed)
+      .when(completeDeletion)
+      .then();
+  });
+});
+
+describe('rule 10: secrets', () => {
+  const kept = { name: 'TOKEN' };
+
+  it('a PATCH replaces the whole list and [] removes all', () => {
+    const secrets = [secret('B', 'b'), secret('A', 'a')];
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets }))
+      .thenState((after) => expect(after!.secrets).toEqual(secrets));
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets: [] }))
+      .thenState((after) => expect(after!.secrets).toEqual([]));
+  });
+
+  it('the mask keeps the stored value', () => {
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets: [kept] }))
+      .then();
+    const added = secret('NEW', 'n');
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets: [added, kept] }))
+      .thenState((after) => expect(after!.secrets).toEqual([added, token]));
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets: [{ name: 'UNKNOWN' }] }))
+      .throws(InvalidDeployment, "The secret 'UNKNOWN' in secrets has no stored value to keep.");
+  });
+
+  it.each(['', 'PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI', 'FAIRLEAD_ANYTHING', 'A=B'])(
+    'the name %p is refused',
+    (name) => {
+      given(deploymentModel, ...created(codehost))
+        .when(patching({ secrets: [secret(name, 'x')] }))
+        .throws(InvalidDeployment);
+      expect(() => created({ ...codehost, secrets: [secret(name, 'x')] })).toThrow(InvalidDeployment);
+    },
+  );
+
+  it('a name used twice is refused', () => {
+    const secrets = [secret('A', 'a'), secret('A', 'b')];
+    expect(() => created({ ...codehost, secrets })).toThrow("The name 'A' appears more than once in secrets.");
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets }))
+      .throws(InvalidDeployment, 'more than once');
+  });
+
+  it.each([
+    [['PORT'], "The name 'PORT' in secret_references is reserved."],
+    [['R', 'R'], "The name 'R' appears more than once in secret_references."],
+    [['MODEL_KEY'], "The name 'MODEL_KEY' is in secrets and in secret_references."],
+  ])('secret_references take no names %p either', (names, message) => {
+    const secret_references = names.map((name) => ({ name, secret_name: 'db', secret_key: 'url' }));
+    const secrets = [secret('MODEL_KEY', 'x')];
+    expect(() => created({ ...container, secrets, secret_references })).toThrow(message);
+    given(deploymentModel, ...created({ ...container, secrets }))
+      .when(patching({ secret_references }))
+      .throws(InvalidDeployment, message);
+  });
+
+  it('a secret does not get the name of a reference', () => {
+    given(deploymentModel, ...created(container))
+      .when(patching({ secrets: [secret('DB', 'x')] }))
+      .throws(InvalidDeployment, "The name 'DB' is in secrets and in secret_references.");
+  });
+});
+
+describe('rule 11: image_version', () => {
+  it.each([
+    ['registry.example/team/agent:1.4.2', '1.4.2'],
+    ['localhost:5000/agent:v2_beta.1', 'v2_beta.1'],
+    ['localhost:5000/agent', null],
+    ['agent@sha256:aaaa', null],
+    ['agent:1.0@sha256:aaaa', null],
+    [undefined, null],
+  ])('of %p is %p', (uri, version) => expect(imageVersion(uri)).toBe(version));
+});
+
+describe('rule 12: a tracing project of the same name', () => {
+  it('others learn the name when the deployment is created and when it goes', () => {
+    expect(created(codehost)[0]).toMatchObject({
+      data: { name: 'support-agent', tenant_id: tenant, deployment_id: id },
+    });
+    given(deploymentModel, ...created(codehost))
+      .when(decide(requestDeletion(true)))
+      .then({ type: 'DeploymentDeletionRequested', data: { name: 'support-agent', delete_tracing_project: true } });
+  });
+});
+
+describe('a roll-back', () => {
+  it('makes a new revision from the whole snapshot of an earlier one', () => {
+    const first = { ...snapshotOf(codehost), resource_spec: { cpu: 1 } };
+    const earlier = { id: revisionId(1), created_at: '', updated_at: '', status: 'DEPLOYED' as const, ...first };
+    given(deploymentModel, ...created(codehost), revision(2, { ...first, secrets: [], resource_spec: { cpu: 4 } }))
+      .when(decide(redeploy(earlier, revisionId(3), 'any')))
+      .thenState((after, events) => {
+        expect(events).toMatchObject([{ type: 'RevisionCreated', data: { redeployed_from: revisionId(1), ...first } }]);
+        expect(after!.secrets).toEqual([token]);
+        expect(after!.source_config.resource_spec).toEqual({ cpu: 1 });
+        expect(after!.latest_revision_id).toBe(revisionId(3));
+      });
+  });
+
+  it('brings back the source and the secret references as well', () => {
+    const earlier = { id: revisionId(1), created_at: '', updated_at: '', status: 'DEPLOYED' as const };
+    const pushedOnce: Snapshot = {
+      source: 'internal_container',
+      source_revision_config: { image_uri: 'agent:1' },
+      resource_spec: null,
+      secrets: [],
+      secret_references: [{ name: 'DB', secret_name: 'db', secret_key: 'url' }],
+    };
+    const again = (hosting: Hosting) => decide(redeploy({ ...earlier, ...pushedOnce }, revisionId(3), hosting));
+    given(deploymentModel, ...created(container), revision(2, snapshotOf(container)))
+      .when(again('any'))
+      .then({
+        type: 'RevisionCreated',
+        data: {
+          revision_id: revisionId(3),
+          deployment_id: id,
+          redeployed_from: revisionId(1),
+          ...pushedOnce,
+        },
+      });
+    given(deploymentModel, ...created(container))
+      .when(again('self_hosted'))
+      .throws(InvalidDeployment, "source 'internal_container' is available only for cloud-hosted deployments.");
+  });
+});
+
+describe('tags', () => {
+  it('are replaced; the same set in another order changes nothing', () => {
+    const tagged: DeploymentEvent = { type: 'DeploymentTagged', data: { tag_value_ids: ['a', 'b'] } };
+    given(deploymentModel, ...created(codehost))
+      .when(decide(tag(['a', 'b', 'a'])))
+      .then(tagged);
+    given(deploymentModel, ...created(codehost), tagged)
+      .when(decide(tag(['b', 'a'])))
+      .then();
+  });
+});
+
+describe('tenancy', () => {
+  it('another tenant’s deployment is not found', () => {
+    const stranger = owned('another', id, requestDeletion(false));
+    given(deploymentModel, ...created(codehost))
+      .when(stranger)
+      .throws(DeploymentNotFound, `Deployment ID ${id} not found.`);
+    given(deploymentModel)
+      .when(decide(requestDeletion(false)))
+      .throws(DeploymentNotFound);
+  });
+});
+
+function fold(events: DeploymentEvent[]): DeploymentState {
+  let state: DeploymentState = null;
+  given(deploymentModel, ...events)
+    .when((folded) => ((state = folded), []))
+    .then();
+  return state;
+}

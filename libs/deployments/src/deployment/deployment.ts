@@ -1,0 +1,251 @@
+import type { Model, Recorded } from '@fairlead/eventing';
+import type {
+  Agent,
+  DeploymentEvent,
+  DeploymentStatus,
+  RevisionStatus,
+  Secret,
+  SecretReference,
+  Snapshot,
+  Source,
+  SourceConfig,
+  SourceRevisionConfig,
+} from './deployment-events';
+import { DeploymentBeingDeleted, DeploymentNotFound } from '../errors';
+import { same } from '../json';
+import { hasEnded, isRunning } from '../revision/revision-status';
+
+/** A deployment as its events tell it. */
+export interface Deployment {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly source: Source;
+  readonly source_config: SourceConfig;
+  /** Of the latest revision. */
+  readonly source_revision_config: SourceRevisionConfig;
+  /** Source of the latest revision: differs from `source` after a PATCH with `revision_source`. */
+  readonly revision_source: Source;
+  /** The newest configuration for the deployment's own source: what a revision without an override starts from. */
+  readonly own_revision_config: SourceRevisionConfig;
+  readonly secrets: readonly Secret[];
+  readonly secret_references: readonly SecretReference[] | null;
+  readonly tag_value_ids: readonly string[];
+  /** Paths that upload-url gave out. */
+  readonly upload_paths: readonly string[];
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly status: DeploymentStatus;
+  readonly latest_revision_id: string | null;
+  readonly active_revision_id: string | null;
+  /** Revisions that wait, oldest first. */
+  readonly queued: readonly { readonly id: string; readonly source: Source }[];
+  readonly running: { readonly id: string; readonly status: RevisionStatus } | null;
+  readonly removed: boolean;
+  /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
+  readonly build_on_push_paused?: boolean;
+  /** How many events changed what clients may change: its ETag, which no rollout of its own changes. */
+  readonly edition: number;
+  readonly agent?: Agent;
+}
+
+/** null until the deployment has been created. */
+export type DeploymentState = Deployment | null;
+
+export const deploymentModel: Model<DeploymentState, DeploymentEvent> = {
+  initial: null,
+  evolve,
+  edition: (state) => state?.edition ?? 0,
+};
+
+/** What changes a deployment by somebody's wish. The other events tell how a rollout goes, or are not shown in its record. */
+const WISHES: ReadonlySet<DeploymentEvent['type']> = new Set<DeploymentEvent['type']>([
+  'DeploymentPatched',
+  'RevisionCreated',
+  'BuildOnPushPaused',
+  'DeploymentTagged',
+  'DeploymentDeletionRequested',
+]);
+
+function evolve(state: DeploymentState, event: Recorded<DeploymentEvent>): DeploymentState {
+  if (event.type === 'DeploymentCreated') return created(event.data, event.time);
+  if (!state) return state;
+  const edition = state.edition + Number(WISHES.has(event.type));
+  return { ...state, ...change(state, event), edition, updated_at: event.time };
+}
+
+function created(data: (DeploymentEvent & { type: 'DeploymentCreated' })['data'], time: string): Deployment {
+  const { deployment_id, ...members } = data;
+  return {
+    ...members,
+    id: deployment_id,
+    revision_source: data.source,
+    own_revision_config: data.source_revision_config,
+    tag_value_ids: [],
+    upload_paths: [],
+    created_at: time,
+    updated_at: time,
+    status: 'AWAITING_DATABASE',
+    latest_revision_id: null,
+    active_revision_id: null,
+    queued: [],
+    running: null,
+    removed: false,
+    edition: 1,
+  };
+}
+
+function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> {
+  switch (event.type) {
+    case 'DeploymentProvisioned':
+      return state.status === 'AWAITING_DATABASE' ? { status: 'READY' } : {};
+    case 'DeploymentStatusReported':
+      return state.status === 'AWAITING_DELETE' ? {} : { status: event.data.status };
+    case 'DeploymentPatched':
+      return {
+        ...event.data,
+        ...usedAgain(state),
+        source_config: { ...state.source_config, ...event.data.source_config },
+        ...(event.data.source_config?.build_on_push !== undefined && { build_on_push_paused: undefined }),
+      };
+    case 'RevisionCreated':
+      return revisionCreated(state, event.data);
+    case 'RevisionStatusChanged':
+      return revisionMoved(state, event.data.revision_id, event.data.status);
+    case 'RevisionActivated':
+      return { active_revision_id: event.data.revision_id };
+    case 'RevisionCommitResolved':
+      return commitResolved(state, event.data);
+    case 'BuildOnPushPaused':
+      return { source_config: { ...state.source_config, build_on_push: false }, build_on_push_paused: true };
+    case 'UploadPathIssued':
+      return { upload_paths: [...state.upload_paths, event.data.object_path] };
+    case 'DeploymentTagged':
+      return { tag_value_ids: event.data.tag_value_ids };
+    case 'DeploymentDeletionRequested':
+      return { status: 'AWAITING_DELETE' };
+    case 'DeploymentDeleted':
+      return { removed: true };
+    default:
+      return {};
+  }
+}
+
+/** A change ends being unused. */
+function usedAgain({ status }: Deployment): Partial<Deployment> {
+  return status === 'UNUSED' ? { status: 'READY' } : {};
+}
+
+function revisionCreated(state: Deployment, snapshot: Snapshot & { revision_id: string }): Partial<Deployment> {
+  const { source, source_revision_config, resource_spec, secrets, secret_references } = snapshot;
+  return {
+    ...usedAgain(state),
+    source_config: { ...state.source_config, resource_spec: resource_spec ?? undefined },
+    source_revision_config,
+    revision_source: source,
+    own_revision_config: source === state.source ? source_revision_config : state.own_revision_config,
+    secrets,
+    secret_references,
+    latest_revision_id: snapshot.revision_id,
+    queued: [...state.queued, { id: snapshot.revision_id, source }],
+  };
+}
+
+function commitResolved(state: Deployment, resolved: { revision_id: string; repo_commit_sha: string }) {
+  const { repo_commit_sha } = resolved;
+  if (state.latest_revision_id !== resolved.revision_id) return {};
+  const source_revision_config = { ...state.source_revision_config, repo_commit_sha };
+  const isOwn = state.revision_source === state.source;
+  return { source_revision_config, ...(isOwn && { own_revision_config: source_revision_config }) };
+}
+
+function revisionMoved(state: Deployment, id: string, status: RevisionStatus): Partial<Deployment> {
+  const queued = state.queued.some((waiting) => waiting.id === id)
+    ? state.queued.filter((waiting) => waiting.id !== id)
+    : state.queued;
+  if (isRunning(status)) return { queued, running: { id, status } };
+  return { queued, running: state.running?.id === id && hasEnded(status) ? null : state.running };
+}
+
+/** What the deployment would run with if a revision were made now. */
+export function snapshotOf(state: Deployment): Snapshot {
+  return {
+    source: state.revision_source,
+    source_revision_config: state.source_revision_config,
+    resource_spec: state.source_config.resource_spec ?? null,
+    secrets: state.secrets,
+    secret_references: state.secret_references,
+  };
+}
+
+/**
+ * A decision about a deployment of one tenant.
+ * @throws DeploymentNotFound when it does not exist, has been removed or belongs to another tenant.
+ */
+export function owned<T>(
+  tenantId: string,
+  id: string,
+  decide: (state: Deployment) => T,
+): (state: DeploymentState) => T {
+  return (state) => {
+    if (!state || state.removed || state.tenant_id !== tenantId) throw new DeploymentNotFound(id);
+    return decide(state);
+  };
+}
+
+/** @throws DeploymentBeingDeleted once deletion was requested. */
+export function checkChangeable(state: Deployment): void {
+  if (state.status === 'AWAITING_DELETE') throw new DeploymentBeingDeleted(state.id);
+}
+
+/** The database and everything else a deployment needs is there: its status becomes READY. */
+export function markProvisioned(state: DeploymentState): DeploymentEvent[] {
+  if (state?.status !== 'AWAITING_DATABASE') return [];
+  return [{ type: 'DeploymentProvisioned', data: {} }];
+}
+
+/** Whether the place where the deployment runs can be reached: UNKNOWN until it can, READY from then on. */
+export function reportHost(
+  status: 'READY' | 'UNKNOWN',
+  reason?: string,
+): (state: DeploymentState) => DeploymentEvent[] {
+  return (state) => {
+    if (!state || state.removed || state.status === status || state.status === 'AWAITING_DELETE') return [];
+    if (status === 'READY' && state.status === 'AWAITING_DATABASE') return markProvisioned(state);
+    return [{ type: 'DeploymentStatusReported', data: { status, ...(reason && { reason }) } }];
+  };
+}
+
+/** Replaces the tag values; the same set changes nothing. */
+export function tag(tagValueIds: readonly string[]): (state: Deployment) => DeploymentEvent[] {
+  const wanted = [...new Set(tagValueIds)];
+  return (state) => {
+    checkChangeable(state);
+    if (same([...wanted].sort(), [...state.tag_value_ids].sort())) return [];
+    return [{ type: 'DeploymentTagged', data: { tag_value_ids: wanted } }];
+  };
+}
+
+/** Remembers a path that was handed out for a source tarball, so that a later PATCH may name it. */
+export function issueUploadPath(objectPath: string): (state: Deployment) => DeploymentEvent[] {
+  return (state) => {
+    checkChangeable(state);
+    if (state.upload_paths.includes(objectPath)) return [];
+    return [{ type: 'UploadPathIssued', data: { object_path: objectPath } }];
+  };
+}
+
+/** Asks for removal; asking again changes nothing. */
+export function requestDeletion(deleteTracingProject: boolean): (state: Deployment) => DeploymentEvent[] {
+  return ({ status, name }) => {
+    if (status === 'AWAITING_DELETE') return [];
+    const data = { name, delete_tracing_project: deleteTracingProject };
+    return [{ type: 'DeploymentDeletionRequested', data }];
+  };
+}
+
+/** Everything that the deployment had is gone: it is no longer there. */
+export function completeDeletion(state: DeploymentState): DeploymentEvent[] {
+  if (!state || state.removed || state.status !== 'AWAITING_DELETE') return [];
+  return [{ type: 'DeploymentDeleted', data: { name: state.name } }];
+}

@@ -1,0 +1,75 @@
+import { EventStore, handle, streamName } from '@fairlead/eventing';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { deploymentModel } from './deployment';
+import { DeploymentsOptions } from '../deployments.options';
+import { reportUnused, reportUsed } from './idleness';
+
+/** Deployments looked at with one statement. */
+const PAGE = 500;
+/** Milliseconds between two looks, at most. */
+const LONGEST_PAUSE = 600_000;
+
+interface Row {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly status: string;
+}
+
+/** Reports deployments as UNUSED that were neither changed nor used for the configured time, until they are again. */
+@Injectable()
+export class IdleWatch implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('IdleWatch');
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly store: EventStore,
+    private readonly options: DeploymentsOptions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { unusedAfter } = this.options;
+    if (unusedAfter === undefined) return;
+    const run = () => {
+      this.looking = this.look(new Date(Date.now() - unusedAfter)).catch((error: unknown) =>
+        this.logger.error(`Unused deployments could not be looked for: ${String(error)}`),
+      );
+    };
+    this.timer = setInterval(run, Math.min(LONGEST_PAUSE, unusedAfter / 4)).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+  }
+
+  /** Reports what has been idle since `time` as UNUSED, and what is used again as READY. */
+  async look(time: Date): Promise<void> {
+    const since = time.toISOString();
+    for (let rows = await this.page(since); rows.length > 0; rows = await this.page(since, rows.at(-1)!.id)) {
+      for (const { id, tenant_id: tenant, status } of rows) {
+        const decide = status === 'UNUSED' ? reportUsed : reportUnused(since);
+        const metadata = { tenant, actor: 'system:deployments' };
+        await handle(this.store, deploymentModel, streamName('deployment', id), decide, metadata);
+      }
+    }
+  }
+
+  private async page(since: string, after = '00000000-0000-0000-0000-000000000000'): Promise<Row[]> {
+    const { rows } = await this.pool.query<Row>(
+      `select d.id, d.tenant_id, d.status
+       from deployments d join deployment_documents doc using (id) cross join lateral (
+         select (doc.document::json ->> 'updated_at')::timestamptz as changed_at,
+           (select max(p.used_at) from tracing_projects p where p.tenant_id = d.tenant_id and p.name = d.name) as used_at
+       ) as last
+       where d.id > $2 and d.created_at <= $1 and case d.status
+         when 'READY' then changed_at <= $1 and coalesce(used_at, '-infinity') <= $1
+         when 'UNUSED' then used_at > changed_at end
+       order by d.id limit ${PAGE}`,
+      [since, after],
+    );
+    return rows;
+  }
+}

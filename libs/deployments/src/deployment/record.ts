@@ -1,0 +1,113 @@
+import type { Deployment } from './deployment';
+import type { SourceRevisionConfig } from './deployment-events';
+import type { Revision } from '../revision/revision';
+import { MASK } from '../secrets/secrets';
+import { imageVersion } from '../source/source-rules';
+
+/**
+ * A deployment as answers show it, in the specification's names: every member of `source_config` and
+ * `source_revision_config` is there, null when not set; `resource_spec` holds what was given.
+ * Secrets show a mask instead of a value.
+ */
+export function deploymentRecord(state: Deployment) {
+  const config = state.source_config;
+  return {
+    name: state.name,
+    source: state.source,
+    source_config: {
+      integration_id: config.integration_id ?? null,
+      repo_url: config.repo_url ?? null,
+      deployment_type: config.deployment_type ?? null,
+      build_on_push: config.build_on_push ?? null,
+      custom_url: config.custom_url ?? null,
+      resource_spec: config.resource_spec ?? null,
+      listener_id: config.listener_id ?? null,
+      listener_config: config.listener_config
+        ? { cluster_namespace: config.listener_config.cluster_namespace ?? null }
+        : null,
+      install_command: config.install_command ?? null,
+      build_command: config.build_command ?? null,
+    },
+    source_revision_config: revisionConfigRecord(state.source_revision_config),
+    secrets: state.secrets.map(({ name }) => ({ name, value: MASK })),
+    secret_references: state.secret_references,
+    ...(state.agent && { agent: state.agent }),
+    id: state.id,
+    tenant_id: state.tenant_id,
+    created_at: state.created_at,
+    updated_at: state.updated_at,
+    status: state.status,
+    latest_revision_id: state.latest_revision_id,
+    active_revision_id: state.active_revision_id,
+    image_version: imageVersion(state.source_revision_config.image_uri),
+  };
+}
+
+export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
+
+/** What its record does not tell of a deployment; `deploymentOf` puts both together again. */
+export function unshownPart(state: Deployment) {
+  const { revision_source, own_revision_config, secrets, tag_value_ids, upload_paths, running } = state;
+  const { build_on_push_paused, edition } = state;
+  return {
+    revision_source,
+    own_revision_config,
+    secrets,
+    tag_value_ids,
+    upload_paths,
+    running,
+    build_on_push_paused,
+    edition,
+  };
+}
+
+/** The deployment behind a record, without the revisions that wait. */
+export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeof unshownPart>): Deployment {
+  const { name, id, tenant_id, source, status, secret_references, created_at, updated_at, agent } = record;
+  const { latest_revision_id, active_revision_id, source_revision_config } = record;
+  const { listener_config, ...config } = record.source_config;
+  return {
+    name,
+    id,
+    tenant_id,
+    source,
+    status,
+    secret_references,
+    created_at,
+    updated_at,
+    latest_revision_id,
+    active_revision_id,
+    ...(agent && { agent }),
+    ...unshown,
+    source_config: { ...present(config), ...(listener_config && { listener_config: present(listener_config) }) },
+    source_revision_config: present(source_revision_config),
+    queued: [],
+    removed: false,
+  };
+}
+
+/** The members that are not null: in a configuration null stands for absent. */
+function present<T extends object>(members: T) {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
+
+/** A revision as answers show it: exactly these six members. */
+export function revisionRecord(
+  revision: Pick<Revision, 'id' | 'created_at' | 'updated_at' | 'status' | 'source' | 'source_revision_config'>,
+) {
+  const { id, created_at, updated_at, status, source } = revision;
+  const source_revision_config = revisionConfigRecord(revision.source_revision_config);
+  return { id, created_at, updated_at, status, source, source_revision_config };
+}
+
+function revisionConfigRecord(config: SourceRevisionConfig) {
+  return {
+    repo_ref: config.repo_ref ?? null,
+    graph_config_path: config.graph_config_path ?? null,
+    image_uri: config.image_uri ?? null,
+    source_tarball_path: config.source_tarball_path ?? null,
+    repo_commit_sha: config.repo_commit_sha ?? null,
+  };
+}

@@ -1,0 +1,190 @@
+import { streamName } from '@fairlead/eventing';
+import { TENANT } from '@fairlead/edge/testing';
+import { uuidOf } from '../testing/samples';
+import { TestService } from '../testing/service';
+
+let service: TestService;
+beforeAll(async () => (service = await TestService.start()));
+afterAll(() => service.stop());
+
+const CANARIES = ['canary-of-post', 'canary-of-patch', 'canary-of-dry-run', 'canary-of-refusal', 'canary-of-stranger'];
+const [ofPost, ofPatch, ofDryRun, ofRefusal, ofStranger] = CANARIES as [string, string, string, string, string];
+const sample = (name: string) => ({
+  name,
+  source: 'codehost',
+  source_config: {},
+  source_revision_config: { repo_ref: 'main' },
+  secrets: [{ name: 'TOKEN', value: ofPost }],
+});
+const send: TestService['send'] = (...request) => service.send(...request);
+
+interface Entry {
+  version: number;
+  type: string;
+  actor: string;
+  changes: { member: string; before: unknown; after: unknown }[];
+}
+
+describe('rule 14: history', () => {
+  it('tells each event with who, when, in which request, why, and what changed', async () => {
+    const { id, latest_revision_id } = await service.ready(sample('audited'));
+    const body = { source_revision_config: { repo_ref: 'release' }, secrets: [{ name: 'TOKEN', value: ofPatch }] };
+    const headers = { 'x-reason': 'security fix' };
+    const patched = await send('PATCH', `/v2/deployments/${id}`, { body, headers });
+    const { json, text } = await send('GET', `/v2/deployments/${id}/history`);
+    expect(json.resources[0].version).toBe(5);
+    const entries = (json.resources as Entry[]).reverse();
+    expect(entries.map(({ version, type, actor }) => [version, type, actor])).toEqual([
+      [1, 'DeploymentCreated', 'writer'],
+      [2, 'RevisionCreated', 'writer'],
+      [3, 'DeploymentProvisioned', 'system:deployments'],
+      [4, 'DeploymentPatched', 'writer'],
+      [5, 'RevisionCreated', 'writer'],
+    ]);
+    expect(json.offset).toBe(5);
+    expect(entries[0]!.changes).toContainEqual({ member: 'name', before: null, after: 'audited' });
+    expect(entries[2]!.changes).toEqual([{ member: 'status', before: 'AWAITING_DATABASE', after: 'READY' }]);
+    expect(entries[3]).toEqual({
+      version: 4,
+      type: 'DeploymentPatched',
+      time: expect.stringMatching(/Z$/),
+      actor: 'writer',
+      actor_name: null,
+      request_id: patched.headers['x-request-id'],
+      reason: 'security fix',
+      changes: [
+        { member: 'source_revision_config.repo_ref', before: 'main', after: 'release' },
+        { member: 'secrets.TOKEN', before: expect.any(String), after: expect.any(String) },
+      ],
+    });
+    const next = patched.json.latest_revision_id;
+    expect(entries[4]!.changes).toEqual([
+      { member: 'latest_revision_id', before: latest_revision_id, after: next },
+      { member: `revisions.${next}.status`, before: null, after: 'QUEUED' },
+    ]);
+    for (const canary of CANARIES) expect(text).not.toContain(canary);
+  });
+
+  it('names the keys that acted', async () => {
+    const { id } = await service.ready(sample('named'));
+    const key = uuidOf(77);
+    const data = { id: key, description: 'release pipeline' };
+    await service.store.append(streamName('apiKey', key), 0, [{ type: 'ApiKeyCreated', data }], {});
+    const patched = { type: 'DeploymentTagged', data: { tag_value_ids: [] } };
+    await service.store.append(streamName('deployment', id), 'any', [patched], { tenant: TENANT, actor: key });
+    const { json } = await send('GET', `/v2/deployments/${id}/history`);
+    expect(json.resources[0]).toMatchObject({ actor: key, actor_name: 'release pipeline' });
+    expect(json.resources[1]).toMatchObject({ actor: 'system:deployments', actor_name: null });
+  });
+
+  it('is paged by offset and by the version to go on after', async () => {
+    const { id } = await service.ready(sample('paged'));
+    const versions = async (query: string) => {
+      const { json } = await send('GET', `/v2/deployments/${id}/history?${query}`);
+      return (json.resources as Entry[]).map(({ version }) => version);
+    };
+    expect(await versions('')).toEqual([3, 2, 1]);
+    expect(await versions('limit=2')).toEqual([3, 2]);
+    expect(await versions('limit=2&offset=2')).toEqual([1]);
+    expect(await versions('after=1')).toEqual([3, 2]);
+    expect(await versions('after=9')).toEqual([]);
+    const { headers } = await send('GET', `/v2/deployments/${id}/history?limit=2`);
+    expect(headers.link).toContain('offset=2');
+  });
+
+  it('outlives the deployment', async () => {
+    const { id } = await service.ready(sample('gone'));
+    await send('DELETE', `/v2/deployments/${id}`);
+    const { json } = await service.eventually(
+      () => send('GET', `/v2/deployments/${id}/history`),
+      (answer) => answer.json.resources.length === 5,
+    );
+    expect((json.resources as Entry[])[0]).toMatchObject({ type: 'DeploymentDeleted' });
+    expect((await send('GET', `/v2/deployments/${uuidOf(404)}/history`)).status).toBe(404);
+  });
+});
+
+describe('rule 10: secret values', () => {
+  it('are shown to a key that may read them, and each such reading is in the history', async () => {
+    const { id } = await service.ready(sample('secretive'));
+    const url = `/v2/deployments/${id}`;
+    expect((await send('GET', url)).json.secrets).toEqual([{ name: 'TOKEN', value: '********' }]);
+    const seen = await send('GET', url, { as: 'auditor' });
+    expect(seen.json.secrets).toEqual([{ name: 'TOKEN', value: ofPost }]);
+    expect(seen.headers['cache-control']).toBe('no-store');
+    const secrets = [
+      { name: 'NEW', value: ofPatch },
+      { name: 'TOKEN', value: '********' },
+    ];
+    const patched = await send('PATCH', url, { as: 'auditor', body: { secrets }, headers: { 'idempotency-key': 'k' } });
+    expect(patched.json.secrets).toEqual([
+      { name: 'NEW', value: ofPatch },
+      { name: 'TOKEN', value: ofPost },
+    ]);
+    const list = await send('GET', `/v2/deployments?deployment_ids=${id}`, { as: 'auditor' });
+    expect(list.json.resources[0].secrets[0].value).toBe('********');
+    const replayed = await send('GET', `${url}?version=1`, { as: 'auditor' });
+    expect(replayed.json.secrets[0].value).toBe('********');
+    const { json } = await send('GET', `${url}/history`);
+    const reads = (json.resources as (Entry & { secrets_read?: string[] })[]).filter(
+      ({ type }) => type === 'SecretsRead',
+    );
+    expect(reads.map(({ actor, version, secrets_read }) => [actor, version, secrets_read])).toEqual([
+      ['auditor', 5, ['NEW', 'TOKEN']],
+      ['auditor', 3, ['TOKEN']],
+    ]);
+    expect(json.resources[0].type).toBe('SecretsRead');
+  });
+
+  it('are in no table, event, log or refused answer', async () => {
+    const { id } = await service.ready(sample('sealed'));
+    const url = `/v2/deployments/${id}`;
+    const secrets = (value: string) => ({ secrets: [{ name: 'TOKEN', value }] });
+    await send('PATCH', url, { body: secrets(ofPatch), headers: { 'idempotency-key': 'once', 'x-reason': 'rotate' } });
+    await send('PATCH', url, { body: secrets(ofPatch), as: 'auditor', headers: { 'idempotency-key': 'twice' } });
+    await send('PATCH', `${url}?dry_run=1`, { body: secrets(ofDryRun) });
+    await send('POST', '/v2/deployments?dry_run=1', { body: { ...sample('tried'), ...secrets(ofDryRun) } });
+    const strange = await send('PATCH', url, { body: secrets(ofStranger), as: 'stranger' });
+    const refused = await send('PATCH', url, { body: { ...secrets(ofRefusal), source_config: 5 } });
+    const broken = await send('PATCH', url, { body: { secrets: [{ name: 'PORT', value: ofRefusal }] } });
+    expect([strange.status, refused.status, broken.status]).toEqual([404, 422, 400]);
+    await send('POST', '/v2/deployments', {
+      body: { ...sample('by-key'), ...secrets(ofPost) },
+      as: 'auditor',
+      headers: { 'idempotency-key': 'new' },
+    });
+
+    const events = await service.store.read(streamName('deployment', id));
+    expect(events[0]).toMatchObject({
+      data: { secrets: [{ name: 'TOKEN', sealed: { subject: id } }] },
+      metadata: { tenant: TENANT },
+    });
+    const places = [...(await dump()), ...service.log, refused.text, broken.text, strange.text];
+    for (const canary of CANARIES) expect(places.filter((text) => text.includes(canary))).toEqual([]);
+  });
+
+  it('can be read by nobody once the deployment is removed', async () => {
+    const { id } = await service.ready(sample('shredded'));
+    const keys = () => service.database.pool.query('select from data_keys where subject = $1', [id]);
+    expect((await keys()).rowCount).toBe(1);
+    await send('DELETE', `/v2/deployments/${id}`);
+    const deadline = Date.now() + 5000;
+    while ((await keys()).rowCount !== 0) expect(Date.now()).toBeLessThan(deadline);
+    expect((await send('GET', `/v2/deployments/${id}`, { as: 'auditor' })).status).toBe(404);
+  });
+});
+
+/** Every row of every table of the database as text. */
+async function dump(): Promise<string[]> {
+  const { pool } = service.database;
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `select quote_ident(table_name) as name from information_schema.tables where table_schema = 'public'`,
+  );
+  const all: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ row: string }>(`select t::text as row from ${name} as t`);
+    all.push(...rows.map(({ row }) => row));
+  }
+  expect(tables.length).toBeGreaterThan(5);
+  return all;
+}

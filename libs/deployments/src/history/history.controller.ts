@@ -1,0 +1,82 @@
+import { EventStore, type Recorded, streamName } from '@fairlead/eventing';
+import { Access, Area, Describe, linkNext, shape, validateRequest } from '@fairlead/api';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { actorNames } from '../deployment/actor-names';
+import { history } from '../deployment/audit';
+import type { DeploymentEvent, SecretsRead } from '../deployment/deployment-events';
+import * as answers from '../deployment/deployment.answers.schema';
+import { deploymentPath, historyQuery } from '../deployment/deployment.schema';
+import { DeploymentNotFound } from '../errors';
+import { HistoryExport } from './history.export';
+
+@Area('Deployments')
+@Controller('v2/deployments/:deployment_id/history')
+export class HistoryController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly exports: HistoryExport,
+  ) {}
+
+  /**
+   * What happened to a deployment, newest first, also after its removal. `after` leaves out all up to the event that
+   * made this version.
+   */
+  @Get()
+  @Access('read')
+  @Describe({
+    summary: 'List what happened to a deployment',
+    description: 'The newest first, also after its removal.',
+    path: deploymentPath,
+    query: historyQuery,
+    answers: { 200: answers.history },
+    gives: ['Link'],
+  })
+  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path, query } = validateRequest(request, { path: deploymentPath, query: historyQuery });
+    const id = path.deployment_id;
+    const events = await this.eventsOf(request, id);
+    const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
+    const after = query.after ? (events[query.after - 1]?.position ?? events.at(-1)!.position) : 0n;
+    const entries = history(events, reads)
+      .filter(({ position }) => position > after)
+      .reverse();
+    const page = entries.slice(query.offset, query.offset + query.limit);
+    const offset = query.offset + page.length;
+    if (offset < entries.length) linkNext(request, reply, offset);
+    const names = await actorNames(
+      this.store,
+      page.map(({ entry }) => entry.actor),
+    );
+    const resources = page.map(({ entry: { actor, ...entry } }) => {
+      return { ...entry, actor, actor_name: names.get(actor) ?? null };
+    });
+    return { resources, offset };
+  }
+
+  /** The events themselves as JSON lines, with a signed last line: to be kept, and verified without this service. */
+  @Get('export')
+  @Access('read')
+  @Describe({
+    summary: 'Export the events of a deployment',
+    description: 'As JSON lines, the last one signed: to be kept, and verified without this service.',
+    path: deploymentPath,
+    answers: { 200: { content: { 'application/jsonl': shape.text } } },
+    gives: ['Content-Disposition'],
+  })
+  async export(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    const { path } = validateRequest(request, { path: deploymentPath });
+    const id = path.deployment_id;
+    const lines = await this.exports.lines(await this.eventsOf(request, id));
+    reply.header('content-type', 'application/jsonl; charset=utf-8');
+    reply.header('content-disposition', `attachment; filename="deployment-${id}.jsonl"`);
+    return `${lines.join('\n')}\n`;
+  }
+
+  private async eventsOf(request: FastifyRequest, id: string): Promise<Recorded<DeploymentEvent>[]> {
+    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
+    const [created] = events;
+    if (created?.type === 'DeploymentCreated' && created.data.tenant_id === request.actor.tenantId) return events;
+    throw new DeploymentNotFound(id);
+  }
+}

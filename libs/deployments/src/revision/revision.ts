@@ -1,0 +1,133 @@
+import type { Model, Recorded } from '@fairlead/eventing';
+import { checkChangeable, type Deployment } from '../deployment/deployment';
+import type { DeploymentEvent, RevisionStatus, Snapshot } from '../deployment/deployment-events';
+import { InvalidDeployment, RevisionEnded, RevisionNotFound, RevisionWaits } from '../errors';
+import { hasEnded, isRunning } from './revision-status';
+import { checkAvailable, isBuilt, type Hosting } from '../source/source-rules';
+
+/** A revision with all that it runs with. */
+export interface Revision extends Snapshot {
+  readonly id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly status: RevisionStatus;
+}
+
+/** All revisions of one deployment by id, oldest first, folded from the deployment's stream. */
+export type Revisions = ReadonlyMap<string, Revision>;
+
+export const revisionsModel: Model<Revisions, DeploymentEvent> = {
+  initial: new Map(),
+  evolve(revisions, event: Recorded<DeploymentEvent>) {
+    if (event.type === 'RevisionCreated') {
+      const { revision_id: id, source, source_revision_config, resource_spec, secrets, secret_references } = event.data;
+      const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
+      const times = { created_at: event.time, updated_at: event.time };
+      return new Map(revisions).set(id, { id, ...times, status: 'QUEUED', ...snapshot });
+    }
+    if (event.type === 'RevisionCommitResolved') return withCommit(revisions, event.data, event.time);
+    if (event.type !== 'RevisionStatusChanged') return revisions;
+    const revision = revisions.get(event.data.revision_id);
+    if (!revision) return revisions;
+    return new Map(revisions).set(revision.id, { ...revision, status: event.data.status, updated_at: event.time });
+  },
+};
+
+function withCommit(
+  revisions: Revisions,
+  { revision_id, repo_commit_sha }: { readonly revision_id: string; readonly repo_commit_sha: string },
+  updated_at: string,
+): Revisions {
+  const revision = revisions.get(revision_id);
+  if (!revision) return revisions;
+  const source_revision_config = { ...revision.source_revision_config, repo_commit_sha };
+  return new Map(revisions).set(revision_id, { ...revision, source_revision_config, updated_at });
+}
+
+/**
+ * A new revision from the whole snapshot of an earlier one. When that is not the latest, it is a roll-back:
+ * building pushes would undo it, so that is paused.
+ * @throws InvalidDeployment when the installation no longer offers its source; DeploymentBeingDeleted.
+ */
+export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting) {
+  return (state: Deployment): DeploymentEvent[] => {
+    checkChangeable(state);
+    checkAvailable(earlier.source, hosting);
+    const { source, source_revision_config, resource_spec, secrets, secret_references } = earlier;
+    const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
+    const ids = { revision_id: revisionId, deployment_id: state.id, redeployed_from: earlier.id };
+    const created: DeploymentEvent = { type: 'RevisionCreated', data: { ...ids, ...snapshot } };
+    const isRollBack = earlier.id !== state.latest_revision_id;
+    if (!isRollBack || !state.source_config.build_on_push) return [created];
+    return [created, { type: 'BuildOnPushPaused', data: {} }];
+  };
+}
+
+/**
+ * Ends a waiting or running revision; when it was running, the newest waiting one runs.
+ * @throws RevisionEnded when there is nothing left to interrupt.
+ */
+export function interrupt(revisionId: string): (state: Deployment) => DeploymentEvent[] {
+  return (state) => {
+    const status = statusOf(state, revisionId);
+    if (!status) throw new RevisionEnded(revisionId);
+    const interrupted = moved(revisionId, status, 'INTERRUPTED');
+    return state.running?.id === revisionId ? [interrupted, ...runNewest(state)] : [interrupted];
+  };
+}
+
+/**
+ * What the rollout says about a revision. Starting one skips the older ones that wait; when the running one ends,
+ * the newest that waits runs and the older ones are skipped. DEPLOYED makes the revision the active one.
+ * @throws RevisionWaits when another one is running; RevisionEnded; InvalidDeployment for QUEUED.
+ */
+export function reportRevision(revisionId: string, status: RevisionStatus): (state: Deployment) => DeploymentEvent[] {
+  return (state) => {
+    const current = statusOf(state, revisionId);
+    if (!current) throw new RevisionEnded(revisionId);
+    if (status === current) return [];
+    if (status === 'QUEUED') throw new InvalidDeployment('status cannot go back to QUEUED.');
+    const { running } = state;
+    if (isRunning(status) && running && running.id !== revisionId) throw new RevisionWaits(revisionId, running.id);
+    const events = [moved(revisionId, current, status)];
+    if (status === 'DEPLOYED') {
+      const previous_revision_id = state.active_revision_id;
+      events.push({ type: 'RevisionActivated', data: { revision_id: revisionId, previous_revision_id } });
+    }
+    if (isRunning(status) && current === 'QUEUED') events.push(...skipOlder(state, revisionId));
+    if (hasEnded(status) && running?.id === revisionId) events.push(...runNewest(state));
+    return events;
+  };
+}
+
+/** @throws RevisionNotFound when the deployment has no such revision. */
+export function revisionOf(revisions: Revisions, id: string): Revision {
+  const revision = revisions.get(id);
+  if (!revision) throw new RevisionNotFound(id);
+  return revision;
+}
+
+/** Status of a revision that has not ended. */
+function statusOf({ queued, running }: Deployment, id: string): RevisionStatus | undefined {
+  if (running?.id === id) return running.status;
+  return queued.some((waiting) => waiting.id === id) ? 'QUEUED' : undefined;
+}
+
+function runNewest({ queued }: Deployment): DeploymentEvent[] {
+  const newest = queued.at(-1);
+  if (!newest) return [];
+  const skipped = queued.slice(0, -1).map(({ id }) => moved(id, 'QUEUED', 'SKIPPED'));
+  return [...skipped, moved(newest.id, 'QUEUED', isBuilt(newest.source) ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY')];
+}
+
+function skipOlder({ queued }: Deployment, id: string): DeploymentEvent[] {
+  const older = queued.slice(
+    0,
+    queued.findIndex((waiting) => waiting.id === id),
+  );
+  return older.map((waiting) => moved(waiting.id, 'QUEUED', 'SKIPPED'));
+}
+
+function moved(revision_id: string, previous_status: RevisionStatus, status: RevisionStatus): DeploymentEvent {
+  return { type: 'RevisionStatusChanged', data: { revision_id, previous_status, status } };
+}

@@ -1,0 +1,206 @@
+import { handle, streamName } from '@fairlead/eventing';
+import { TENANT } from '@fairlead/edge/testing';
+import { deploymentModel, owned } from '../deployment/deployment';
+import type { RevisionStatus } from '../deployment/deployment-events';
+import { reportRevision } from './revision';
+import { uuidOf } from '../testing/samples';
+import { TestService } from '../testing/service';
+
+let service: TestService;
+let count = 0;
+beforeAll(async () => (service = await TestService.start()));
+afterAll(() => service.stop());
+
+const at = (id: string, rest = '') => `/v2/deployments/${id}/revisions${rest}`;
+const send: TestService['send'] = (...request) => service.send(...request);
+const patch = (id: string, body: object) => send('PATCH', `/v2/deployments/${id}`, { body });
+const report = (id: string, revisionId: string, status: RevisionStatus) => {
+  const decide = owned(TENANT, id, reportRevision(revisionId, status));
+  return handle(service.store, deploymentModel, streamName('deployment', id), decide, { tenant: TENANT });
+};
+const deployed = () =>
+  service.ready({
+    name: `agent-${++count}`,
+    source: 'internal_container',
+    source_config: { resource_spec: { cpu: 1 } },
+    source_revision_config: { image_uri: 'registry.example/agent:1' },
+    secrets: [{ name: 'TOKEN', value: 'one' }],
+  });
+
+describe('revisions', () => {
+  it('are read with an entity tag of their own, which a status changes and If-Match never takes', async () => {
+    const { id, latest_revision_id: revision } = await deployed();
+    for (const url of [at(id), at(id, `/${revision}`)]) {
+      const { headers } = await send('GET', url);
+      const known = { headers: { 'if-none-match': String(headers.etag) } };
+      expect(headers.etag).toMatch(/^W\//);
+      expect(await send('GET', url, known)).toMatchObject({ status: 304, text: '' });
+      const { status } = await send('POST', at(id, `/${revision}/redeploy`), {
+        headers: { 'if-match': String(headers.etag) },
+      });
+      expect(status).toBe(412);
+    }
+    const before = await Promise.all([at(id), at(id, `/${revision}`)].map((url) => send('GET', url)));
+    const { json: changed } = await send('POST', at(id, `/${revision}/redeploy`));
+    await report(id, changed.latest_revision_id, 'DEPLOYING');
+    const url = at(id, `/${changed.latest_revision_id}`);
+    const { headers } = await service.eventually(
+      () => send('GET', url),
+      ({ json }) => json.status === 'DEPLOYING',
+    );
+    const list = await send('GET', at(id), { headers: { 'if-none-match': String(before[0]!.headers.etag) } });
+    expect(list).toMatchObject({ status: 200, json: { resources: [{ status: 'DEPLOYING' }, {}] } });
+    await report(id, changed.latest_revision_id, 'DEPLOYED');
+    const after = await service.eventually(
+      () => send('GET', url, { headers: { 'if-none-match': String(headers.etag) } }),
+      ({ status }) => status !== 304,
+    );
+    expect(after).toMatchObject({ status: 200, json: { status: 'DEPLOYED' } });
+  });
+
+  it('are listed newest first, paged, with exactly six members', async () => {
+    const { id, latest_revision_id: first } = await deployed();
+    const { json: patched } = await patch(id, { source_revision_config: { image_uri: 'registry.example/agent:2' } });
+    const second = patched.latest_revision_id;
+    const { json } = await send('GET', at(id));
+    expect(json.offset).toBe(2);
+    expect(json.resources.map((revision: { id: string }) => revision.id)).toEqual([second, first]);
+    expect(json.resources[0]).toEqual({
+      id: second,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      status: 'QUEUED',
+      source: 'internal_container',
+      source_revision_config: {
+        repo_ref: null,
+        graph_config_path: null,
+        image_uri: 'registry.example/agent:2',
+        source_tarball_path: null,
+        repo_commit_sha: null,
+      },
+    });
+    const page = await send('GET', at(id, '?limit=1'));
+    expect(page.json).toMatchObject({ resources: [{ id: second }], offset: 1 });
+    expect(page.headers.link).toBe(`<${at(id)}?limit=1&offset=1>; rel="next"`);
+    expect((await send('GET', at(id, '?limit=1&offset=1'))).json).toMatchObject({
+      resources: [{ id: first }],
+      offset: 2,
+    });
+    expect((await send('GET', at(id, `/${first}`))).json).toEqual(json.resources[1]);
+    expect((await send('GET', `/api-host${at(id, `/${first}`)}`)).json.source).toBe('internal_docker');
+  });
+
+  it('are filtered by any of several statuses', async () => {
+    const { id, latest_revision_id: first } = await deployed();
+    await report(id, first, 'DEPLOYING');
+    await patch(id, { secrets: [] });
+    const statuses = async (status: string) => {
+      const { json } = await send('GET', at(id, `?status=${status}`));
+      return json.resources.map((revision: { status: string }) => revision.status);
+    };
+    expect(await statuses('QUEUED')).toEqual(['QUEUED']);
+    expect(await statuses('QUEUED,DEPLOYING')).toEqual(['QUEUED', 'DEPLOYING']);
+    expect(await statuses('NONSENSE')).toEqual([]);
+  });
+
+  it('that do not exist are not found', async () => {
+    const { id } = await deployed();
+    const missing = { status: 404, json: { detail: `Revision ID ${uuidOf(404)} not found.` } };
+    expect(await send('GET', at(id, `/${uuidOf(404)}`))).toMatchObject(missing);
+    expect(await send('POST', at(id, `/${uuidOf(404)}/redeploy`))).toMatchObject(missing);
+    expect(await send('POST', at(id, `/${uuidOf(404)}/interrupt`))).toMatchObject(missing);
+    expect((await send('GET', at(id, '/x'))).json.detail[0].loc).toEqual(['path', 'revision_id']);
+    expect((await send('GET', at(uuidOf(404)))).json.detail).toBe(`Deployment ID ${uuidOf(404)} not found.`);
+  });
+});
+
+describe('redeploy', () => {
+  it('rolls back to the whole snapshot of an earlier revision', async () => {
+    const first = await deployed();
+    const { id } = first;
+    await patch(id, { source_config: { resource_spec: { cpu: 4 } } });
+    await patch(id, {
+      source_revision_config: { image_uri: 'registry.example/agent:2' },
+      secrets: [{ name: 'OTHER', value: 'two' }],
+    });
+    const { status, json } = await send('POST', at(id, `/${first.latest_revision_id}/redeploy`));
+    expect(status).toBe(200);
+    expect(json.latest_revision_id).not.toBe(first.latest_revision_id);
+    const { source_config, source_revision_config, secrets, image_version } = first;
+    expect(json).toMatchObject({ source_config, source_revision_config, secrets, image_version });
+    const { json: list } = await send('GET', at(id));
+    expect(list.resources).toHaveLength(3);
+    expect(list.resources[0]).toMatchObject({ id: json.latest_revision_id, status: 'QUEUED' });
+    const diff = await send('GET', at(id, `/${first.latest_revision_id}/diff/${json.latest_revision_id}`));
+    expect(diff.json.changes).toEqual([]);
+  });
+});
+
+describe('interrupt', () => {
+  it('ends a revision once; a second time is a conflict', async () => {
+    const { id, latest_revision_id: rid } = await deployed();
+    const { status, json } = await send('POST', at(id, `/${rid}/interrupt`));
+    expect([status, json.id, json.status]).toEqual([200, rid, 'INTERRUPTED']);
+    expect(Object.keys(json)).toHaveLength(6);
+    expect((await send('GET', at(id, `/${rid}`))).json).toEqual(json);
+    const again = await send('POST', at(id, `/${rid}/interrupt`));
+    expect([again.status, again.json.detail]).toEqual([409, `Revision ID ${rid} has already ended.`]);
+    expect(again.headers['x-should-retry']).toBe('false');
+  });
+});
+
+describe('diff', () => {
+  it('tells what differs by member, secrets as digests', async () => {
+    const { id, latest_revision_id: a } = await deployed();
+    await patch(id, { source_config: { resource_spec: { cpu: 4 } } });
+    const { json: b } = await patch(id, {
+      source_revision_config: { image_uri: 'registry.example/agent:2' },
+      secrets: [{ name: 'TOKEN', value: 'two' }],
+    });
+    const { json, text } = await send('GET', at(id, `/${a}/diff/${b.latest_revision_id}`));
+    expect(json).toEqual({
+      from: a,
+      to: b.latest_revision_id,
+      changes: [
+        {
+          member: 'source_revision_config.image_uri',
+          before: 'registry.example/agent:1',
+          after: 'registry.example/agent:2',
+        },
+        { member: 'source_config.resource_spec.cpu', before: 1, after: 4 },
+        { member: 'secrets.TOKEN', before: expect.any(String), after: expect.any(String) },
+      ],
+    });
+    expect(text).not.toMatch(/"(one|two)"/);
+  });
+});
+
+describe('wait', () => {
+  it('answers as soon as the revision has ended', async () => {
+    const { id, latest_revision_id: rid } = await deployed();
+    const waiting = send('GET', at(id, `/${rid}/wait?timeout=300`));
+    await report(id, rid, 'DEPLOYING');
+    await report(id, rid, 'DEPLOYED');
+    expect((await waiting).json).toMatchObject({ id: rid, status: 'DEPLOYED' });
+  });
+
+  it('answers with the status so far when the time is over', async () => {
+    const { id, latest_revision_id: rid } = await deployed();
+    expect((await send('GET', at(id, `/${rid}/wait?timeout=0`))).json).toMatchObject({ id: rid, status: 'QUEUED' });
+    expect((await send('GET', at(id, `/${rid}/wait?timeout=301`))).status).toBe(422);
+  });
+
+  it('does not keep a stopping service waiting', async () => {
+    const other = await TestService.start();
+    const { id, latest_revision_id: rid } = await other.ready({
+      name: 'agent',
+      source: 'internal_container',
+      source_config: {},
+      source_revision_config: { image_uri: 'a:1' },
+      secrets: [],
+    });
+    const waiting = other.send('GET', at(id, `/${rid}/wait?timeout=300`));
+    await other.stop();
+    expect((await waiting).status).toBeLessThan(600);
+  });
+});

@@ -1,0 +1,63 @@
+import type { Secret } from '../deployment/deployment-events';
+import { InvalidDeployment } from '../errors';
+
+/** What answers show instead of a secret's value; sent back in a PATCH it keeps the stored value. */
+export const MASK = '********';
+
+/** Set by the platform in every deployment: a secret of such a name would never be seen. */
+const RESERVED = new Set(['PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI']);
+const RESERVED_PREFIX = 'FAIRLEAD_';
+
+interface Named {
+  readonly name: string;
+}
+
+/** A secret as a command brings it: sealed outside, or only its name to keep the stored value. */
+export type OfferedSecret = Secret | { readonly name: string };
+
+/**
+ * @throws InvalidDeployment for a name that is empty, used twice, one that the platform sets itself, or one that no
+ * environment variable can have.
+ */
+export function checkSecretNames(secrets: readonly Named[], member = 'secrets'): void {
+  const seen = new Set<string>();
+  for (const { name } of secrets) {
+    if (name === '') throw new InvalidDeployment(`A name in ${member} must not be empty.`);
+    if (name.includes('=')) throw new InvalidDeployment(`The name '${name}' in ${member} must not hold '='.`);
+    if (RESERVED.has(name) || name.startsWith(RESERVED_PREFIX)) {
+      throw new InvalidDeployment(`The name '${name}' in ${member} is reserved.`);
+    }
+    if (seen.has(name)) throw new InvalidDeployment(`The name '${name}' appears more than once in ${member}.`);
+    seen.add(name);
+  }
+}
+
+/** @throws InvalidDeployment for names that secrets may not have either, and for one that a secret has already. */
+export function checkReferenceNames(references: readonly Named[] | null, secrets: readonly Named[]): void {
+  checkSecretNames(references ?? [], 'secret_references');
+  const names = new Set(secrets.map(({ name }) => name));
+  const taken = references?.find(({ name }) => names.has(name));
+  if (taken) throw new InvalidDeployment(`The name '${taken.name}' is in secrets and in secret_references.`);
+}
+
+/**
+ * The whole new list, in the order offered, with kept values taken from the stored list.
+ * @throws InvalidDeployment when there is no stored value to keep.
+ */
+export function replaceSecrets(stored: readonly Secret[], offered: readonly OfferedSecret[]): readonly Secret[] {
+  checkSecretNames(offered);
+  const known = new Map(stored.map((secret) => [secret.name, secret]));
+  return offered.map((secret) => {
+    if ('sealed' in secret) return secret;
+    const kept = known.get(secret.name);
+    if (!kept) throw new InvalidDeployment(`The secret '${secret.name}' in secrets has no stored value to keep.`);
+    return kept;
+  });
+}
+
+/** Whether two lists hold the same names with the same values; their order does not count. */
+export function sameSecrets(a: readonly Secret[], b: readonly Secret[]): boolean {
+  if (a === b) return true;
+  const digests = new Map(b.map(({ name, digest }) => [name, digest]));
+  return a.length === b.length && a.every(({ name, digest }) => digests.get(name) === digest);
+}

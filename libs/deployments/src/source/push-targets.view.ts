@@ -1,0 +1,36 @@
+import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import type { DeploymentEvent } from '../deployment/deployment-events';
+
+/** Keeps the table `push_targets`: which deployments come from which integration, whether they build pushes or not. */
+@Injectable()
+export class PushTargetsView implements Projection {
+  readonly name = 'deployments.pushTargets';
+  readonly types = ['DeploymentCreated', 'DeploymentDeleted'];
+
+  constructor(private readonly pool: Pool) {}
+
+  readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
+    for (const event of events as Recorded<DeploymentEvent>[]) {
+      if (event.type === 'DeploymentDeleted') {
+        await tx.query('delete from push_targets where deployment_id = $1', [idOf(event.stream)]);
+      }
+      const integration = event.type === 'DeploymentCreated' ? event.data.source_config.integration_id : undefined;
+      if (integration === undefined) continue;
+      await tx.query(
+        'insert into push_targets (deployment_id, integration_id) values ($1, $2) on conflict (deployment_id) do nothing',
+        [idOf(event.stream), integration],
+      );
+    }
+  };
+
+  /** Ids of the deployments that come from an integration. */
+  async of(integrationId: string): Promise<string[]> {
+    const { rows } = await this.pool.query<{ deployment_id: string }>(
+      'select deployment_id from push_targets where integration_id = $1 order by deployment_id',
+      [integrationId],
+    );
+    return rows.map(({ deployment_id }) => deployment_id);
+  }
+}

@@ -1,0 +1,146 @@
+import { fold } from '@fairlead/eventing';
+import { given } from '@fairlead/eventing/testing';
+import { TENANT } from '@fairlead/edge/testing';
+import { history } from '../deployment/audit';
+import { create, patch } from '../deployment/change';
+import { deploymentModel, owned } from '../deployment/deployment';
+import type { DeploymentEvent } from '../deployment/deployment-events';
+import { buildPush, resolveCommit } from './push';
+import { redeploy, revisionOf, revisionsModel } from '../revision/revision';
+import { codehost, streamOf, uuidOf } from '../testing/samples';
+
+const SHA = 'a'.repeat(40);
+const NEWER = 'b'.repeat(40);
+const [ID, FIRST, SECOND, THIRD] = [uuidOf(1), uuidOf(1001), uuidOf(1002), uuidOf(1003)];
+const pushed = { repo_url: 'https://code.example/team/agent', ref: 'refs/heads/main', repo_commit_sha: NEWER };
+const base = codehost('agent');
+const born = create(
+  { ...base, source_config: { ...base.source_config, build_on_push: true } },
+  TENANT,
+  { deploymentId: ID, revisionId: FIRST },
+  'any',
+)(null);
+const resolved: DeploymentEvent = {
+  type: 'RevisionCommitResolved',
+  data: { revision_id: FIRST, repo_commit_sha: SHA },
+};
+
+const mine = (decide: Parameters<typeof owned<DeploymentEvent[]>>[2]) => owned(TENANT, ID, decide);
+const on = (...events: DeploymentEvent[]) => given(deploymentModel, ...born, ...events);
+const deploymentAfter = (...events: DeploymentEvent[]) => fold(deploymentModel, streamOf(1, [...born, ...events]))!;
+const revisionAfter = (id: string, ...events: DeploymentEvent[]) =>
+  revisionOf(fold(revisionsModel, streamOf(1, [...born, ...events])), id);
+
+describe('a push', () => {
+  it('to the followed branch makes a revision of its commit, with everything else as it was', () => {
+    on(resolved)
+      .when(mine(buildPush(pushed, SECOND)))
+      .thenState((state, events) => {
+        expect(events).toHaveLength(1);
+        expect(state?.latest_revision_id).toBe(SECOND);
+        expect(state?.source_revision_config).toEqual({ ...base.source_revision_config, repo_commit_sha: NEWER });
+      });
+  });
+
+  it.each(['https://code.example/team/agent.git', 'https://Code.example/Team/Agent/'])(
+    'is recognised when the host spells the repository %s',
+    (repo_url) => {
+      expect(buildPush({ ...pushed, repo_url }, SECOND)(deploymentAfter())).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    ['another branch', { ref: 'refs/heads/maintenance' }],
+    ['a tag of the same name', { ref: 'refs/tags/main' }],
+    ['another repository', { repo_url: 'https://code.example/team/agents' }],
+    ['the commit that the latest revision has', { repo_commit_sha: SHA }],
+  ])('of %s changes nothing', (_, difference) => {
+    on(resolved)
+      .when(mine(buildPush({ ...pushed, ...difference }, SECOND)))
+      .then();
+  });
+
+  it('changes nothing once build_on_push is off or the deployment is being deleted', () => {
+    on({ type: 'DeploymentPatched', data: { source_config: { build_on_push: false } } })
+      .when(mine(buildPush(pushed, SECOND)))
+      .then();
+    on({ type: 'DeploymentDeletionRequested', data: { name: 'agent', delete_tracing_project: false } })
+      .when(mine(buildPush(pushed, SECOND)))
+      .then();
+  });
+});
+
+describe('a commit that was found', () => {
+  it('is shown by the deployment and its latest revision', () => {
+    on()
+      .when(mine(resolveCommit(FIRST, SHA)))
+      .then(resolved);
+    on(resolved)
+      .when(mine(resolveCommit(FIRST, SHA)))
+      .then();
+    expect(deploymentAfter(resolved).source_revision_config.repo_commit_sha).toBe(SHA);
+    expect(revisionAfter(FIRST, resolved).source_revision_config.repo_commit_sha).toBe(SHA);
+  });
+
+  it('of an older revision does not touch the deployment', () => {
+    const newer = buildPush(pushed, SECOND)(deploymentAfter());
+    expect(deploymentAfter(...newer, resolved).source_revision_config.repo_commit_sha).toBe(NEWER);
+    expect(revisionAfter(FIRST, ...newer, resolved).source_revision_config.repo_commit_sha).toBe(SHA);
+  });
+
+  it('is forgotten by a change of what is built', () => {
+    const decide = patch({ source_revision_config: { repo_ref: 'next' } }, SECOND, 'any');
+    const after = deploymentAfter(resolved, ...decide(deploymentAfter(resolved)));
+    expect(after.source_revision_config).toEqual({ ...base.source_revision_config, repo_ref: 'next' });
+  });
+});
+
+describe('a roll-back', () => {
+  const newer = [resolved, ...buildPush(pushed, SECOND)(deploymentAfter(resolved))];
+  const back = redeploy(revisionAfter(FIRST, ...newer), THIRD, 'any');
+  const rolledBack = [...newer, ...back(deploymentAfter(...newer))];
+  const again = { ...pushed, repo_commit_sha: 'c'.repeat(40) };
+
+  it('goes to the very commit and pauses build_on_push, in the record and in the history', () => {
+    const state = deploymentAfter(...rolledBack);
+    expect(state.source_revision_config.repo_commit_sha).toBe(SHA);
+    expect(state.source_config.build_on_push).toBe(false);
+    expect(buildPush(again, uuidOf(1004))(state)).toEqual([]);
+    const last = history(streamOf(1, [...born, ...rolledBack]), []).at(-1)?.entry;
+    expect(last).toMatchObject({
+      type: 'BuildOnPushPaused',
+      changes: [{ member: 'source_config.build_on_push', before: true, after: false }],
+    });
+  });
+
+  it('is no roll-back when the latest revision is repeated', () => {
+    const repeat = redeploy(revisionAfter(SECOND, ...newer), THIRD, 'any');
+    expect(repeat(deploymentAfter(...newer)).map(({ type }) => type)).toEqual(['RevisionCreated']);
+  });
+
+  it('ends its pause with the next PATCH of source_revision_config, even one that names the same branch', () => {
+    const decided = patch(
+      { source_revision_config: { repo_ref: 'main' } },
+      uuidOf(1004),
+      'any',
+    )(deploymentAfter(...rolledBack));
+    const state = deploymentAfter(...rolledBack, ...decided);
+    expect(decided.map(({ type }) => type)).toEqual(['DeploymentPatched', 'RevisionCreated']);
+    expect(state.source_config.build_on_push).toBe(true);
+    expect(state.source_revision_config.repo_commit_sha).toBeUndefined();
+    expect(buildPush(again, uuidOf(1005))(state)).toHaveLength(1);
+  });
+
+  it('stays paused through other changes, and is over for good when build_on_push is sent', () => {
+    const paused = deploymentAfter(...rolledBack);
+    const other = patch({ source_config: { custom_url: 'https://agent.example' } }, uuidOf(1004), 'any')(paused);
+    expect(deploymentAfter(...rolledBack, ...other).source_config.build_on_push).toBe(false);
+    const on = patch({ source_config: { build_on_push: true } }, uuidOf(1004), 'any')(paused);
+    expect(on.map(({ type }) => type)).toEqual(['DeploymentPatched']);
+    expect(deploymentAfter(...rolledBack, ...on)).toMatchObject({ source_config: { build_on_push: true } });
+    const off = { source_revision_config: { repo_ref: 'next' }, source_config: { build_on_push: false } };
+    const decided = patch(off, uuidOf(1004), 'any')(paused);
+    const state = deploymentAfter(...rolledBack, ...decided);
+    expect([state.source_config.build_on_push, state.build_on_push_paused]).toEqual([false, undefined]);
+  });
+});

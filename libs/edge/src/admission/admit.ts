@@ -1,0 +1,124 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Actor, allows, type Dialect, type Scope } from '@fairlead/api';
+import type { Admission } from './admission';
+import { sendProblem } from '@fairlead/api';
+import type { Departures } from '../departures';
+import { BadRequest, Forbidden, HttpProblem, MethodNotAllowed, NotFound } from '@fairlead/schema';
+import type { Greeting } from '../headers/greeting';
+import { linger } from './lingering';
+import { checkReason } from '@fairlead/api';
+import { traceRequest } from '../observability/request-tracing';
+import type { RouteTable } from '@fairlead/api';
+import type { Visit } from '../visit';
+
+/** Finds out who sends a request; undefined where a gateway says that nobody needs to. @throws Unauthorized, or Forbidden */
+export type Authenticate = (request: FastifyRequest) => Promise<Actor | undefined>;
+
+type Done = (error?: Error) => void;
+
+interface Gatekeepers {
+  readonly table: RouteTable;
+  readonly greeting: Greeting;
+  readonly admission: Admission;
+  readonly authenticate: Authenticate;
+  /** Requests are traced. */
+  readonly traced: boolean;
+  /** Public routes are for the gateway too, unless they are direct. */
+  readonly behindGateway: boolean;
+}
+
+/**
+ * Lets a request in: its id, its dialect, its actor; or no room for it, no such path, no such method, no valid key, no
+ * scope. Its end is told to `departures`.
+ */
+export function admit(instance: FastifyInstance, keepers: Gatekeepers, departures: Departures): void {
+  const { greeting, admission } = keepers;
+  instance.decorateRequest('actor');
+  instance.decorateRequest('visit');
+  instance.decorateRequest('dialect', 'specification');
+  instance.addHook('onRequest', (request, reply, done) => {
+    request.visit = begin(request);
+    departures.watch(request, reply);
+    linger(request.raw, reply.raw);
+    void reply.headers(greeting.to(request.headers, request.id));
+    const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
+    if (dialect !== undefined) request.dialect = dialect;
+    const { load = 'usual' } = request.routeOptions.config;
+    const refusal = admission.arrive(request, reply, load);
+    const way = () => {
+      letIn(request, reply, done, keepers);
+    };
+    if (refusal) sendProblem(request, reply, refusal);
+    else if (namesNoHost(request)) sendProblem(request, reply, new BadRequest('The request has no Host header.'));
+    else if (keepers.traced && load !== 'vital') traceRequest(request, way);
+    else way();
+  });
+}
+
+function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, keepers: Gatekeepers): void {
+  const { table, greeting, admission, behindGateway } = keepers;
+  const { scope, direct = false } = request.routeOptions.config;
+  if (scope === undefined) {
+    const allowed = table.allowedAt(request.url.split('?', 1)[0] ?? '/');
+    if (allowed.length === 0) done(new NotFound());
+    else if (request.method !== 'OPTIONS') done(new MethodNotAllowed(allowed));
+    else greeting.options(request, reply, allowed);
+  } else if (scope === 'public' && (direct || !behindGateway)) {
+    goOn(admission.anonymous(request), request, reply, done);
+  } else {
+    recognise(request, reply, done, scope, keepers);
+  }
+}
+
+/** RFC 9112 wants a Host header in every request of HTTP/1.1. */
+function namesNoHost({ raw }: FastifyRequest): boolean {
+  return raw.headers.host === undefined && raw.httpVersion === '1.1';
+}
+
+function begin(request: FastifyRequest): Visit {
+  return {
+    startedAt: performance.now(),
+    address: request.ip ?? '',
+    sentBefore: request.raw.socket.bytesWritten,
+    unreadBytes: 0,
+  };
+}
+
+function recognise(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+  scope: Scope | 'public',
+  { admission, authenticate }: Gatekeepers,
+): void {
+  authenticate(request).then(
+    (actor) => {
+      if (actor) request.actor = actor;
+      if (scope === 'public') goOn(admission.anonymous(request), request, reply, done);
+      else if (actor && allows(actor, scope)) goOn(admission.recognised(request, reply), request, reply, done);
+      else done(new Forbidden());
+    },
+    (error: Error) => {
+      const limited = admission.refused(request, error);
+      if (limited) sendProblem(request, reply, limited);
+      else done(error);
+    },
+  );
+}
+
+function goOn(refusal: HttpProblem | undefined, request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const problem = refusal ?? reasonFault(request);
+  if (problem) sendProblem(request, reply, problem);
+  else done();
+}
+
+function reasonFault(request: FastifyRequest): HttpProblem | undefined {
+  try {
+    checkReason(request);
+    return undefined;
+  } catch (error) {
+    if (error instanceof HttpProblem) return error;
+    throw error;
+  }
+}

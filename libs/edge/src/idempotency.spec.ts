@@ -1,0 +1,167 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Controller, Inject, Module, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { Access, Idempotency } from '@fairlead/api';
+import { httpMigrations } from '.';
+import { BadRequest } from '@fairlead/schema';
+import { type SampleServer, startSample } from './testing/sample-server';
+
+const digest = (text: string) => Promise.resolve(createHmac('sha256', 'key').update(text).digest('hex'));
+
+/** The work behind the sample route: counts its runs, and waits or fails when told to. */
+const work = { runs: 0, gate: Promise.resolve(), fail: false };
+
+@Controller()
+class OrdersController {
+  constructor(@Inject(Idempotency) private readonly idempotency: Idempotency) {}
+
+  @Post('v2/orders')
+  @Access('write')
+  create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    return this.idempotency.run(request, reply, async () => {
+      const run = ++work.runs;
+      await work.gate;
+      if (work.fail) throw new BadRequest('The order is refused.');
+      void reply.header('etag', `"${run}"`);
+      return { run };
+    });
+  }
+
+  @Put('v2/orders')
+  @Access('write')
+  replace(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+    return this.idempotency.run(request, reply, () => Promise.resolve({ run: ++work.runs }));
+  }
+}
+
+describe('A write with an Idempotency-Key', () => {
+  let database: TestDatabase;
+  let server: SampleServer;
+  let key = 0;
+
+  beforeAll(async () => {
+    database = await testDatabase(httpMigrations);
+    @Module({
+      controllers: [OrdersController],
+      providers: [{ provide: Idempotency, useFactory: () => new Idempotency(database.pool, digest, 300) }],
+    })
+    class Orders {}
+    server = await startSample({}, Orders);
+  });
+  afterAll(async () => {
+    await server.app.close();
+    await database.drop();
+  });
+  beforeEach(() => {
+    Object.assign(work, { runs: 0, gate: Promise.resolve(), fail: false });
+    key++;
+  });
+
+  const send = async (
+    body: unknown,
+    headers: Record<string, string> = { 'idempotency-key': `key-${key}` },
+    method = 'POST',
+  ) => {
+    const answer = await fetch(`${server.url}/v2/orders`, {
+      method,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', 'x-api-key': 'writer', ...headers },
+    });
+    return { status: answer.status, headers: answer.headers, body: await answer.json() };
+  };
+  const started = async (runs: number) => {
+    while (work.runs < runs) await wait(2);
+  };
+  const gate = () => {
+    let open = () => undefined as void;
+    work.gate = new Promise((resolve) => (open = resolve));
+    return open;
+  };
+
+  it('runs once and repeats its first answer, with status and entity tag', async () => {
+    const first = await send({ a: 1 });
+    const second = await send({ a: 1 });
+    expect([first.status, first.body, first.headers.get('idempotent-replayed')]).toEqual([201, { run: 1 }, null]);
+    expect([second.status, second.body, second.headers.get('idempotent-replayed')]).toEqual([201, { run: 1 }, 'true']);
+    expect(second.headers.get('etag')).toBe('"1"');
+  });
+
+  it('runs every time without the header', async () => {
+    await send({ a: 1 }, {});
+    expect((await send({ a: 1 }, {})).body).toEqual({ run: 2 });
+  });
+
+  it('is refused when the key was used for another body or another route', async () => {
+    await send({ a: 1 });
+    expect(await send({ a: 2 })).toMatchObject({
+      status: 422,
+      body: { detail: 'This Idempotency-Key was used for a different request.' },
+    });
+    expect(await send({ a: 1 }, undefined, 'PUT')).toMatchObject({ status: 422 });
+  });
+
+  it('is told to come back while the first one runs, and its lease is renewed meanwhile', async () => {
+    const open = gate();
+    const first = send({ a: 1 });
+    await started(1);
+    const { rows } = await database.pool.query<{ leased_until: Date }>(
+      'select leased_until from idempotency_keys where key = $1',
+      [`key-${key}`],
+    );
+    const second = await send({ a: 1 });
+    expect(second).toMatchObject({ status: 409 });
+    expect([second.headers.get('retry-after'), second.headers.get('x-should-retry')]).toEqual(['1', 'false']);
+    for (let renewed = false; !renewed; await wait(10)) {
+      const { rowCount } = await database.pool.query(
+        'select from idempotency_keys where key = $1 and leased_until > $2',
+        [`key-${key}`, rows[0]?.leased_until],
+      );
+      renewed = rowCount === 1;
+    }
+    open();
+    expect((await first).status).toBe(201);
+    expect(work.runs).toBe(1);
+  });
+
+  it('lets exactly one of many at once run', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send({ a: 1 })));
+    expect(work.runs).toBe(1);
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+  });
+
+  it('is taken over from a holder that crashed', async () => {
+    await send({ a: 1 });
+    await database.pool.query(
+      `update idempotency_keys set status = null, answer = null, leased_until = now() - interval '1 second' where key = $1`,
+      [`key-${key}`],
+    );
+    expect(await send({ a: 1 })).toMatchObject({ status: 201, body: { run: 2 } });
+  });
+
+  it('repeats its first answer for a day', async () => {
+    await send({ a: 1 });
+    await database.pool.query(
+      `update idempotency_keys set created_at = now() - interval '23 hours 55 minutes', leased_until = now() - interval '23 hours' where key = $1`,
+      [`key-${key}`],
+    );
+    expect(await send({ a: 1 })).toMatchObject({ status: 201, body: { run: 1 } });
+  });
+
+  it('forgets failures, and answers older than a day', async () => {
+    work.fail = true;
+    expect((await send({ a: 1 })).status).toBe(400);
+    work.fail = false;
+    expect((await send({ a: 1 })).body).toEqual({ run: 2 });
+    await database.pool.query(
+      `update idempotency_keys set created_at = now() - interval '25 hours', leased_until = now() - interval '24 hours' where key = $1`,
+      [`key-${key}`],
+    );
+    expect((await send({ b: 1 })).body).toEqual({ run: 3 });
+  });
+
+  it.each(['x'.repeat(256), ''])('refuses a key that is too long or empty', async (text) => {
+    expect(await send({}, { 'idempotency-key': text })).toMatchObject({ status: 400 });
+  });
+});

@@ -1,0 +1,15 @@
+export { FairShare } from './admission/fair-share';
+export { bringsBody } from './body-framing';
+export { clientNetwork } from './client-address';
+export { type EdgeSettings, readEdgeSettings } from './edge-settings';
+export { holdsBody } from './expectation';
+export { IdentityKeys, SigningKeys } from './identity/identity.keys';
+export { checkIdentity, IDENTITY_HEADER, issueIdentity } from './identity/identity';
+export { SharedReads } from './identity/shared-reads';
+export { httpMigrations } from './migrations';
+export { isOperator } from './observability/metrics';
+export { startTracing, type Tracing } from './observability/tracing';
+export { publicAddress } from './public-address';
+export { readStream } from './request-body';
+export { createServer, type ServerOptions } from './server';
+export { ownerOf, type Visit } from './visit';

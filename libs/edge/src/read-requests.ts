@@ -1,0 +1,48 @@
+import { AsyncResource } from 'node:async_hooks';
+import { Readable } from 'node:stream';
+import { reading, ShareExceeded } from '@fairlead/postgres';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { BadRequest, type HttpProblem, mapError, TooManyRequests } from '@fairlead/schema';
+
+mapError(ShareExceeded, ({ message }) => new TooManyRequests(1, message));
+
+/** SQLSTATE of a statement that was ended before it was done. */
+const QUERY_CANCELED = '57014';
+
+/**
+ * Lets requests that only read do so within the share of their workspace and the time limit for reads, and only for as
+ * long as their client waits: what they ask the database for is ended with them.
+ */
+export function limitReads(instance: FastifyInstance): void {
+  instance.addHook('preHandler', (request, reply, done) => {
+    if (!isRead(request)) {
+      done();
+      return;
+    }
+    const gone = new AbortController();
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) gone.abort();
+    });
+    request.visit.reading = gone.signal;
+    reading({ owner: request.actor.tenantId, signal: gone.signal }, done);
+  });
+  instance.addHook('onSend', (request, _reply, payload, done) => {
+    // The pieces of a stream are made when the client has taken those before.
+    if (request.visit.reading && payload instanceof Readable)
+      payload._read = AsyncResource.bind(payload._read.bind(payload));
+    done(null, payload);
+  });
+}
+
+/** What is answered when the database ended a statement of a read because it took too long; undefined for other errors. */
+export function tooExpensive({ visit }: FastifyRequest, error: unknown): HttpProblem | undefined {
+  if (!visit.reading || (Object(error) as { code?: unknown }).code !== QUERY_CANCELED) return undefined;
+  return new BadRequest(
+    'This read took longer than the limit (READ_TIMEOUT): narrow its filter or its time range, or ask for fewer rows.',
+  );
+}
+
+function isRead({ actor, method, routeOptions: { config } }: FastifyRequest): boolean {
+  if (!(actor as unknown) || config.forward === true) return false;
+  return config.scope === 'read' || method === 'GET' || method === 'HEAD';
+}

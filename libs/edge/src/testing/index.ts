@@ -1,0 +1,14 @@
+export {
+  type Answered,
+  authenticateCaller,
+  type Caller,
+  type Method,
+  OTHER_TENANT,
+  send,
+  type Sent,
+  TENANT,
+} from './callers';
+export { Collector, type SentSpan } from './collector';
+export * from './name-server';
+export { SampleModule } from './sample.controller';
+export { type SampleServer, startSample } from './sample-server';

@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import type { Recorded } from '../core/event';
+
+/** A subject (a stream) whose events wait for one consumer or follower, because it fails at one of them. */
+export interface ParkedSubject {
+  readonly id: string;
+  readonly consumer: string;
+  readonly subject: string;
+  /** Tenant of the event that fails, null when it has none. */
+  readonly tenant_id: string | null;
+  /** `retrying` while it is tried again by itself, `parked` when only a retry that somebody asks for goes on. */
+  readonly status: 'retrying' | 'parked';
+  /** The event that fails; it and those up to `last_version` wait. */
+  readonly event_type: string;
+  readonly version: number;
+  readonly last_version: number;
+  readonly attempts: number;
+  readonly reason: string;
+  readonly created_at: string;
+  readonly failed_at: string;
+  /** When it is tried next, null when it is not. */
+  readonly retry_at: string | null;
+}
+
+/** How many subjects of one consumer wait. */
+export interface ParkedCount {
+  readonly consumer: string;
+  readonly parked: number;
+  readonly retrying: number;
+}
+
+const LONGEST_REASON = 1000;
+/** A reason may repeat what was sent. */
+const told = (reason: string) => reason.slice(0, LONGEST_REASON).replaceAll('\0', '\ufffd');
+const TIME = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
+const RECORD = `id, consumer, subject, tenant_id, case when retry_at is null then 'parked' else 'retrying' end as status,
+  event_type, version, last_version, attempts, reason, ${TIME('created_at')}, ${TIME('failed_at')}, ${TIME('retry_at')}`;
+
+/** The table of parked subjects. The events themselves stay in the log: a row says which of them wait. */
+@Injectable()
+export class ParkedSubjects {
+  constructor(private readonly pool: Pool) {}
+
+  /** Those with an id above `after`, at most `limit`, in the order of their ids. */
+  async list(limit: number, after?: string): Promise<ParkedSubject[]> {
+    const { rows } = await this.pool.query<ParkedSubject>(
+      `select ${RECORD} from parked_subjects where $2::uuid is null or id > $2 order by id limit $1`,
+      [limit, after ?? null],
+    );
+    return rows;
+  }
+
+  async find(id: string, db: Pool | PoolClient = this.pool): Promise<ParkedSubject | undefined> {
+    const { rows } = await db.query<ParkedSubject>(`select ${RECORD} from parked_subjects where id = $1`, [id]);
+    return rows[0];
+  }
+
+  /** Makes it due at once, with all its attempts before it again; undefined when there is none of this id. */
+  async retry(id: string): Promise<ParkedSubject | undefined> {
+    const { rows } = await this.pool.query<ParkedSubject>(
+      `update parked_subjects set retry_at = now(), attempts = 0 where id = $1 returning ${RECORD}`,
+      [id],
+    );
+    return rows[0];
+  }
+
+  async counts(): Promise<ParkedCount[]> {
+    const { rows } = await this.pool.query<ParkedCount>(
+      `select consumer, count(*) filter (where retry_at is null)::int as parked,
+         count(*) filter (where retry_at is not null)::int as retrying
+       from parked_subjects group by consumer order by consumer`,
+    );
+    return rows;
+  }
+
+  /** Up to `most` subjects of these consumers that are due, the longest due first. */
+  async due(consumers: readonly string[], most: number): Promise<ParkedSubject[]> {
+    const { rows } = await this.pool.query<ParkedSubject>({
+      name: 'due parked subjects',
+      text: `select ${RECORD} from parked_subjects where parked_subjects.retry_at <= now() and consumer = any($1)
+        order by parked_subjects.retry_at limit $2`,
+      values: [consumers, most],
+    });
+    return rows;
+  }
+
+  /** Parks the subject of an event that failed for the first time, to be tried again in `ms` milliseconds. */
+  async park(
+    consumer: string,
+    { stream, type, version, metadata }: Recorded,
+    reason: string,
+    ms: number,
+    db: Pool | PoolClient = this.pool,
+  ): Promise<void> {
+    await db.query(
+      `insert into parked_subjects
+         (consumer, subject, tenant_id, event_type, version, last_version, attempts, reason, retry_at)
+       values ($1, $2, $3, $4, $5, $5, 1, $6, now() + $7 * interval '1 ms')
+       on conflict (consumer, subject) do update
+         set last_version = greatest(parked_subjects.last_version, excluded.last_version)`,
+      [consumer, stream, metadata.tenant ?? null, type, version, told(reason), ms],
+    );
+  }
+
+  /** Lets an event wait behind those of its subject; false when nothing of the subject waits any more. */
+  async queue(consumer: string, subject: string, version: number): Promise<boolean> {
+    const { rowCount } = await this.pool.query(
+      `update parked_subjects set last_version = greatest(last_version, $3) where consumer = $1 and subject = $2`,
+      [consumer, subject, version],
+    );
+    return rowCount === 1;
+  }
+
+  /** Of these events those whose subjects are not parked; the others wait behind those of their subjects. */
+  async withoutWaiting(consumer: string, events: readonly Recorded[], db: PoolClient): Promise<Recorded[]> {
+    const newest = new Map(events.map(({ stream, version }) => [stream, version]));
+    const { rows } = await db.query<{ subject: string }>(
+      `update parked_subjects p set last_version = greatest(p.last_version, given.version)
+       from unnest($2::text[], $3::int[]) as given (subject, version)
+       where p.consumer = $1 and p.subject = given.subject returning p.subject`,
+      [consumer, [...newest.keys()], [...newest.values()]],
+    );
+    const waiting = new Set(rows.map(({ subject }) => subject));
+    return events.filter(({ stream }) => !waiting.has(stream));
+  }
+
+  /** Counts an attempt that is about to begin, so that one that ends the process counts too. */
+  async begin(id: string): Promise<number> {
+    const { rows } = await this.pool.query<{ attempts: number }>(
+      'update parked_subjects set attempts = attempts + 1 where id = $1 returning attempts',
+      [id],
+    );
+    return rows[0]?.attempts ?? 0;
+  }
+
+  /** Notes that an event of a parked subject failed after so many attempts, and in how many milliseconds it is tried again: never when null. */
+  async failed(
+    id: string,
+    { type, version }: Pick<Recorded, 'type' | 'version'>,
+    attempts: number,
+    reason: string,
+    ms: number | null,
+    db: Pool | PoolClient = this.pool,
+  ): Promise<void> {
+    await db.query(
+      `update parked_subjects set event_type = $2, version = $3, attempts = $4, reason = $5, failed_at = now(),
+         retry_at = now() + $6 * interval '1 ms' where id = $1`,
+      [id, type, version, attempts, told(reason), ms],
+    );
+  }
+
+  /** Takes the subject out when nothing after `version` waits; else answers the newest version that does. */
+  async release(id: string, version: number): Promise<number | undefined> {
+    const { rowCount } = await this.pool.query('delete from parked_subjects where id = $1 and last_version <= $2', [
+      id,
+      version,
+    ]);
+    return rowCount === 1 ? undefined : (await this.find(id))?.last_version;
+  }
+}

@@ -1,0 +1,190 @@
+import { testDatabase } from '@fairlead/postgres/testing';
+import {
+  type Batch,
+  Consistency,
+  eventingMigrations,
+  Followers,
+  PostgresEventStore,
+  type Projection,
+  ViewBehind,
+} from '..';
+import { NewestEvents } from './newest-events';
+import { SharedQuestion } from './shared-question';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let stores: PostgresEventStore[];
+let stopping: { onApplicationShutdown(): Promise<void> }[];
+
+const PATIENCE = { attempts: 3, firstMs: 10, mostMs: 20 };
+const noted = (word = 'good') => ({ type: 'Noted', data: { word } });
+
+beforeAll(async () => {
+  database = await testDatabase(eventingMigrations);
+  await database.pool.query('create table seen (view text, stream text, version int)');
+});
+beforeEach(() => {
+  stores = [];
+  stopping = [];
+});
+afterEach(async () => {
+  await Promise.all(stopping.map((part) => part.onApplicationShutdown()));
+  await Promise.all(stores.map((store) => store.close()));
+  await database.pool.query('truncate parked_subjects');
+});
+afterAll(() => database.drop());
+
+/** What one process has: its own store, followers and consistency. */
+function process(...projections: Projection[]) {
+  const store = new PostgresEventStore(database.pool);
+  const followers = new Followers(store, database.pool, PATIENCE);
+  for (const projection of projections) followers.register(projection);
+  const consistency = new Consistency(store, followers);
+  followers.onApplicationBootstrap();
+  consistency.onApplicationBootstrap();
+  stores.push(store);
+  stopping.push(followers, consistency);
+  return { store, followers, consistency };
+}
+
+/** Writes down which events it has seen; `fault` is called with what an event holds. */
+function view(name: string, members: Partial<Projection> = {}, fault?: (word: string) => void): Projection {
+  return {
+    name,
+    categories: [name],
+    async handle(events, tx) {
+      for (const { stream, version, data } of events) {
+        fault?.((data as { word: string }).word);
+        await tx.query('insert into seen values ($1, $2, $3)', [name, stream, version]);
+      }
+    },
+    ...members,
+  };
+}
+function deferred<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<T>((...both) => ([resolve, reject] = both));
+  return { promise, resolve, reject };
+}
+async function isSeen(name: string, stream: string): Promise<boolean> {
+  const { rowCount } = await database.pool.query('select 1 from seen where view = $1 and stream = $2', [name, stream]);
+  return rowCount === 1;
+}
+
+it('shows every writer what it has written, whichever process reads', async () => {
+  const processes = [process(view('load')), process(view('load'))];
+  let missed = 0;
+  const client = async (n: number) => {
+    for (let round = 0; round < 15; round++) {
+      const [writer, reader] = round % 2 ? processes : processes.toReversed();
+      const stream = `load-${n}x${round}`;
+      await writer!.store.append(stream, 0, [noted()], { tenant: `workspace ${n}` });
+      await reader!.consistency.upToDate(`workspace ${n}`, ['load'], 20_000);
+      if (!(await isSeen('load', stream))) missed++;
+    }
+  };
+  await Promise.all(Array.from({ length: 30 }, (_, n) => client(n)));
+  expect(missed).toBe(0);
+});
+
+it('waits for no event of another workspace, and says so when a view is stuck', async () => {
+  const held = deferred<void>();
+  stopping.unshift({ onApplicationShutdown: async () => held.resolve() });
+  const stuck = view('stuck', {
+    async handle(events) {
+      if (events.some(({ data }) => (data as { word: string }).word === 'hold')) await held.promise;
+    },
+  });
+  const { store, consistency } = process(stuck);
+  await store.append('stuck-1', 0, [noted()], { tenant: 'a' });
+  await consistency.upToDate('a', ['stuck'], 20_000);
+  await store.append('stuck-2', 0, [noted('hold')], { tenant: 'b' });
+  await consistency.upToDate('a', ['stuck'], 20_000);
+  await expect(consistency.upToDate('b', ['stuck'], 50)).rejects.toThrow(ViewBehind);
+  await expect(consistency.upToDate(undefined, ['stuck'], 50)).rejects.toThrow(ViewBehind);
+  // What is no event of the view is not waited for either.
+  await store.append('else-1', 0, [noted()], { tenant: 'a' });
+  await consistency.upToDate('a', ['stuck'], 20_000);
+  held.resolve();
+  await consistency.upToDate('b', ['stuck'], 20_000);
+});
+
+it.each<[string, () => Error]>([
+  ['that can never be applied', () => new TypeError('no such member')],
+  ['that fails for a reason that nobody knows', () => new Error('nope')],
+])('another workspace cannot keep reads waiting by events %s', async (_, fault) => {
+  const name = `poison${Math.random()}`.replace('.', '');
+  const poisoned = view(name, {}, (word) => {
+    if (word === 'bad') throw fault();
+  });
+  const { store, consistency } = process(poisoned);
+  for (let n = 0; n < 20; n++) {
+    // One alone is not told from a follower without what it needs, until something else can be applied.
+    await store.append(`${name}-bad${n}`, 0, [noted('bad')], { tenant: 'b' });
+    await store.append(`${name}-${n}`, 0, [noted()], { tenant: 'a' });
+    await consistency.upToDate('a', [name]);
+    expect(await isSeen(name, `${name}-${n}`)).toBe(true);
+  }
+});
+
+it('asks the follower that a request waits for to make no pause', async () => {
+  const { store, consistency } = process(view('gathers', { gatherMs: 3_600_000 }));
+  for (let version = 0; version < 3; version++) {
+    await store.append('gathers-1', version, [noted()], { tenant: 'a' });
+    await consistency.upToDate('a', ['gathers'], 20_000);
+  }
+});
+
+it('is an error to wait for a view that nobody keeps here', async () => {
+  const { consistency } = process();
+  await expect(consistency.upToDate('a', ['elsewhere'])).rejects.toThrow(
+    'No follower of this process is named elsewhere.',
+  );
+});
+
+it('asks one question for all who wait, never one that had begun before', async () => {
+  const answers: ReturnType<typeof deferred<number>>[] = [];
+  const question = new SharedQuestion(() => {
+    answers.push(deferred());
+    return answers.at(-1)!.promise;
+  });
+  const first = question.ask();
+  const later = [question.ask(), question.ask()];
+  expect(answers).toHaveLength(1);
+  answers[0]!.resolve(1);
+  expect(await first).toBe(1);
+  await new Promise(setImmediate);
+  expect(answers).toHaveLength(2);
+  const last = question.ask();
+  answers[1]!.reject(new Error('away'));
+  for (const answer of later) await expect(answer).rejects.toThrow('away');
+  await new Promise(setImmediate);
+  answers[2]!.resolve(3);
+  expect(await last).toBe(3);
+  const next = question.ask();
+  answers[3]!.resolve(4);
+  expect(await next).toBe(4);
+});
+
+it('remembers the newest events of so many workspaces, and of the others that they are older', () => {
+  const newest = new NewestEvents(10n, 2);
+  const event = (position: bigint, tenant: string, stream = 'thing-1') => ({ position, stream, metadata: { tenant } });
+  const take = (...events: ReturnType<typeof event>[]) =>
+    newest.take({ events: events as unknown as Batch['events'], position: events.at(-1)!.position });
+  take(event(11n, 'a'), event(12n, 'b', 'other-1'), event(13n, 'a'));
+  expect(newest.of('a', undefined)).toBe(13n);
+  expect(newest.of('b', ['thing'])).toBe(10n);
+  expect(newest.of('b', ['thing', 'other'])).toBe(12n);
+  expect(newest.of('unknown', undefined)).toBe(10n);
+  expect(newest.of('a', ['other'])).toBe(10n);
+  expect(newest.of(undefined, ['other'])).toBe(12n);
+  take(event(14n, 'c'));
+  expect(newest.of('b', undefined)).toBe(12n);
+  expect(newest.of('unknown', undefined)).toBe(12n);
+  expect(newest.of('unknown', ['thing'])).toBe(12n);
+  expect(newest.of('a', ['thing'])).toBe(13n);
+  take(event(15n, 'd'));
+  expect(newest.of('a', undefined)).toBe(13n);
+  expect(newest.of('unknown', undefined)).toBe(13n);
+  expect(newest.of('c', undefined)).toBe(14n);
+});

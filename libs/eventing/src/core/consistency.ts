@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { EventStore } from './event-store';
+import { Followers } from '../followers/followers';
+import { readsBehind } from '../followers/metrics';
+import { NewestEvents } from './newest-events';
+import { SharedQuestion } from './shared-question';
+import { Wakeups } from '../postgres/wakeups';
+
+/** A view has not shown the newest event of the workspace in time. */
+export class ViewBehind extends Error {
+  override name = 'ViewBehind';
+  constructor(readonly view: string) {
+    super('What was written last cannot be read yet, try again.');
+  }
+}
+
+/** Milliseconds that a read waits for a view at most. */
+export const READ_WAIT_MS = 1000;
+const PAUSE_MS = 200;
+
+/**
+ * Lets reads see what was written before them. Commands answer when their events are committed; a read waits until the
+ * view has passed the newest event of its workspace. Events of other workspaces that come after it are not waited for.
+ */
+@Injectable()
+export class Consistency implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private readonly progress = new Wakeups();
+  private readonly head: SharedQuestion<bigint>;
+  private newest: NewestEvents | undefined;
+  private following: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly followers: Followers,
+  ) {
+    this.head = new SharedQuestion(() => store.head());
+  }
+
+  onApplicationBootstrap(): void {
+    this.following ??= this.follow();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.following;
+  }
+
+  /**
+   * Resolves when the named views show every event of the workspace that was in the log at the time of the call; of all
+   * workspaces when it is undefined. @throws ViewBehind after `ms` milliseconds
+   */
+  async upToDate(workspace: string | undefined, views: readonly string[], ms = READ_WAIT_MS): Promise<void> {
+    this.following ??= this.follow();
+    const deadline = performance.now() + ms;
+    const head = await inTime(this.head.ask(), ms, views[0]!);
+    if (views.every((view) => this.followers.positionOf(view) >= head)) return;
+    const newest = await this.newestUpTo(head, deadline, views[0]!);
+    for (const view of views) {
+      const needed = newest.of(workspace, this.followers.categoriesOf(view));
+      const left = deadline - performance.now();
+      if (!(await this.followers.shown(needed, view, left))) throw behind(view);
+    }
+  }
+
+  /** The newest events, once the tail of the log has come to `head`. */
+  private async newestUpTo(head: bigint, deadline: number, view: string): Promise<NewestEvents> {
+    for (;;) {
+      const { count } = this.progress;
+      if (this.newest && this.newest.reached >= head) return this.newest;
+      const left = deadline - performance.now();
+      if (left <= 0 || this.stopping.signal.aborted) throw behind(view);
+      await this.progress.next(this.stopping.signal, left, count);
+    }
+  }
+
+  private async follow(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      try {
+        this.newest ??= new NewestEvents(await this.store.head());
+        this.progress.wake();
+        for await (const batch of this.store.subscribe(this.newest.reached, signal)) {
+          this.newest.take(batch);
+          this.progress.wake();
+        }
+      } catch {
+        // The store cannot be read: followers say so in their status, and reads that wait for it end after their time.
+        await delay(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+}
+
+function behind(view: string): ViewBehind {
+  readsBehind.inc({ view });
+  return new ViewBehind(view);
+}
+
+async function inTime<T>(answer: Promise<T>, ms: number, view: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(behind(view)), ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,179 @@
+import {
+  type DomainEvent,
+  handle,
+  load,
+  MemoryEventStore,
+  type Metadata,
+  type Model,
+  type NewEvent,
+  VersionMismatch,
+} from '..';
+
+type Counted = DomainEvent<'Counted', { by: number }>;
+const counter: Model<{ total: number }, Counted> = {
+  initial: { total: 0 },
+  evolve: (state, event) => ({ total: state.total + event.data.by }),
+};
+const count = (by: number) => (): Counted[] => [{ type: 'Counted', data: { by } }];
+const countTo = (total: number) => (state: { total: number }) => (state.total < total ? count(1)() : []);
+
+let store: MemoryEventStore;
+beforeEach(() => (store = new MemoryEventStore()));
+
+/** A process of its own: it remembers nothing of what others appended through the same log. */
+class OtherProcess extends MemoryEventStore {
+  constructor(private readonly shared: MemoryEventStore) {
+    super();
+  }
+  override append(stream: string, expected: number | 'any', events: readonly NewEvent[], metadata: Metadata) {
+    return this.shared.append(stream, expected, events, metadata);
+  }
+  override read(stream: string, after?: number) {
+    return this.shared.read(stream, after);
+  }
+}
+
+it('answers the state, version and events after the command', async () => {
+  const first = await handle(store, counter, 'counter-1', count(2), {});
+  const second = await handle(store, counter, 'counter-1', count(3), { actor: 'k' });
+  expect(first).toMatchObject({ state: { total: 2 }, version: 1, position: 1n });
+  expect(second).toMatchObject({ state: { total: 5 }, version: 2, position: 2n, events: [{ version: 2 }] });
+  expect(await store.read('counter-1', 1)).toEqual(second.events);
+});
+
+it('compares If-Match with the edition of a model that has one, whatever else was appended', async () => {
+  /** Of its changes only those by more than one count. */
+  const editioned: Model<{ total: number; edition: number }, Counted> = {
+    initial: { total: 0, edition: 0 },
+    evolve: (state, { data }) => ({
+      total: state.total + data.by,
+      edition: state.edition + Number(data.by > 1),
+    }),
+    edition: ({ edition }) => edition,
+  };
+  const other = new OtherProcess(store);
+  const first = await handle(store, editioned, 'counter-1', count(2), {});
+  await handle(other, editioned, 'counter-1', count(1), {});
+  expect(await handle(store, editioned, 'counter-1', count(5), {}, first.state.edition)).toMatchObject({
+    state: { total: 8, edition: 2 },
+    version: 3,
+  });
+  await expect(handle(store, editioned, 'counter-1', count(5), {}, first.state.edition)).rejects.toThrow(
+    new VersionMismatch('counter-1', 1, 2),
+  );
+  await expect(handle(store, editioned, 'counter-1', count(5), {}, 3)).rejects.toThrow(VersionMismatch);
+});
+
+it('writes nothing when nothing is decided, and answers the position the stream is at', async () => {
+  await handle(store, counter, 'counter-1', count(1), {});
+  expect(await handle(store, counter, 'counter-1', () => [], {})).toMatchObject({
+    version: 1,
+    position: 1n,
+    events: [],
+  });
+});
+
+it('decides again on the newer state when another writer was faster', async () => {
+  const other = new OtherProcess(store);
+  await handle(store, counter, 'counter-1', count(1), {});
+  await handle(other, counter, 'counter-1', count(10), {});
+  expect(await handle(store, counter, 'counter-1', count(1), {})).toMatchObject({ state: { total: 12 }, version: 3 });
+});
+
+it('never refuses or does nothing on a state that is behind the stream', async () => {
+  const other = new OtherProcess(store);
+  const onlyAfterTen = (state: { total: number }) => {
+    if (state.total < 10) throw new Error('too early');
+    return count(1)();
+  };
+  await handle(store, counter, 'counter-1', count(1), {});
+  await handle(other, counter, 'counter-1', count(9), {});
+  expect(await handle(store, counter, 'counter-1', onlyAfterTen, {})).toMatchObject({ state: { total: 11 } });
+  await handle(other, counter, 'counter-1', count(-11), {});
+  expect(await handle(store, counter, 'counter-1', countTo(1), {})).toMatchObject({ state: { total: 1 } });
+});
+
+it('passes on the refusal of a command', async () => {
+  const refuse = (): Counted[] => {
+    throw new RangeError('no');
+  };
+  await expect(handle(store, counter, 'counter-1', refuse, {})).rejects.toThrow(RangeError);
+});
+
+it('adds up what 50 concurrent commands on one stream do', async () => {
+  await Promise.all(Array.from({ length: 50 }, () => handle(store, counter, 'counter-1', count(1), {})));
+  expect(await load(store, counter, 'counter-1')).toMatchObject({ state: { total: 50 }, version: 50 });
+});
+
+it('gives concurrent commands on one stream turns, so that none is refused by the store and decided again', async () => {
+  await handle(store, counter, 'counter-1', count(1), {});
+  const append = jest.spyOn(store, 'append');
+  const read = jest.spyOn(store, 'read');
+  await Promise.all(Array.from({ length: 20 }, () => handle(store, counter, 'counter-1', count(1), {})));
+  expect(append).toHaveBeenCalledTimes(20);
+  expect(read).not.toHaveBeenCalled();
+});
+
+it('lets a command go ahead of one that does not end, and goes on after one that fails', async () => {
+  const append = jest.spyOn(store, 'append');
+  append.mockReturnValueOnce(new Promise(() => undefined)).mockRejectedValueOnce(new Error('the disk is full'));
+  void handle(store, counter, 'counter-1', count(100), {});
+  await expect(handle(store, counter, 'counter-1', count(1), {})).rejects.toThrow('the disk is full');
+  expect(await handle(store, counter, 'counter-1', count(1), {})).toMatchObject({ state: { total: 1 }, version: 1 });
+});
+
+describe('with If-Match', () => {
+  it('appends when the stream is at that version, though this process remembers an older one', async () => {
+    const other = new OtherProcess(store);
+    await handle(store, counter, 'counter-1', count(1), {});
+    await handle(other, counter, 'counter-1', count(1), {});
+    expect(await handle(store, counter, 'counter-1', count(1), {}, 2)).toMatchObject({ version: 3 });
+  });
+
+  it('refuses another version, also when nothing would change', async () => {
+    await handle(store, counter, 'counter-1', count(1), {});
+    await expect(handle(store, counter, 'counter-1', count(1), {}, 7)).rejects.toBeInstanceOf(VersionMismatch);
+    await expect(handle(store, counter, 'counter-1', () => [], {}, 0)).rejects.toMatchObject({
+      expected: 0,
+      actual: 1,
+    });
+  });
+
+  it('refuses the loser of two that name the same version', async () => {
+    await handle(store, counter, 'counter-1', count(1), {});
+    const both = await Promise.allSettled([1, 2].map((by) => handle(store, counter, 'counter-1', count(by), {}, 1)));
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(both.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { expected: 1, actual: 2 } });
+  });
+});
+
+it('answers a repeated command with what it left behind and appends nothing', async () => {
+  const first = await handle(store, counter, 'counter-1', count(2), { causationId: 'c1' });
+  await handle(store, counter, 'counter-1', count(5), { causationId: 'c2' });
+  expect(await handle(store, counter, 'counter-1', count(2), { causationId: 'c1' })).toEqual(first);
+  expect(await store.read('counter-1')).toHaveLength(2);
+});
+
+it('knows a repeated command also in a stream with more commands than are remembered', async () => {
+  const first = await handle(store, counter, 'counter-1', count(7), { causationId: 'long ago' });
+  for (let n = 0; n < 600; n++) await handle(store, counter, 'counter-1', count(0), { causationId: `later ${n}` });
+  expect(await handle(store, counter, 'counter-1', count(7), { causationId: 'long ago' })).toEqual(first);
+  expect(await store.read('counter-1')).toHaveLength(601);
+});
+
+it('takes a command of another tenant with the same causation id for another command', async () => {
+  await handle(store, counter, 'counter-1', count(2), { causationId: 'c1', tenant: 'a' });
+  const refuse = (): Counted[] => {
+    throw new RangeError('not yours');
+  };
+  await expect(handle(store, counter, 'counter-1', refuse, { causationId: 'c1', tenant: 'b' })).rejects.toThrow(
+    RangeError,
+  );
+});
+
+it('does a command once that is sent twice at the same time', async () => {
+  const twice = [1, 2].map(() => handle(store, counter, 'counter-1', count(2), { causationId: 'c1' }));
+  const [first, second] = await Promise.all(twice);
+  expect(second).toEqual(first);
+  expect(await store.read('counter-1')).toHaveLength(1);
+});

@@ -1,0 +1,225 @@
+import { chain } from '../seals/chain';
+import type { DomainEvent, Metadata, Recorded } from './event';
+import { type EventStore, VersionConflict } from './event-store';
+import { KnownCommands } from './known-commands';
+import { fold, type Model } from './model';
+import { newId } from './new-id';
+import { inTurn } from './turns';
+
+/** What a command left behind: the state and version after it, and the events it wrote (none when nothing changed). */
+export interface Handled<State, E extends DomainEvent> {
+  readonly state: State;
+  readonly version: number;
+  /** Position of the stream's newest event, 0 for an empty stream. */
+  readonly position: bigint;
+  readonly events: readonly Recorded<E>[];
+}
+
+/** The caller's `If-Match` names another edition, or version, than the resource has. */
+export class VersionMismatch extends Error {
+  constructor(
+    readonly stream: string,
+    readonly expected: number,
+    readonly actual: number,
+  ) {
+    super(`The resource is at version ${actual}, not ${expected}.`);
+    this.name = 'VersionMismatch';
+  }
+}
+
+interface Folded {
+  readonly model: object;
+  readonly state: unknown;
+  readonly version: number;
+  readonly position: bigint;
+  /** Of the stream up to `version`. */
+  readonly hash: string;
+  /** Of the stream up to `version` at least. */
+  readonly commands: KnownCommands;
+}
+
+const FOLDS_KEPT = 4000;
+const folds = new WeakMap<EventStore, Map<string, Folded>>();
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+
+/**
+ * Runs a command against a stream: read, fold, decide, append.
+ *
+ * `decide` is pure and may run more than once; it throws to refuse and returns no events when nothing changes.
+ * A conflicting append is decided again on the newer state. With `ifMatch`, another edition is refused; the version of the
+ * stream is the edition where the model has none of its own.
+ * A command of the same tenant whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
+ * @throws VersionMismatch when `ifMatch` is given and the resource is at another edition.
+ */
+export function handle<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  decide: (state: State, version: number) => readonly E[],
+  metadata: Metadata,
+  ifMatch?: number,
+): Promise<Handled<State, E>> {
+  return inTurn(store, stream, () => attempt(store, model, stream, decide, metadata, ifMatch));
+}
+
+async function attempt<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  decide: (state: State, version: number) => readonly E[],
+  metadata: Metadata,
+  ifMatch?: number,
+): Promise<Handled<State, E>> {
+  // A remembered fold, or that of a stream without events, may be behind the stream: enough to append on, which the store
+  // refuses then, never enough to refuse or to change nothing on.
+  let current = remembered(store, model, stream) ?? unread(model);
+  let fresh = false;
+  for (;;) {
+    const repeated = await repeatedCommand(store, model, stream, current, metadata);
+    if (repeated) return repeated;
+    if (ifMatch !== undefined && editionOf(model, current) !== ifMatch) {
+      if (fresh) throw new VersionMismatch(stream, ifMatch, editionOf(model, current));
+      current = await refreshed(store, model, stream, current);
+      fresh = true;
+      continue;
+    }
+    const state = current.state as State;
+    let decided: readonly E[] = [];
+    let refusal: unknown;
+    try {
+      decided = decide(state, current.version);
+    } catch (error) {
+      refusal = error;
+    }
+    if (decided.length === 0) {
+      if (!fresh) {
+        current = await refreshed(store, model, stream, current);
+        fresh = true;
+        continue;
+      }
+      if (refusal !== undefined) throw refusal as Error;
+      return { state, version: current.version, position: current.position, events: [] };
+    }
+    const events = decided.map((event) => ({ ...event, id: newId() }));
+    const linked = current.version === 0 ? metadata : { ...metadata, previous: current.hash };
+    try {
+      const appended = await store.append(stream, current.version, events, linked);
+      const recorded = events.map((event, index) => {
+        const behind = events.length - 1 - index;
+        const version = appended.version - behind;
+        // Of the events before the last one only that they stand before it is known.
+        const { position, time } = appended;
+        return { ...event, stream, version, position, time, metadata: linked };
+      }) as Recorded<E>[];
+      const after = fold(model, recorded, state);
+      const { version, position } = appended;
+      const { commands } = current;
+      commands.add(recorded);
+      const hash = chain(recorded, current.hash);
+      remember(store, stream, { model, state: after, version, position, hash, commands });
+      return { state: after, version, position, events: recorded };
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+      current = await refreshed(store, model, stream, current);
+      fresh = true;
+    }
+  }
+}
+
+function editionOf<State, E extends DomainEvent>(model: Model<State, E>, { state, version }: Folded): number {
+  return model.edition?.(state as State) ?? version;
+}
+
+/**
+ * The folded state of a stream as it is now, with its version (0 when it has no events). With `seen`, events of the stream
+ * in their order, it is the state after them or later ones; the stream is read only when events before them are unknown.
+ */
+export async function load<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  seen: readonly Recorded[] = [],
+): Promise<{ state: State; version: number; position: bigint }> {
+  const known = remembered(store, model, stream) ?? unread(model);
+  const newer = seen.filter(({ version }) => version > known.version) as Recorded<E>[];
+  if (seen.length > 0 && newer.every(({ version }, index) => version === known.version + 1 + index)) {
+    const { version, position } = newer.at(-1) ?? known;
+    return { state: fold(model, newer, known.state as State), version, position };
+  }
+  const current = await refreshed(store, model, stream, known);
+  return { state: current.state as State, version: current.version, position: current.position };
+}
+
+/** What a command left behind that the events of `seen` hold already; the stream is read only where they may hold it. */
+async function repeatedCommand<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  seen: Folded,
+  command: Metadata,
+): Promise<Handled<State, E> | undefined> {
+  if (!seen.commands.mayHold(command)) return undefined;
+  const { causationId, tenant } = command;
+  const recorded = (await store.read(stream)) as Recorded<E>[];
+  // Another tenant's key of the same name is another command, and must learn nothing of this stream.
+  const same = ({ metadata }: Recorded<E>) => metadata.causationId === causationId && metadata.tenant === tenant;
+  const last = recorded.findLastIndex(same);
+  const newest = recorded[last];
+  if (!newest) return undefined;
+  return {
+    state: fold(model, recorded.slice(0, last + 1)),
+    version: newest.version,
+    position: newest.position,
+    events: recorded.filter(same),
+  };
+}
+
+async function refreshed<State, E extends DomainEvent>(
+  store: EventStore,
+  model: Model<State, E>,
+  stream: string,
+  from: Folded,
+): Promise<Folded> {
+  const events = await store.read(stream, from.version);
+  const newest = events.at(-1);
+  if (!newest) return from;
+  const folded = {
+    model,
+    state: fold(model, events, from.state as State),
+    version: newest.version,
+    position: newest.position,
+    hash: chain(events, from.hash),
+    commands: from.commands,
+  };
+  folded.commands.add(events);
+  remember(store, stream, folded);
+  return folded;
+}
+
+/** The fold of a stream of which nothing is known. */
+function unread<State, E extends DomainEvent>(model: Model<State, E>): Folded {
+  return { model, state: model.initial, version: 0, position: 0n, hash: '', commands: new KnownCommands() };
+}
+
+function remembered(store: EventStore, model: object, stream: string): Folded | undefined {
+  return folds.get(store)?.get(foldOf(model, stream));
+}
+
+function remember(store: EventStore, stream: string, folded: Folded): void {
+  let kept = folds.get(store);
+  if (!kept) folds.set(store, (kept = new Map<string, Folded>()));
+  const name = foldOf(folded.model, stream);
+  const known = kept.get(name);
+  if (known && known.version > folded.version) return;
+  kept.delete(name);
+  kept.set(name, folded);
+  if (kept.size > FOLDS_KEPT) kept.delete(kept.keys().next().value!);
+}
+
+/** Several models may be folded from one stream: services look at streams of each other with models of their own. */
+function foldOf(model: object, stream: string): string {
+  const number = numbers.get(model) ?? numbered++;
+  numbers.set(model, number);
+  return `${number} ${stream}`;
+}

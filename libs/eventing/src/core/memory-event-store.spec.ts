@@ -1,0 +1,4 @@
+import { MemoryEventStore } from '..';
+import { storeContract } from '../testing';
+
+storeContract('Memory', () => new MemoryEventStore());

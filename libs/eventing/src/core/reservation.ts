@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { chain } from '../seals/chain';
+import { streamName, type DomainEvent, type Metadata, type Recorded } from './event';
+import { type EventStore, VersionConflict } from './event-store';
+
+type NameReserved = DomainEvent<'NameReserved', { owner: string }>;
+type NameReleased = DomainEvent<'NameReleased', { owner: string }>;
+
+/** Another stream holds the name. */
+export class NameTaken extends Error {
+  constructor(
+    /** Stream that holds the name, e.g. `deployment-<id>`. */
+    readonly owner: string,
+  ) {
+    super(`The name is held by ${owner}.`);
+    this.name = 'NameTaken';
+  }
+}
+
+/** A reservation whose owner still does not use it when it has been seen for this long was left by a crash and may be taken over. */
+const ABANDONED_AFTER_MS = 60_000;
+/** Reservations that are watched at most; of more, the one that was seen first is forgotten, and taken over later. */
+const MOST_WATCHED = 10_000;
+
+/**
+ * Whether the stream that holds a name will never use it again, because its deletion stopped before the name was
+ * released. `unused` says that it has another name now, which can be so for a moment while it is renamed.
+ */
+export type IsGone = (owner: string) => Promise<boolean | 'unused'>;
+
+/** When this process first saw a reservation that nobody uses, in milliseconds of its own clock that only goes forward. */
+interface Watched {
+  readonly id: string;
+  readonly since: number;
+}
+
+const watched = new WeakMap<EventStore, Map<string, Watched>>();
+
+/** The stream that stands for one name within a tenant. */
+export function nameStream(category: string, tenant: string, name: string): string {
+  return streamName(category, createHash('sha256').update(`${tenant}\0${name}`).digest('hex'));
+}
+
+/**
+ * Reserves a name for the stream `owner`, which is expected to get its first event within a minute.
+ * Reserving again for the same owner changes nothing. The name of an owner that `isGone` is taken over at once. A process
+ * takes a name over as well when it has seen the same reservation a minute before and its owner still has no events, or
+ * another name: the clocks of two processes are never compared.
+ * @throws NameTaken when another stream holds the name.
+ */
+export async function reserve(
+  store: EventStore,
+  name: string,
+  owner: string,
+  metadata: Metadata,
+  isGone: IsGone = async () => false,
+): Promise<void> {
+  for (;;) {
+    const events = await store.read(name);
+    const last = events.at(-1) as Recorded<NameReserved | NameReleased> | undefined;
+    if (last?.type === 'NameReserved') {
+      if (last.data.owner === owner) return;
+      if (!(await isFree(store, last, isGone))) throw new NameTaken(last.data.owner);
+    }
+    try {
+      await store.append(name, events.length, [{ type: 'NameReserved', data: { owner } }], linked(metadata, events));
+      return;
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+    }
+  }
+}
+
+/** Whether the owner of a reservation is gone, or the reservation has been seen for a minute and its owner does not use it. */
+async function isFree(
+  store: EventStore,
+  { id, stream, data: { owner } }: Recorded<NameReserved>,
+  isGone: IsGone,
+): Promise<boolean> {
+  const gone = await isGone(owner);
+  if (gone === true) return true;
+  const seen = watched.get(store) ?? new Map<string, Watched>();
+  watched.set(store, seen);
+  const known = seen.get(stream);
+  const isUsed = gone === false && (await store.read(owner)).length > 0;
+  if (!isUsed && known?.id === id) return performance.now() - known.since > ABANDONED_AFTER_MS;
+  seen.delete(stream);
+  if (isUsed) return false;
+  seen.set(stream, { id, since: performance.now() });
+  if (seen.size > MOST_WATCHED) seen.delete(seen.keys().next().value!);
+  return false;
+}
+
+/** Gives a name back when `owner` holds it; otherwise does nothing. */
+export async function release(store: EventStore, name: string, owner: string, metadata: Metadata): Promise<void> {
+  for (;;) {
+    const events = await store.read(name);
+    const last = events.at(-1) as NameReserved | NameReleased | undefined;
+    if (last?.type !== 'NameReserved' || last.data.owner !== owner) return;
+    try {
+      await store.append(name, events.length, [{ type: 'NameReleased', data: { owner } }], linked(metadata, events));
+      return;
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+    }
+  }
+}
+
+function linked(metadata: Metadata, events: readonly Recorded[]): Metadata {
+  return events.length === 0 ? metadata : { ...metadata, previous: chain(events) };
+}
+
+/** The stream that holds a name now, if any. */
+export async function holder(store: EventStore, name: string): Promise<string | undefined> {
+  const last = (await store.read(name)).at(-1) as NameReserved | NameReleased | undefined;
+  return last?.type === 'NameReserved' ? last.data.owner : undefined;
+}

@@ -1,0 +1,161 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { Complaint } from '../followers/complaint';
+
+/** The parts of an installation that keep things of a workspace; its removal is finished when each has none left. */
+export const REMOVAL_PARTS = [
+  'api_keys',
+  'deployments',
+  'experiments',
+  'integrations',
+  'oauth_providers',
+  'webhooks',
+] as const;
+export type RemovalPart = (typeof REMOVAL_PARTS)[number];
+
+/**
+ * Removes some of what a part keeps of a workspace, by commands that may be repeated. Answers how many things it found:
+ * 0 says that nothing is left.
+ */
+export type Remover = (tenantId: string) => Promise<number>;
+
+const LOOK_MS = 1000;
+const LEASE_SECONDS = 60;
+const PAUSE_SECONDS = 10;
+/** Between two steps of one part. */
+const AGAIN_MS = 200;
+/** How long requests that began before a workspace was stopped may still bring something in. */
+const LATE = { firstHour: '1 hour', lastDay: '1 day' };
+
+interface Taken {
+  readonly tenant: string;
+  readonly part: RemovalPart;
+}
+
+/**
+ * Removes what workspaces have, part by part, each in the processes that registered it. What is done stands in the
+ * database: a process that ends is followed by another one. A part that had nothing left is looked at again for a day,
+ * once an hour, because a long upload may have ended late.
+ */
+@Injectable()
+export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Workspaces');
+  private readonly complaint = new Complaint((text) => this.logger.error(text));
+  private readonly removers = new Map<RemovalPart, Remover>();
+  private finish: ((tenantId: string) => Promise<void>) | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private stopping = false;
+  private working: Promise<void> = Promise.resolve();
+
+  constructor(private readonly pool: Pool) {}
+
+  /** Registers what removes a part. */
+  register(part: RemovalPart, remover: Remover): void {
+    this.removers.set(part, remover);
+  }
+
+  /** Registers what is done when no part has anything left of a workspace. */
+  onFinished(finish: (tenantId: string) => Promise<void>): void {
+    this.finish = finish;
+  }
+
+  /** The parts that still have something of a workspace that is being removed. */
+  async left(tenantId: string): Promise<RemovalPart[]> {
+    const { rows } = await this.pool.query<{ part: RemovalPart }>(
+      'select part from workspace_removals where tenant_id = $1 and done_at is not null',
+      [tenantId],
+    );
+    const done = new Set(rows.map(({ part }) => part));
+    return REMOVAL_PARTS.filter((part) => !done.has(part));
+  }
+
+  onApplicationBootstrap(): void {
+    this.working = this.run();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.timer);
+    this.wake();
+    await this.working;
+  }
+
+  private wake: () => void = () => undefined;
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      const worked = await this.step().catch((error: unknown) => {
+        this.complaint.failed(`Workspaces cannot be removed now: ${String(error)}`);
+        return false;
+      });
+      if (worked) continue;
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+        this.timer = setTimeout(resolve, LOOK_MS);
+      });
+    }
+  }
+
+  /** Removes some of one part of one workspace; answers whether there was any to do. */
+  private async step(): Promise<boolean> {
+    const taken = await this.take();
+    if (!taken) return this.finishOne();
+    const { tenant, part } = taken;
+    try {
+      const found = await this.removers.get(part)!(tenant);
+      await this.put(taken, found === 0);
+      this.complaint.worked();
+      return true;
+    } catch (error) {
+      this.complaint.failed(`The ${part} of workspace ${tenant} cannot be removed now: ${String(error)}`);
+      // The lease goes on for a while, as a pause.
+      await this.pool.query(
+        `update workspace_removals set leased_until = now() + interval '${PAUSE_SECONDS} seconds'
+         where tenant_id = $1 and part = $2`,
+        [tenant, part],
+      );
+      return true;
+    }
+  }
+
+  private async take(): Promise<Taken | undefined> {
+    const { rows } = await this.pool.query<Taken>({
+      name: 'take workspace removal',
+      text: `insert into workspace_removals as r (tenant_id, part, leased_until)
+        select tenant_id, part, now() + interval '${LEASE_SECONDS} seconds'
+        from stopped_workspaces s cross join unnest($1::text[]) as parts (part)
+        left join workspace_removals known using (tenant_id, part)
+        where s.status in ('removing', 'removed') and (known.leased_until is null or known.leased_until < now())
+          and (known.done_at is null or
+            (known.done_at < now() - interval '${LATE.firstHour}' and s.since > now() - interval '${LATE.lastDay}'))
+        order by known.done_at nulls first, known.leased_until nulls first, s.since, part limit 1
+        on conflict (tenant_id, part) do update set leased_until = excluded.leased_until
+          where r.leased_until is null or r.leased_until < now()
+        returning tenant_id as tenant, part`,
+      values: [[...this.removers.keys()]],
+    });
+    return rows[0];
+  }
+
+  private async put({ tenant, part }: Taken, done: boolean): Promise<void> {
+    await this.pool.query(
+      `update workspace_removals set leased_until = now() + interval '${AGAIN_MS} milliseconds', done_at = case when $3 then now() else done_at end
+       where tenant_id = $1 and part = $2`,
+      [tenant, part, done],
+    );
+  }
+
+  private async finishOne(): Promise<boolean> {
+    if (!this.finish) return false;
+    const { rows } = await this.pool.query<{ tenant: string }>({
+      name: 'finish workspace removal',
+      text: `select tenant_id as tenant from stopped_workspaces s where status = 'removing' and (
+          select count(*) from workspace_removals r
+          where r.tenant_id = s.tenant_id and part = any($1::text[]) and done_at is not null) = $2 limit 1`,
+      values: [REMOVAL_PARTS, REMOVAL_PARTS.length],
+    });
+    if (!rows[0]) return false;
+    await this.finish(rows[0].tenant);
+    return true;
+  }
+}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import { idOf, type Recorded } from './event';
+import type { Projection } from '../followers/followers';
+
+/** What a workspace that does not work is: suspended, or on the way to be gone, or gone. */
+export type StoppedStatus = 'suspended' | 'removing' | 'removed';
+
+/** The workspace does not work now, and no request of it is answered. */
+export class WorkspaceStopped extends Error {
+  override name = 'WorkspaceStopped';
+  constructor(status: StoppedStatus) {
+    super(SENTENCES[status]);
+  }
+}
+
+const SENTENCES: Readonly<Record<StoppedStatus, string>> = {
+  suspended: 'This workspace is suspended: an administrator of the installation can resume it.',
+  removing: 'This workspace is being removed.',
+  removed: 'This workspace has been removed.',
+};
+
+/** What the events of a workspace make of it; the other events leave it as it is. */
+const STATUS: Readonly<Record<string, StoppedStatus | 'active'>> = {
+  TenantSuspended: 'suspended',
+  TenantResumed: 'active',
+  TenantRemovalRequested: 'removing',
+  TenantRemoved: 'removed',
+};
+
+/** Milliseconds for which a process may not know what another one did. */
+const KEPT_MS = 1000;
+
+/** Keeps the table of workspaces that do not work. It is small: those that work have no row. */
+export const stoppedWorkspacesProjection: Projection = {
+  name: 'workspaces.stopped',
+  categories: ['tenant'],
+  async handle(events: Recorded[], tx: PoolClient) {
+    for (const { type, stream, time } of events) {
+      const status = STATUS[type];
+      if (status === undefined) continue;
+      if (status === 'active') await tx.query('delete from stopped_workspaces where tenant_id = $1', [idOf(stream)]);
+      else {
+        await tx.query(
+          `insert into stopped_workspaces (tenant_id, status, since) values ($1, $2, $3)
+           on conflict (tenant_id) do update set status = excluded.status, since = excluded.since`,
+          [idOf(stream), status, time],
+        );
+      }
+    }
+  },
+};
+
+/** Which workspaces do not work, known to every process within a second. */
+@Injectable()
+export class Workspaces {
+  private stopped: Promise<ReadonlyMap<string, StoppedStatus>> | undefined;
+  private until = 0;
+
+  constructor(private readonly pool: Pool) {}
+
+  /** The status of a workspace that does not work; undefined for one that works. */
+  async stoppedStatus(tenantId: string): Promise<StoppedStatus | undefined> {
+    return (await this.known()).get(tenantId);
+  }
+
+  /** Whether there is a workspace that does not work, removed ones left out. */
+  async anyStopped(): Promise<boolean> {
+    return [...(await this.known()).values()].some((status) => status !== 'removed');
+  }
+
+  /** @throws WorkspaceStopped unless the workspace works */
+  async requireWorking(tenantId: string): Promise<void> {
+    const status = await this.stoppedStatus(tenantId);
+    if (status !== undefined) throw new WorkspaceStopped(status);
+  }
+
+  /** Reads all anew, because one has changed. */
+  forget(): void {
+    this.stopped = undefined;
+  }
+
+  private known(): Promise<ReadonlyMap<string, StoppedStatus>> {
+    if (this.stopped === undefined || this.until < Date.now()) {
+      this.until = Date.now() + KEPT_MS;
+      const reading = this.read();
+      this.stopped = reading;
+      reading.catch(() => this.stopped === reading && this.forget());
+    }
+    return this.stopped;
+  }
+
+  private async read(): Promise<ReadonlyMap<string, StoppedStatus>> {
+    const { rows } = await this.pool.query<{ id: string; status: StoppedStatus }>(
+      'select tenant_id as id, status from stopped_workspaces',
+    );
+    return new Map(rows.map(({ id, status }) => [id, status]));
+  }
+}

@@ -1,0 +1,244 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ErrorType, EventStoreDBClient, isCommandError, type StreamingRead } from '@eventstore/db-client';
+import type { Channel } from '@grpc/grpc-js';
+import { StreamDeleted } from '../core/event-store';
+import { findLeader, NoLeader, nodesOf } from './leader';
+import { OlderLog } from './older-log';
+
+/** Milliseconds that one attempt may be without progress, and after which no further attempt is made. */
+export interface TimeLimits {
+  readonly attempt: number;
+  readonly total: number;
+}
+
+const LIMITS: TimeLimits = { attempt: 3000, total: 8000 };
+const PAUSE_MS = { first: 20, most: 250 };
+/** A call of a cluster that has been silent for so long makes it ask which node leads, again and again. */
+const DOUBT_MS = 1000;
+/** Between the first and the last interval of keep-alives (ms). */
+const KEEP_ALIVE_MS = { first: 10_000, span: 1000 };
+/** Nothing is won by asking again. */
+const FINAL = new Set<string>([
+  ErrorType.WRONG_EXPECTED_VERSION,
+  ErrorType.STREAM_NOT_FOUND,
+  ErrorType.STREAM_DELETED,
+  ErrorType.MAXIMUM_APPEND_SIZE_EXCEEDED,
+  ErrorType.MISSING_REQUIRED_METADATA_PROPERTY,
+  ErrorType.INVALID_ARGUMENT,
+  ErrorType.ACCESS_DENIED,
+]);
+
+/** The event store does not answer; what was asked may be asked again. */
+export class EventStoreUnreachable extends Error {
+  readonly code = 'ETIMEDOUT';
+
+  constructor(cause: unknown) {
+    super(`The event store cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+    this.name = 'EventStoreUnreachable';
+  }
+}
+
+/** A client, and the end of what is asked of it. */
+interface Line {
+  readonly client: EventStoreDBClient;
+  readonly replaced: AbortController;
+  /** The node that it is connected to, once that is known. */
+  node?: string;
+}
+
+/**
+ * A client of an EventStoreDB server or cluster that is replaced when it gets no answers, or when another node of the
+ * cluster leads: what waits for the old one is then asked again at once.
+ */
+export class EventStoreDbConnection {
+  private readonly nodes: readonly string[];
+  private line: Line;
+  private connected = 0;
+  private asking: Promise<void> | undefined;
+
+  constructor(
+    private readonly url: string,
+    readonly limits: TimeLimits = LIMITS,
+    /** Called whenever the server, or what answers in its place afterwards, may be another one. */
+    private readonly lost: () => void = () => undefined,
+  ) {
+    allowAddressesAsNames();
+    this.nodes = nodesOf(url);
+    this.line = this.connect();
+  }
+
+  /**
+   * Runs `work`, again when the server was away or no leader: it must be safe to repeat. `work` calls `alive` when it
+   * makes progress, and stops when `signal` aborts. `more` milliseconds are added to the limit of an attempt.
+   * @throws EventStoreUnreachable when there is no answer in time; what cannot succeed is thrown as it is.
+   */
+  async call<T>(
+    work: (client: EventStoreDBClient, signal: AbortSignal, alive: () => void) => Promise<T>,
+    more = 0,
+  ): Promise<T> {
+    const end = Date.now() + this.limits.total;
+    for (let pause = PAUSE_MS.first; ; pause = Math.min(pause * 2, PAUSE_MS.most)) {
+      const { line } = this;
+      const { client, replaced } = line;
+      const doubt = () => this.doubt(line);
+      try {
+        const attempt = this.limits.attempt + more;
+        return await inTime(attempt, replaced.signal, doubt, (signal, alive) => work(client, signal, alive));
+      } catch (error) {
+        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted || error instanceof OlderLog) throw error;
+        this.lost();
+        if (Date.now() + pause > end) throw new EventStoreUnreachable(error);
+        // A client that found no leader does not look again.
+        if (isSilence(error) || error instanceof NoLeader) this.replace(line);
+        await delay(pause);
+      }
+    }
+  }
+
+  /** Closes the channel; calls under way may end. */
+  close(): void {
+    closeChannel(this.line.client);
+  }
+
+  /** A new channel: the old one may hang on a connection that is dead, or wait longer and longer between attempts. */
+  private replace(silent: Line): void {
+    if (this.line !== silent) return;
+    this.lost();
+    this.line = this.connect();
+    closeChannel(silent.client);
+    silent.replaced.abort();
+  }
+
+  /** Asks the nodes which one leads when they have not been asked already, and leaves a node that does not. */
+  private doubt(line: Line): void {
+    if (this.nodes.length === 0 || line.node === undefined || this.line !== line) return;
+    this.asking ??= this.leader()
+      .then((leader) => {
+        if (leader !== line.node) this.replace(line);
+      })
+      // Nobody leads: it is asked again for as long as something waits.
+      .catch(() => undefined)
+      .finally(() => (this.asking = undefined));
+  }
+
+  private connect(): Line {
+    const client = this.clientOf(this.url);
+    const line: Line = { client, replaced: new AbortController() };
+    setMaxListeners(0, line.replaced.signal);
+    // The client asks one node after the other and waits five seconds for each.
+    const resolveUri = async () => (line.node = await this.leader());
+    if (this.nodes.length > 0) Object.assign(client, { resolveUri });
+    return line;
+  }
+
+  private async leader(): Promise<string> {
+    const clients = this.nodes.map((node) => this.clientOf(node));
+    try {
+      return await findLeader(clients);
+    } finally {
+      clients.forEach(closeChannel);
+    }
+  }
+
+  private clientOf(url: string): EventStoreDBClient {
+    // Channels of equal options share their connection, so each gets an interval of its own.
+    const keepAliveInterval = KEEP_ALIVE_MS.first + (this.connected++ % KEEP_ALIVE_MS.span);
+    const options = `keepAliveInterval=${keepAliveInterval}${/[?&]gossipTimeout=/i.test(url) ? '' : '&gossipTimeout=1'}`;
+    const client = EventStoreDBClient.connectionString(`${url}${url.includes('?') ? '&' : '?'}${options}`);
+    // Appends as calls of their own, each with a deadline. The client's batches have none, and one that breaks forgets
+    // the appends of every other client in the process, whose answers then end the process.
+    Object.assign(client, { supports: () => Promise.resolve(false) });
+    return client;
+  }
+}
+
+/** What a reading gives; the call ends when `signal` aborts or the consumer has enough. */
+export async function* reading<T>(stream: StreamingRead<T>, signal: AbortSignal): AsyncGenerator<T> {
+  const stop = () => void stream.cancel().catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  // What fails after the consumer has gone concerns nobody, and would end the process.
+  stream.on('error', () => undefined);
+  try {
+    // Not destroyed but read to its end: the client keeps a call whose end it has not seen.
+    for await (const item of stream.iterator({ destroyOnReturn: false })) yield item as T;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+    stream.resume();
+  }
+}
+
+/** Rejects when `work` has neither ended nor shown life for so long, or its client has been replaced; `doubt` is called meanwhile. */
+async function inTime<T>(
+  ms: number,
+  replaced: AbortSignal,
+  doubt: () => void,
+  work: (signal: AbortSignal, alive: () => void) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let doubting: NodeJS.Timeout | undefined;
+  let leave = (): void => undefined;
+  const late = new Promise<never>((_, reject) => {
+    const giveUp = (reason: Error) => {
+      reject(reason);
+      stop.abort();
+    };
+    timer = setTimeout(() => giveUp(new Silence(ms)), ms);
+    doubting = setInterval(doubt, DOUBT_MS);
+    leave = () => giveUp(new Error('another node leads'));
+    if (replaced.aborted) leave();
+    else replaced.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    const alive = () => {
+      timer?.refresh();
+      doubting?.refresh();
+    };
+    return await Promise.race([work(stop.signal, alive), late]);
+  } finally {
+    clearTimeout(timer);
+    clearInterval(doubting);
+    replaced.removeEventListener('abort', leave);
+  }
+}
+
+class Silence extends Error {
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+  }
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof Silence || typeOf(error) === ErrorType.DEADLINE_EXCEEDED;
+}
+
+function typeOf(error: unknown): string | undefined {
+  return error instanceof Error && isCommandError(error) ? error.type : undefined;
+}
+
+/**
+ * The client itself has no way to do it. A call that waited for the channel as well begins first: on a closed one it would
+ * fail where nobody hears it.
+ */
+function closeChannel(client: EventStoreDBClient): void {
+  (client as unknown as { getChannel(): Promise<Channel> }).getChannel().then(
+    (channel) => void setImmediate(() => channel.close()),
+    () => undefined,
+  );
+}
+
+let namesAllowed = false;
+
+/** A node that is named by its IP address has that as its TLS name; Node.js would warn of it once. */
+function allowAddressesAsNames(): void {
+  if (namesAllowed) return;
+  namesAllowed = true;
+  const emit = process.emitWarning.bind(process) as (...warning: unknown[]) => void;
+  const emitOthers = (...warning: unknown[]) => {
+    const [, options, code] = warning;
+    if (code !== 'DEP0123' && (options as { code?: unknown } | undefined)?.code !== 'DEP0123') emit(...warning);
+  };
+  process.emitWarning = emitOthers;
+}

@@ -1,0 +1,437 @@
+import {
+  type AllStreamResolvedEvent,
+  type AppendToStreamOptions,
+  BACKWARDS,
+  END,
+  eventTypeFilter,
+  jsonEvent,
+  type JSONEventData,
+  MaxAppendSizeExceededError,
+  NO_STREAM,
+  START,
+  StreamDeletedError,
+  StreamNotFoundError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import type { Pool } from 'pg';
+import { newId } from '../core/new-id';
+import { appendedBytes, AppendTooLarge, checkAppend } from '../postgres/append-limit';
+import { categoryOf, type Metadata, type Recorded } from '../core/event';
+import {
+  type Appended,
+  type Batch,
+  EventStore,
+  type Filter,
+  matches,
+  type NewEvent,
+  StreamDeleted,
+  VersionConflict,
+} from '../core/event-store';
+import { EventStoreDbBatches } from './batches';
+import { EventStoreDbCatchUp } from './catch-up';
+import { EventStoreDbContinuity } from './continuity';
+import { EventStoreDbConnection, reading, type TimeLimits } from './connection';
+import { hasOriginalTime, isOurs, markedBy, originalTime, toEvent, versionOf, withOriginalTime } from './event';
+import { from } from './subscription';
+import { EventStoreDbTail } from './tail';
+import { StreamTimes } from './times';
+import { Listener } from '../followers/listener';
+import { holds } from './older-log';
+import { traceStep } from '../core/tracing';
+
+/** Events one batch holds at most. */
+const BATCH_EVENTS = 1000;
+const BATCH_BYTES = 8_000_000n;
+/** Events that are looked through first for the newest one of ours. */
+const NEWEST = 20;
+const POLL_MS = 1000;
+/** What an append's time limit grows by with each event. */
+const EVENT_MS = 10;
+
+/** An append among others whose order counts: to a stream that holds `version` events. */
+export interface OrderedAppend {
+  readonly stream: string;
+  readonly version: number;
+  readonly events: readonly Sent[];
+  readonly metadata: Metadata;
+}
+
+type Sent = NewEvent & { readonly id: string };
+
+export interface EventStoreDbOptions {
+  /** The database that subscribers write to: subscriptions end once it was away. */
+  readonly database?: Pool;
+  readonly limits?: TimeLimits;
+  /** Milliseconds since 1970: the clock that events get their times from. */
+  readonly now?: () => number;
+}
+
+/**
+ * The event store on EventStoreDB 23.10 or newer, at `esdb://…`. Positions are commit positions of `$all`, one for each
+ * event, and grow by bytes. Call `close` to end its connections.
+ */
+export class EventStoreDbStore extends EventStore {
+  override readonly stride = 500n;
+  private readonly connection: EventStoreDbConnection;
+  private readonly tail: EventStoreDbTail;
+  private readonly older = new EventStoreDbCatchUp((position) => this.readOn(position));
+  private readonly restarts: Listener | undefined;
+  /** How often the subscribers' database has been connected to. */
+  private connections = 0;
+  /** Appends at any version that are under way, by stream. */
+  private readonly turns = new Map<string, Promise<Appended>>();
+
+  private readonly continuity = new EventStoreDbContinuity((witness) => holds(this, witness));
+  private readonly times = new StreamTimes();
+  private readonly database: Pool | undefined;
+  private readonly now: () => number;
+
+  constructor(url: string, { database, limits, now = Date.now }: EventStoreDbOptions = {}) {
+    super();
+    this.database = database;
+    this.now = now;
+    this.connection = new EventStoreDbConnection(url, limits, () => this.continuity.doubt());
+    this.tail = new EventStoreDbTail(this.connection, this.continuity, () => this.head());
+    this.restarts = database && new Listener(database, 'restarts', () => (this.connections += 1));
+  }
+
+  /** Ends subscriptions and the connection. */
+  async close(): Promise<void> {
+    await Promise.all([this.tail.close(), this.restarts?.close()]);
+    this.connection.close();
+  }
+
+  /**
+   * As declared; an append that is repeated is recognised when it names the version that it named before; its answer has
+   * the time of the repetition when another process appended first. All its events
+   * get one time, of this process's clock, but never an earlier one than the stream's event before them. @throws
+   * EventStoreUnreachable when nobody answers: the events may have been appended all the same.
+   */
+  override async append(
+    stream: string,
+    expectedVersion: number | 'any',
+    events: readonly NewEvent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    checkAppend(stream, events, metadata);
+    const sent = events.map((event) => ({ ...event, id: event.id ?? newId() }));
+    const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
+    return traceStep('append', attributes, () => this.send(stream, expectedVersion, events, sent, metadata));
+  }
+
+  private async send(
+    stream: string,
+    expectedVersion: number | 'any',
+    events: readonly NewEvent[],
+    sent: readonly Sent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    if (expectedVersion !== 'any') return this.appendAt(stream, expectedVersion, sent, metadata);
+    const known = events.some(({ id }) => id !== undefined) ? await this.find(stream, sent) : undefined;
+    return known ?? this.inTurn(stream, (version) => this.appendAfter(stream, version, sent, metadata));
+  }
+
+  /**
+   * Appends to many streams in the order given, which becomes the order of the log: each is sent before the one before it
+   * is answered. Times are those in the metadata. Again in whole after a failure, it changes nothing of what is there.
+   * @throws WrongExpectedVersionError, EventStoreUnreachable
+   */
+  async appendInOrder(appends: readonly OrderedAppend[]): Promise<void> {
+    await this.connection.call(async (client, signal, alive) => {
+      await this.continuity.check();
+      const batches = await EventStoreDbBatches.open(client);
+      const end = () => batches.close();
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        const sending = appends.map(async ({ stream, version, events, metadata }) => {
+          const text = JSON.stringify(metadata);
+          await batches.append(
+            stream,
+            version,
+            events.map(({ id, type, data }) => ({ id, type, data: JSON.stringify(data), metadata: text })),
+          );
+          alive();
+        });
+        await Promise.all(sending);
+      } finally {
+        signal.removeEventListener('abort', end);
+        batches.close();
+      }
+    });
+  }
+
+  override async read(stream: string, after = 0): Promise<Recorded[]> {
+    return this.connection.call(async (client, signal, alive) => {
+      const events: Recorded[] = [];
+      try {
+        const all = client.readStream(stream, { fromRevision: BigInt(after), requiresLeader: true });
+        for await (const { event } of reading(all, signal)) {
+          alive();
+          if (event) events.push(toEvent(event));
+        }
+      } catch (error) {
+        if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
+        if (!(error instanceof StreamNotFoundError)) throw error;
+        if (after > 0) throw new StreamDeleted(stream);
+      }
+      // A server gives what is left of a stream that was cut off.
+      if (events.length > 0 && events[0]!.version !== after + 1) throw new StreamDeleted(stream);
+      this.times.note(events.at(-1));
+      return events;
+    });
+  }
+
+  /** As the markers in the log say: of streams that were deleted, and of metadata that cuts streams off. */
+  override async deletedStreams(): Promise<readonly string[]> {
+    return this.connection.call(async (client, signal, alive) => {
+      const deleted = new Set<string>();
+      const filter = eventTypeFilter({
+        prefixes: ['$streamDeleted', '$metadata'],
+        maxSearchWindow: BATCH_EVENTS,
+        // The log may hold none of them for a long time.
+        checkpointReached: alive,
+      });
+      const all = client.subscribeToAll({ fromPosition: START, filter, requiresLeader: true });
+      // Pushed among the events, so that it is read after those that came before it.
+      all.on('caughtUp', () => void all.push('caught up'));
+      try {
+        await new Promise<void>((resolve, reject) => {
+          all.on('data', (item: AllStreamResolvedEvent | 'caught up') => {
+            alive();
+            if (item === 'caught up') return resolve();
+            const marked = item.event && markedBy(item.event);
+            if (marked?.cut) deleted.add(marked.stream);
+            else if (marked) deleted.delete(marked.stream);
+          });
+          all.on('error', reject).on('close', reject);
+          signal.addEventListener('abort', reject, { once: true });
+        });
+      } finally {
+        all.unsubscribe().catch(() => undefined);
+        all.removeAllListeners('data').resume();
+      }
+      return [...deleted];
+    });
+  }
+
+  /**
+   * As declared; also rejects once the subscribers' database was away, because a crash may have taken back what they
+   * wrote without waiting for the disk.
+   */
+  override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
+    this.tail.open();
+    this.restarts?.open();
+    const connections = Math.max(this.connections, 1);
+    while (!signal.aborted) {
+      if (this.connections > connections) throw new Error('The connection to the database was lost.');
+      const { count } = this.tail;
+      const batch = this.tail.after(position, BATCH_EVENTS, filter);
+      if (batch && batch.position > position) {
+        position = batch.position;
+        yield batch;
+      } else if (batch || !this.tail.isOpen) {
+        await this.tail.wait(signal, POLL_MS, count);
+      } else {
+        for await (const older of this.catchUp(position, signal, filter)) {
+          position = older.position;
+          yield older;
+        }
+      }
+    }
+  }
+
+  override async head(): Promise<bigint> {
+    return (await this.newest())?.position ?? 0n;
+  }
+
+  /** The newest event, if there is one. */
+  async newest(): Promise<Recorded | undefined> {
+    // A server sends what it is asked for before it hears that the first event was enough.
+    return (await this.newestAmong(NEWEST)) ?? this.newestAmong();
+  }
+
+  /** The newest event of ours among the newest `maxCount` of all, those of the server included. */
+  private async newestAmong(maxCount?: number): Promise<Recorded | undefined> {
+    return this.connection.call(async (client, signal, alive) => {
+      const all = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount, requiresLeader: true });
+      for await (const { event } of reading(all, signal)) {
+        alive();
+        if (!event || !isOurs(event)) continue;
+        const newest = toEvent(event);
+        this.continuity.note(newest);
+        return newest;
+      }
+      return undefined;
+    });
+  }
+
+  override async at(position: bigint): Promise<Recorded | undefined> {
+    return this.connection.call(async (client, signal) => {
+      try {
+        const all = client.readAll({ fromPosition: from(position), maxCount: 1, requiresLeader: true });
+        for await (const { event } of reading(all, signal)) {
+          return event?.position.commit === position && isOurs(event) ? toEvent(event) : undefined;
+        }
+        return undefined;
+      } catch (error) {
+        // A server refuses to read on from where no record begins.
+        if (/InvalidPosition/.test(String(error))) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** The server's own records count. */
+  override async end(): Promise<bigint> {
+    return this.connection.call(async (client, signal) => {
+      const all = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
+      for await (const { event } of reading(all, signal)) return event?.position.commit ?? 0n;
+      return 0n;
+    });
+  }
+
+  /** Asks the leader, and the subscribers' database. */
+  override async ready(): Promise<void> {
+    await Promise.all([this.continuity.check().then(() => this.head()), this.database?.query('select 1')]);
+  }
+
+  /** What is older than the tail, in order and without a gap to the tail. */
+  private async *catchUp(position: bigint, signal: AbortSignal, filter: Filter): AsyncGenerator<Batch> {
+    for await (const { events, position: reached } of this.older.from(position, signal)) {
+      yield { events: events.filter((event) => matches(event, filter)), position: reached };
+      if (this.tail.reaches(reached)) return;
+    }
+  }
+
+  /** The next events after `position`. */
+  private async readOn(position: bigint): Promise<Batch> {
+    return this.connection.call(async (client, signal, alive) => {
+      await this.continuity.check();
+      const events: Recorded[] = [];
+      let reached = position;
+      const all = client.readAll({ fromPosition: from(position), maxCount: BATCH_EVENTS, requiresLeader: true });
+      for await (const { event } of reading(all, signal)) {
+        alive();
+        if (!event || event.position.commit <= position) continue;
+        reached = event.position.commit;
+        if (isOurs(event)) events.push(toEvent(event));
+        // Positions grow by bytes: a batch is held in memory.
+        if (reached - position > BATCH_BYTES) break;
+      }
+      return { events, position: reached };
+    });
+  }
+
+  private async appendAt(
+    stream: string,
+    version: number,
+    sent: readonly Sent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    const timed = hasOriginalTime(metadata)
+      ? metadata
+      : withOriginalTime(metadata, await this.timeAfter(stream, version));
+    const events = sent.map(({ id, type, data }) =>
+      jsonEvent({ id, type, data: data as JSONEventData['data'], metadata: { ...timed } }),
+    );
+    const more = sent.length * EVENT_MS;
+    const options: AppendToStreamOptions = {
+      expectedRevision: version === 0 ? NO_STREAM : BigInt(version - 1),
+      deadline: this.connection.limits.attempt + more,
+      requiresLeader: true,
+    };
+    try {
+      // The same ids at the same revision are appended once, however often they are sent.
+      const { nextExpectedRevision, position } = await this.connection.call(async (client) => {
+        await this.continuity.check();
+        return client.appendToStream(stream, events, options);
+      }, more);
+      const reached = Number(nextExpectedRevision) + 1;
+      const isRepeated = this.times.newest(stream) >= reached;
+      const appended =
+        position === undefined || isRepeated
+          ? await this.recorded(stream, nextExpectedRevision, sent.at(-1)!.id)
+          : { version: reached, position: position.commit, time: originalTime(timed) };
+      this.times.note({ stream, ...appended });
+      this.continuity.note({ id: sent.at(-1)!.id, stream, position: appended.position });
+      return appended;
+    } catch (error) {
+      if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
+      if (error instanceof MaxAppendSizeExceededError)
+        throw new AppendTooLarge(
+          stream,
+          sent.reduce((sum, event) => sum + appendedBytes(event, timed), 0),
+        );
+      if (!(error instanceof WrongExpectedVersionError)) throw error;
+      const { actualVersion } = error;
+      const actual = typeof actualVersion === 'bigint' ? versionOf(actualVersion) : 0;
+      if (actual === undefined) throw new StreamDeleted(stream);
+      throw new VersionConflict(stream, version, actual);
+    }
+  }
+
+  /** What time it is, but never earlier than the event at a version of a stream. */
+  private async timeAfter(stream: string, version: number): Promise<string> {
+    const now = new Date(this.now()).toISOString();
+    const before = version === 0 ? undefined : (this.times.of(stream, version) ?? (await this.timeOf(stream, version)));
+    return before !== undefined && before > now ? before : now;
+  }
+
+  /** The time of the event at a version of a stream, undefined when there is none. */
+  private async timeOf(stream: string, version: number): Promise<string | undefined> {
+    try {
+      return (await this.read(stream, version - 1))[0]?.time;
+    } catch (error) {
+      // The append says whether the stream was deleted, or never had that version.
+      if (error instanceof StreamDeleted) return undefined;
+      throw error;
+    }
+  }
+
+  /** What was appended, read back: it was there before, with another time, or the server does not say where it is. */
+  private async recorded(stream: string, revision: bigint, id: string): Promise<Appended> {
+    const event = (await this.read(stream, Number(revision)))[0];
+    if (event?.id !== id) throw new Error(`Stream ${stream} holds another event where ${id} was appended.`);
+    const { version, position, time } = event;
+    return { version, position, time };
+  }
+
+  /** Appends behind whatever is there: at `version` first, then at the one that is found. */
+  private async appendAfter(
+    stream: string,
+    version: number,
+    sent: readonly Sent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    for (;;) {
+      try {
+        return await this.appendAt(stream, version, sent, metadata);
+      } catch (error) {
+        if (!(error instanceof VersionConflict)) throw error;
+        version = error.actual;
+      }
+    }
+  }
+
+  /** One append after the other, each told the newest version that is known (0 when none is). */
+  private async inTurn(stream: string, append: (version: number) => Promise<Appended>): Promise<Appended> {
+    const before = this.turns.get(stream);
+    const turn = (async () => {
+      const last = await before?.catch(() => undefined);
+      return append(last?.version ?? this.times.newest(stream));
+    })();
+    this.turns.set(stream, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.turns.get(stream) === turn) this.turns.delete(stream);
+    }
+  }
+
+  /** The newest of these events that the stream holds already. */
+  private async find(stream: string, sent: readonly Sent[]): Promise<Appended | undefined> {
+    const ids = new Set(sent.map(({ id }) => id));
+    const newest = (await this.read(stream)).findLast(({ id }) => ids.has(id));
+    return newest && { version: newest.version, position: newest.position, time: newest.time };
+  }
+}

@@ -1,0 +1,71 @@
+import type { AllStreamRecordedEvent, RecordedEvent } from '@eventstore/db-client';
+import type { Metadata, Recorded } from '../core/event';
+
+/** The largest number that a server gives to anything in its log; larger ones stand for no place at all. */
+const LARGEST = 2n ** 63n - 1n;
+
+/** A position as a server said it; undefined when it names none, as a checkpoint before anything was passed over does. */
+export function positionOf(said: bigint | undefined): bigint | undefined {
+  return said !== undefined && said >= 0n && said < LARGEST ? said : undefined;
+}
+
+/**
+ * The version of the event at a revision, which is one less; undefined when no event has it, as the marker of a stream that
+ * was deleted in the server.
+ */
+export function versionOf(revision: bigint): number | undefined {
+  return revision >= 0n && revision < BigInt(Number.MAX_SAFE_INTEGER) ? Number(revision) + 1 : undefined;
+}
+
+/** Whether a record is an event of ours: the server's own are in streams, or of types, that begin with a dollar sign. */
+export function isOurs({ streamId, type, revision }: RecordedEvent): boolean {
+  return !streamId.startsWith('$') && !type.startsWith('$') && versionOf(revision) !== undefined;
+}
+
+/**
+ * What a marker of the server says of a stream of ours: whether it is cut off, at its beginning or as a whole, from then
+ * on. Undefined for what is no such marker.
+ */
+export function markedBy({ streamId, type, data }: RecordedEvent): { stream: string; cut: boolean } | undefined {
+  if (type === '$streamDeleted' && !streamId.startsWith('$')) return { stream: streamId, cut: true };
+  if (type !== '$metadata' || !streamId.startsWith('$$') || streamId.startsWith('$$$')) return undefined;
+  const metadata = Object(data) as Readonly<Record<string, unknown>>;
+  return { stream: streamId.slice(2), cut: ['$tb', '$maxCount', '$maxAge'].some((limit) => Boolean(metadata[limit])) };
+}
+
+/** Metadata for an event with a time that is not the server's: its writer's, or that of the store it was moved from. */
+export function withOriginalTime(metadata: Metadata, time: string): Metadata {
+  return { ...metadata, originalTime: time } as Metadata;
+}
+
+/** Whether metadata holds a time already, as that of a moved event does. */
+export function hasOriginalTime(metadata: Metadata): boolean {
+  return isTime((metadata as { originalTime?: unknown }).originalTime);
+}
+
+/** The time that metadata holds; call it only where {@link hasOriginalTime} holds. */
+export function originalTime(metadata: Metadata): string {
+  return (metadata as unknown as { originalTime: string }).originalTime;
+}
+
+/** An event as every store gives it, with the time that its writer gave it; those of earlier versions have the server's. */
+export function toEvent(event: RecordedEvent): Recorded {
+  const { originalTime, ...metadata } = (event.metadata ?? {}) as Metadata & { originalTime?: unknown };
+  return {
+    id: event.id,
+    stream: event.streamId,
+    version: versionOf(event.revision)!,
+    position: (event as AllStreamRecordedEvent).position.commit,
+    time: isTime(originalTime) ? originalTime : event.created.toISOString(),
+    type: event.type,
+    data: event.data,
+    metadata,
+  };
+}
+
+/** A time as we write it: ISO 8601 in UTC with milliseconds. */
+function isTime(time: unknown): time is string {
+  return (
+    typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time) && !Number.isNaN(Date.parse(time))
+  );
+}

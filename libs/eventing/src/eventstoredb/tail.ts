@@ -1,0 +1,130 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Recorded } from '../core/event';
+import { type Batch, type Filter, matches } from '../core/event-store';
+import type { EventStoreDbConnection } from './connection';
+import type { EventStoreDbContinuity } from './continuity';
+import { EventStoreDbSubscription } from './subscription';
+import { Wakeups } from '../postgres/wakeups';
+
+/** Newest events kept in memory. */
+const KEPT_EVENTS = 5000;
+/** A subscription that has been quiet for so long is compared with the log: it may hang. */
+const QUIET_MS = 3000;
+const RETRY_MS = { first: 50, most: 1000 };
+
+/** The newest events of an EventStoreDB log, heard once for all subscriptions of a process; dropped, it subscribes again. */
+export class EventStoreDbTail {
+  private readonly wakeups = new Wakeups();
+  private readonly stop = new AbortController();
+  private events: Recorded[] = [];
+  /** Everything after it and up to `end` is in `events`. */
+  private start: bigint | undefined;
+  private end = 0n;
+  private failure: unknown;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly connection: EventStoreDbConnection,
+    private readonly continuity: EventStoreDbContinuity,
+    private readonly head: () => Promise<bigint>,
+  ) {
+    setMaxListeners(0, this.stop.signal);
+  }
+
+  /** Starts listening; further calls change nothing. */
+  open(): void {
+    this.running ??= this.listen();
+  }
+
+  async close(): Promise<void> {
+    this.stop.abort();
+    await this.running;
+  }
+
+  /** Taken before looking; `wait` then sees what came while looking. */
+  get count(): number {
+    return this.wakeups.count;
+  }
+
+  /** Whether it knows where it begins. */
+  get isOpen(): boolean {
+    return this.start !== undefined;
+  }
+
+  /** Whether everything after `position` is, or will be, here. */
+  reaches(position: bigint): boolean {
+    return this.start !== undefined && position >= this.start;
+  }
+
+  /** Events after `position`, at most `most`, or undefined when the tail does not reach back that far. */
+  after(position: bigint, most: number, filter: Filter): Batch | undefined {
+    if (!this.reaches(position)) return undefined;
+    const first = this.indexAfter(position);
+    const events = this.events.slice(first, first + most);
+    const reached = first + most < this.events.length ? events.at(-1)!.position : this.end;
+    return { events: events.filter((event) => matches(event, filter)), position: reached };
+  }
+
+  /** Waits for the log to go on, at most `ms` milliseconds. Rejects when it cannot be heard. */
+  async wait(signal: AbortSignal, ms: number, count: number): Promise<void> {
+    if (this.failure === undefined) await this.wakeups.next(signal, ms, count);
+    if (this.failure !== undefined) throw this.failure as Error;
+  }
+
+  private async listen(): Promise<void> {
+    const { signal } = this.stop;
+    for (let pause = RETRY_MS.first; !signal.aborted; pause = Math.min(pause * 2, RETRY_MS.most)) {
+      try {
+        await this.continuity.check();
+        this.start ??= this.end = await this.head();
+        const subscription = await EventStoreDbSubscription.to(this.connection, this.end, {});
+        this.failure = undefined;
+        pause = RETRY_MS.first;
+        this.wakeups.wake();
+        await this.hear(subscription).finally(() => {
+          this.continuity.doubt();
+          subscription.close();
+        });
+      } catch (error) {
+        this.failure = error;
+        this.wakeups.wake();
+      }
+      await delay(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Keeps what a subscription brings until it is dropped or found to hang. */
+  private async hear(subscription: EventStoreDbSubscription): Promise<void> {
+    const { signal } = this.stop;
+    let missed = 0n;
+    while (!signal.aborted) {
+      const heard = await subscription.next(QUIET_MS, signal).catch(() => undefined);
+      if (!heard) return;
+      if (heard.position > this.end) this.keep(heard);
+      else if (missed > this.end) return;
+      else if (heard.events.length === 0 && !heard.caughtUp && !signal.aborted) missed = await this.head();
+    }
+  }
+
+  private keep({ events, position }: Batch): void {
+    this.events.push(...events);
+    this.continuity.note(events.at(-1));
+    this.end = position;
+    if (this.events.length > KEPT_EVENTS) {
+      const dropped = this.events.splice(0, this.events.length - KEPT_EVENTS / 2);
+      this.start = dropped.at(-1)!.position;
+    }
+    this.wakeups.wake();
+  }
+
+  private indexAfter(position: bigint): number {
+    let [low, high] = [0, this.events.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.events[middle]!.position > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Recorded } from '../core/event';
+
+/** Streams whose newest time is known; the one that was written or read longest ago is forgotten. */
+const KEPT_STREAMS = 10_000;
+
+/** The times of the newest events of streams, as far as this process has written or read them. */
+export class StreamTimes {
+  private readonly kept = new Map<string, { readonly version: number; readonly time: string }>();
+
+  note(newest: Pick<Recorded, 'stream' | 'version' | 'time'> | undefined): void {
+    if (!newest) return;
+    const { stream, version, time } = newest;
+    this.kept.delete(stream);
+    this.kept.set(stream, { version, time });
+    if (this.kept.size > KEPT_STREAMS) this.kept.delete(this.kept.keys().next().value!);
+  }
+
+  /** The newest version of a stream that is known, 0 when none is. */
+  newest(stream: string): number {
+    return this.kept.get(stream)?.version ?? 0;
+  }
+
+  /** The time of the event at a version of a stream, undefined when it is not known. */
+  of(stream: string, version: number): string | undefined {
+    const known = this.kept.get(stream);
+    return known?.version === version ? known.time : undefined;
+  }
+}

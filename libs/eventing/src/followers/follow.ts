@@ -1,0 +1,169 @@
+import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { Recorded } from '../core/event';
+import type { Batch, EventStore, Filter } from '../core/event-store';
+import { Away } from './faults';
+import type { SetAside } from './set-aside';
+import { Wakeups } from '../postgres/wakeups';
+
+/** What a follower does with a batch, inside the transaction that moves its checkpoint. */
+export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>;
+
+export interface FollowOptions extends Filter {
+  /** Told how far the follower has come, after each committed batch. */
+  readonly passed?: (position: bigint) => void;
+  /** Milliseconds to wait after each batch that was not full, so that the next one holds more. */
+  readonly gatherMs?: number;
+  /** Woken by those who wait for the next batch: it ends the pause after a batch. */
+  readonly hurry?: Wakeups;
+  /** The handler's queries may be sent before the checkpoint is known to be where this follower left it; none is a COPY. */
+  readonly pipelined?: boolean;
+  /** Sets the streams of events aside that cannot be applied; without it the follower stops at such an event. */
+  readonly aside?: SetAside;
+}
+
+/** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
+const IDLE_EVENTS = 10_000n;
+/** After a batch over so many the next one waits already. */
+const FULL_EVENTS = 1000n;
+
+/**
+ * Follows the log under a checkpoint of this name until `signal` aborts: every event once, in order.
+ *
+ * Each batch is one transaction that locks the checkpoint row, drops events another replica has handled,
+ * handles the rest and moves the checkpoint, so a crash rolls effects and checkpoint back together.
+ * Rejects when the store, the database or the handler fails, unless an event is to blame that can be set aside;
+ * following again goes on from the checkpoint.
+ */
+export async function follow(
+  name: string,
+  store: EventStore,
+  pool: Pool,
+  signal: AbortSignal,
+  handle: BatchHandler,
+  options: FollowOptions = {},
+): Promise<void> {
+  const { hurry = new Wakeups() } = options;
+  let position = await checkpoint(pool, name);
+  options.passed?.(position);
+  for await (const batch of store.subscribe(position, signal, options)) {
+    if (batch.events.length === 0 && batch.position - position < IDLE_EVENTS * store.stride) {
+      options.passed?.(batch.position);
+      continue;
+    }
+    const from = position;
+    const { count } = hurry;
+    try {
+      // Another replica may have handled a part of the batch before.
+      const mine = options.pipelined && batch.events.every((event) => event.position > position);
+      const ahead = mine ? await handleAhead(name, pool, position, batch, handle) : undefined;
+      position = ahead ?? (await handleBatch(name, pool, position, batch, handle, options.aside));
+    } catch (error) {
+      const { aside } = options;
+      if (!aside?.mayBlame(error)) throw error;
+      position = await handleBatch(name, pool, from, batch, (news, tx) => aside.handle(news, tx, handle), aside);
+    }
+    options.aside?.worked();
+    options.passed?.(position);
+    if (options.gatherMs && position - from < FULL_EVENTS * store.stride)
+      await hurry.next(signal, options.gatherMs, count);
+  }
+}
+
+/** Position up to which the follower of this name has handled the log; its row is made when absent. */
+export async function checkpoint(pool: Pool, name: string): Promise<bigint> {
+  const { rows } = await pool.query<{ position: string }>(
+    `insert into checkpoints (name, "position") values ($1, 0)
+     on conflict (name) do update set name = excluded.name returning "position"`,
+    [name],
+  );
+  return BigInt(rows[0]!.position);
+}
+
+/**
+ * The same as {@link handleBatch} with a round trip less: the checkpoint is moved only from where this follower left it,
+ * and meanwhile the batch is handled as if it had been there. Undefined, with nothing changed, when it was not, or when
+ * streams are set aside.
+ */
+async function handleAhead(
+  name: string,
+  pool: Pool,
+  from: bigint,
+  { events, position }: Batch,
+  handle: BatchHandler,
+): Promise<bigint | undefined> {
+  return inTransaction(pool, async (client) => {
+    client.pipeline = true;
+    const moving = client.query(
+      `begin; set local synchronous_commit = off;
+       update checkpoints set ${movedTo(client, position, events.at(-1))}
+       where name = ${client.escapeLiteral(name)} and "position" = ${from}
+         and not exists (select from parked_subjects where consumer = ${client.escapeLiteral(name)})`,
+    ) as unknown as Promise<QueryResult[]>;
+    const [moved, handled] = await Promise.allSettled([moving, handle(events, client)]);
+    if (moved.status === 'rejected') throw moved.reason;
+    const theirs = moved.value[2]?.rowCount === 0;
+    if (!theirs && handled.status === 'rejected') throw handled.reason;
+    const { command } = await client.query(theirs ? 'rollback' : 'commit');
+    // PostgreSQL answers so, without an error, when a statement failed whose error the handler kept to itself.
+    if (!theirs && command !== 'COMMIT') throw new Error('A statement of the batch failed.');
+    return theirs ? undefined : position;
+  });
+}
+
+/**
+ * Rows and checkpoint are not waited for on the disk: a crash of the server loses both together, and the log, which
+ * is waited for, gives them again. `from` is where this follower left the checkpoint: one that is further back has been
+ * lost, and what came in between is not in the batch. Each round trip carries what can be said at once.
+ */
+async function handleBatch(
+  name: string,
+  pool: Pool,
+  from: bigint,
+  { events, position }: Batch,
+  handle: BatchHandler,
+  aside?: SetAside,
+): Promise<bigint> {
+  return inTransaction(pool, async (client) => {
+    const follower = client.escapeLiteral(name);
+    const begun = (await client.query(
+      `begin; set local synchronous_commit = off;
+       select "position" from checkpoints where name = ${follower} for update;
+       select exists (select from parked_subjects where consumer = ${follower}) as some`,
+    )) as unknown as [unknown, unknown, QueryResult<{ position: string }>, QueryResult<{ some: boolean }>];
+    const reached = BigInt(begun[2].rows[0]?.position ?? 0);
+    if (reached < from) throw new Away(`A crash of the server took the checkpoint back from ${from} to ${reached}.`);
+    let news = events.filter((event) => event.position > reached);
+    if (aside && begun[3].rows[0]?.some) news = await aside.waiting.withoutWaiting(news, client);
+    if (news.length > 0) await handle(news, client);
+    const end = position > reached ? position : reached;
+    const last = events.findLast((event) => event.position > reached);
+    await client.query(`update checkpoints set ${movedTo(client, end, last)} where name = ${follower}; commit`);
+    return end;
+  });
+}
+
+/** What is set in a checkpoint's row; its event stays the one before it when there is none. */
+function movedTo(client: PoolClient, position: bigint, event: Recorded | undefined): string {
+  const moved = `"position" = ${position}`;
+  if (!event) return moved;
+  const { id, stream } = event;
+  return `${moved}, event_id = ${client.escapeLiteral(id)}, event_position = ${event.position}, event_stream = ${client.escapeLiteral(stream)}`;
+}
+
+/** Lends a connection to work that begins and ends a transaction on it; rolls back what it leaves when it fails. */
+async function inTransaction<T>(
+  pool: Pool,
+  work: (client: PoolClient & { pipeline?: boolean }) => Promise<T>,
+): Promise<T> {
+  const client: PoolClient & { pipeline?: boolean } = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    return await work(client);
+  } catch (error) {
+    await client.query('rollback').catch((lost: Error) => (broken = lost));
+    throw error;
+  } finally {
+    client.pipeline = false;
+    client.release(broken);
+  }
+}

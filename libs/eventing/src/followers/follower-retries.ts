@@ -1,0 +1,101 @@
+import type { Pool, PoolClient } from 'pg';
+import type { Recorded } from '../core/event';
+import { type EventStore, matches } from '../core/event-store';
+import { answersQuickly, faultOf } from './faults';
+import type { Projection } from './followers';
+import type { ParkedSubject, ParkedSubjects } from '../consumers/parked-subjects';
+import { type Patience, POLL_MS, reasonOf, Retries } from './retries';
+
+/** A follower stands still while one of its streams is tried again. */
+const PACE = { most: 10, pauses: 3 };
+const CHUNK_EVENTS = 100;
+
+/** Tries again what followers have set aside, when it is due; the follower itself stands still meanwhile, in all processes. */
+export class FollowerRetries extends Retries {
+  constructor(
+    private readonly store: EventStore,
+    private readonly pool: Pool,
+    parked: ParkedSubjects,
+    patience: Patience,
+    private readonly followers: ReadonlyMap<string, Projection>,
+  ) {
+    super(parked, patience, PACE, 'Followers');
+  }
+
+  protected names(): string[] {
+    return [...this.followers.values()].filter(({ setsAside }) => setsAside !== false).map(({ name }) => name);
+  }
+
+  /** One attempt under the lock of the checkpoint, which keeps the follower from going on with the same stream. */
+  protected async retry({ id, consumer, attempts, version }: ParkedSubject): Promise<void> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query('begin');
+      const { rows } = await client.query<{ position: string }>(
+        'select "position" from checkpoints where name = $1 for update',
+        [consumer],
+      );
+      const current = await this.parked.find(id, client);
+      // Another process may have tried it since it was found to be due.
+      if (!rows[0] || current?.attempts !== attempts || current.version !== version) return;
+      await this.attempt(current, BigInt(rows[0].position), client);
+      await client.query('commit');
+    } finally {
+      await client.query('rollback').catch((lost: Error) => (broken = lost));
+      client.release(broken);
+    }
+  }
+
+  private async attempt(parked: ParkedSubject, until: bigint, tx: PoolClient): Promise<void> {
+    const { id, consumer, subject, version } = parked;
+    const place = { type: parked.event_type, version };
+    const begun = await this.parked.begin(id);
+    if (begun > this.patience.attempts) return this.failed(parked, place, begun, parked.reason, tx);
+    let failure: Awaited<ReturnType<typeof this.handle>>;
+    try {
+      const events = (await this.store.read(subject, version - 1)).filter(
+        (event) => event.position <= until && matches(event, this.followers.get(consumer)!),
+      );
+      failure = await this.handle(consumer, events, tx);
+    } catch (error) {
+      if (faultOf(error) === 'event') return this.failed(parked, place, begun, reasonOf(error), tx);
+      // What all events need is away: that does not count.
+      await this.parked.failed(id, place, begun - 1, reasonOf(error), POLL_MS);
+      throw error;
+    }
+    if (failure) {
+      const attempts = failure.event.version > version ? 1 : begun;
+      return this.failed(parked, failure.event, attempts, reasonOf(failure.error), tx);
+    }
+    await tx.query('delete from parked_subjects where id = $1', [id]);
+    this.logger.log(`${consumer} goes on with ${subject}`);
+  }
+
+  /** Handles events in order; answers the first one that cannot be applied. @throws what is no event's fault */
+  private async handle(consumer: string, events: readonly Recorded[], tx: PoolClient) {
+    const { handle } = this.followers.get(consumer)!;
+    const failureOf = async (part: Recorded[]) => {
+      await tx.query('savepoint part');
+      try {
+        await handle(part, tx);
+        await tx.query('release savepoint part');
+        return undefined;
+      } catch (error) {
+        if (faultOf(error) === 'surroundings') throw error;
+        await tx.query('rollback to savepoint part; release savepoint part');
+        if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
+        return { event: part[0]!, error };
+      }
+    };
+    for (let start = 0; start < events.length; start += CHUNK_EVENTS) {
+      const chunk = events.slice(start, start + CHUNK_EVENTS);
+      if (!(await failureOf(chunk))) continue;
+      for (const event of chunk) {
+        const failure = await failureOf([event]);
+        if (failure) return failure;
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,252 @@
+import { Controller, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { testDatabase } from '@fairlead/postgres/testing';
+import {
+  checkpoint,
+  Consumers,
+  type EventContext,
+  eventingMigrations,
+  EventStoreTransport,
+  Followers,
+  MemoryEventStore,
+  once,
+  ParkedSubjects,
+  PostgresEventStore,
+  type Projection,
+} from '..';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let store: PostgresEventStore;
+let started: Followers[];
+beforeAll(async () => {
+  database = await testDatabase(eventingMigrations);
+  store = new PostgresEventStore(database.pool);
+  await database.pool.query('create table seen (n serial, follower text, stream text, version int)');
+});
+beforeEach(() => (started = []));
+afterEach(() => Promise.all(started.map((followers) => followers.onApplicationShutdown())));
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+const noted = { type: 'Noted', data: {} };
+function start(...projections: Projection[]): Followers {
+  const followers = new Followers(store, database.pool);
+  for (const projection of projections) followers.register(projection);
+  followers.onApplicationBootstrap();
+  started.push(followers);
+  return followers;
+}
+function writing(name: string, categories?: string[]): Projection {
+  return {
+    name,
+    categories,
+    async handle(events, tx) {
+      for (const { stream, version } of events) {
+        await tx.query('insert into seen (follower, stream, version) values ($1, $2, $3)', [name, stream, version]);
+      }
+    },
+  };
+}
+async function seenBy(name: string, stream: string): Promise<number[]> {
+  const { rows } = await database.pool.query<{ version: number }>(
+    'select version from seen where follower = $1 and stream = $2 order by n',
+    [name, stream],
+  );
+  return rows.map(({ version }) => version);
+}
+
+it('hands every event to a follower once and in order, old ones first', async () => {
+  await store.append('old-1', 0, [noted, noted], {});
+  const followers = start(writing('all'));
+  const { position } = await store.append('old-1', 2, [noted], {});
+  expect(await followers.passed(position, ['all'], 10_000)).toBe(true);
+  expect(await seenBy('all', 'old-1')).toEqual([1, 2, 3]);
+});
+
+it('goes on from its checkpoint after a restart', async () => {
+  const first = start(writing('restarted', ['again']));
+  const { position } = await store.append('again-1', 0, [noted], {});
+  await first.passed(position, ['restarted'], 10_000);
+  await first.onApplicationShutdown();
+  const next = await store.append('again-1', 1, [noted], {});
+  await start(writing('restarted', ['again'])).passed(next.position, ['restarted'], 10_000);
+  expect(await seenBy('restarted', 'again-1')).toEqual([1, 2]);
+});
+
+it('shares the log among replicas without doing anything twice', async () => {
+  const replicas = [1, 2, 3].map(() => start(writing('shared', ['shared'])));
+  for (let n = 0; n < 40; n++) await store.append('shared-1', n, [noted], {});
+  const head = await store.head();
+  for (const replica of replicas) expect(await replica.passed(head, ['shared'], 10_000)).toBe(true);
+  expect(await seenBy('shared', 'shared-1')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+});
+
+it('shares the log among replicas that send their writes ahead', async () => {
+  const replicas = [1, 2, 3].map(() => start({ ...writing('ahead', ['ahead']), pipelined: true }));
+  for (let n = 0; n < 40; n++) await store.append('ahead-1', n, [noted], {});
+  const head = await store.head();
+  for (const replica of replicas) expect(await replica.passed(head, ['ahead'], 10_000)).toBe(true);
+  expect(await seenBy('ahead', 'ahead-1')).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+});
+
+it.each([false, true])('passes nothing whose failure a handler keeps to itself (ahead: %s)', async (pipelined) => {
+  const name = `silent ${pipelined}`;
+  const handler = writing(name, [`silent${Number(pipelined)}`]);
+  let broken = true;
+  const followers = start({
+    ...handler,
+    pipelined,
+    async handle(events, tx) {
+      if (broken) await tx.query('insert into nowhere values (1)').catch(() => undefined);
+      else await handler.handle(events, tx);
+    },
+  });
+  const stream = `silent${Number(pipelined)}-1`;
+  const { position } = await store.append(stream, 0, [noted], {});
+  while (!(await followers.status())[0]!.failing) await followers.passed(position, [name], 20);
+  broken = false;
+  expect(await followers.passed(position, [name], 10_000)).toBe(true);
+  expect(await seenBy(name, stream)).toEqual([1]);
+});
+
+it('says that the log was not passed in time', async () => {
+  const followers = start({ name: 'slow', handle: () => new Promise((resolve) => setTimeout(resolve, 300)) });
+  const { position } = await store.append('slow-1', 0, [noted], {});
+  expect(await followers.passed(position, ['slow'], 20)).toBe(false);
+});
+
+it.each([false, true])(
+  'undoes what a failing handler wrote, says so and goes on by itself (ahead: %s)',
+  async (pipelined) => {
+    let broken = true;
+    const stream = `stumbling-${Number(pipelined)}`;
+    const handler = writing(`${stream} view`, ['stumbling']);
+    const followers = start({
+      ...handler,
+      pipelined,
+      async handle(events, tx) {
+        await handler.handle(events, tx);
+        if (broken) throw new Error('disk full');
+      },
+    });
+    const { position } = await store.append(stream, 0, [noted], {});
+    while (!(await followers.status())[0]!.failing) await followers.passed(position, [`${stream} view`], 20);
+    expect(await followers.status()).toMatchObject([{ name: `${stream} view`, failing: 'disk full' }]);
+    expect(await seenBy(`${stream} view`, stream)).toEqual([]);
+    broken = false;
+    expect(await followers.passed(position, [`${stream} view`], 10_000)).toBe(true);
+    expect(await seenBy(`${stream} view`, stream)).toEqual([1]);
+    expect((await followers.status())[0]!.failing).toBeUndefined();
+  },
+);
+
+it('passes events of other categories, and moves its checkpoint over them in large steps', async () => {
+  const followers = start(writing('picky', ['picked']));
+  await store.append('picked-1', 0, [noted], {});
+  const { position } = await store.append('passedOver-1', 0, [noted], {});
+  expect(await followers.passed(position, ['picky'], 10_000)).toBe(true);
+  expect(await seenBy('picky', 'picked-1')).toEqual([1]);
+  const many = Array.from({ length: 10_000 }, () => noted);
+  const last = await store.append('passedOver-1', 1, many, {});
+  expect(await followers.passed(last.position, ['picky'], 10_000)).toBe(true);
+  expect(await checkpoint(database.pool, 'picky')).toBeGreaterThan(position);
+});
+
+it('does an effect once per event of a subject, however often it is delivered', async () => {
+  let effects = 0;
+  const work = () => Promise.resolve(void effects++);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 1, work)).toBe(true);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 1, work)).toBe(false);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 3, work)).toBe(true);
+  expect(await once(database.pool, 'mailer', 'deployment-1', 2, work)).toBe(false);
+  expect(effects).toBe(2);
+  await expect(
+    once(database.pool, 'mailer', 'deployment-2', 1, () => Promise.reject(new Error('no'))),
+  ).rejects.toThrow();
+  expect(await once(database.pool, 'mailer', 'deployment-2', 1, work)).toBe(true);
+});
+
+it('delivers events to Nest microservice handlers, again until they succeed', async () => {
+  const heard: unknown[] = [];
+  let failures = 2;
+  @Controller()
+  class Listener {
+    @EventPattern<string>('Shouted')
+    hear(@Payload() data: unknown, @Ctx() context: EventContext) {
+      if (failures-- > 0) throw new Error('not yet');
+      heard.push([data, context.event.stream, context.metadata.tenant]);
+    }
+  }
+  const followers = start();
+  const consumers = new Consumers(store, database.pool, new ParkedSubjects(database.pool));
+  @Module({ controllers: [Listener], providers: [{ provide: Consumers, useValue: consumers }] })
+  class ListenerModule {}
+  const strategy = new EventStoreTransport(followers, consumers, 'consumers');
+  const app = await NestFactory.createMicroservice(ListenerModule, { strategy, logger: false });
+  await app.listen();
+  await store.append('voice-1', 0, [{ type: 'Shouted', data: { word: 'hi' } }], { tenant: 't' });
+  await until(async () => heard.length > 0);
+  expect(heard).toEqual([[{ word: 'hi' }, 'voice-1', 't']]);
+  await app.close();
+});
+
+it('follows a log in memory as well', async () => {
+  const memory = new MemoryEventStore();
+  const followers = new Followers(memory, database.pool);
+  followers.register(writing('memory'));
+  followers.onApplicationBootstrap();
+  started.push(followers);
+  await memory.append('memory-1', 0, [noted], {});
+  expect(await followers.passed(1n, ['memory'], 10_000)).toBe(true);
+  expect(await seenBy('memory', 'memory-1')).toEqual([1]);
+});
+
+describe('when a crash of the database takes back what was not on the disk yet', () => {
+  const loseLast = (name: string) =>
+    database.pool.query(
+      `with lost as (delete from seen where follower = '${name}' and version = 2)
+       update checkpoints set "position" = "position" - 1 where name = '${name}'`,
+    );
+
+  it('hands it out again before what comes next', async () => {
+    const followers = start(writing('lost', ['lost']));
+    const { position } = await store.append('lost-1', 0, [noted, noted], {});
+    expect(await followers.passed(position)).toBe(true);
+    await loseLast('lost');
+    await store.append('lost-1', 2, [noted], {});
+    await until(async () => (await seenBy('lost', 'lost-1')).length === 3);
+    expect(await seenBy('lost', 'lost-1')).toEqual([1, 2, 3]);
+  });
+
+  it('hands it out again when nothing comes next', async () => {
+    const followers = start(writing('idle', ['idle']));
+    const { position } = await store.append('idle-1', 0, [noted, noted], {});
+    expect(await followers.passed(position)).toBe(true);
+    await loseLast('idle');
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where query in ('listen events', 'select 1') and pid <> pg_backend_pid() and datname = current_database()`,
+    );
+    await until(async () => (await seenBy('idle', 'idle-1')).length === 2);
+    expect(await seenBy('idle', 'idle-1')).toEqual([1, 2]);
+  });
+});
+
+it('makes no pause after a full batch, however long it would gather', async () => {
+  const { position } = await store.append('much-1', 0, Array(2500).fill(noted), {});
+  let events = 0;
+  const handle: Projection['handle'] = (batch) => {
+    events += batch.length;
+    return Promise.resolve();
+  };
+  const followers = start({ name: 'gathering', categories: ['much'], gatherMs: 3_600_000, handle });
+  expect(await followers.passed(position, ['gathering'], 10_000)).toBe(true);
+  expect(events).toBe(2500);
+});
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

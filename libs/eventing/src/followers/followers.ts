@@ -1,0 +1,231 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { EventStore } from '../core/event-store';
+import { type BatchHandler, checkpoint, follow } from './follow';
+import { FollowerRetries } from './follower-retries';
+import { batches, failures, handledEvents } from './metrics';
+import { ParkedSubjects } from '../consumers/parked-subjects';
+import { PATIENCE, reasonOf } from './retries';
+import { SetAside, type Waiting } from './set-aside';
+import { traceHandling } from '../core/tracing';
+import { Wakeups } from '../postgres/wakeups';
+
+/** A follower by name: the categories and types it wants (all when none are named) and what it does with their events. */
+export interface Projection {
+  /** Unique; also the name of its checkpoint. */
+  readonly name: string;
+  readonly categories?: readonly string[];
+  readonly types?: readonly string[];
+  /** Requests can be served as well while it lags. */
+  readonly optional?: boolean;
+  readonly handle: BatchHandler;
+  /** Milliseconds between batches, for a follower that nobody waits for: fewer and larger ones cost less. */
+  readonly gatherMs?: number;
+  /** As in {@link FollowOptions}: for a follower that requests wait for. */
+  readonly pipelined?: boolean;
+  /** False for one that parks what it cannot handle itself, or that must not leave an event out. */
+  readonly setsAside?: false;
+}
+
+export interface FollowerStatus {
+  readonly name: string;
+  readonly position: bigint;
+  /** Events between the newest one and this follower: counted where positions count events, else estimated. */
+  readonly lag: bigint;
+  /** Takes events at intervals, so that some lag is usual. */
+  readonly gathers: boolean;
+  /** Why it does not get on; absent while it does. */
+  readonly failing?: string;
+  readonly optional: boolean;
+}
+
+interface Running extends Projection {
+  position: bigint;
+  readonly progress: Wakeups;
+  /** Woken when a request waits for it: it then makes no pause. */
+  readonly hurry: Wakeups;
+  failing?: string;
+}
+
+const RETRY_MS = { first: 100, most: 1000 };
+
+/**
+ * The followers of this process. Each runs by itself. At an event that it cannot apply it parks the stream and goes on
+ * with all others; the stream is tried again by itself, and after the last attempt when somebody asks for it. One that
+ * fails otherwise is tried again with growing pauses and says why in its status. Registered before the application starts
+ * (`onModuleInit`), they run until it shuts down.
+ */
+@Injectable()
+export class Followers implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Followers');
+  private readonly running = new Map<string, Running>();
+  private readonly stopping = new AbortController();
+  private readonly parked: ParkedSubjects;
+  private readonly retries: FollowerRetries;
+  private ended: Promise<unknown> = Promise.resolve();
+  private started = false;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly pool: Pool,
+    @Optional() private readonly patience = PATIENCE,
+  ) {
+    this.parked = new ParkedSubjects(pool);
+    this.retries = new FollowerRetries(store, pool, this.parked, patience, this.running);
+    // Every follower waits on this one signal.
+    setMaxListeners(0, this.stopping.signal);
+  }
+
+  /** Adds a follower; it starts with the application, or at once when that has started. */
+  register(projection: Projection): void {
+    if (this.running.has(projection.name)) throw new Error(`Two followers are named ${projection.name}.`);
+    const follower: Running = { ...projection, position: -1n, progress: new Wakeups(), hurry: new Wakeups() };
+    this.running.set(projection.name, follower);
+    if (this.started) this.run(follower);
+  }
+
+  onApplicationBootstrap(): void {
+    this.started = true;
+    for (const follower of this.running.values()) this.run(follower);
+    this.retries.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all([this.ended, this.retries.stop()]);
+  }
+
+  /**
+   * Resolves true once the named followers (when none is named, all but those that gather) have handled the log up to
+   * `position`, false when that takes longer than `ms` milliseconds.
+   */
+  async passed(position: bigint, names: readonly string[] = this.prompt(), ms = 1000): Promise<boolean> {
+    const deadline = Date.now() + ms;
+    for (const name of names) {
+      const follower = this.running.get(name);
+      while (follower && follower.position < position) {
+        const left = deadline - Date.now();
+        if (left <= 0 || this.stopping.signal.aborted) return false;
+        await follower.progress.next(this.stopping.signal, left);
+      }
+    }
+    return true;
+  }
+
+  /**
+   * As `passed`, for a request that waits for one follower: that one ends the pause that it makes between batches.
+   * @throws Error when no follower of this process has the name
+   */
+  async shown(position: bigint, name: string, ms: number): Promise<boolean> {
+    const follower = this.named(name);
+    const deadline = performance.now() + ms;
+    while (follower.position < position) {
+      const left = deadline - performance.now();
+      if (left <= 0 || this.stopping.signal.aborted) return false;
+      follower.hurry.wake();
+      await follower.progress.next(this.stopping.signal, left);
+    }
+    return true;
+  }
+
+  /** Position up to which a follower has handled the log, -1 before it has begun. @throws Error when there is none */
+  positionOf(name: string): bigint {
+    return this.named(name).position;
+  }
+
+  /** The categories of streams that a follower wants; undefined for all. @throws Error when there is none */
+  categoriesOf(name: string): readonly string[] | undefined {
+    return this.named(name).categories;
+  }
+
+  /** Where each follower stands against the newest event. */
+  async status(): Promise<FollowerStatus[]> {
+    const head = await this.store.head();
+    return [...this.running.values()].map(({ name, position, gatherMs, failing, optional = false }) => {
+      const reached = position < 0n ? 0n : position;
+      const lag = head > reached ? (head - reached - 1n) / this.store.stride + 1n : 0n;
+      return { name, position: reached, lag, gathers: gatherMs !== undefined, failing, optional };
+    });
+  }
+
+  private named(name: string): Running {
+    const follower = this.running.get(name);
+    if (!follower) throw new Error(`No follower of this process is named ${name}.`);
+    return follower;
+  }
+
+  private run(follower: Running): void {
+    const following = this.followUntilStopped(follower);
+    this.ended = Promise.all([this.ended, following]);
+  }
+
+  private async followUntilStopped(follower: Running): Promise<void> {
+    const { signal } = this.stopping;
+    const aside = follower.setsAside === false ? undefined : new SetAside(this.parking(follower.name));
+    let pause = RETRY_MS.first;
+    let stoppedAt = -1n;
+    const passed = (position: bigint) => {
+      follower.position = position;
+      follower.progress.wake();
+      // Until then it only reads again what is not for it.
+      if (position <= stoppedAt) return;
+      if (follower.failing !== undefined) this.logger.log(`${follower.name} goes on at ${position}`);
+      follower.failing = undefined;
+      pause = RETRY_MS.first;
+    };
+    while (!signal.aborted) {
+      try {
+        follower.position = await checkpoint(this.pool, follower.name);
+        const moved = (position: bigint) => position > follower.position && passed(position);
+        const { name } = follower;
+        const options = { ...optionsOf(follower), passed: moved, aside };
+        await follow(name, this.store, this.pool, signal, watched(follower), options);
+      } catch (error) {
+        if (signal.aborted) return;
+        failures.inc({ follower: follower.name });
+        if (follower.position > stoppedAt) stoppedAt = follower.position;
+        const reason = reasonOf(error);
+        if (follower.failing !== reason)
+          this.logger.error(`${follower.name} stopped at ${follower.position}: ${reason}`);
+        follower.failing = reason;
+        await delay(RETRY_MS.first, undefined, { signal }).catch(() => undefined);
+        // A request that waits for this follower may wait for an event that can be applied.
+        if (pause > RETRY_MS.first) await follower.hurry.next(signal, pause - RETRY_MS.first);
+        pause = Math.min(pause * 2, RETRY_MS.most);
+      }
+    }
+  }
+
+  /** Keeps what a follower sets aside in the table of parked subjects. */
+  private parking(name: string): Waiting {
+    return {
+      withoutWaiting: (events, tx) => this.parked.withoutWaiting(name, events, tx),
+      park: async (event, reason, tx) => {
+        failures.inc({ follower: name });
+        await this.parked.park(name, event, reason, this.patience.firstMs, tx);
+        this.logger.warn(`${name} failed at ${event.stream} version ${event.version}: ${reason}`);
+        this.retries.wake();
+      },
+    };
+  }
+
+  private prompt(): string[] {
+    return [...this.running.values()].filter(({ gatherMs }) => gatherMs === undefined).map(({ name }) => name);
+  }
+}
+
+function optionsOf({ categories, types, gatherMs, pipelined, hurry }: Running) {
+  return { categories, types, gatherMs, pipelined, hurry };
+}
+
+/** A follower's handler, measured, and traced when what it handles was. */
+function watched({ name, handle }: Projection): BatchHandler {
+  return async (events, tx) => {
+    const end = batches.startTimer({ follower: name });
+    await traceHandling(`follow ${name}`, events, () => handle(events, tx));
+    end();
+    handledEvents.inc({ follower: name }, events.length);
+  };
+}

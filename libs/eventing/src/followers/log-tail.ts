@@ -1,0 +1,124 @@
+import type { Recorded } from '../core/event';
+import { type Batch, type Filter, matches } from '../core/event-store';
+import { Wakeups } from '../postgres/wakeups';
+
+/** Newest events kept in memory. */
+const KEPT_EVENTS = 5000;
+/** Between reads of what other processes append: of many a second, each process reads fewer and larger batches. */
+const PACE_MS = 50;
+
+/**
+ * The newest events of the log, read once for all subscriptions of a process. `extend` reads what has been appended
+ * since; a subscription that is further behind than the tail reads the log itself.
+ */
+export class LogTail {
+  private readonly wakeups = new Wakeups();
+  private events: Recorded[] = [];
+  /** Position before the first event kept. */
+  private start: bigint | undefined;
+  private reading: Promise<void> | undefined;
+  private again = false;
+  /** The log is known to reach this far. */
+  private known = 0n;
+  private failure: unknown;
+  /** When it was last read, in milliseconds of the process. */
+  private lastRead = -Infinity;
+  /** How far others are heard to have appended; read when `pacing` ends. */
+  private heard = 0n;
+  private pacing: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly head: () => Promise<bigint>,
+    private readonly readAfter: (position: bigint) => Promise<Batch>,
+  ) {}
+
+  /** Taken before looking; `wait` then sees what came while looking. */
+  get count(): number {
+    return this.wakeups.count;
+  }
+
+  /** Events after `position`, at most `most`, or undefined when the tail does not reach back that far. */
+  after(position: bigint, most: number, filter: Filter): Batch | undefined {
+    if (this.start === undefined || position < this.start || position > this.end()) return undefined;
+    const first = Number(position - this.start);
+    const events = this.events.slice(first, first + most);
+    return {
+      events: filter.categories || filter.types ? events.filter((event) => matches(event, filter)) : events,
+      position: events.at(-1)?.position ?? position,
+    };
+  }
+
+  /** Waits until there may be events after `position`, at most `ms` milliseconds. Rejects when the log cannot be read. */
+  async wait(position: bigint, signal: AbortSignal, ms: number, count: number): Promise<void> {
+    if (this.start === undefined || this.failure !== undefined) await this.extend();
+    if (this.end() <= position) await this.wakeups.next(signal, ms, count);
+    // Not woken: a notification may have been lost.
+    if (this.end() <= position && !signal.aborted) await this.extend();
+    if (this.failure !== undefined) throw this.failure as Error;
+  }
+
+  /** Events this process has just committed: kept without reading them back when they follow on directly. */
+  offer(events: readonly Recorded[]): void {
+    const first = events[0];
+    if (first && this.start !== undefined && first.position === this.end() + 1n) {
+      this.keep(events);
+      this.wakeups.wake();
+    } else {
+      void this.extend(events.at(-1)?.position);
+    }
+  }
+
+  /** Another process has appended up to `head`: read at once, or {@link PACE_MS} after the last time. */
+  hear(head: bigint): void {
+    if (head > this.heard) this.heard = head;
+    if (this.pacing || head <= this.end()) return;
+    const due = Math.max(0, this.lastRead + PACE_MS - performance.now());
+    this.pacing = setTimeout(() => {
+      this.pacing = undefined;
+      void this.extend(this.heard);
+    }, due).unref();
+  }
+
+  /**
+   * Reads what has been appended since, unless the tail is known to reach `head`, and wakes those who wait.
+   * Never rejects: those who wait learn of a failure.
+   */
+  extend(head?: bigint): Promise<void> {
+    if (head === undefined || this.start === undefined) this.again = true;
+    else if (head <= this.end()) return Promise.resolve();
+    else if (head > this.known) this.known = head;
+    this.reading ??= this.read().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async read(): Promise<void> {
+    try {
+      this.start ??= await this.head();
+      while (this.again || this.known > this.end()) {
+        this.again = false;
+        const from = this.end();
+        this.lastRead = performance.now();
+        const { events, position } = await this.readAfter(from);
+        // What this process committed meanwhile may have been offered already.
+        this.keep(events.filter((event) => event.position > this.end()));
+        if (position > from) this.wakeups.wake();
+        else this.known = from;
+      }
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = error;
+    }
+  }
+
+  private keep(events: readonly Recorded[]): void {
+    this.events.push(...events);
+    if (this.events.length <= KEPT_EVENTS) return;
+    const dropped = this.events.length - KEPT_EVENTS / 2;
+    this.events = this.events.slice(dropped);
+    this.start! += BigInt(dropped);
+  }
+
+  private end(): bigint {
+    return (this.start ?? -1n) + BigInt(this.events.length);
+  }
+}

@@ -1,0 +1,124 @@
+import { Logger } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import type { Recorded } from '../core/event';
+import type { ParkedSubject, ParkedSubjects } from '../consumers/parked-subjects';
+import { Wakeups } from '../postgres/wakeups';
+
+/** How often an event is tried and how long the pauses between are: each three times the one before. */
+export interface Patience {
+  readonly attempts: number;
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** About five minutes. */
+export const PATIENCE: Patience = { attempts: 10, firstMs: 100, mostMs: 60_000 };
+
+/** Milliseconds before the next attempt after so many, null when there is none. */
+function pauseAfter(attempts: number, { attempts: most, firstMs, mostMs }: Patience): number | null {
+  return attempts < most ? Math.min(firstMs * 3 ** (attempts - 1), mostMs) : null;
+}
+
+export const POLL_MS = 1000;
+
+/** How many subjects are tried before there is a pause, and how many times as long as they took it is at least. */
+export interface Pace {
+  readonly most: number;
+  readonly pauses: number;
+}
+
+/** Tries parked subjects again when they are due, one after the other, until it is stopped. */
+export abstract class Retries {
+  protected readonly logger: Logger;
+  private readonly stopping = new AbortController();
+  private readonly wakeups = new Wakeups();
+  /** Nothing wakes it but the end, so that a pause is as long as it is to be. */
+  private readonly pauses = new Wakeups();
+  private ended: Promise<void> = Promise.resolve();
+
+  constructor(
+    protected readonly parked: ParkedSubjects,
+    protected readonly patience: Patience,
+    private readonly pace: Pace,
+    kind: string,
+  ) {
+    this.logger = new Logger(kind);
+  }
+
+  start(): void {
+    this.ended = this.retryUntilStopped();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.ended;
+  }
+
+  /** Says that something has been parked. */
+  wake(): void {
+    this.wakeups.wake();
+  }
+
+  /** The consumers whose subjects are tried. */
+  protected abstract names(): string[];
+
+  /** One attempt, unless another process makes it. @throws what is not the subject's fault */
+  protected abstract retry(subject: ParkedSubject): Promise<void>;
+
+  /** Notes that a subject's event failed after so many attempts, and logs that the subject is given up. */
+  protected async failed(
+    { id, consumer, subject }: ParkedSubject,
+    event: Pick<Recorded, 'type' | 'version'>,
+    attempts: number,
+    reason: string,
+    tx?: PoolClient,
+  ): Promise<void> {
+    const pause = pauseAfter(attempts, this.patience);
+    await this.parked.failed(id, event, attempts, reason, pause, tx);
+    if (pause !== null) return;
+    this.logger.error(
+      `${consumer} gave up at ${subject} version ${event.version} after ${attempts} attempts: ${reason}`,
+    );
+  }
+
+  private async retryUntilStopped(): Promise<void> {
+    const { signal } = this.stopping;
+    const { firstMs } = this.patience;
+    while (!signal.aborted) {
+      const { count } = this.wakeups;
+      const started = performance.now();
+      const found = await this.retryDue(signal);
+      if (found === 0) await this.wakeups.next(signal, POLL_MS, count);
+      // What has just been parked is due after the first pause.
+      const pause = found > 0 ? Math.max(firstMs, this.pace.pauses * (performance.now() - started)) : firstMs;
+      if (found > 0 || this.wakeups.count !== count) await this.pauses.next(signal, pause);
+    }
+  }
+
+  /** Tries what is due; answers how many subjects that were. A subject that cannot be tried does not hold up the others. */
+  private async retryDue(signal: AbortSignal): Promise<number> {
+    const problems: unknown[] = [];
+    let due: ParkedSubject[] = [];
+    try {
+      due = await this.parked.due(this.names(), this.pace.most);
+    } catch (error) {
+      problems.push(error);
+    }
+    for (const subject of due) {
+      if (signal.aborted) break;
+      try {
+        await this.retry(subject);
+      } catch (error) {
+        problems.push(error);
+      }
+    }
+    if (problems.length > 0) this.logger.warn(`Parked subjects cannot be tried again: ${reasonOf(problems[0])}`);
+    return due.length;
+  }
+}
+
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  // It is logged and stored, and a NUL is at home in neither.
+  return text.replaceAll('\0', '\ufffd');
+}

@@ -1,0 +1,114 @@
+import type { PoolClient } from 'pg';
+import type { Recorded } from '../core/event';
+import { answersQuickly, type Fault, faultOf } from './faults';
+import type { BatchHandler } from './follow';
+import { reasonOf } from './retries';
+
+/** Where it is kept which streams a follower has set aside; written in the transaction of its batch. */
+export interface Waiting {
+  /** Of these events those whose streams are not set aside; the others wait. */
+  withoutWaiting(events: readonly Recorded[], tx: PoolClient): Promise<Recorded[]>;
+  /** Sets the stream of an event aside. */
+  park(event: Recorded, reason: string, tx: PoolClient): Promise<void>;
+}
+
+/** So often in a row a single event fails for a reason that does not tell whose fault it is before its stream is set aside. */
+const STRIKES = 5;
+/** So often in a row a batch is too slow before its events are tried one by one. */
+const SLOW_STRIKES = 2;
+/**
+ * How long a statement may take then, because others wait meanwhile: less for each stream that is set aside, down to the
+ * least. What is set aside is tried again without this limit.
+ */
+const PART_MS = 10_000;
+const LEAST_PART_MS = 1000;
+
+/**
+ * Lets a follower go on past events that it cannot apply: a batch that fails is halved until what fails is one event,
+ * whose stream is set aside; everything else is applied. What is no event's fault is left to be tried again.
+ */
+export class SetAside {
+  private strikes = 0;
+  private slow = 0;
+
+  constructor(
+    readonly waiting: Waiting,
+    private readonly most = STRIKES,
+  ) {}
+
+  /** Told when a batch has been handled. */
+  worked(): void {
+    this.strikes = 0;
+    this.slow = 0;
+  }
+
+  /** Told why a batch could not be handled; false when no event can be to blame for that. */
+  mayBlame(error: unknown): boolean {
+    const fault = faultOf(error);
+    if (fault === 'unknown') this.strikes++;
+    if (fault === 'slow') this.slow++;
+    if (fault === 'slow') return this.slow >= Math.min(SLOW_STRIKES, this.most);
+    return fault !== 'surroundings';
+  }
+
+  /** Handles what can be handled, each half of a failing part by itself. @throws what is no event's fault. */
+  async handle(events: readonly Recorded[], tx: PoolClient, handle: BatchHandler): Promise<void> {
+    const failed = new Map<string, { readonly event: Recorded; readonly error: unknown }>();
+    const parts = halves(events);
+    let handled = 0;
+    for (let part = parts.shift(); part; part = parts.shift()) {
+      const rest = part.filter(({ stream }) => !failed.has(stream));
+      if (rest.length === 0) continue;
+      if (this.slow > 0) await limitStatements(tx, Math.max(PART_MS / (1 + failed.size), LEAST_PART_MS));
+      const error = await this.failureOf(rest, tx, handle);
+      if (!error) handled += rest.length;
+      else if (rest.length > 1) parts.unshift(...halves(rest));
+      else failed.set(rest[0]!.stream, { event: rest[0]!, error: error.of });
+    }
+    const [first, second] = failed.values();
+    // When nothing can be handled for a reason that does not tell, it is not for what the events hold; of one event alone
+    // that is known only when it fails again and again.
+    const faults = [...failed.values()].map(({ error }) => faultOf(error));
+    const untold = faults.every((fault) => DOUBTFUL.has(fault));
+    const tooSoon = faults.every((fault) => fault === 'unknown') && this.strikes < this.most;
+    if (first && handled === 0 && untold && (second || tooSoon)) throw first.error;
+    for (const { event, error } of failed.values()) await this.waiting.park(event, reasonOf(error), tx);
+    if (failed.size > 0) await this.waiting.withoutWaiting(events, tx);
+  }
+
+  /** Handles a part, or takes back what it did and says why. */
+  async failureOf(
+    events: Recorded[],
+    tx: PoolClient,
+    handle: BatchHandler,
+  ): Promise<{ readonly of: unknown } | undefined> {
+    await tx.query('savepoint part');
+    try {
+      await handle(events, tx);
+      await tx.query('release savepoint part');
+      return undefined;
+    } catch (error) {
+      if (faultOf(error) === 'surroundings') throw error;
+      await tx.query('rollback to savepoint part; release savepoint part');
+      if (faultOf(error) === 'slow' && !(await answersQuickly(tx))) throw error;
+      return { of: error };
+    }
+  }
+}
+
+const DOUBTFUL: ReadonlySet<Fault> = new Set(['unknown', 'slow']);
+
+/** Lets the statements of a transaction take so many milliseconds at most. */
+async function limitStatements(tx: PoolClient, ms: number): Promise<void> {
+  await tx.query(
+    `select set_config('statement_timeout', $1, true) from pg_settings
+     where name = 'statement_timeout' and (setting = '0' or setting::float8 > $1::float8)`,
+    [String(Math.floor(ms))],
+  );
+}
+
+function halves(events: readonly Recorded[]): Recorded[][] {
+  if (events.length < 2) return [[...events]];
+  const middle = events.length >> 1;
+  return [events.slice(0, middle), events.slice(middle)];
+}

@@ -1,0 +1,44 @@
+import type { Metadata } from '../core/event';
+import type { NewEvent } from '../core/event-store';
+
+/**
+ * Bytes that the events of one append may take together. EventStoreDB takes 1 MiB; the rest is left for what a store
+ * adds to the metadata. One limit for every store, so that a log can move to any other.
+ */
+export const MAX_APPEND_BYTES = 1_000_000;
+
+/** The events are too large to be appended together; what is large belongs into a payload. */
+export class AppendTooLarge extends Error {
+  constructor(
+    readonly stream: string,
+    readonly bytes: number,
+  ) {
+    super(`The change takes ${bytes} bytes; at most ${MAX_APPEND_BYTES} can be recorded at once.`);
+    this.name = 'AppendTooLarge';
+  }
+}
+
+/** What an append writes as JSON: the data of each event, and the metadata of them all. */
+export interface AppendTexts {
+  readonly data: readonly string[];
+  readonly metadata: string;
+}
+
+/** The JSON of an append; refuses one of nothing and one over the limit. @throws AppendTooLarge */
+export function checkAppend(stream: string, events: readonly NewEvent[], metadata: Metadata): AppendTexts {
+  if (events.length === 0) throw new Error('An append needs at least one event.');
+  const texts = { data: events.map(({ data }) => JSON.stringify(data)), metadata: JSON.stringify(metadata) };
+  const shared = Buffer.byteLength(texts.metadata);
+  const bytes = events.reduce((sum, { type }, nth) => sum + counted(type, texts.data[nth]!, shared), 0);
+  if (bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream, bytes);
+  return texts;
+}
+
+/** What an event counts towards the limit: its data, its metadata and, as on EventStoreDB's disk, twice its type. */
+export function appendedBytes({ type, data }: NewEvent, metadata: Metadata): number {
+  return counted(type, JSON.stringify(data), Buffer.byteLength(JSON.stringify(metadata)));
+}
+
+function counted(type: string, data: string, metadataBytes: number): number {
+  return 2 * type.length + Buffer.byteLength(data) + metadataBytes;
+}

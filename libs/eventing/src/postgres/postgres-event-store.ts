@@ -1,0 +1,171 @@
+import type { Pool } from 'pg';
+import { checkAppend } from './append-limit';
+import { AppendQueue, TIME } from './append-queue';
+import { categoryOf, type Metadata, type Recorded } from '../core/event';
+import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from '../core/event-store';
+import { Listener } from '../followers/listener';
+import { LogTail } from '../followers/log-tail';
+import { traceStep } from '../core/tracing';
+
+interface Row {
+  position: string;
+  stream: string;
+  version: number;
+  id: string;
+  type: string;
+  data: unknown;
+  metadata: Metadata;
+  time: string;
+}
+
+/** Events one read of the log returns at most; a subscription that is far behind reads in larger steps. */
+const BATCH_EVENTS = 1000;
+const CATCH_UP_EVENTS = 5000;
+/** A notification can be lost with its connection; then this bounds the delay. */
+const POLL_MS = 1000;
+
+const EVENT = `"position", stream, version, id, type, data, metadata, ${TIME}`;
+const READ_STREAM = {
+  name: 'read stream',
+  text: `select ${EVENT} from events where stream = $1 and version > $2 order by version`,
+};
+const READ_LOG = {
+  name: 'read log',
+  text: `with log as (select max("position") as head from events)
+    select log.head, ${EVENT}
+    from log left join events
+      on "position" > $1 and "position" <= least($1 + $2::int, log.head)
+     and ($3::text[] is null or split_part(stream, '-', 1) = any($3))
+     and ($4::text[] is null or type = any($4))
+    order by "position"`,
+};
+
+/**
+ * The event store on PostgreSQL (tables of `EventStoreTables`). Appends waiting in this process are sent as one
+ * commit, each still judged by its own expected version. Call `close` to end the listening connection.
+ */
+export class PostgresEventStore extends EventStore {
+  private readonly appends: AppendQueue;
+  private readonly tail: LogTail;
+  private readonly listener: Listener;
+  /** How often the listener has connected. */
+  private connections = 0;
+
+  constructor(private readonly pool: Pool) {
+    super();
+    this.tail = new LogTail(
+      () => this.newest(),
+      (position) => this.readLog(position, {}, BATCH_EVENTS),
+    );
+    this.appends = new AppendQueue(pool, (events) => this.tail.offer(events));
+    this.listener = new Listener(pool, 'events', (head) => void this.notified(head));
+  }
+
+  /** Stops listening; subscriptions then poll until their signal aborts. */
+  async close(): Promise<void> {
+    await this.listener.close();
+  }
+
+  override async append(
+    stream: string,
+    expectedVersion: number | 'any',
+    events: readonly NewEvent[],
+    metadata: Metadata,
+  ): Promise<Appended> {
+    const texts = checkAppend(stream, events, metadata);
+    const attributes = { 'fairlead.category': categoryOf(stream), 'fairlead.events': events.length };
+    return traceStep('append', attributes, () => this.appends.append(stream, expectedVersion, events, metadata, texts));
+  }
+
+  override async read(stream: string, after = 0): Promise<Recorded[]> {
+    const { rows } = await this.pool.query<Row>({ ...READ_STREAM, values: [stream, after] });
+    return rows.map(toEvent);
+  }
+
+  /**
+   * As declared; also rejects once the database was away, because a crash may have taken back what subscribers wrote
+   * without waiting for the disk.
+   */
+  override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
+    this.listener.open();
+    const connections = Math.max(this.connections, 1);
+    let ahead: Promise<Batch> | undefined;
+    while (!signal.aborted) {
+      if (this.connections > connections) throw new Error('The connection to the database was lost.');
+      const { count } = this.tail;
+      const kept = ahead ? undefined : this.tail.after(position, BATCH_EVENTS, filter);
+      const batch = kept ?? (await (ahead ?? this.readLog(position, filter, BATCH_EVENTS)));
+      ahead = undefined;
+      if (batch.position === position) {
+        await this.tail.wait(position, signal, POLL_MS, count);
+        continue;
+      }
+      if (!kept && batch.position - position >= BATCH_EVENTS) {
+        // Far behind: the next step is read while this one is handled.
+        ahead = this.readLog(batch.position, filter, CATCH_UP_EVENTS);
+        ahead.catch(() => undefined);
+      }
+      position = batch.position;
+      yield batch;
+    }
+  }
+
+  /** As declared; what others are found to have appended is read at once, and not with the next notification. */
+  override async head(): Promise<bigint> {
+    const head = await this.newest();
+    // Most often it is this process that has appended: then what the commit wrote is about to be offered.
+    if (this.connections > 0) void this.appends.underWay?.then(() => this.tail.extend(head));
+    return head;
+  }
+
+  private async newest(): Promise<bigint> {
+    const { rows } = await this.pool.query<{ head: string | null }>('select max("position") as head from events');
+    return BigInt(rows[0]?.head ?? 0);
+  }
+
+  override async at(position: bigint): Promise<Recorded | undefined> {
+    const { rows } = await this.pool.query<Row>(`select ${EVENT} from events where "position" = $1`, [position]);
+    return rows[0] && toEvent(rows[0]);
+  }
+
+  /** Appends an event through the very function every append uses, waits at most 2 s for its lock, and rolls back. */
+  override async ready(): Promise<void> {
+    const client = await this.pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query(`begin; set local lock_timeout = '2s'`);
+      await client.query(
+        `select append_events(array['readiness-check'], array[-1], array['{}'], array[1], array[1],
+                              array[gen_random_uuid()], array['Checked'], array['{}'])`,
+      );
+    } finally {
+      await client.query('rollback').catch((error: Error) => (broken = error));
+      client.release(broken);
+    }
+  }
+
+  private async notified(head?: string): Promise<void> {
+    if (head === undefined) this.connections += 1;
+    // Most often it is this process that has appended: then what the commit wrote is about to be offered.
+    await this.appends.underWay;
+    if (head) this.tail.hear(BigInt(head));
+    else await this.tail.extend();
+  }
+
+  /** The log after `position`, as far as one read goes. */
+  private async readLog(position: bigint, filter: Filter, step: number): Promise<Batch> {
+    const { rows } = await this.pool.query<Row & { head: string | null }>({
+      ...READ_LOG,
+      values: [position, step, filter.categories ?? null, filter.types ?? null],
+    });
+    const head = BigInt(rows[0]?.head ?? 0);
+    const end = position + BigInt(step);
+    const events = rows.filter((row) => row.position !== null).map(toEvent);
+    return { events, position: head > position ? (end < head ? end : head) : position };
+  }
+}
+
+function toEvent(row: Row): Recorded {
+  const { stream, version, id, type, data, metadata, time } = row;
+  return { id, stream, version, position: BigInt(row.position), time, type, data, metadata };
+}

@@ -1,0 +1,63 @@
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import type { Recorded } from '../core/event';
+import type { Projection } from '../followers/followers';
+import type { LogSeal } from './log-seals';
+import { type LockedBucket, putLocked } from '../core/s3-bucket';
+
+const ANSWER_MS = 10_000;
+
+/** Where seals are kept that whoever can write to the database cannot reach. */
+export interface SealTargets {
+  /** Each seal is appended to it as a line of JSON. */
+  readonly file?: string;
+  /** Each seal is sent to it as JSON with POST; `token` goes with it as a bearer token. */
+  readonly webhook?: { readonly url: string; readonly token?: string };
+  /** Each seal is an object in it, named by its number, that nobody can change or delete for a time. */
+  readonly bucket?: LockedBucket;
+}
+
+/** Sends each seal out once it is made, at least once and in order; tries again for as long as a target fails. */
+export function sealSender({ file, webhook, bucket }: SealTargets): Projection {
+  return {
+    name: 'log.seals.sent',
+    categories: ['logSeals'],
+    optional: true,
+    gatherMs: 100,
+    async handle(events: Recorded[]) {
+      for (const { data } of events) {
+        const text = JSON.stringify(data);
+        if (file !== undefined) appendLine(file, text);
+        if (webhook) await post(webhook, text);
+        if (bucket) await putLocked(bucket, objectName(data as LogSeal), `${text}\n`);
+      }
+    },
+  };
+}
+
+/** Names sort as the seals follow each other. Seals of earlier versions have no number: their position stands for it. */
+function objectName({ number, position }: LogSeal): string {
+  const place = number === undefined ? `at-${String(position).padStart(20, '0')}` : String(number).padStart(12, '0');
+  return `seal-${place}.json`;
+}
+
+function appendLine(file: string, text: string): void {
+  const descriptor = openSync(file, 'a', 0o600);
+  try {
+    writeSync(descriptor, `${text}\n`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function post({ url, token }: NonNullable<SealTargets['webhook']>, body: string): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    body,
+    redirect: 'error',
+    signal: AbortSignal.timeout(ANSWER_MS),
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`SEAL_WEBHOOK_URL answered ${answer.status}.`);
+}

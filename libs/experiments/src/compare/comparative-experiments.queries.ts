@@ -1,0 +1,81 @@
+import type { Pool } from 'pg';
+import { comparativeFeedbackStatistics } from '../feedback/feedback.statistics';
+import { array, object, raw, text } from '../platform-json';
+import { all, containing, isoTime, Parameters } from '../sql';
+
+/** How a list of comparative experiments is narrowed, ordered and cut. */
+export interface ComparativeQuery {
+  readonly id?: readonly string[];
+  readonly name?: string;
+  readonly name_contains?: string;
+  readonly sort_by: 'name' | 'created_at';
+  readonly sort_by_desc: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A comparative experiment as its row gives it; times are ISO texts, `extra` JSON text. */
+export interface ComparativeRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly dataset_id: string;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly extra: string | null;
+  readonly created: string;
+  readonly modified: string;
+}
+
+interface ListedRow extends ComparativeRow {
+  readonly experiments: readonly { readonly id: string; readonly name: string }[];
+}
+
+/** The comparative experiments of a dataset that match, each as JSON text. */
+export async function listComparativeExperiments(
+  pool: Pool,
+  tenantId: string,
+  datasetId: string,
+  query: ComparativeQuery,
+): Promise<string[]> {
+  const parameters = new Parameters();
+  const conditions = [`c.tenant_id = ${parameters.add(tenantId)}`, `c.dataset_id = ${parameters.add(datasetId)}`];
+  if (query.id?.length) conditions.push(`c.id = any(${parameters.add(query.id, 'uuid[]')})`);
+  if (query.name) conditions.push(`c.name = ${parameters.add(query.name)}`);
+  if (query.name_contains) conditions.push(`c.name ilike ${parameters.add(containing(query.name_contains))}`);
+  const { rows } = await pool.query<ListedRow>(
+    `select c.id, c.tenant_id, c.dataset_id, c.name, c.description, c.extra, ${isoTime('c.created_at')} as created,
+       ${isoTime('c.modified_at')} as modified,
+       coalesce((select json_agg(json_build_object('id', s.id, 'name', s.name) order by array_position(c.experiment_ids, s.id))
+         from sessions s where s.id = any(c.experiment_ids) and s.tenant_id = c.tenant_id), '[]') as experiments
+     from comparative_experiments c where ${all(conditions)}
+     order by c.${query.sort_by} ${query.sort_by_desc ? 'desc' : 'asc'} nulls last, c.id
+     limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,
+    parameters.values,
+  );
+  const statistics = await comparativeFeedbackStatistics(
+    pool,
+    tenantId,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) =>
+    object({
+      ...comparativeMembers(row),
+      experiments_info: array(row.experiments.map(({ id, name }) => object({ id: text(id), name: text(name) }))),
+      feedback_stats: raw(statistics.get(row.id)),
+    }),
+  );
+}
+
+/** The members that every answer about a comparative experiment has, each as JSON text. */
+export function comparativeMembers(row: ComparativeRow): Record<string, string> {
+  return {
+    id: text(row.id),
+    name: text(row.name),
+    description: text(row.description),
+    tenant_id: text(row.tenant_id),
+    created_at: text(row.created),
+    modified_at: text(row.modified),
+    reference_dataset_id: text(row.dataset_id),
+    extra: raw(row.extra),
+  };
+}

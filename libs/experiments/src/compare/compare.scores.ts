@@ -1,0 +1,219 @@
+import { escapeLiteral, type Pool } from 'pg';
+import { to } from 'pg-copy-streams';
+import { copiedFields } from '../storage/copy-rows';
+import { ID_BYTES, IdTable } from '../storage/id-table';
+import { latencyOf, storable } from '../sql';
+
+/** Scores of one key in one experiment: the mean per row, NaN where there is none. */
+export interface KeyScores {
+  readonly means: Float64Array;
+  /** True when every single score is 0 or 1. */
+  readonly passFail: boolean;
+  readonly least: number;
+  readonly most: number;
+  /** The first and the last, by name, of the kinds of source that scores come from. */
+  readonly sources: readonly string[];
+}
+
+/** What is compared of one experiment; arrays are by row of the `ScoreTable`. */
+export interface ExperimentScores {
+  readonly id: string;
+  readonly name: string;
+  /** False while rows of an upload are still being stored. */
+  readonly persisted: boolean;
+  readonly runCount: number;
+  readonly errorCount: number;
+  /** Runs by row. */
+  readonly runs: Uint16Array;
+  /** Failed runs by row. */
+  readonly failed: Uint16Array;
+  /** The version of the example that was run, as seconds since 1970 by row; NaN where it is not known. */
+  readonly versions: Float64Array;
+  /** Seconds, ascending. */
+  readonly latencies: Float64Array;
+  readonly keys: ReadonlyMap<string, KeyScores>;
+}
+
+/** Scores of several experiments over the union of their rows. */
+export interface ScoreTable {
+  readonly rows: number;
+  /** Ids of the examples, 16 bytes each. */
+  readonly ids: Buffer;
+  readonly experiments: readonly ExperimentScores[];
+}
+
+/** An experiment to compare, as its session row gives it. */
+export interface Compared {
+  readonly id: string;
+  readonly name: string;
+  readonly persisted: boolean;
+}
+
+/** Ids of run and example, version, latency, failed. */
+const RUN_BYTES = 2 * ID_BYTES + 17;
+/** Id of the run, score. */
+const SCORE_BYTES = ID_BYTES + 8;
+/** Experiments read side by side, with two connections each: one comparison must leave some to others. */
+const AT_A_TIME = 2;
+
+/** Runs of an experiment packed into one value: hundreds of thousands of rows would take seconds. */
+const runsOf = (session: string) => `
+  select string_agg(uuid_send(id) || uuid_send(example_id)
+    || float8send(coalesce(extract(epoch from example_from)::float8, 'NaN'))
+    || float8send(coalesce(${latencyOf('')}, 'NaN'))
+    || case status when 'error' then '\\x01'::bytea else '\\x00' end, ''::bytea order by id)
+  from runs where session_id = ${session} and example_id is not null and parent_run_id is null`;
+
+/**
+ * Likewise scores by key, each list and the JSON that tells of it after their lengths. They are joined here: the planner
+ * knows nothing yet of what has just been stored.
+ */
+const scoresOf = (session: string, keys: string) => `
+  select int4send(octet_length(about)) || about || int4send(octet_length(scores)) || scores
+  from (
+    select convert_to(json_build_array(key collate "C", min(source_type), max(source_type))::text, 'UTF8') as about,
+      string_agg(uuid_send(run_id) || float8send(score), ''::bytea) as scores
+    from feedback
+    where session_id = ${session} and run_id is not null and score is not null and comparative_experiment_id is null
+      and (${keys}::text[] is null or key = any(${keys}))
+    group by key collate "C"
+  ) as lists`;
+
+/** Reads the scores of the experiments, in their order; `keys` undefined for all. */
+export async function loadScores(
+  pool: Pool,
+  experiments: readonly Compared[],
+  keys: readonly string[] | undefined,
+): Promise<ScoreTable> {
+  const wanted = keys ? `array[${keys.map((key) => escapeLiteral(storable(key))).join(',')}]::text[]` : 'null';
+  const read = ({ id }: Compared) => {
+    const session = `${escapeLiteral(id)}::uuid`;
+    const both = Promise.all([copied(pool, runsOf(session)), copied(pool, scoresOf(session, wanted))]);
+    // A failure is told where its turn comes.
+    both.catch(() => undefined);
+    return both;
+  };
+  const reading: ReturnType<typeof read>[] = [];
+  const rows = new IdTable();
+  const unpacked: Unpacked[] = [];
+  // In the order of the experiments, so that the same comparison always numbers its rows alike.
+  for (const place of experiments.keys()) {
+    for (const next of experiments.slice(reading.length, place + AT_A_TIME)) reading.push(read(next));
+    unpacked.push(new Unpacked(...(await reading[place]!), rows));
+  }
+  const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size));
+  return { rows: rows.size, ids: rows.ids(), experiments: tables };
+}
+
+/** The bytes that a query answers, in one column; by COPY, since any other way they come as text of twice the size. */
+async function copied(pool: Pool, query: string): Promise<Buffer> {
+  const client = await pool.connect();
+  let whole = false;
+  try {
+    const pieces: Buffer[] = [];
+    const source = client.query(to(`copy (${query}) to stdout (format binary)`));
+    for await (const piece of copiedFields(source)) pieces.push(piece);
+    whole = true;
+    return Buffer.concat(pieces);
+  } finally {
+    client.release(!whole);
+  }
+}
+
+/** The scores of a key as they come from the database. */
+interface PackedScores {
+  readonly key: string;
+  readonly sources: readonly string[];
+  readonly data: Buffer;
+}
+
+function* listsIn(bytes: Buffer): Iterable<PackedScores> {
+  let at = 0;
+  const next = () => {
+    const start = at + 4;
+    at = start + bytes.readInt32BE(at);
+    return bytes.subarray(start, at);
+  };
+  while (at < bytes.length) {
+    const [key, least, most] = JSON.parse(next().toString()) as [string, string, string];
+    yield { key, sources: [...new Set([least, most])], data: next() };
+  }
+}
+
+/** Runs and scores of one experiment, before the number of rows of all of them is known. */
+class Unpacked {
+  /** Row of each run, by its number in `runIds`. */
+  private readonly rowOfRun: Int32Array;
+  private readonly runIds = new IdTable();
+
+  constructor(
+    private readonly runs: Buffer,
+    private readonly scores: Buffer,
+    rows: IdTable,
+  ) {
+    this.rowOfRun = new Int32Array(runs.length / RUN_BYTES);
+    for (let offset = 0; offset < runs.length; offset += RUN_BYTES) {
+      this.rowOfRun[this.runIds.add(runs, offset)] = rows.add(runs, offset + ID_BYTES);
+    }
+  }
+
+  finish({ id, name, persisted }: Compared, rows: number): ExperimentScores {
+    const runCount = this.rowOfRun.length;
+    const runs = new Uint16Array(rows);
+    const failed = new Uint16Array(rows);
+    const versions = new Float64Array(rows).fill(NaN);
+    const latencies: number[] = [];
+    let errorCount = 0;
+    for (let run = 0; run < runCount; run++) {
+      const row = this.rowOfRun[run]!;
+      const offset = run * RUN_BYTES + 2 * ID_BYTES;
+      runs[row]!++;
+      versions[row] = this.runs.readDoubleBE(offset);
+      const latency = this.runs.readDoubleBE(offset + 8);
+      if (!Number.isNaN(latency)) latencies.push(latency);
+      if (this.runs[offset + 16]) {
+        failed[row]!++;
+        errorCount++;
+      }
+    }
+    const keys = new Map<string, KeyScores>();
+    for (const list of listsIn(this.scores)) {
+      const scores = this.keyScores(list, rows);
+      if (scores) keys.set(list.key, scores);
+    }
+    const sorted = Float64Array.from(latencies).sort();
+    return { id, name, persisted, runCount, errorCount, runs, failed, versions, latencies: sorted, keys };
+  }
+
+  /** Undefined when none of them is a row's. */
+  private keyScores({ data, sources }: PackedScores, rows: number): KeyScores | undefined {
+    const sums = new Float64Array(rows);
+    const counts = new Uint32Array(rows);
+    let passFail = true;
+    let [least, most] = [Infinity, -Infinity];
+    for (let offset = 0; offset < data.length; offset += SCORE_BYTES) {
+      const run = this.runIds.find(data, offset);
+      // Of a run that is no row's: a child, or one without an example.
+      if (run < 0) continue;
+      const row = this.rowOfRun[run]!;
+      const score = data.readDoubleBE(offset + ID_BYTES);
+      sums[row]! += score;
+      counts[row]!++;
+      if (score !== 0 && score !== 1) passFail = false;
+      if (score < least) least = score;
+      if (score > most) most = score;
+    }
+    if (least > most) return undefined;
+    for (let row = 0; row < rows; row++) sums[row] = counts[row] ? sums[row]! / counts[row]! : NaN;
+    return { means: sums, passFail, least, most, sources };
+  }
+}
+
+/** The id of a row as text. */
+export function exampleIdAt({ ids }: ScoreTable, row: number): string {
+  return uuidText(ids.toString('hex', row * ID_BYTES, (row + 1) * ID_BYTES));
+}
+
+function uuidText(hex: string): string {
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

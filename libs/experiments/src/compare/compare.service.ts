@@ -1,0 +1,168 @@
+import { BadRequest, NotFound } from '@fairlead/schema';
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+import {
+  compareKey,
+  compareLatency,
+  type Direction,
+  type KeyComparison,
+  type LatencyResult,
+  regressions,
+  worstFirst,
+} from './compare.results';
+import { type Compared, loadScores, type ScoreTable } from './compare.scores';
+import { type Bounds, type Warning, warningsOf } from './compare.warnings';
+import type { ScoreDirections } from '../datasets/dataset';
+import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
+
+/** What to compare: experiments by id with the baseline among them or not; `keys` undefined for all. */
+export interface ComparisonRequest {
+  readonly datasetId: string;
+  readonly experiments: readonly string[];
+  readonly baseline?: string;
+  readonly keys?: readonly string[];
+  readonly lowerIsBetter: readonly string[];
+  readonly higherIsBetter: readonly string[];
+}
+
+/** Everything but the texts of the rows; the baseline is the first experiment of the table. */
+export interface Comparison {
+  readonly table: ScoreTable;
+  readonly keys: readonly KeyComparison[];
+  readonly latencies: readonly LatencyResult[];
+  readonly warnings: readonly Warning[];
+  /** By row of the table. */
+  readonly worst: Float64Array;
+  /** Rows of the table, the worst regression first. */
+  readonly order: Uint32Array;
+}
+
+interface SessionRow extends Compared {
+  readonly dataset: string | null;
+  readonly stamp: string;
+}
+
+interface Config extends Bounds {
+  readonly lower: boolean;
+}
+
+const MOST_EXPERIMENTS = 20;
+const MOST_KEYS = 50;
+const KEPT = 4;
+/** Larger comparisons are not kept. */
+const MOST_KEPT_CELLS = 2_000_000;
+
+/** Compares experiments of a dataset. The last few comparisons are kept until one of their experiments changes. */
+@Injectable()
+export class Comparisons {
+  private readonly kept = new Map<string, Comparison>();
+
+  constructor(private readonly pool: Pool) {}
+
+  /** @throws NotFound for a dataset or experiment that the tenant does not have, BadRequest for one of another dataset */
+  async compare(tenantId: string, request: ComparisonRequest): Promise<Comparison> {
+    const sessions = await this.sessions(tenantId, request);
+    const configs = await this.configs(tenantId);
+    const ofDataset = await findScoreDirections(this.pool, request.datasetId);
+    const settled = sessions.every(({ persisted }) => persisted);
+    const fingerprint = JSON.stringify([tenantId, request, sessions, ofDataset, [...configs]]);
+    const known = this.kept.get(fingerprint);
+    if (known) return known;
+    const comparison = await this.compute(sessions, configs, request, (key) =>
+      directionOf(key, [asked(request), ofDataset], configs),
+    );
+    if (settled && comparison.table.rows * sessions.length <= MOST_KEPT_CELLS) this.keep(fingerprint, comparison);
+    return comparison;
+  }
+
+  private async compute(
+    sessions: readonly SessionRow[],
+    configs: ReadonlyMap<string, Config>,
+    request: ComparisonRequest,
+    direction: (key: string) => Direction,
+  ): Promise<Comparison> {
+    const table = await loadScores(this.pool, sessions, request.keys);
+    const names = [...new Set(table.experiments.flatMap(({ keys }) => [...keys.keys()]))].sort();
+    const shown = request.keys ?? names.slice(0, MOST_KEYS);
+    const keys: KeyComparison[] = [];
+    for (const key of shown) keys.push(await compareKey(table, key, direction(key)));
+    const worst = regressions(table, keys);
+    const warnings = warningsOf(table, keys, configs);
+    if (names.length > shown.length && !request.keys) {
+      const message = `${names.length - shown.length} keys are left out: name those to compare with key.`;
+      warnings.push({ code: 'keys left out', message });
+    }
+    const latencies = table.experiments.map((experiment) => compareLatency(experiment, table.experiments[0]));
+    return { table, keys, latencies, warnings, worst, order: worstFirst(table, worst) };
+  }
+
+  /** The experiments' rows, the baseline's first. */
+  private async sessions(
+    tenantId: string,
+    { datasetId, experiments, baseline }: ComparisonRequest,
+  ): Promise<SessionRow[]> {
+    if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
+    const ids = [...new Set([...(baseline ? [baseline] : []), ...experiments])];
+    if (ids.length < 2) throw new BadRequest('A comparison needs two experiments at least.');
+    if (ids.length > MOST_EXPERIMENTS) throw new BadRequest(`At most ${MOST_EXPERIMENTS} experiments can be compared.`);
+    const { rows } = await this.pool.query<SessionRow>(
+      `select id, name, persisted, reference_dataset_id as dataset, xmin::text as stamp
+       from sessions where tenant_id = $1 and id = any($2::uuid[])`,
+      [tenantId, ids],
+    );
+    return ids.map((id) => {
+      const row = rows.find((one) => one.id === id);
+      if (!row) throw new NotFound(`Session ID ${id} not found.`);
+      if (row.dataset !== datasetId) throw new BadRequest(`Session ${id} is no experiment on dataset ${datasetId}.`);
+      return row;
+    });
+  }
+
+  /** What the tenant's configurations say of keys: range and direction. */
+  private async configs(tenantId: string): Promise<Map<string, Config>> {
+    const { rows } = await this.pool.query<{
+      key: string;
+      min: number | null;
+      max: number | null;
+      lower: boolean | null;
+    }>(
+      `select key, ${bound('min')} as min, ${bound('max')} as max,
+         coalesce(beside, c ->> 'is_lower_score_better' = 'true') as lower
+       from (select key, searchable_json(config) as c, is_lower_score_better as beside
+             from feedback_configs where tenant_id = $1) as configs
+       where jsonb_typeof(c) = 'object' and (c ?| '{min,max,is_lower_score_better}' or beside)
+       order by key limit 10000`,
+      [tenantId],
+    );
+    return new Map(
+      rows.map(({ key, min, max, lower }) => [
+        key,
+        { min: min ?? undefined, max: max ?? undefined, lower: lower ?? false },
+      ]),
+    );
+  }
+
+  private keep(fingerprint: string, comparison: Comparison): void {
+    this.kept.set(fingerprint, comparison);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value!);
+  }
+}
+
+/** A number within the range of doubles, else null. */
+function bound(member: string): string {
+  return `case when jsonb_typeof(c -> '${member}') = 'number' and (c ->> '${member}')::numeric between -1e300 and 1e300
+    then (c ->> '${member}')::float8 end`;
+}
+
+function asked({ lowerIsBetter, higherIsBetter }: ComparisonRequest): ScoreDirections {
+  return { lower_is_better: lowerIsBetter, higher_is_better: higherIsBetter };
+}
+
+/** What the first of `said` that names the key says, else its configuration. */
+function directionOf(key: string, said: readonly ScoreDirections[], configs: ReadonlyMap<string, Config>): Direction {
+  for (const { lower_is_better, higher_is_better } of said) {
+    if (lower_is_better.includes(key)) return 'lower is better';
+    if (higher_is_better.includes(key)) return 'higher is better';
+  }
+  return configs.get(key)?.lower ? 'lower is better' : 'higher is better';
+}

@@ -1,0 +1,361 @@
+import { streamName } from '@fairlead/eventing';
+import { v4 as newId } from 'uuid';
+import { type Answer, HOSTILE, type Reading, rows, startReading } from '../testing/reading';
+
+let reading: Reading;
+let a: string;
+let dataset: string;
+let examples: string[];
+let base: string;
+let next: string;
+
+beforeAll(async () => {
+  reading = await startReading();
+  a = reading.tenants.a;
+});
+afterAll(() => reading.stop());
+
+interface Outcome {
+  readonly scores?: Readonly<Record<string, number | null>>;
+  readonly status?: 'success' | 'error';
+  readonly seconds?: number;
+  readonly version?: string;
+  readonly outputs?: string;
+  readonly source?: string;
+}
+
+/** An experiment on `dataset` with one outcome per example, null for rows it lacks. */
+async function experiment(outcomes: readonly (Outcome | null)[], row = {}): Promise<string> {
+  const session = await reading.insert('sessions', rows.session(a, { reference_dataset_id: dataset, ...row }));
+  for (const [index, outcome] of outcomes.entries()) {
+    if (!outcome) continue;
+    const { scores = {}, status = 'success', seconds = 1, version, outputs = '{"answer":1}', source = 'api' } = outcome;
+    const run = await reading.insert(
+      'runs',
+      rows.run(a, session, {
+        dataset_id: dataset,
+        example_id: examples[index],
+        example_from: version ?? '2026-01-01T00:00:00Z',
+        status,
+        error: status === 'error' ? '"it broke"' : null,
+        end_time: new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString(),
+        outputs,
+        row_number: index,
+      }),
+    );
+    for (const [key, score] of Object.entries(scores)) {
+      await reading.insert('feedback', rows.feedback(a, session, { run_id: run, key, score, source_type: source }));
+    }
+  }
+  return session;
+}
+
+async function newDataset(count: number, row = {}): Promise<void> {
+  dataset = await reading.insert('datasets', rows.dataset(a));
+  examples = [];
+  for (let i = 0; i < count; i++) examples.push(await reading.insert('examples', rows.example(a, dataset, row)));
+}
+
+const compare = (search = '', experiments = [base, next]) =>
+  reading.get(`/datasets/${dataset}/compare?experiments=${experiments.join(',')}&${search}`);
+const right = { scores: { correct: 1 } };
+const wrong = { scores: { correct: 0 } };
+
+const keyOf = (answer: Answer, key = 'correct') => {
+  expect(answer).toMatchObject({ status: 200 });
+  return (answer.json.keys as { key: string; results: Record<string, unknown>[] }[]).find((one) => one.key === key)!;
+};
+
+describe('A comparison of pass and fail', () => {
+  beforeAll(async () => {
+    await newDataset(8);
+    base = await experiment([right, right, wrong, right, right, {}, right, null], { name: 'base' });
+    next = await experiment([right, wrong, right, wrong, { status: 'error' }, right, null, right], { name: 'next' });
+  });
+
+  it('counts every row once, and names its tests', async () => {
+    const { results, ...key } = keyOf(await compare()) as ReturnType<typeof keyOf> & Record<string, unknown>;
+    expect(key).toEqual({ key: 'correct', kind: 'pass/fail', direction: 'higher is better' });
+    expect(results[0]).toEqual({ experiment: base, mean: 5 / 6, scored: 6 });
+    const counts = { better: 1, worse: 2, same: 1, missing: 1, extra: 1, errored: 1, unscored: 1 };
+    expect(results[1]).toMatchObject({
+      experiment: next,
+      difference: -0.25,
+      verdict: 'not clear',
+      counts: { rows: 8, ...counts },
+      test: { method: 'exact sign test', interval_method: 'bonett-price', p: 1, n: 4, resamples: null },
+    });
+    expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(8);
+  });
+
+  it('turns around with the direction of a key', async () => {
+    const worse = (answer: Answer) => (keyOf(answer).results[1]!.counts as { worse: number }).worse;
+    expect(worse(await compare('lower_is_better=correct'))).toBe(1);
+    const config = '{"type":"continuous","is_lower_score_better":true}';
+    await reading.insert('feedback_configs', { tenant_id: a, key: 'correct', config });
+    expect(worse(await compare())).toBe(1);
+    expect(worse(await compare('higher_is_better=correct'))).toBe(2);
+    await reading.pool.query('delete from feedback_configs');
+    expect(worse(await compare())).toBe(2);
+  });
+
+  it('turns around with what the dataset says, unless the request says otherwise', async () => {
+    const data = { name: dataset, description: null, data_type: 'kv', externally_managed: true };
+    const metadata = { tenant: a };
+    await reading.store.append(streamName('dataset', dataset), 0, [{ type: 'DatasetCreated', data }], metadata);
+    const directions = `/datasets/${dataset}/score-directions`;
+    const direction = async (search?: string) => (keyOf(await compare(search)) as { direction?: string }).direction;
+    expect((await reading.get(directions)).json).toEqual({ lower_is_better: [], higher_is_better: [] });
+    const lower = { lower_is_better: ['correct'], higher_is_better: [] };
+    expect((await reading.send('PUT', directions, { lower_is_better: ['correct'] })).json).toEqual(lower);
+    expect((await reading.get(directions)).json).toEqual(lower);
+    expect(await direction()).toBe('lower is better');
+    expect(await direction('higher_is_better=correct')).toBe('higher is better');
+    const config = '{"type":"continuous","is_lower_score_better":true}';
+    await reading.insert('feedback_configs', { tenant_id: a, key: 'correct', config });
+    await reading.send('PUT', directions, { higher_is_better: ['correct'] });
+    expect(await direction()).toBe('higher is better');
+    await reading.pool.query('delete from feedback_configs');
+    const both = { lower_is_better: ['correct'], higher_is_better: ['correct'] };
+    expect((await reading.send('PUT', directions, both)).status).toBe(400);
+    expect((await reading.send('PUT', directions, { lower_is_better: [''] })).status).toBe(422);
+    expect((await reading.send('PUT', directions, lower, 'b')).status).toBe(404);
+    expect((await reading.get(directions, 'b')).status).toBe(404);
+    expect((await reading.send('PUT', directions, {})).json).toEqual({ lower_is_better: [], higher_is_better: [] });
+    expect(await direction()).toBe('higher is better');
+  });
+
+  it('lists the worst rows first, page by page', async () => {
+    const { page } = (await compare('limit=3')).json;
+    expect(page.next_offset).toBe(3);
+    const regressed = page.rows.map(({ example_id }: { example_id: string }) => example_id);
+    expect(new Set(regressed)).toEqual(new Set([examples[1], examples[3], examples[4]]));
+    const broken = page.rows.find(({ example_id }: { example_id: string }) => example_id === examples[4]);
+    expect(broken).toMatchObject({
+      regression: 1,
+      inputs_preview: '{"question":1}',
+      cells: [
+        { status: 'success', scores: [1], outputs_preview: '{"answer":1}', latency_seconds: 1, runs: 1 },
+        { status: 'error', scores: [null], error_preview: 'it broke' },
+      ],
+    });
+    const rest = (await compare('limit=100&offset=3')).json.page;
+    expect(rest.next_offset).toBeNull();
+    const all = [...regressed, ...rest.rows.map(({ example_id }: { example_id: string }) => example_id)];
+    expect(new Set(all)).toEqual(new Set(examples));
+    expect(rest.rows.map(({ regression }: { regression: number | null }) => regression)).toEqual([
+      0,
+      -1,
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  it('warns of what makes it unsound', async () => {
+    const { warnings } = (await compare()).json;
+    expect(warnings).toMatchObject([{ code: 'row sets differ', experiment: next, rows: 2 }]);
+    const other = await experiment(
+      [{ scores: { correct: 0.5, style: 1 }, version: '2026-02-01T00:00:00Z', source: 'model' }],
+      {
+        persisted: false,
+      },
+    );
+    const found = (await compare('', [base, other])).json.warnings.map(({ code }: { code: string }) => code);
+    expect(found).toEqual([
+      'rows being stored',
+      'example versions differ',
+      'row sets differ',
+      'score kinds differ',
+      'score sources differ',
+      'key not scored',
+    ]);
+  });
+
+  it('is the same for nobody else, and refuses what is not comparable', async () => {
+    const missing = newId();
+    const search = `experiments=${base},${next}`;
+    expect((await reading.get(`/datasets/${dataset}/compare?${search}`, 'b')).json).toEqual({
+      detail: `Dataset ID ${dataset} not found.`,
+    });
+    expect((await compare('', [base, missing])).json).toEqual({ detail: `Session ID ${missing} not found.` });
+    expect((await compare('', [base])).json.detail).toContain('two experiments');
+    const stray = await reading.insert('sessions', rows.session(a));
+    expect((await compare('', [base, stray])).status).toBe(400);
+    expect((await reading.get(`/datasets/${dataset}/compare`)).status).toBe(422);
+    expect(keyOf(await compare(`baseline=${next}`)).results[0]).toMatchObject({ experiment: next });
+  });
+
+  it('sees feedback that comes later', async () => {
+    const before = keyOf(await compare()).results[1]!;
+    const [run] = (await reading.post('/runs/query', { session: [next], reference_example: [examples[1]] })).json.runs;
+    expect((await reading.post('/feedback', { run_id: run.id, key: 'correct', score: 1 })).status).toBe(200);
+    expect(keyOf(await compare()).results[1]).not.toEqual(before);
+  });
+});
+
+describe('A comparison of numeric scores', () => {
+  beforeAll(async () => {
+    await newDataset(40, { inputs: HOSTILE, outputs: JSON.stringify({ text: 'é"\n'.repeat(2000) }) });
+    const score = (shift: number) =>
+      examples.map((_, i) => ({ scores: { closeness: (i % 7) / 10 + shift }, seconds: 1 + i / 100 }));
+    base = await experiment(score(0), { name: 'reference' });
+    next = await experiment(
+      score(-0.2).map((outcome, i) => ({
+        ...outcome,
+        seconds: 2 + i / 100,
+        outputs: `{"long":"${'\\u00e9"'.slice(0, 6).repeat(3000)}"}`,
+      })),
+      { name: '=next' },
+    );
+  });
+
+  it('gives a bootstrapped interval, a verdict and latencies', async () => {
+    const answer = await compare();
+    const [, result] = keyOf(answer, 'closeness').results;
+    expect(result).toMatchObject({
+      verdict: 'worse',
+      counts: { rows: 40, worse: 40 },
+      test: { method: 'paired bootstrap', interval_method: 'paired bootstrap, percentile', n: 40, resamples: 2000 },
+    });
+    expect(result!.difference).toBeCloseTo(-0.2, 12);
+    const [, { latency, error_rate }] = answer.json.experiments;
+    expect(error_rate).toBe(0);
+    expect(latency.p50).toBeCloseTo(2.195, 9);
+    expect(latency.p50_difference).toBeCloseTo(1, 9);
+    expect(latency.p99_difference).toBeCloseTo(1, 9);
+  });
+
+  it('cuts every cell to 2 KB', async () => {
+    const { page } = (await compare('limit=100')).json;
+    expect(page.rows).toHaveLength(40);
+    for (const row of page.rows as { cells: object[] }[]) {
+      for (const cell of row.cells) expect(Buffer.byteLength(JSON.stringify(cell))).toBeLessThan(2048);
+      expect(Buffer.byteLength(JSON.stringify(row))).toBeLessThan(3 * 2048);
+    }
+  });
+
+  it('has a summary below 4 KB, however many keys there are', async () => {
+    for (let i = 0; i < 30; i++) {
+      const key = `key ${i} ${'x'.repeat(150)}`;
+      const [run] = (await reading.post('/runs/query', { session: [base], limit: 1 })).json.runs;
+      await reading.insert('feedback', rows.feedback(a, base, { run_id: run.id, key, score: i }));
+    }
+    const full = await compare('limit=0');
+    const short = await compare('format=summary');
+    expect(Buffer.byteLength(short.text)).toBeLessThan(4096);
+    expect(short.json.keys.length + short.json.omitted).toBe(full.json.keys.length);
+    expect(short.json.keys[0]).toMatchObject({
+      key: 'closeness',
+      results: [{ mean: 0.2875 }, { n: 40, worse: 40, verdict: 'worse' }],
+    });
+    const many = [base, next];
+    while (many.length < 20) many.push(await experiment([right], { name: `${many.length} ${'é"'.repeat(200)}` }));
+    expect(Buffer.byteLength((await compare('format=summary', many)).text)).toBeLessThan(4096);
+    await reading.pool.query("delete from feedback where key like 'key %'");
+    await reading.pool.query('update sessions set version = version + 1 where id = $1', [base]);
+  });
+
+  it('is exported whole, as CSV and as lines of JSON', async () => {
+    const search = `experiments=${base},${next}`;
+    const lines = (await reading.get(`/datasets/${dataset}/compare/export?${search}&format=jsonl`)).text
+      .trimEnd()
+      .split('\n');
+    expect(lines).toHaveLength(40);
+    expect(lines[0]).toContain(`"inputs":${HOSTILE},"`);
+    const [first] = lines.map(
+      (line) => JSON.parse(line) as { experiments: { name: string; scores: { closeness: number } }[] },
+    );
+    expect(first!.experiments.map(({ name }) => name)).toEqual(['reference', '=next']);
+    const [before, after] = first!.experiments.map(({ scores }) => scores.closeness);
+    expect(after! - before!).toBeCloseTo(-0.2, 12);
+    const csv = (await reading.get(`/datasets/${dataset}/compare/export?${search}`)).text.trimEnd().split('\r\n');
+    expect(csv).toHaveLength(41);
+    expect(csv[0]).toContain(`reference: run_id,`);
+    expect(csv[0]).toContain(`,'=next: score closeness`);
+    expect(csv[1]).toContain(`"${HOSTILE.replaceAll('"', '""')}"`);
+    expect((await reading.get(`/datasets/${dataset}/compare/export?${search}`, 'b')).status).toBe(404);
+  });
+
+  it('is exported when its rows are stored, not before', async () => {
+    const fresh = await experiment([], { persisted: false });
+    const exported = reading.get(`/datasets/${dataset}/compare/export?experiments=${base},${fresh}&format=jsonl`);
+    // By the time that these are answered, an export that does not wait has begun.
+    for (let i = 0; i < 3; i++) expect(await compare('', [base, fresh])).toMatchObject({ status: 200 });
+    const about = { dataset_id: dataset, example_id: examples[0], example_from: '2026-01-01T00:00:00Z' };
+    const run = await reading.insert('runs', rows.run(a, fresh, about));
+    await reading.pool.query('update sessions set persisted = true, version = version + 1 where id = $1', [fresh]);
+    expect((await exported).text).toContain(`"run_id":"${run}"`);
+  });
+});
+
+describe('A gate', () => {
+  beforeAll(async () => {
+    await newDataset(20);
+    const alike = examples.map(() => ({ scores: { correct: 1, cost: 1 } }));
+    base = await experiment(alike, { name: 'old' });
+    next = await experiment(
+      examples.map((_, i) => (i === 19 ? null : { scores: { correct: Number(i > 7), cost: 0.5 }, seconds: 3 })),
+      { name: 'new' },
+    );
+  });
+
+  const gate = async (limits = {}, experiments = [next]) => {
+    const answer = await reading.post(`/datasets/${dataset}/compare/gate`, { baseline: base, experiments, ...limits });
+    expect(answer).toMatchObject({ status: 200 });
+    return answer.json as { pass: boolean; reasons: string[] };
+  };
+
+  it('fails on a significant regression, unless that is allowed', async () => {
+    expect(await gate({ lower_is_better: ['cost'] })).toMatchObject({
+      pass: false,
+      reasons: ['new: correct is significantly worse (difference -0.4211, p 0.007813, n 19).'],
+    });
+    const allowed = { allow_significant_regressions: true };
+    expect(await gate(allowed)).toMatchObject({ pass: true, reasons: [] });
+  });
+
+  it('tells every limit that is not kept', async () => {
+    const limits = {
+      allow_significant_regressions: true,
+      keys: {
+        correct: { min_mean: 0.9, max_drop: 0.1, max_worse: 3 },
+        cost: { max_mean: 0.4 },
+        style: { min_mean: 0.1 },
+      },
+      max_missing: 0,
+      max_error_rate: 0,
+      max_latency_p50_increase: 1,
+      max_latency_p99_increase: 5,
+    };
+    expect((await gate(limits)).reasons).toEqual([
+      'new: the mean of correct is 0.5789, less than 0.9.',
+      'new: correct is worse by 0.4211, more than 0.1.',
+      'new: 8 rows are worse on correct, more than 3.',
+      'new: the mean of cost is 0.5, more than 0.4.',
+      'new: there are no scores of style.',
+      'new: the number of missing rows is 1, more than 0.',
+      'new: the increase of the median latency is 2, more than 1.',
+    ]);
+  });
+
+  it('checks what it is asked', async () => {
+    const wrongly = await reading.post(`/datasets/${dataset}/compare/gate`, { experiments: [] });
+    expect(wrongly.status).toBe(422);
+    const misspelt = { baseline: base, experiments: [next], max_eror_rate: 0, keys: { correct: { min_maen: 0.9 } } };
+    const { status, json } = await reading.post(`/datasets/${dataset}/compare/gate`, misspelt);
+    expect([status, json.detail]).toMatchObject([
+      422,
+      [
+        { type: 'extra_forbidden', loc: ['body', 'keys', 'correct', 'min_maen'] },
+        { type: 'extra_forbidden', loc: ['body', 'max_eror_rate'] },
+      ],
+    ]);
+    const foreign = await reading.post(
+      `/datasets/${dataset}/compare/gate`,
+      { baseline: base, experiments: [next] },
+      'b',
+    );
+    expect(foreign.status).toBe(404);
+  });
+});

@@ -1,0 +1,54 @@
+import { shape } from '@fairlead/api';
+
+const { boolean, free, integer, list, noted, nothing, nullable, object, oneOf, text, time, uuid } = shape;
+
+/** Members that the answer to an upload has too. */
+export const uploadedDatasetMembers = {
+  name: text,
+  description: nullable(text),
+  created_at: time,
+  data_type: oneOf('kv', 'llm', 'chat'),
+  inputs_schema_definition: nothing,
+  outputs_schema_definition: nothing,
+  externally_managed: boolean,
+  id: uuid,
+  tenant_id: uuid,
+  example_count: nullable(integer),
+  session_count: integer,
+  modified_at: time,
+  last_session_start_time: nullable(time),
+};
+
+export const dataset = object('Dataset', {
+  ...uploadedDatasetMembers,
+  transformations: nothing,
+  metadata: nullable(free),
+  baseline_experiment_id: nothing,
+});
+
+export const datasetVersion = object('DatasetVersion', {
+  tags: noted(nullable(list(text)), '`latest` on the newest.'),
+  as_of: time,
+});
+
+export const removed = object('Removed', { message: text });
+
+/** Members of an example; those that a selection can leave out are optional. */
+export const exampleMembers = {
+  id: uuid,
+  dataset_id: uuid,
+  name: text,
+  inputs: free,
+  created_at: time,
+  'outputs?': nullable(free),
+  'source_run_id?': nothing,
+  'metadata?': nullable(free),
+  'modified_at?': time,
+  'attachment_urls?': nothing,
+};
+export const example = object('Example', exampleMembers);
+
+export const scoreDirections = object('DatasetScoreDirections', {
+  lower_is_better: list(text),
+  higher_is_better: list(text),
+});

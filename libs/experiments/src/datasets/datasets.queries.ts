@@ -1,0 +1,183 @@
+import type { Pool } from 'pg';
+import type { ScoreDirections } from './dataset';
+import type { DatasetHoldings } from '../sessions/experiment';
+import { array, number, object, raw, text } from '../platform-json';
+import { all, containing, isoTime, Parameters } from '../sql';
+
+/** How a list of datasets is narrowed, ordered and cut. */
+export interface DatasetQuery {
+  readonly id?: readonly string[];
+  readonly data_type?: readonly string[];
+  readonly name?: string;
+  readonly name_contains?: string;
+  /** JSON text of what the dataset's metadata must contain. */
+  readonly metadata?: string;
+  readonly tag_value_id?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly sort_by:
+    'name' | 'created_at' | 'last_session_start_time' | 'example_count' | 'session_count' | 'modified_at';
+  readonly sort_by_desc: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+interface DatasetRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly created: string;
+  readonly modified: string;
+  readonly externally_managed: boolean;
+  readonly data_type: string;
+  readonly example_count: number;
+  readonly session_count: number;
+  readonly last_session: string | null;
+  readonly metadata: string | null;
+}
+
+const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_at')} as created, ${isoTime('d.modified_at')} as modified,
+  d.externally_managed, d.data_type, d.example_count, d.session_count, ${isoTime('d.last_session_start_time')} as last_session, d.metadata`;
+
+/** The tenant's datasets that match, each as JSON text. */
+export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<string[]> {
+  const parameters = new Parameters();
+  const conditions = [`d.tenant_id = ${parameters.add(tenantId)}`];
+  if (query.id?.length) conditions.push(`d.id = any(${parameters.add(query.id, 'uuid[]')})`);
+  if (query.data_type?.length) conditions.push(`d.data_type = any(${parameters.add(query.data_type, 'text[]')})`);
+  if (query.name) conditions.push(`d.name = ${parameters.add(query.name)}`);
+  if (query.name_contains) conditions.push(`d.name ilike ${parameters.add(containing(query.name_contains))}`);
+  if (query.metadata) {
+    conditions.push(`searchable_json(d.metadata) @> searchable_json(${parameters.add(query.metadata, 'text')})`);
+  }
+  // Nothing carries tags here, so no dataset has one of those asked for.
+  if (query.tag_value_id?.length) conditions.push('false');
+  const { rows } = await pool.query<DatasetRow>(
+    `select ${COLUMNS} from datasets d where ${all(conditions)}
+     order by d.${query.sort_by} ${query.sort_by_desc ? 'desc' : 'asc'} nulls last, d.id
+     limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,
+    parameters.values,
+  );
+  const counted = !query.exclude?.includes('example_count');
+  return rows.map((row) => datasetJson(row, counted));
+}
+
+/** One dataset as JSON text, undefined when the tenant has none of this id. */
+export async function findDataset(pool: Pool, tenantId: string, id: string): Promise<string | undefined> {
+  const { rows } = await pool.query<DatasetRow>(
+    `select ${COLUMNS} from datasets d where d.id = $1 and d.tenant_id = $2`,
+    [id, tenantId],
+  );
+  return rows[0] && datasetJson(rows[0], true);
+}
+
+/** How much is in a dataset; undefined when there is none of this id. */
+export async function findHoldings(pool: Pool, id: string): Promise<DatasetHoldings | undefined> {
+  const { rows } = await pool.query<DatasetHoldings>(
+    `select example_count, session_count, ${isoTime('last_session_start_time')} as last_session_start_time
+     from datasets where id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+
+/** True when the tenant has this dataset. */
+export async function hasDataset(pool: Pool, tenantId: string, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query('select 1 from datasets where id = $1 and tenant_id = $2', [id, tenantId]);
+  return rowCount === 1;
+}
+
+/** What counts as better for the scores of a dataset. */
+export async function findScoreDirections(pool: Pool, id: string): Promise<ScoreDirections> {
+  const { rows } = await pool.query<{ directions: string | null }>(
+    'select score_directions as directions from datasets where id = $1',
+    [id],
+  );
+  const said = rows[0]?.directions;
+  return said ? (JSON.parse(said) as ScoreDirections) : { lower_is_better: [], higher_is_better: [] };
+}
+
+/** Ids of the sessions that were run on a dataset. */
+export async function sessionsOfDataset(pool: Pool, tenantId: string, id: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    'select id from sessions where reference_dataset_id = $1 and tenant_id = $2 order by id',
+    [id, tenantId],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Times at which the dataset, or one example of it, changed, newest first, each as JSON text of a DatasetVersion. */
+export async function listVersions(
+  pool: Pool,
+  id: string,
+  page: { readonly example?: string; readonly offset: number; readonly limit: number },
+): Promise<string[]> {
+  const times = page.example
+    ? 'select valid_from as time from examples where dataset_id = $1 and id = $4::uuid order by valid_from desc'
+    : `with recursive version(time) as (
+         (select valid_from from examples where dataset_id = $1 order by valid_from desc limit 1)
+         union all
+         select (select e.valid_from from examples e where e.dataset_id = $1 and e.valid_from < v.time order by e.valid_from desc limit 1)
+         from version v where v.time is not null)
+       select time from version where time is not null`;
+  const { rows } = await pool.query<{ time: string; newest: boolean }>(
+    `select ${isoTime('time')} as time, time = (select max(valid_from) from examples where dataset_id = $1) as newest
+     from (${times} limit $2 offset $3) as page`,
+    [id, page.limit, page.offset, ...(page.example ? [page.example] : [])],
+  );
+  return rows.map(({ time, newest }) => versionJson(time, newest));
+}
+
+/** The newest version of a dataset, or the one that was current at `asOf`; undefined when there was none. */
+export async function findVersion(pool: Pool, id: string, asOf?: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ time: string; newest: boolean }>(
+    `select ${isoTime('valid_from')} as time,
+       valid_from = (select max(valid_from) from examples where dataset_id = $1) as newest
+     from examples where dataset_id = $1 and ($2::timestamptz is null or valid_from <= $2::timestamptz)
+     order by valid_from desc limit 1`,
+    [id, asOf ?? null],
+  );
+  return rows[0] && versionJson(rows[0].time, rows[0].newest);
+}
+
+/** Names of the splits that the examples' metadata name under `dataset_split`, as a JSON array of strings. */
+export async function listSplits(pool: Pool, id: string, asOf?: string): Promise<string> {
+  const { rows } = await pool.query<{ split: string }>(
+    `select distinct split from (
+       select searchable_json(metadata) -> 'dataset_split' as value from examples
+       where dataset_id = $1 and metadata is not null
+         and case when $2::timestamptz is null then valid_to is null
+                  else valid_from <= $2::timestamptz and (valid_to is null or valid_to > $2::timestamptz) end) as found
+     cross join lateral (
+       select jsonb_array_elements_text(case jsonb_typeof(value) when 'array' then value when 'string' then jsonb_build_array(value) end)
+     ) as splits(split)
+     where split is not null order by split`,
+    [id, asOf ?? null],
+  );
+  return array(rows.map(({ split }) => text(split)));
+}
+
+function versionJson(time: string, newest: boolean): string {
+  return object({ tags: newest ? '["latest"]' : 'null', as_of: text(time) });
+}
+
+function datasetJson(row: DatasetRow, counted: boolean): string {
+  return object({
+    name: text(row.name),
+    description: text(row.description),
+    created_at: text(row.created),
+    inputs_schema_definition: 'null',
+    outputs_schema_definition: 'null',
+    externally_managed: String(row.externally_managed),
+    transformations: 'null',
+    data_type: text(row.data_type),
+    id: text(row.id),
+    tenant_id: text(row.tenant_id),
+    example_count: counted ? number(row.example_count) : 'null',
+    session_count: number(row.session_count),
+    modified_at: text(row.modified),
+    last_session_start_time: text(row.last_session),
+    metadata: raw(row.metadata),
+    baseline_experiment_id: 'null',
+  });
+}

@@ -1,0 +1,204 @@
+import type { Pool } from 'pg';
+import { compileFilter, type Vocabulary } from '../runs/filter.sql';
+import { answer, batches, type Sized } from '../storage/pieces';
+import { object, pick, raw, text } from '../platform-json';
+import { all, containing, isoTime, Parameters } from '../sql';
+
+/** Which examples, and as of when: `asOf` an ISO time, undefined for the current version. */
+export interface ExampleFilter {
+  readonly id?: readonly string[];
+  readonly dataset?: string;
+  readonly asOf?: string;
+  /** JSON text of what the example's metadata must contain. */
+  readonly metadata?: string;
+  readonly full_text_contains?: readonly string[];
+  readonly splits?: readonly string[];
+  readonly filter?: string;
+}
+
+/** How a list of examples is ordered and cut, and which members it shows. */
+export interface ExamplePage {
+  readonly order: 'recent' | 'random' | 'recently_created' | 'id';
+  readonly descending?: boolean;
+  readonly random_seed?: number;
+  readonly offset: number;
+  readonly limit: number;
+  readonly select?: readonly string[];
+}
+
+/** An example as its row gives it; times are ISO texts, opaque members JSON text. */
+export interface ExampleRow {
+  readonly id: string;
+  readonly dataset_id: string;
+  readonly created: string;
+  readonly modified: string;
+  readonly name: string;
+  readonly inputs: string;
+  readonly outputs: string | null;
+  readonly metadata: string | null;
+}
+
+interface ExampleKey extends Sized {
+  readonly dataset_id: string;
+  readonly valid_from: string;
+}
+
+const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
+  octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) as size`;
+const METADATA = 'searchable_json(e.metadata)';
+/** Members that clients cannot do without, whatever they select. */
+const ALWAYS = ['id', 'dataset_id', 'inputs', 'name', 'created_at'];
+
+const VOCABULARY: Vocabulary = {
+  fields: {
+    id: { sql: 'e.id', type: 'uuid' },
+    name: { sql: 'e.name', type: 'text' },
+    created_at: { sql: 'e.created_at', type: 'time' },
+    modified_at: { sql: 'e.valid_from', type: 'time' },
+  },
+  families: [
+    {
+      key: 'metadata_key',
+      fields: { metadata_key: { sql: 'm.key', type: 'text' }, metadata_value: { sql: 'm.value', type: 'text' } },
+      exists: (condition) =>
+        `exists (select 1 from jsonb_each_text(case when jsonb_typeof(${METADATA}) = 'object' then ${METADATA} end) m where ${condition})`,
+    },
+  ],
+  json: { metadata: METADATA },
+  search: ['e.name', 'e.inputs', 'e.outputs'],
+};
+
+/** The tenant's examples that match as the text of a JSON array, or as pieces of it when it is long. @throws FilterError */
+export async function listExamples(
+  pool: Pool,
+  tenantId: string,
+  filter: ExampleFilter,
+  page: ExamplePage,
+): Promise<string | AsyncGenerator<string>> {
+  const parameters = new Parameters();
+  const source = matching(tenantId, filter, parameters);
+  // The rows that the offset skips are counted, not looked into.
+  const { rows } = await pool.query<ExampleKey>(
+    `select ${KEY} from (
+       select k.*, row_number() over () as place from (
+         select e.dataset_id, e.id, e.valid_from from ${source} order by ${order(page, parameters)}
+         limit ${parameters.add(page.limit)} offset ${parameters.add(page.offset)}
+       ) k
+     ) k join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from) order by k.place`,
+    parameters.values,
+  );
+  return answer('[', batches(rows), (keys) => render(pool, keys, page.select), ']');
+}
+
+/** One example as JSON text, undefined when the tenant has none of this id at that time. */
+export async function findExample(pool: Pool, tenantId: string, filter: ExampleFilter): Promise<string | undefined> {
+  const parameters = new Parameters();
+  const { rows } = await pool.query<ExampleKey>(
+    `select ${KEY} from ${matching(tenantId, filter, parameters)} order by e.created_at, e.dataset_id limit 1`,
+    parameters.values,
+  );
+  return (await render(pool, rows))[0];
+}
+
+/** Number of the tenant's examples that match. @throws FilterError */
+export async function countExamples(pool: Pool, tenantId: string, filter: ExampleFilter): Promise<number> {
+  const parameters = new Parameters();
+  const { rows } = await pool.query<{ count: number }>(
+    `select count(*)::int as count from ${matching(tenantId, filter, parameters)}`,
+    parameters.values,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** The current versions of some examples of a dataset by their ids. */
+export async function readCurrentExamples(
+  pool: Pool,
+  datasetId: string,
+  ids: readonly string[],
+): Promise<Map<string, ExampleRow>> {
+  const { rows } = await pool.query<ExampleRow>(
+    `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified, e.name,
+       e.inputs, e.outputs, e.metadata
+     from examples e where e.dataset_id = $1 and e.id = any($2::uuid[]) and e.valid_to is null`,
+    [datasetId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function matching(tenantId: string, filter: ExampleFilter, parameters: Parameters): string {
+  const conditions = [`e.tenant_id = ${parameters.add(tenantId)}`, `d.tenant_id = e.tenant_id`];
+  if (filter.dataset) conditions.push(`d.id = ${parameters.add(filter.dataset, 'uuid')}`);
+  if (filter.id?.length) conditions.push(`e.id = any(${parameters.add(filter.id, 'uuid[]')})`);
+  conditions.push(current(filter.asOf, parameters));
+  if (filter.metadata) {
+    const metadata = parameters.add(filter.metadata, 'text');
+    conditions.push(`e.metadata is not null and ${METADATA} @> searchable_json(${metadata})`);
+  }
+  for (const words of filter.full_text_contains ?? []) {
+    const pattern = parameters.add(containing(words));
+    conditions.push(`(e.inputs ilike ${pattern} or e.outputs ilike ${pattern})`);
+  }
+  if (filter.splits?.length) conditions.push(inSplits(filter.splits, parameters));
+  if (filter.filter) conditions.push(compileFilter(filter.filter, VOCABULARY, parameters));
+  return `datasets d join examples e on e.dataset_id = d.id where ${all(conditions)}`;
+}
+
+function current(asOf: string | undefined, parameters: Parameters): string {
+  if (!asOf) return 'e.valid_to is null';
+  const time = parameters.add(asOf, 'timestamptz');
+  return `e.valid_from <= ${time} and (e.valid_to is null or e.valid_to > ${time})`;
+}
+
+/** Examples that name no split belong to `base`. */
+function inSplits(splits: readonly string[], parameters: Parameters): string {
+  const named = `coalesce(${METADATA} -> 'dataset_split' ?| ${parameters.add(splits, 'text[]')}, false)`;
+  return splits.includes('base') ? `(${named} or ${METADATA} -> 'dataset_split' is null)` : named;
+}
+
+function order(page: ExamplePage, parameters: Parameters): string {
+  const newestFirst = page.descending === false ? 'asc' : 'desc';
+  switch (page.order) {
+    case 'recent':
+      return `e.valid_from ${newestFirst}, e.id`;
+    case 'recently_created':
+      return `e.created_at ${newestFirst}, e.id`;
+    case 'id':
+      return `e.id ${page.descending ? 'desc' : 'asc'}`;
+    case 'random':
+      return `md5(e.id::text || ${parameters.add(String(page.random_seed ?? Math.random()), 'text')}), e.id`;
+  }
+}
+
+async function render(pool: Pool, keys: readonly ExampleKey[], select?: readonly string[]): Promise<string[]> {
+  if (!keys.length) return [];
+  const shown = select && new Set([...ALWAYS, ...select]);
+  const needs = (member: string) => (!shown || shown.has(member) ? `e.${member}` : `null as ${member}`);
+  const { rows } = await pool.query<ExampleRow>(
+    `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified,
+       e.name, e.inputs, ${needs('outputs')}, ${needs('metadata')}
+     from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) with ordinality as k(dataset_id, id, valid_from, place)
+     join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from)
+     order by k.place`,
+    [keys.map((key) => key.dataset_id), keys.map((key) => key.id), keys.map((key) => key.valid_from)],
+  );
+  return rows.map((row) => {
+    const members = exampleMembers(row);
+    return object(shown ? pick(members, shown) : members);
+  });
+}
+
+/** All members of an example, each as JSON text. */
+export function exampleMembers(row: ExampleRow) {
+  return {
+    outputs: raw(row.outputs),
+    dataset_id: text(row.dataset_id),
+    source_run_id: 'null',
+    metadata: raw(row.metadata),
+    inputs: raw(row.inputs),
+    created_at: text(row.created),
+    id: text(row.id),
+    name: text(row.name),
+    modified_at: text(row.modified),
+    attachment_urls: 'null',
+  };
+}

@@ -1,0 +1,89 @@
+import { idOf, type Recorded } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { FeedbackAdded, FeedbackAwaited } from '../sessions/experiment';
+import { sessionFeedbackStatistics } from './feedback.statistics';
+
+/** Stores one feedback and, when it is the first to bring one, the configuration of its key. Repeating it changes nothing. */
+export async function applyFeedbackAdded(event: Recorded<FeedbackAdded>, tx: PoolClient): Promise<void> {
+  await insertFeedback(tx, event.metadata.tenant, idOf(event.stream), event.data);
+}
+
+/** Stores feedback with its run when that is there by now, and else to wait for it; answers the session of the run. */
+export async function applyFeedbackAwaited(
+  { metadata: { tenant }, data }: Recorded<FeedbackAwaited>,
+  tx: PoolClient,
+): Promise<string | undefined> {
+  const { rows } = await tx.query<{ session_id: string }>(
+    'select session_id from runs where id = $1 and tenant_id = $2',
+    [data.run_id, tenant],
+  );
+  if (rows[0]) await insertFeedback(tx, tenant, rows[0].session_id, data);
+  else
+    await tx.query(
+      'insert into awaited_feedback (tenant_id, run_id, id, data) values ($1, $2, $3, $4) on conflict do nothing',
+      [tenant, data.run_id, data.id, JSON.stringify(data)],
+    );
+  return rows[0]?.session_id;
+}
+
+/** Gives the runs of a session the feedback that waited for them; answers whether there was any. */
+export async function settleFeedback(tx: PoolClient, session: string): Promise<boolean> {
+  const { rows } = await tx.query<{ tenant_id: string; data: string }>(
+    `delete from awaited_feedback a using runs r
+     where r.session_id = $1 and r.id = a.run_id and r.tenant_id = a.tenant_id returning a.tenant_id, a.data`,
+    [session],
+  );
+  for (const { tenant_id, data } of rows) {
+    await insertFeedback(tx, tenant_id, session, JSON.parse(data) as FeedbackAdded['data']);
+  }
+  return rows.length > 0;
+}
+
+async function insertFeedback(
+  tx: PoolClient,
+  tenant: string | undefined,
+  session: string,
+  data: FeedbackAdded['data'],
+): Promise<void> {
+  await tx.query(
+    `insert into feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction,
+       source_type, source_metadata, extra, created_at, modified_at, comparative_experiment_id, score_sent)
+     select $1, s.tenant_id, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::uuid, $15 from sessions s where s.id = $2
+     on conflict (id, tenant_id) do nothing`,
+    [
+      data.id,
+      session,
+      data.run_id,
+      data.key,
+      data.score,
+      data.value,
+      data.comment,
+      data.correction,
+      data.source_type,
+      data.source_metadata,
+      data.extra,
+      data.created_at,
+      data.modified_at,
+      data.comparative_experiment_id ?? null,
+      data.score_sent ?? null,
+    ],
+  );
+  if (data.config === null) return;
+  await tx.query('insert into feedback_configs (tenant_id, key, config) values ($1, $2, $3) on conflict do nothing', [
+    tenant,
+    data.key,
+    data.config,
+  ]);
+}
+
+/** Computes both statistics of a session from its feedback, unless its runs are still to be persisted. */
+export async function refreshFeedbackStats(tx: PoolClient, sessionId: string): Promise<void> {
+  const { rowCount } = await tx.query('select 1 from sessions where id = $1 and persisted for update', [sessionId]);
+  if (!rowCount) return;
+  const { runs, session } = await sessionFeedbackStatistics(tx, sessionId);
+  await tx.query('update sessions set feedback_stats = $2, session_feedback_stats = $3 where id = $1', [
+    sessionId,
+    runs,
+    session,
+  ]);
+}

@@ -1,0 +1,54 @@
+import { PayloadTooLarge } from '@fairlead/schema';
+import { readBatch, readMultipart, readRun, type SentParts, type SentRun } from './live-runs.body';
+
+const only = (runs: readonly SentRun[]): SentParts => ({
+  runs,
+  feedback: [],
+  contents: new Map(),
+  ignored: [],
+});
+
+/** What can be read from the bytes of a body; `argument` is the id in the path, or the content type. */
+const READERS = {
+  run: (body: Buffer, depth: number, id?: string) => only([readRun(body, depth, id)]),
+  batch: (body: Buffer, depth: number) => only(readBatch(body, depth)),
+  multipart: (body: Buffer, depth: number, contentType = '') => readMultipart(body, depth, contentType),
+};
+
+export type BodyKind = keyof typeof READERS;
+
+/** A body to read, as it can be sent to another thread. */
+export interface BodyToRead {
+  readonly kind: BodyKind;
+  readonly body: Uint8Array;
+  readonly argument?: string;
+  /** Runs and feedback that it may hold together. */
+  readonly most: number;
+  /** Levels of nesting in its JSON. */
+  readonly depth: number;
+}
+
+/** Names of members that are not kept, of all runs and feedback of a body together. */
+const MOST_IGNORED = 1000;
+
+/** What a body holds. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
+export function readRunBody({ kind, body, argument, most, depth }: BodyToRead): SentParts {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const { runs, feedback, contents, ignored } = READERS[kind](bytes, depth, argument);
+  const count = runs.length + feedback.length;
+  if (count > most) {
+    throw new PayloadTooLarge(`The request holds ${count} runs and feedback; at most ${most} are taken (RUNS_MAX).`);
+  }
+  let left = MOST_IGNORED;
+  const named = (names: readonly string[]) => {
+    const kept = names.slice(0, left);
+    left -= kept.length;
+    return kept;
+  };
+  return {
+    runs: runs.map((run) => ({ ...run, ignored: named(run.ignored) })),
+    feedback: feedback.map((one) => ({ ...one, ignored: named(one.ignored) })),
+    contents,
+    ignored: named(ignored),
+  };
+}

@@ -1,0 +1,48 @@
+import { idOf, type Recorded } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { DatasetDeleted } from '../datasets/dataset';
+import type { SessionDeleted } from './experiment';
+
+/** Removes a session with its runs and feedback, and takes it out of its dataset's counts. */
+export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {
+  const id = idOf(event.stream);
+  const { rows } = await tx.query<{ dataset: string | null }>(
+    'delete from sessions where id = $1 returning reference_dataset_id as dataset',
+    [id],
+  );
+  await tx.query('delete from feedback where session_id = $1', [id]);
+  await tx.query('delete from feedback_changes where session_id = $1', [id]);
+  await tx.query('delete from run_attachments where session_id = $1', [id]);
+  await tx.query('delete from runs where session_id = $1', [id]);
+  const dataset = rows[0]?.dataset;
+  if (!dataset) return;
+  await tx.query(
+    `update datasets d set session_count = greatest(session_count - 1, 0),
+       last_session_start_time = (select max(start_time) from sessions where reference_dataset_id = d.id)
+     where id = $1`,
+    [dataset],
+  );
+}
+
+/**
+ * Removes a dataset with its examples. Runs of sessions that are still there keep the inputs that they shared with
+ * their examples.
+ */
+export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: PoolClient): Promise<void> {
+  const id = idOf(event.stream);
+  await tx.query(
+    `update runs r set inputs = e.inputs from examples e, sessions s
+     where s.reference_dataset_id = $1 and r.session_id = s.id and r.inputs is null
+       and (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)`,
+    [id],
+  );
+  await tx.query('delete from examples where dataset_id = $1', [id]);
+  await tx.query('delete from datasets where id = $1', [id]);
+}
+
+/** Removes what a workspace had beside its datasets and sessions. */
+export async function applyTenantRemoved({ stream }: Recorded, tx: PoolClient): Promise<void> {
+  for (const table of ['awaited_feedback', 'feedback_configs', 'feedback_changes']) {
+    await tx.query(`delete from ${table} where tenant_id = $1`, [idOf(stream)]);
+  }
+}

@@ -1,0 +1,62 @@
+import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { NotFound } from '@fairlead/schema';
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+import { comparativeExperimentModel, deleteComparison } from '../compare/comparative-experiment';
+import { comparativeExperimentsView } from '../compare/comparative-experiments.view';
+import { PayloadStore } from '../storage/payload.store';
+import { deleteDataset, deleteSession } from './sessions.commands';
+
+const AT_ONCE = 20;
+
+/** Removes the datasets, experiments, runs and uploaded bodies of a workspace that is removed. */
+@Injectable()
+export class ExperimentsRemover {
+  constructor(
+    readonly store: EventStore,
+    readonly pool: Pool,
+    readonly followers: Followers,
+    private readonly payloads: PayloadStore,
+  ) {}
+
+  /** Removes some; answers how many it found. */
+  async remove(tenant: string): Promise<number> {
+    const metadata = { tenant, actor: 'system:experiments' };
+    const comparisons = await this.ids('comparative_experiments', tenant);
+    for (const id of comparisons) {
+      const stream = streamName('comparativeExperiment', id);
+      const { position } = await handle(this.store, comparativeExperimentModel, stream, deleteComparison(), metadata);
+      await this.followers.passed(position, [comparativeExperimentsView.name]);
+    }
+    const datasets = await this.ids('datasets', tenant);
+    for (const id of datasets) await deleteDataset(this, tenant, id, metadata).catch(unlessGone);
+    const sessions = await this.ids('sessions', tenant);
+    for (const id of sessions) await deleteSession(this, tenant, id, metadata).catch(unlessGone);
+    const found = comparisons.length + datasets.length + sessions.length;
+    return found > 0 ? found : this.removePayloads(tenant);
+  }
+
+  /** When the sessions are gone, nothing needs the bodies any more. */
+  private async removePayloads(tenant: string): Promise<number> {
+    const payloads = await this.ids('payloads', tenant);
+    for (const id of payloads) await this.payloads.remove(id, new Date(Date.now() + 60_000));
+    await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
+    return payloads.length;
+  }
+
+  private async ids(
+    table: 'comparative_experiments' | 'datasets' | 'sessions' | 'payloads',
+    tenant: string,
+  ): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(`select id from ${table} where tenant_id = $1 limit $2`, [
+      tenant,
+      AT_ONCE,
+    ]);
+    return rows.map(({ id }) => id);
+  }
+}
+
+/** The read model may be behind what was deleted already. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof NotFound)) throw error;
+}

@@ -1,0 +1,108 @@
+import type { DeploymentCreatedMessage, DeploymentDeletionRequestedMessage } from '@fairlead/contracts';
+import {
+  EventContext,
+  EventStore,
+  handle,
+  holder,
+  idOf,
+  load,
+  type Metadata,
+  once,
+  type Recorded,
+  release,
+} from '@fairlead/eventing';
+import { Controller } from '@nestjs/common';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { Pool } from 'pg';
+import { createSession, deleteSession, experimentModel } from './experiment';
+import { tracingProjectId } from '../ids';
+import { reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
+
+const CREATED = 'experiments.tracing-projects.created';
+const DELETED = 'experiments.tracing-projects.deleted';
+
+/** Gives every deployment a tracing project of its name, and takes it away again when that is asked for. */
+@Controller()
+export class TracingProjectsController {
+  constructor(
+    private readonly store: EventStore,
+    private readonly pool: Pool,
+  ) {}
+
+  /** A name that another session has is left to that session: the deployment then traces into it. */
+  @EventPattern<string>('DeploymentCreated')
+  created(@Payload() { name }: DeploymentCreatedMessage, @Ctx() context: EventContext): Promise<void> {
+    return this.react(CREATED, context, async (tenant, id, metadata) => {
+      // Delivered again: the project has been made, and may have been deleted, with its name, since.
+      if ((await this.store.read(sessionStream(id))).length > 0) return;
+      try {
+        await reserveSessionName(this.store, tenant, name, id, metadata);
+      } catch (error) {
+        if (error instanceof SessionExists) return;
+        throw error;
+      }
+      const project = {
+        name,
+        description: null,
+        start_time: context.event.time,
+        end_time: null,
+        extra: null,
+        reference_dataset_id: null,
+        default_dataset_id: null,
+        trace_tier: 'longlived',
+        deployment_id: idOf(context.event.stream),
+      };
+      await handle(this.store, experimentModel, sessionStream(id), createSession(project), metadata);
+    });
+  }
+
+  @EventPattern<string>('DeploymentDeletionRequested')
+  deleted(@Payload() data: DeploymentDeletionRequestedMessage, @Ctx() context: EventContext): Promise<void> {
+    return this.react(DELETED, context, async (tenant, id, metadata) => {
+      if (!data.delete_tracing_project) return;
+      await this.mustBeCreated(context.event.stream);
+      const stream = await this.projectOf(id, data.name, tenant, context.event);
+      if (stream === undefined) return;
+      const { state } = await load(this.store, experimentModel, stream);
+      await handle(this.store, experimentModel, stream, deleteSession(), metadata);
+      await release(this.store, sessionNameStream(tenant, state.name), stream, metadata);
+    });
+  }
+
+  /**
+   * The stream of the project that a deployment traces into: its own, or the one that an earlier deployment of its name
+   * has left. A session of any other kind that has the name is not a deployment's to delete.
+   */
+  private async projectOf(id: string, name: string, tenant: string, asked: Recorded): Promise<string | undefined> {
+    const own = sessionStream(id);
+    if ((await this.store.read(own)).length > 0) return own;
+    const owner = await holder(this.store, sessionNameStream(tenant, name));
+    const [first] = owner === undefined ? [] : await this.store.read(owner);
+    const isLeft = first?.type === 'SessionCreated' && 'deployment_id' in (first.data as object);
+    // A later deployment of the name may have begun one of its own by now.
+    return isLeft && first.time < asked.time ? owner : undefined;
+  }
+
+  /** The two kinds of event come side by side; a deletion that is ahead is delivered again. */
+  private async mustBeCreated(deployment: string): Promise<void> {
+    const { rowCount } = await this.pool.query('select 1 from inbox where consumer = $1 and subject = $2', [
+      CREATED,
+      deployment,
+    ]);
+    if (!rowCount) throw new Error(`The tracing project of ${deployment} is still to be created.`);
+  }
+
+  /** Runs `work` once per event of a deployment. */
+  private async react(
+    consumer: string,
+    { event, metadata }: EventContext,
+    work: (tenant: string, projectId: string, metadata: Metadata) => Promise<void>,
+  ): Promise<void> {
+    const { tenant, traceparent } = metadata;
+    if (tenant === undefined) return;
+    const cause = { tenant, traceparent, actor: 'system:tracing-projects', causationId: event.id };
+    await once(this.pool, consumer, event.stream, event.version, () =>
+      work(tenant, tracingProjectId(event.stream), cause),
+    );
+  }
+}

@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+import { to } from 'pg-copy-streams';
+import { copiedFields } from './copy-rows';
+import { PayloadDraft } from './payload.draft';
+import { BLOCK_BYTES } from '../upload/upload.blocks';
+
+/** Chunks that one query reads, 1 MB: it is in memory until the reader has taken it. */
+const CHUNKS_AT_ONCE = 128;
+
+/** Uploaded bodies and what is attached to runs, by tenant and SHA-256 (hex) of their content. */
+@Injectable()
+export class PayloadStore {
+  constructor(private readonly pool: Pool) {}
+
+  /** Begins a payload; nothing of it is seen by others before it is kept. */
+  begin(): PayloadDraft {
+    return new PayloadDraft(this.pool);
+  }
+
+  /** Keeps bytes that are in memory. @throws PayloadGone */
+  async keep(tenant: string, sha256: string, content: Uint8Array): Promise<void> {
+    const draft = this.begin();
+    try {
+      for (let at = 0; at < content.length; at += BLOCK_BYTES) {
+        const block = content.subarray(at, at + BLOCK_BYTES);
+        await draft.write(Buffer.from(block.buffer, block.byteOffset, block.byteLength));
+      }
+      await draft.keep(tenant, sha256, content.length);
+    } finally {
+      await draft.discard();
+    }
+  }
+
+  /** Notes that sessions need payloads: these stay until the last session is deleted that needs them. */
+  async need(tenant: string, needed: readonly { readonly sha256: string; readonly session: string }[]): Promise<void> {
+    await this.pool.query(
+      `insert into payload_sessions (tenant_id, sha256, session_id)
+       select $1, sha256, session from unnest($2::text[], $3::uuid[]) as needed (sha256, session) on conflict do nothing`,
+      [tenant, needed.map(({ sha256 }) => sha256), needed.map(({ session }) => session)],
+    );
+  }
+
+  /** The sessions that need a payload. */
+  async sessionsOf(tenant: string, sha256: string): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'select session_id as id from payload_sessions where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** The payload in pieces, or undefined when there is none. Between the pieces no connection is held. */
+  async read(tenant: string, sha256: string): Promise<AsyncIterable<Buffer> | undefined> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'select id from payloads where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
+    return rows[0] && this.pieces(rows[0].id);
+  }
+
+  private async *pieces(id: string): AsyncIterable<Buffer> {
+    for (let first = 0; ; first += CHUNKS_AT_ONCE) {
+      const parts = await this.piece(id, first);
+      if (parts.length === 0) return;
+      yield* parts;
+    }
+  }
+
+  /** The bytes of the chunks from `first` on, as many as are read at once. */
+  private async piece(id: string, first: number): Promise<Buffer[]> {
+    const client = await this.pool.connect();
+    let whole = false;
+    try {
+      const query = `copy (select data from payload_chunks where payload_id = '${id}' and number >= ${first}
+        and number < ${first + CHUNKS_AT_ONCE} order by number) to stdout (format binary)`;
+      const parts: Buffer[] = [];
+      for await (const part of copiedFields(client.query(to(query)))) parts.push(part);
+      whole = true;
+      return parts;
+    } finally {
+      client.release(!whole);
+    }
+  }
+
+  /** Payloads kept before `time` that no session in the read model refers to. */
+  async unreferenced(time: Date): Promise<{ id: string; tenant: string; sha256: string }[]> {
+    const { rows } = await this.pool.query<{ id: string; tenant: string; sha256: string }>(
+      `select id, tenant_id as tenant, sha256 from payloads p where created_at < $1 and not exists (
+         select from sessions s where s.tenant_id = p.tenant_id and s.payload_sha256 = p.sha256)
+       and not exists (
+         select from payload_sessions n join sessions s on s.id = n.session_id
+         where n.tenant_id = p.tenant_id and n.sha256 = p.sha256)`,
+      [time],
+    );
+    return rows;
+  }
+
+  /** Deletes a payload unless it has been kept again since `time`. */
+  async remove(id: string, time: Date): Promise<void> {
+    await this.pool.query(
+      `with gone as (delete from payloads where id = $1 and created_at < $2 returning id, tenant_id, sha256),
+       unneeded as (delete from payload_sessions n using gone g where (n.tenant_id, n.sha256) = (g.tenant_id, g.sha256))
+       delete from payload_chunks where payload_id in (select id from gone)`,
+      [id, time],
+    );
+  }
+
+  /** Deletes what was written until `time` of payloads that came slowly, were never kept and go on no more. */
+  async removeDrafts(time: Date): Promise<void> {
+    await this.pool.query(
+      `with gone as (delete from payload_drafts where touched_at < $1 returning id)
+       delete from payload_chunks where payload_id in (select id from gone)`,
+      [time],
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import { EventStore, load } from '@fairlead/eventing';
+import { Injectable, Logger } from '@nestjs/common';
+import { experimentModel } from '../sessions/experiment';
+import { experimentId } from '../ids';
+import { PayloadStore } from './payload.store';
+import { sessionStream } from '../sessions/session-names';
+
+const HOUR = 60 * 60 * 1000;
+
+/**
+ * Deletes payloads that no session refers to an hour after they were written, and what came of those that were never
+ * kept: at start and every hour.
+ */
+@Injectable()
+export class PayloadSweeper {
+  private readonly logger = new Logger('PayloadSweeper');
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly payloads: PayloadStore,
+  ) {}
+
+  start(): void {
+    const run = () => {
+      this.sweeping = this.sweep(new Date(Date.now() - HOUR)).catch((error: unknown) =>
+        this.logger.error(`Unused bodies could not be removed: ${String(error)}`),
+      );
+    };
+    run();
+    this.timer = setInterval(run, HOUR).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.sweeping;
+  }
+
+  /** Deletes the unreferenced payloads that were kept before `time`; answers how many. */
+  async sweep(time: Date): Promise<number> {
+    await this.payloads.removeDrafts(time);
+    let removed = 0;
+    for (const { id, tenant, sha256 } of await this.payloads.unreferenced(time)) {
+      if ((await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) continue;
+      await this.payloads.remove(id, time);
+      removed++;
+    }
+    return removed;
+  }
+
+  /** Whether a session whose runs have it attached is there, as the log says. */
+  private async isNeeded(tenant: string, sha256: string): Promise<boolean> {
+    for (const session of await this.payloads.sessionsOf(tenant, sha256)) {
+      if ((await load(this.store, experimentModel, sessionStream(session))).state.exists) return true;
+    }
+    return false;
+  }
+
+  /** The log decides, not the read model: that may be behind. */
+  private async isReferenced(tenant: string, sha256: string): Promise<boolean> {
+    for (let generation = 0; ; generation++) {
+      const { state } = await load(
+        this.store,
+        experimentModel,
+        sessionStream(experimentId(tenant, sha256, generation)),
+      );
+      if (!state.deleted) return state.exists;
+    }
+  }
+}

@@ -1,0 +1,292 @@
+import { hash } from 'node:crypto';
+import { copyAtOnce } from '@fairlead/postgres';
+import type { PoolClient } from 'pg';
+import { CopyRows, encodedFields } from './copy-rows';
+import { exampleId, numberedIds, uuidBytes } from '../ids';
+import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
+
+/** What all rows of an upload have in common. */
+export interface UploadFacts {
+  readonly experiment: string;
+  readonly tenant: string;
+  readonly dataset: string;
+  readonly name: string;
+  /** What the ids of runs and feedback are derived from. */
+  readonly idSeed: string;
+  /** When the upload was recorded, ISO 8601. */
+  readonly time: string;
+}
+
+/** Rows that have been read, the number of the first one among all, and their feedback. */
+export interface PreparedRows {
+  readonly rows: readonly StoredRow[];
+  readonly first: number;
+  readonly feedback: CopyRows;
+}
+
+/** A version of an example that runs refer to. */
+interface Version {
+  readonly id: Buffer;
+  /** Since when it is valid, microseconds since 1970. */
+  readonly from: number;
+  /** The inputs, or the MD5 (hex) of those that are stored. */
+  readonly inputs: Buffer | string;
+}
+
+interface Current {
+  readonly id: string;
+  readonly mine: boolean;
+  readonly from: string;
+  /** When the example came to be, its first version. */
+  readonly created: string;
+  readonly inputs: string;
+  readonly outputs: string | null;
+}
+
+const EXAMPLES = 'examples (id, dataset_id, tenant_id, valid_from, created_at, name, inputs, outputs)';
+const RUNS = `runs (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time, end_time,
+  status, error, inputs, outputs, extra, row_number)`;
+const FEEDBACK = `feedback (id, tenant_id, session_id, run_id, key, score, value, comment, correction, source_type,
+  source_metadata, extra, created_at, modified_at, score_sent)`;
+type Ids = [Buffer, Buffer, Buffer];
+
+/** Configurations kept of one upload. */
+const MOST_CONFIGS = 1000;
+const CHAIN = Buffer.from('chain');
+const SUCCESS = Buffer.from('success');
+const ERROR = Buffer.from('error');
+
+/**
+ * Stores the rows of one upload as examples, runs and feedback, batch by batch, on two connections side by side.
+ * Repeating it on the same examples gives the same rows.
+ */
+export class RunWriter {
+  private readonly runId: (number: number) => Buffer;
+  private readonly feedbackId: (number: number) => Buffer;
+  /** Fields that follow one another in every row of a table. */
+  private readonly owners: { readonly run: Buffer; readonly feedback: Buffer; readonly example: Buffer };
+  private readonly time: number;
+  private readonly name: Buffer;
+  /** Memory that has been stored and can be filled again. */
+  private readonly spare: CopyRows[] = [];
+  private readonly configs = new Map<string, string>();
+  private storing: Promise<void> = Promise.resolve();
+  private runs = 0;
+  private scores = 0;
+
+  constructor(
+    /** Where examples go. */
+    private readonly examplesClient: PoolClient,
+    /** Where runs and feedback go, beside that. */
+    private readonly runsClient: PoolClient,
+    private readonly facts: UploadFacts,
+  ) {
+    this.runId = numberedIds(facts.idSeed, 'run');
+    this.feedbackId = numberedIds(facts.idSeed, 'feedback');
+    const [tenant, session, dataset] = [facts.tenant, facts.experiment, facts.dataset].map(uuidBytes) as Ids;
+    this.owners = {
+      run: encodedFields(tenant, session, dataset),
+      feedback: encodedFields(tenant, session),
+      example: encodedFields(dataset, tenant),
+    };
+    this.name = Buffer.from(facts.name);
+    this.time = Date.parse(facts.time) * 1000;
+  }
+
+  /** Reads the next rows of `results`, so that they can be stored when those before them are. */
+  prepare(slices: readonly Buffer[]): PreparedRows {
+    const rows = slices.map(readRow);
+    const feedback = this.empty();
+    const first = this.runs;
+    for (const row of rows) {
+      const id = this.runId(this.runs++);
+      for (const score of row.scores) this.feedback(feedback, score, id);
+    }
+    return { rows, first, feedback };
+  }
+
+  /** Stores prepared rows; returns when their examples are, while runs and feedback may still be on their way. */
+  async store({ rows, first, feedback }: PreparedRows): Promise<void> {
+    const current = await this.currentVersions(rows);
+    const examples = this.empty();
+    const runs = this.empty();
+    const changed: string[] = [];
+    const versions = new Map<string, Version>();
+    const written = new Map<string, Version>();
+    rows.forEach((row, index) => {
+      let version = versions.get(row.id);
+      if (!version) {
+        version = this.version(row, current.get(row.id), examples, changed, written);
+        versions.set(row.id, version);
+      }
+      this.run(runs, row, first + index, version);
+    });
+    await this.storing;
+    this.storing = this.copy(this.runsClient, [RUNS, runs], [FEEDBACK, feedback]);
+    // Thrown by the next call, or by finish.
+    this.storing.catch(() => undefined);
+    await this.storeExamples(examples, changed);
+  }
+
+  /** Stores feedback about the whole experiment. */
+  async storeSummary(slices: readonly Buffer[]): Promise<void> {
+    const feedback = this.empty();
+    for (const slice of slices) this.feedback(feedback, readScore(slice), null);
+    await this.storing;
+    await this.copy(this.runsClient, [FEEDBACK, feedback]);
+  }
+
+  /** Ends the upload: the newest configuration of each feedback key becomes the tenant's. */
+  async finish(): Promise<void> {
+    await this.storing;
+    await this.runsClient.query(
+      `insert into feedback_configs (tenant_id, key, config)
+         select $1, key, config from unnest($2::text[], $3::text[]) as given (key, config) order by key
+       on conflict (tenant_id, key) do update set config = excluded.config`,
+      [this.facts.tenant, [...this.configs.keys()], [...this.configs.values()]],
+    );
+  }
+
+  /**
+   * The example of each row as it stands: the dataset's own, else one of another dataset, which keeps the row's id for
+   * itself.
+   */
+  private async currentVersions(rows: readonly StoredRow[]): Promise<Map<string, Current>> {
+    const found = await this.lookUp([...new Set(rows.map((row) => row.id))]);
+    const foreign = [...found.values()].filter((example) => !example.mine).map(({ id }) => id);
+    if (foreign.length === 0) return found;
+    const renamed = await this.lookUp(foreign.map((id) => exampleId(this.facts.dataset, id)));
+    for (const id of foreign) {
+      const own = renamed.get(exampleId(this.facts.dataset, id));
+      if (own) found.set(id, own);
+    }
+    return found;
+  }
+
+  private async lookUp(ids: readonly string[]): Promise<Map<string, Current>> {
+    const { rows } = await this.examplesClient.query<Current>({
+      name: 'current examples',
+      text: `select id, dataset_id = $3 as mine, (extract(epoch from valid_from) * 1000000)::bigint as from,
+               (extract(epoch from created_at) * 1000000)::bigint as created,
+               replace(inputs_md5::text, '-', '') as inputs, replace(outputs_md5::text, '-', '') as outputs
+             from examples where id = any($1::uuid[]) and tenant_id = $2 and valid_to is null
+             order by dataset_id = $3`,
+      values: [ids, this.facts.tenant, this.facts.dataset],
+    });
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /**
+   * The version of its example that a row refers to; written when it is new or changed. The id that one row's example
+   * gets, because its own is in use elsewhere, may be that of another row of the batch: then both have one example.
+   */
+  private version(
+    row: StoredRow,
+    current: Current | undefined,
+    examples: CopyRows,
+    changed: string[],
+    written: Map<string, Version>,
+  ): Version {
+    const own = current?.mine ? current : undefined;
+    const id = own?.id ?? (current ? exampleId(this.facts.dataset, row.id) : row.id);
+    if (own) {
+      const from = Number(own.from);
+      if (unchanged(own, row)) return { id: uuidBytes(id), from, inputs: row.inputs };
+      if (from >= this.time) return { id: uuidBytes(id), from, inputs: own.inputs };
+    }
+    const earlier = written.get(id);
+    if (earlier) return earlier;
+    if (own) changed.push(id);
+    const version = { id: uuidBytes(id), from: this.time, inputs: row.inputs };
+    written.set(id, version);
+    examples
+      .row(8)
+      .field(version.id)
+      .encoded(this.owners.example)
+      .time(this.time)
+      .time(own ? Number(own.created) : this.time)
+      .field(row.name ?? Buffer.from(row.id))
+      .field(row.inputs)
+      .field(row.expectedOutputs);
+    return version;
+  }
+
+  private run(runs: CopyRows, row: StoredRow, number: number, example: Version): void {
+    runs
+      .row(16)
+      .field(this.runId(number))
+      .encoded(this.owners.run)
+      .field(example.id)
+      .time(example.from)
+      .field(row.name ?? this.name)
+      .field(CHAIN)
+      .time(row.start)
+      .time(row.end)
+      .field(row.failed ? ERROR : SUCCESS)
+      .field(row.error)
+      .field(sameInputs(row, example) ? null : row.inputs)
+      .field(row.actualOutputs)
+      .field(row.extra)
+      .integer(number);
+  }
+
+  private feedback(feedback: CopyRows, score: StoredScore, run: Buffer | null): void {
+    if (score.config) this.configure(score.key.toString(), score.config);
+    feedback
+      .row(15)
+      .field(this.feedbackId(this.scores++))
+      .encoded(this.owners.feedback)
+      .field(run)
+      .field(score.key)
+      .double(score.score)
+      .field(score.value)
+      .field(score.comment)
+      .field(score.correction)
+      .field(score.sourceType)
+      .field(score.sourceMetadata)
+      .field(score.extra)
+      .time(score.createdAt ?? this.time)
+      .time(score.modifiedAt ?? this.time)
+      .field(score.scoreSent);
+  }
+
+  private configure(key: string, config: Buffer): void {
+    if (this.configs.size < MOST_CONFIGS || this.configs.has(key)) this.configs.set(key, config.toString());
+  }
+
+  private async storeExamples(examples: CopyRows, changed: readonly string[]): Promise<void> {
+    if (changed.length > 0) {
+      await this.examplesClient.query(
+        `update examples set valid_to = $3 where dataset_id = $1 and id = any($2::uuid[]) and valid_to is null`,
+        [this.facts.dataset, changed, this.facts.time],
+      );
+    }
+    await this.copy(this.examplesClient, [EXAMPLES, examples]);
+  }
+
+  private empty(): CopyRows {
+    return this.spare.pop()?.clear() ?? new CopyRows();
+  }
+
+  private async copy(client: PoolClient, ...tables: (readonly [string, CopyRows])[]): Promise<void> {
+    const queries = tables
+      .filter(([, { rows }]) => rows > 0)
+      .map(([target, rows]) => ({ statement: `copy ${target} from stdin (format binary)`, bytes: rows.finish() }));
+    if (queries.length > 0) await copyAtOnce(client, queries);
+    this.spare.push(...tables.map(([, rows]) => rows));
+  }
+}
+
+function sameInputs(row: StoredRow, { inputs }: Version): boolean {
+  return typeof inputs === 'string' ? inputs === md5(row.inputs) : inputs.equals(row.inputs);
+}
+
+/** Expected outputs that an upload leaves out say nothing about the example's. */
+function unchanged(current: Current, row: StoredRow): boolean {
+  if (current.inputs !== md5(row.inputs)) return false;
+  return row.expectedOutputs === null || current.outputs === md5(row.expectedOutputs);
+}
+
+function md5(bytes: Buffer): string {
+  return hash('md5', bytes, 'hex');
+}

@@ -1,0 +1,74 @@
+import { idOf, type Recorded } from '@fairlead/eventing';
+import type { DatasetHoldings, ExperimentUploaded } from '../sessions/experiment';
+import { number, object, raw, text, time } from '../platform-json';
+
+/** Members that are filled in when the runs have been stored, or that uploads say nothing of. */
+const UNKNOWN = {
+  run_count: 'null',
+  latency_p50: 'null',
+  latency_p99: 'null',
+  first_token_p50: 'null',
+  first_token_p99: 'null',
+  total_tokens: 'null',
+  prompt_tokens: 'null',
+  completion_tokens: 'null',
+  total_cost: 'null',
+  prompt_cost: 'null',
+  completion_cost: 'null',
+  last_run_start_time: 'null',
+  last_run_start_time_live: 'null',
+  feedback_stats: 'null',
+  session_feedback_stats: 'null',
+  run_facets: 'null',
+  error_rate: 'null',
+  streaming_rate: 'null',
+};
+
+/** Of a new dataset. */
+const NOTHING: DatasetHoldings = { example_count: 0, session_count: 0, last_session_start_time: null };
+
+/** The answer to an upload as JSON text. It depends on the event alone, so it can be given again. */
+export function uploadAnswer(event: Recorded<ExperimentUploaded>): string {
+  return object({ dataset: datasetJson(event), experiment: experimentJson(event) });
+}
+
+function datasetJson({ data: { dataset }, metadata }: Recorded<ExperimentUploaded>): string {
+  const { held = NOTHING } = dataset;
+  return object({
+    name: text(dataset.name),
+    description: text(dataset.description),
+    created_at: time(dataset.created_at),
+    data_type: text(dataset.data_type),
+    inputs_schema_definition: 'null',
+    outputs_schema_definition: 'null',
+    externally_managed: 'true',
+    id: text(dataset.id),
+    tenant_id: text(metadata.tenant),
+    example_count: number(held.example_count),
+    session_count: number(held.session_count),
+    modified_at: time(dataset.modified_at),
+    last_session_start_time: time(held.last_session_start_time),
+  });
+}
+
+function experimentJson({ data, metadata, stream }: Recorded<ExperimentUploaded>): string {
+  return object({
+    start_time: time(data.start_time),
+    end_time: time(data.end_time),
+    extra: raw(extraOf(data.metadata)),
+    name: text(data.name),
+    description: text(data.description),
+    default_dataset_id: 'null',
+    reference_dataset_id: text(data.dataset.id),
+    trace_tier: '"longlived"',
+    id: text(idOf(stream)),
+    tenant_id: text(metadata.tenant),
+    ...UNKNOWN,
+    test_run_number: String(data.test_run_number),
+  });
+}
+
+/** The member `extra` of an experiment whose `experiment_metadata` is this JSON text. */
+export function extraOf(metadata: string | null): string | null {
+  return metadata === null ? null : `{"metadata":${metadata}}`;
+}

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Access, Area, Describe, Idempotency, metadataOf, requireJson } from '@fairlead/api';
+import { holdsBody } from '@fairlead/edge';
+import { RequestTimeout } from '@fairlead/schema';
+import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ExperimentLimits, LimitExceeded } from '../limits';
+import { uploaded } from '../sessions/sessions.answers.schema';
+import { uploadAnswer } from './upload-answer';
+import { uploadSchema } from './upload-schema';
+import { BLOCK_BYTES, paced, RING_BLOCKS } from './upload.blocks';
+import { decompressed } from './upload.decompress';
+import { Gate } from './upload.gate';
+import { UploadReceiver } from './upload.receiver';
+import { Uploads } from './upload.service';
+import { UploadThread } from './upload.thread';
+
+/** How long an upload waits for its turn. */
+const PATIENCE_MS = 3000;
+/** What an upload holds besides the row that is looked at. */
+const RING_BYTES = RING_BLOCKS * BLOCK_BYTES;
+/** How much of a body that is no JSON is looked at. */
+const SHOWN_BYTES = 1024;
+/** How long the rest of a refused body is read before it is answered. */
+const DRAIN_MS = 10_000;
+
+@Area('Experiments')
+@Controller('api/v1/datasets')
+export class UploadController {
+  private readonly gate: Gate;
+
+  constructor(
+    private readonly receiver: UploadReceiver,
+    private readonly uploads: Uploads,
+    private readonly idempotency: Idempotency,
+    private readonly limits: ExperimentLimits,
+    private readonly thread: UploadThread,
+  ) {
+    this.gate = new Gate(limits.maxUploads, PATIENCE_MS);
+  }
+
+  /** Takes in an experiment that was run elsewhere; the body is read as it comes. */
+  @Post('upload-experiment')
+  @HttpCode(200)
+  @Header('content-type', 'application/json; charset=utf-8')
+  @Access('write', { stream: true, load: 'upload' })
+  @Describe({
+    summary: 'Upload an experiment',
+    description:
+      'Its rows, runs and feedback become a dataset that is managed elsewhere and an experiment. The body is read as it comes; everything is checked before anything is written. The same body again within 24 hours gets the first answer.',
+    body: uploadSchema,
+    answers: { 200: uploaded, 409: 'The name or the id is taken.' },
+    takes: ['Content-Encoding', 'Idempotency-Key', 'x-reason'],
+  })
+  upload(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    return this.gate.run(request.actor.tenantId, async () => {
+      try {
+        return await this.receive(request, reply);
+      } catch (error) {
+        // Many clients look for an answer only when they have sent everything.
+        if (!(error instanceof RequestTimeout)) await this.drain(request);
+        throw error;
+      }
+    });
+  }
+
+  private async receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    const { maxBytes, maxRowBytes, idleMs } = this.limits;
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
+    const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+    const body = decompressed(paced(chunks, idleMs), request.headers['content-encoding'], this.limits, () =>
+      this.thread.zstd(),
+    );
+    const received = await this.receiver.receive(meant(request, booked(request, body, RING_BYTES + maxRowBytes)));
+    try {
+      return await this.idempotency.run(request, reply, () => this.record(request, reply, received), received.sha256);
+    } finally {
+      await received.draft.discard();
+    }
+  }
+
+  private async record(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    received: Parameters<Uploads['record']>[0],
+  ): Promise<string> {
+    // The body identifies the command better than an Idempotency-Key does.
+    const metadata = { ...metadataOf(request), causationId: undefined };
+    const { event, replayed } = await this.uploads.record(received, request.actor.tenantId, metadata);
+    if (replayed) void reply.header('idempotent-replayed', 'true');
+    return uploadAnswer(event);
+  }
+
+  private async drain({ raw }: FastifyRequest): Promise<void> {
+    if (raw.complete || raw.destroyed || holdsBody(raw)) return;
+    const ended = new Promise((resolve) => raw.once('end', resolve).once('close', resolve));
+    raw.on('data', () => undefined);
+    await Promise.race([ended, delay(DRAIN_MS, undefined, { ref: false })]);
+  }
+}
+
+/** The same bytes, of which up to `most` are in memory at a time. @throws Unavailable when there is no memory */
+async function* booked(request: FastifyRequest, body: AsyncIterable<Buffer>, most: number): AsyncIterable<Buffer> {
+  let left = most;
+  for await (const part of body) {
+    const more = Math.min(left, part.length);
+    if (more > 0) await request.visit.held?.hold(more);
+    left -= more;
+    yield part;
+  }
+}
+
+/** The same bytes, unless their content type says that they are no JSON. @throws Unprocessable */
+async function* meant(request: FastifyRequest, body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  for await (const part of body) {
+    requireJson(request, part.subarray(0, SHOWN_BYTES));
+    yield part;
+  }
+}

@@ -1,0 +1,30 @@
+import { FairShare } from '@fairlead/edge';
+import { Unavailable } from '@fairlead/schema';
+
+/** Seconds after which a client that was turned away may come again. */
+const RETRY_AFTER = 2;
+
+/** Lets a number of things through at a time, of each workspace its fair share. */
+export class Gate {
+  private readonly places: FairShare;
+
+  constructor(
+    most: number,
+    /** How long the next one waits for a place, milliseconds. */
+    private readonly patience: number,
+  ) {
+    this.places = new FairShare(most);
+  }
+
+  /** Runs `work` when there is a place for the workspace. @throws Unavailable when none came free in time */
+  async run<T>(workspace: string, work: () => Promise<T>): Promise<T> {
+    if (!(await this.places.takeSoon(workspace, 1, this.patience))) {
+      throw new Unavailable(RETRY_AFTER, 'Too many uploads at a time, try again later.');
+    }
+    try {
+      return await work();
+    } finally {
+      this.places.give(workspace);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import {
+  type EventStore,
+  handle,
+  holder,
+  idOf,
+  load,
+  type Metadata,
+  NameTaken,
+  nameStream,
+  reserve,
+  streamName,
+} from '@fairlead/eventing';
+import { v4 as randomId } from 'uuid';
+import {
+  addExperiment,
+  checkTarget,
+  DatasetMismatch,
+  datasetModel,
+  type DatasetState,
+  type Target,
+} from '../datasets/dataset';
+import { newDatasetId } from '../ids';
+import type { Header } from './upload-schema';
+
+/** A dataset by its id. */
+export interface Dataset {
+  readonly id: string;
+  readonly state: DatasetState;
+}
+
+/** A dataset that an experiment has been put into. */
+export interface Joined extends Dataset {
+  /** True when the dataset was made for it. */
+  readonly isNew: boolean;
+}
+
+/** The stream of a dataset. */
+export function datasetStream(id: string): string {
+  return streamName('dataset', id);
+}
+
+function datasetNameStream(tenant: string, name: string): string {
+  return nameStream('datasetName', tenant, name);
+}
+
+/**
+ * The dataset that an upload means: by its id, by its name, or a new one whose missing id or name is made up.
+ * Writes nothing.
+ * @throws DatasetIdTaken, DatasetMismatch, NotExternallyManaged
+ */
+export async function findTarget(
+  store: EventStore,
+  tenant: string,
+  header: Header,
+  experiment: string,
+): Promise<Target> {
+  const { dataset_id: givenId, dataset_name: givenName } = header;
+  const namesake = givenName === undefined ? undefined : await liveHolder(store, tenant, givenName);
+  let id = givenId ?? namesake?.id ?? newDatasetId(experiment);
+  let state = namesake?.state ?? datasetModel.initial;
+  if (id !== namesake?.id) {
+    const found = await load(store, datasetModel, datasetStream(id));
+    // The id that would be made up can be computed, so that somebody else may have used it.
+    const taken = givenId === undefined && found.version > 0 && !found.state.numbers.has(experiment);
+    if (taken) id = randomId();
+    else state = found.state;
+  }
+  const name = givenName ?? (state.exists ? state.name : `External dataset ${id}`);
+  const description = header.dataset_description ?? null;
+  const target = { id, tenant, name, description, named: givenName !== undefined };
+  checkTarget(state, target);
+  if (namesake !== undefined && namesake.id !== id) throw hasOtherId(namesake.id);
+  return target;
+}
+
+/**
+ * Puts the experiment into its dataset, reserving the name and creating the dataset when it is new; repeating it
+ * changes nothing. Answers the dataset's id, which is another one when the same name has just been taken by an upload
+ * beside this one.
+ * @throws as findTarget
+ */
+export async function joinDataset(
+  store: EventStore,
+  target: Target,
+  idGiven: boolean,
+  experiment: string,
+  metadata: Metadata,
+): Promise<Joined> {
+  const stream = datasetStream(target.id);
+  const { state } = await load(store, datasetModel, stream);
+  checkTarget(state, target);
+  if (!state.exists) {
+    const owner = await reserveName(store, target, metadata);
+    if (owner !== target.id) {
+      if (idGiven) throw hasOtherId(owner);
+      return joinDataset(store, { ...target, id: owner }, true, experiment, metadata);
+    }
+  }
+  const joined = await handle(store, datasetModel, stream, addExperiment(experiment, target), metadata);
+  return { id: target.id, state: joined.state, isNew: !state.exists };
+}
+
+function hasOtherId(id: string): DatasetMismatch {
+  return new DatasetMismatch(`the dataset of this name has the id ${id}`);
+}
+
+/** Reserves the target's name; answers the id of the dataset that has it now. */
+async function reserveName(store: EventStore, target: Target, metadata: Metadata): Promise<string> {
+  const name = datasetNameStream(target.tenant, target.name);
+  try {
+    await reserve(store, name, datasetStream(target.id), metadata, (owner) => isGone(store, owner));
+    return target.id;
+  } catch (error) {
+    if (!(error instanceof NameTaken)) throw error;
+    return idOf(error.owner);
+  }
+}
+
+async function liveHolder(store: EventStore, tenant: string, name: string): Promise<Dataset | undefined> {
+  const owner = await holder(store, datasetNameStream(tenant, name));
+  if (owner === undefined) return undefined;
+  const { state, version } = await load(store, datasetModel, owner);
+  return version > 0 && !state.exists ? undefined : { id: idOf(owner), state };
+}
+
+/** True for a dataset that was deleted, and whose name may therefore be used again. */
+async function isGone(store: EventStore, stream: string): Promise<boolean> {
+  const { state, version } = await load(store, datasetModel, stream);
+  return version > 0 && !state.exists;
+}

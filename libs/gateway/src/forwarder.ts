@@ -1,0 +1,204 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import replyFrom from '@fastify/reply-from';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Agent, type Dispatcher } from 'undici';
+import { sendProblem } from '@fairlead/api';
+import { bringsBody } from '@fairlead/edge';
+import { HttpProblem } from '@fairlead/schema';
+import { forwardingProblem, mayRepeat } from './forwarding.errors';
+import { IDENTITY_HEADER, issueIdentity } from '@fairlead/edge';
+import type { SigningKeys } from '@fairlead/edge';
+import { Replicas } from './replicas';
+import type { Route } from '@fairlead/api';
+import type { Visit } from '@fairlead/edge';
+
+/** Another process, or several of them, that run a service. */
+export interface Remote {
+  /** For whom the identity of a request is signed. */
+  readonly service: string;
+  readonly urls: readonly string[];
+  readonly keys: SigningKeys;
+}
+
+/** What the answer to one request needs, carried through the library in its headers. */
+const TRIP = Symbol('trip');
+
+interface Trip {
+  readonly target: string;
+  readonly request: FastifyRequest;
+  readonly raw: IncomingMessage;
+  readonly gone: AbortSignal;
+  readonly patience: number;
+  readonly complete: Visit['complete'];
+}
+
+/** What the library asks to be sent, of which the address is not used. */
+interface Sent {
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: IncomingHttpHeaders & { [TRIP]?: Trip };
+}
+
+const CONNECT_MS = 2000;
+/** Longer than the longest statement that a service waits for before it answers 504 itself. */
+const ANSWER_MS = 130_000;
+const LONGEST_WAIT_S = 300;
+/** Less than the time after which a service that stops closes connections on which nothing comes. */
+const KEEP_ALIVE_MS = 4000;
+
+/** Between this client and this server only, or for the gateway alone. */
+const OWN_HEADERS = new Set([
+  ...['connection', 'expect', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
+  ...['host', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+  ...['authorization', 'x-api-key', 'x-tenant-id', IDENTITY_HEADER],
+  ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id'],
+]);
+
+/**
+ * Streams requests to the processes of a service and their answers back. A request that reached nobody is sent to
+ * another process, and so is one that only reads when its process ends before it answers.
+ */
+export class Forwarder {
+  private readonly replicas: Replicas;
+  private readonly agent = new Agent({
+    connect: { timeout: CONNECT_MS },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+  });
+
+  constructor(private readonly remote: Remote) {
+    this.replicas = new Replicas(remote.urls);
+  }
+
+  /** Answers these routes of an instance, from when it is ready. */
+  register(instance: FastifyInstance, routes: readonly Route[]): void {
+    void instance.register(async (scope) => {
+      const undici = {
+        request: (sent: Sent, done: (error: Error | null, answer?: Dispatcher.ResponseData) => void) => {
+          this.send(sent).then((answer) => done(null, answer), done);
+        },
+      };
+      await scope.register(replyFrom, { undici: undici as unknown as Agent, disableRequestLogging: true });
+      for (const { method, path, ...access } of routes) {
+        const config = { ...access, forward: true };
+        scope.route({ method, url: path, config, handler: (request, reply) => this.forward(request, reply) });
+      }
+      scope.addHook('onClose', () => this.agent.destroy());
+    });
+  }
+
+  private async forward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const gone = untilGone(reply);
+    const { complete } = request.visit;
+    const trip = {
+      ...{ target: request.originalUrl, request, raw: request.raw },
+      ...{ gone, patience: patience(request), complete },
+    };
+    return reply.from('/', {
+      getUpstream: () => 'http://service',
+      rewriteRequestHeaders: (_, headers) => ({ ...headersFor(request, headers), [TRIP]: trip }),
+      rewriteHeaders: (headers) => headersBack(headers),
+      // Whether a request can be sent again is decided where it is sent.
+      retryDelay: () => null,
+      onError: (_, { error }) => this.fail(request, reply, (error.cause as Error | undefined) ?? error),
+    });
+  }
+
+  /** The answer of the first process that gives one. */
+  private async send({ method, headers: { [TRIP]: trip, ...headers } }: Sent): Promise<Dispatcher.ResponseData> {
+    const { target: path, request, raw, gone: signal, patience, complete } = trip!;
+    const { service, keys } = this.remote;
+    let failure: unknown;
+    // Once more than there are addresses: one address may stand for several processes.
+    const order = this.replicas.order();
+    for (const url of [...order, ...order.slice(0, 1)]) {
+      const streamed = () => (bringsBody(raw) ? Readable.from(chunksOf(raw, complete), { objectMode: false }) : null);
+      const body = request.readBody ?? streamed();
+      try {
+        // One for each attempt: a process takes an identity once.
+        headers[IDENTITY_HEADER] = await issueIdentity(keys, service, request);
+        const limits = { headersTimeout: patience, bodyTimeout: patience };
+        const answer = await this.agent.request({ origin: url, path, method, headers, body, signal, ...limits });
+        this.replicas.answered(url);
+        // Nobody else listens until the answer is sent on; when the client goes before that, the error would end the process.
+        answer.body.on('error', () => undefined);
+        // An answer may come before the request is complete: what is left of it is of no use then.
+        if (body instanceof Readable) body.once('close', () => raw.resume());
+        return answer;
+      } catch (error) {
+        if (signal.aborted || isCutOff(raw) || error instanceof HttpProblem) throw error;
+        failure = error;
+        this.replicas.failed(url);
+        if (!mayRepeat(error, method)) break;
+      }
+    }
+    throw failure;
+  }
+
+  private fail(request: FastifyRequest, reply: FastifyReply, error: Error): void {
+    const { raw } = request;
+    if (reply.raw.destroyed || isCutOff(raw)) {
+      reply.raw.destroy();
+      return;
+    }
+    if (!raw.complete) void reply.header('connection', 'close');
+    raw.resume();
+    sendProblem(request, reply, error instanceof HttpProblem ? error : forwardingProblem(error));
+  }
+}
+
+/** Without what is the gateway's own, with what the service takes the gateway's word for. Ours come first. */
+function headersFor(request: FastifyRequest, given: IncomingHttpHeaders): IncomingHttpHeaders {
+  const entries = Object.entries(given).filter(([name]) => !OWN_HEADERS.has(name));
+  const headers: IncomingHttpHeaders = {
+    'x-request-id': request.id,
+    'x-forwarded-for': request.ip,
+    'x-forwarded-host': request.host,
+    'x-forwarded-proto': request.protocol,
+    ...Object.fromEntries(entries),
+  };
+  if (!bringsBody(request.raw)) delete headers['content-length'];
+  return headers;
+}
+
+/** A service closes its connection after an answer when it did not read the whole request: so does the gateway. */
+function headersBack(answered: IncomingHttpHeaders): IncomingHttpHeaders {
+  const { connection, ...headers } = answered;
+  delete headers['keep-alive'];
+  return connection === 'close' ? { ...headers, connection } : headers;
+}
+
+/**
+ * What comes of a body; it can be left unread, or half read, and be asked for again. The end of it is sent on only when
+ * there is room for the request, so that what is refused here has not been carried out there. @throws HttpProblem
+ */
+async function* chunksOf(raw: IncomingMessage, complete: Visit['complete']): AsyncIterable<Buffer> {
+  let last: Buffer | undefined;
+  for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
+    if (last) yield last;
+    last = chunk as Buffer;
+  }
+  const refusal = complete?.();
+  if (refusal) throw refusal;
+  if (last) yield last;
+}
+
+/** True when the client went away before its request was complete. */
+function isCutOff(raw: IncomingMessage): boolean {
+  return raw.destroyed && !raw.complete;
+}
+
+/** How long an answer may take, in milliseconds: longer where the client asks the service to wait. */
+function patience({ query }: FastifyRequest): number {
+  const wait = Number((query as { timeout?: unknown }).timeout);
+  return ANSWER_MS + (wait > 0 ? Math.min(wait, LONGEST_WAIT_S) * 1000 : 0);
+}
+
+/** Aborts when the client goes away before its answer is complete. */
+function untilGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}

@@ -1,0 +1,2 @@
+export type { Remote } from './forwarder';
+export { declaredRoutes, mount } from './mount';

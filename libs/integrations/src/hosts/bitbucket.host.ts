@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { list, object, optional, str } from '@fairlead/schema';
+import type { CodeHost } from './code-host';
+import { CommitNotFound } from '../errors';
+import { commitId, type JsonHost } from './json.host';
+import { shortRef } from '../provider';
+import type { Repository } from '../record';
+
+const workspaces = object({ values: list(object({ workspace: object({ slug: str() }) })), next: optional(str()) });
+const repositories = object({
+  values: list(
+    object({
+      uuid: str(),
+      slug: str(),
+      full_name: str(),
+      links: object({ html: object({ href: str() }) }),
+      mainbranch: optional(object({ name: str() })),
+    }),
+  ),
+  next: optional(str()),
+});
+const commits = object({ values: list(object({ hash: str() })) });
+
+/** Bitbucket Cloud: an access token, or `e-mail:API token`. A workspace in base_url limits it to that workspace. */
+export class BitbucketHost implements CodeHost {
+  constructor(
+    private readonly api: JsonHost,
+    private readonly workspace: string | undefined,
+    private readonly host: string,
+  ) {}
+
+  async repositories(signal: AbortSignal): Promise<Repository[]> {
+    const slugs = this.workspace === undefined ? await this.workspaces(signal) : [this.workspace];
+    const found: Repository[] = [];
+    for (const slug of slugs) found.push(...(await this.repositoriesOf(slug, signal)));
+    return found;
+  }
+
+  async commit(path: readonly string[], ref: string, signal: AbortSignal): Promise<string> {
+    const repository = path.map(encodeURIComponent).join('/');
+    const search = new URLSearchParams({ include: shortRef(ref), pagelen: '1' });
+    const { value } = await this.api.get(`/repositories/${repository}/commits?${search.toString()}`, commits, signal);
+    const [newest] = value.values;
+    if (!newest) throw new CommitNotFound('no commits');
+    return commitId(newest.hash, this.host);
+  }
+
+  private workspaces(signal: AbortSignal): Promise<string[]> {
+    return this.api.all(
+      '/user/workspaces?pagelen=100',
+      workspaces,
+      ({ values, next }) => ({ items: values.map(({ workspace }) => workspace.slug), next }),
+      signal,
+    );
+  }
+
+  private repositoriesOf(workspace: string, signal: AbortSignal): Promise<Repository[]> {
+    return this.api.all(
+      `/repositories/${encodeURIComponent(workspace)}?role=member&pagelen=100`,
+      repositories,
+      ({ values, next }) => ({
+        items: values.flatMap(({ uuid, slug, full_name, links, mainbranch }) => {
+          if (!mainbranch) return [];
+          const owner = full_name.split('/')[0] ?? workspace;
+          return [{ id: numberOf(uuid), name: slug, owner, url: links.html.href, default_branch: mainbranch.name }];
+        }),
+        next,
+      }),
+      signal,
+    );
+  }
+}
+
+/** Bitbucket has uuids where a record has an integer: 48 bits of a hash, always the same for the same repository. */
+function numberOf(uuid: string): number {
+  return createHash('sha256').update(uuid).digest().readUIntBE(0, 6);
+}

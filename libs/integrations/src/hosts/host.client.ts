@@ -1,0 +1,129 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
+import { CodeHostFailed, CodeHostTooSlow } from '../errors';
+import type { IntegrationsOptions } from '../integrations.options';
+import { Turns } from '../turns';
+
+interface Kept {
+  readonly etag: string;
+  readonly body: string;
+  readonly headers: Headers;
+}
+
+const KEPT_URLS = 200;
+const LONGEST_KEPT = 1024 * 1024;
+const BUSY = new Set([429, 500, 502, 503, 504]);
+
+/**
+ * Speaks to one code host for one integration: through the guard, a few requests at a time per workspace and host, tried again when
+ * the host is busy, and asking only for what has changed since the last answer.
+ */
+export class HostClient {
+  private readonly kept = new Map<string, Kept>();
+
+  constructor(
+    private readonly options: IntegrationsOptions,
+    private readonly turns: Turns,
+    private readonly workspace: string,
+    /** In the sentences that are told when it fails. */
+    private readonly host: string,
+  ) {}
+
+  /**
+   * As `fetch`, for anything that takes one. Answers of status 2xx and 4xx come back with their whole body read.
+   * @throws CodeHostFailed, CodeHostTooSlow
+   */
+  readonly fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    try {
+      return await this.insist(url, init);
+    } catch (error) {
+      throw this.failure(error);
+    }
+  };
+
+  private async insist(url: URL, init: RequestInit): Promise<Response> {
+    const { attempts, backoff, longestWait } = this.options.retry;
+    for (let attempt = 1; ; attempt++) {
+      let asked = 0;
+      try {
+        const answer = await this.turns.take(`${this.workspace} ${url.host}`, () => this.once(url, init));
+        if (!isBusy(answer)) return answer;
+        asked = waitAsked(answer.headers);
+        if (attempt >= attempts || asked > longestWait) throw this.busy(answer.status, asked);
+      } catch (error) {
+        const again = error instanceof OutboundFailure && error.fault === 'unreachable' && attempt < attempts;
+        if (!again) throw error;
+      }
+      const grown = backoff * 2 ** (attempt - 1) * (0.5 + Math.random());
+      await pause(Math.min(Math.max(asked, grown), longestWait), undefined, { signal: init.signal ?? undefined });
+    }
+  }
+
+  private async once(url: URL, init: RequestInit): Promise<Response> {
+    const known = init.method === undefined || init.method === 'GET' ? this.kept.get(url.href) : undefined;
+    const headers = new Headers(init.headers);
+    headers.set('user-agent', 'fairlead');
+    if (known) headers.set('if-none-match', known.etag);
+    const answer = await guardedFetch(url, { ...init, headers }, this.options.outbound, this.workspace);
+    const body = await answer.text();
+    if (known && answer.status === 304) return this.respond(known.body, 200, known.headers, url);
+    if (answer.status >= 300 && answer.status < 400) {
+      throw new CodeHostFailed(`${this.host} answered with a redirect, which is not followed: check base_url.`, false);
+    }
+    const etag = answer.headers.get('etag');
+    const isKept = answer.ok && etag !== null && body.length <= LONGEST_KEPT && (init.method ?? 'GET') === 'GET';
+    if (isKept) this.keep(url.href, { etag, body, headers: answer.headers });
+    return this.respond(body, answer.status, answer.headers, url);
+  }
+
+  private respond(body: string, status: number, headers: Headers, url: URL): Response {
+    const empty = status === 204 || status === 205;
+    return Object.defineProperty(new Response(empty ? null : body, { status, headers }), 'url', { value: url.href });
+  }
+
+  private keep(url: string, kept: Kept): void {
+    this.kept.delete(url);
+    this.kept.set(url, kept);
+    if (this.kept.size > KEPT_URLS) this.kept.delete(this.kept.keys().next().value!);
+  }
+
+  private busy(status: number, wait: number): CodeHostFailed {
+    const seconds = wait > 0 ? Math.ceil(wait / 1000) : undefined;
+    const sentence =
+      status === 429 || status === 403 ? `${this.host} limits our requests.` : `${this.host} answered ${status}.`;
+    return new CodeHostFailed(sentence, true, seconds);
+  }
+
+  private failure(error: unknown): unknown {
+    if (error instanceof CodeHostFailed) return error;
+    if (error instanceof OutboundFailure && error.fault !== 'timeout') {
+      if (error.fault === 'refused') return new CodeHostFailed(`${this.host} may not be called from here.`, false);
+      if (error.fault === 'too large') return new CodeHostFailed(`${this.host} sent too large an answer.`, false);
+      return new CodeHostFailed(`${this.host} could not be reached.`, true);
+    }
+    const late = error instanceof OutboundFailure || ['TimeoutError', 'AbortError'].includes((error as Error).name);
+    return late ? new CodeHostTooSlow(`${this.host} took too long to answer.`) : error;
+  }
+}
+
+/** Busy, or a limit of requests that is told as 403. */
+function isBusy({ status, headers }: Response): boolean {
+  return BUSY.has(status) || (status === 403 && (headers.has('retry-after') || remaining(headers) === '0'));
+}
+
+/** Milliseconds that the host wants us to wait, from Retry-After or the end of its window; 0 when it says nothing. */
+function waitAsked(headers: Headers): number {
+  const after = headers.get('retry-after');
+  if (after !== null) {
+    const seconds = /^\d+$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
+    return Math.max(0, Number.isNaN(seconds) ? 0 : seconds * 1000);
+  }
+  const reset = headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset');
+  if (reset === null || remaining(headers) !== '0') return 0;
+  return Math.max(0, Number(reset) * 1000 - Date.now());
+}
+
+function remaining(headers: Headers): string | null {
+  return headers.get('x-ratelimit-remaining') ?? headers.get('ratelimit-remaining');
+}

@@ -1,0 +1,59 @@
+import { Shredded } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { BitbucketHost } from './bitbucket.host';
+import type { CodeHost, Credentials } from './code-host';
+import { CredentialsSafe } from '../credentials.safe';
+import { IntegrationNotFound } from '../errors';
+import { GiteaHost } from './gitea.host';
+import { GitHubHost } from './github.host';
+import { GitLabHost } from './gitlab.host';
+import { HostClient } from './host.client';
+import type { Integration } from '../integration';
+import { IntegrationsOptions } from '../integrations.options';
+import { JsonHost } from './json.host';
+import { apiUrl } from '../provider';
+import { Recent } from '../recent';
+import { Turns } from '../turns';
+
+const AT_ONCE_PER_HOST = 4;
+const HOSTS_KEPT = 200;
+const NAMES = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea', bitbucket: 'Bitbucket' } as const;
+
+/** The code hosts of integrations, ready to be asked; what a host said lately is remembered with it. */
+@Injectable()
+export class Hosts {
+  private readonly turns = new Turns(AT_ONCE_PER_HOST);
+  private readonly hosts = new Recent<{ version: number; host: CodeHost }>(HOSTS_KEPT);
+
+  constructor(
+    private readonly safe: CredentialsSafe,
+    private readonly options: IntegrationsOptions,
+  ) {}
+
+  /** The host of an integration at a version of its stream. @throws IntegrationNotFound when it is being removed. */
+  async of(integration: Integration, version: number): Promise<CodeHost> {
+    const known = this.hosts.get(integration.id);
+    if (known?.version === version) return known.host;
+    const credentials = await this.safe.open(integration).catch((error: unknown) => {
+      throw error instanceof Shredded ? new IntegrationNotFound(integration.id) : error;
+    });
+    const host = this.make(integration, credentials);
+    this.hosts.set(integration.id, { version, host });
+    return host;
+  }
+
+  private make({ tenant_id, provider, base_url }: Integration, credentials: Credentials): CodeHost {
+    const name = `The code host ${NAMES[provider]}`;
+    const api = apiUrl(provider, base_url);
+    const client = new HostClient(this.options, this.turns, tenant_id, name);
+    if (provider === 'github' || credentials.kind === 'app') return new GitHubHost(client, api, credentials, name);
+    const json = (scheme: string) => new JsonHost(client, api, `${scheme} ${credentials.token}`, name);
+    if (provider === 'gitlab') return new GitLabHost(json('Bearer'), name);
+    if (provider === 'gitea') return new GiteaHost(json('token'), name);
+    const [, workspace] = new URL(base_url).pathname.split('/');
+    const isBasic = credentials.token.includes(':');
+    const basic = `Basic ${Buffer.from(credentials.token).toString('base64')}`;
+    const bitbucket = isBasic ? new JsonHost(client, api, basic, name) : json('Bearer');
+    return new BitbucketHost(bitbucket, workspace || undefined, name);
+  }
+}

@@ -1,0 +1,67 @@
+import { BadRequest } from '@fairlead/schema';
+import { NoPlace } from './fair-places';
+
+/** A URL that may not be called: 400, naming the member that holds it. It never says what the host resolves to. */
+export class OutboundRefused extends BadRequest {
+  constructor(
+    member: string,
+    readonly reason: string,
+  ) {
+    super(`${member} ${reason}.`);
+  }
+}
+
+/** How a call to another server failed; `busy`: it was not made, because too many of the workspace are under way. */
+export type OutboundFault = 'refused' | 'timeout' | 'unreachable' | 'too large' | 'busy';
+
+/** A call to another server that got no usable answer. The message is for logs: it says nothing that the server sent. */
+export class OutboundFailure extends Error {
+  override name = 'OutboundFailure';
+
+  constructor(
+    readonly fault: OutboundFault,
+    message: string,
+    cause?: unknown,
+  ) {
+    super(message, { cause });
+  }
+}
+
+const TIMEOUTS = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+  'ETIMEOUT',
+]);
+
+/** The failure behind whatever a call threw. An abort by the caller stays as it is, unless it is a timeout. */
+export function outboundFailure(error: unknown, host: string, signal: AbortSignal | null | undefined): unknown {
+  const reason: unknown = signal?.reason;
+  if (signal?.aborted && (reason as Error).name !== 'TimeoutError') return reason;
+  if (signal?.aborted) return new OutboundFailure('timeout', `${host} took too long.`, error);
+  const chain = causes(error);
+  const known = chain.find((cause) => cause instanceof OutboundFailure);
+  if (known) return known;
+  if (chain.some((cause) => cause instanceof OutboundRefused)) {
+    return new OutboundFailure('refused', `${host} may not be called.`, error);
+  }
+  if (chain.some((cause) => cause instanceof NoPlace)) {
+    return new OutboundFailure(
+      'busy',
+      `${host} was not called: too many calls of this workspace are under way.`,
+      error,
+    );
+  }
+  const codes = chain.map(({ code }: Error & { code?: unknown }) => code);
+  if (codes.some((code) => TIMEOUTS.has(String(code)))) {
+    return new OutboundFailure('timeout', `${host} took too long.`, error);
+  }
+  return new OutboundFailure('unreachable', `${host} could not be reached.`, error);
+}
+
+function causes(error: unknown): Error[] {
+  if (!(error instanceof Error)) return [];
+  const inner = error instanceof AggregateError ? (error.errors as unknown[]).flatMap(causes) : [];
+  return [error, ...inner, ...causes(error.cause)];
+}

@@ -1,0 +1,175 @@
+import { isIP, isIPv4 } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
+import { OutboundFailure, outboundFailure, OutboundRefused } from './outbound-errors';
+import { hostnameOf, type OutboundPolicy } from './outbound-policy';
+import { watchedCall } from './outbound-watch';
+import { parseUrl } from '@fairlead/schema';
+
+const LONGEST = 2048;
+/** Names that stand for this machine or for a network of its own, whatever a resolver says. */
+const INTERNAL_NAME = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home\.arpa)$/;
+const NO_BODY = new Set([101, 204, 205, 304]);
+
+/**
+ * Checks a URL that a tenant has set, as far as its text tells: https (http for hosts that the operator named), no
+ * credentials, no fragment, no host that is not of the public internet, nothing that another parser could read as
+ * another host.
+ * @param member the name of what holds the URL, for the message.
+ * @throws OutboundRefused
+ */
+export function checkUrl(text: string, policy: OutboundPolicy, member = 'url'): URL {
+  const refuse = (reason: string) => new OutboundRefused(member, reason);
+  if (text.length > LONGEST) throw refuse(`must not be longer than ${LONGEST} characters`);
+  const [, authority] = /^https?:\/\/([^/?#\\\s]+)/i.exec(text) ?? [];
+  // Spaces, control characters and backslashes are where parsers disagree.
+  const url = parseUrl(text);
+  if (authority === undefined || /[\s\\\p{Cc}\p{Cf}]/u.test(text) || !url) {
+    throw refuse('must be an absolute https URL');
+  }
+  if (authority.includes('@') || url.username || url.password) throw refuse('must not hold credentials');
+  if (text.includes('#')) throw refuse('must not hold a fragment');
+  const hostname = hostnameOf(url);
+  const named = policy.isNamed(url);
+  if (url.protocol === 'http:' && !named && !policy.allowHttp) throw refuse('must be an https URL');
+  if (isIPv4(hostname) && authority.replace(/:\d*$/, '') !== hostname) {
+    throw refuse('must spell an IPv4 address as four decimal numbers');
+  }
+  if (named) return url;
+  const internal = isIP(hostname) ? !policy.isAllowedAddress(hostname) : isInternalName(hostname);
+  if (internal) throw refuse('names a host that may not be called');
+  return url;
+}
+
+/**
+ * As `checkUrl`, and every address that the host has now must be one that may be called. A host that cannot be
+ * resolved at the moment passes: it is checked again with every call.
+ * @throws OutboundRefused
+ */
+export async function checkTarget(
+  text: string,
+  policy: OutboundPolicy,
+  workspace: string,
+  member = 'url',
+): Promise<URL> {
+  const url = checkUrl(text, policy, member);
+  if (isIP(hostnameOf(url))) return url;
+  const patience = pause(policy.limits.connect, undefined, { ref: false });
+  try {
+    await Promise.race([policy.addresses(url, workspace), patience]);
+  } catch (error) {
+    if (error instanceof OutboundRefused) throw new OutboundRefused(member, 'names a host that may not be called');
+  }
+  return url;
+}
+
+/**
+ * `fetch` for URLs that come from tenants: checked as by `checkUrl`, connected only to addresses that may be called,
+ * no redirect followed (the answer is the 3xx itself), with the policy's timeouts and size limit, in one of the places
+ * of the workspace until the answer's body has ended.
+ * @throws OutboundFailure, also while the answer's body is read; the caller's abort reason when it aborts.
+ */
+export async function guardedFetch(
+  input: string | URL,
+  init: RequestInit | undefined,
+  policy: OutboundPolicy,
+  workspace: string,
+): Promise<Response> {
+  let url: URL;
+  try {
+    url = checkUrl(String(input), policy);
+  } catch (error) {
+    throw new OutboundFailure('refused', (error as Error).message, error);
+  }
+  return watchedCall(init?.method ?? 'GET', url, async () => {
+    const { dispatcher, leave } = await placeFor(url, init, policy, workspace);
+    try {
+      return await call(url, { ...(init as UndiciRequestInit), redirect: 'manual', dispatcher }, policy, leave);
+    } catch (error) {
+      leave();
+      throw outboundFailure(error, url.host, init?.signal);
+    }
+  });
+}
+
+async function placeFor(url: URL, init: RequestInit | undefined, policy: OutboundPolicy, workspace: string) {
+  try {
+    return await policy.enter(workspace, init?.signal);
+  } catch (error) {
+    throw outboundFailure(error, url.host, init?.signal);
+  }
+}
+
+async function call(url: URL, init: UndiciRequestInit, policy: OutboundPolicy, leave: () => void): Promise<Response> {
+  const answer = await undiciFetch(url, init);
+  const { status, statusText } = answer;
+  const headers = new Headers([...answer.headers]);
+  const source = answer.body as ReadableStream<Uint8Array> | null;
+  if (Number(headers.get('content-length') ?? 0) > policy.limits.bytes) {
+    await source?.cancel();
+    throw tooLarge(url, policy);
+  }
+  const body = source && !NO_BODY.has(status) ? limited(source, url, policy, leave, init.signal) : null;
+  if (!body) leave();
+  return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url.href });
+}
+
+function isInternalName(hostname: string): boolean {
+  return !hostname.includes('.') || INTERNAL_NAME.test(hostname);
+}
+
+/** The same bytes up to the limit; failures of the connection come out as OutboundFailure. `ended` is called at the end. */
+function limited(
+  source: ReadableStream<Uint8Array>,
+  url: URL,
+  policy: OutboundPolicy,
+  ended: () => void,
+  signal?: AbortSignal | null,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  let size = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearTimeout(timer);
+    ended();
+  };
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const giveUp = () => {
+        ended();
+        controller.error(new OutboundFailure('timeout', `${url.host} took too long.`));
+        void reader.cancel().catch(() => undefined);
+      };
+      timer = setTimeout(giveUp, policy.limits.whole).unref();
+    },
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          end();
+          controller.close();
+          return;
+        }
+        size += value.byteLength;
+        if (size <= policy.limits.bytes) {
+          controller.enqueue(value);
+          return;
+        }
+        end();
+        await reader.cancel();
+        controller.error(tooLarge(url, policy));
+      } catch (error) {
+        end();
+        controller.error(outboundFailure(error, url.host, signal));
+      }
+    },
+    cancel: (reason) => {
+      end();
+      return reader.cancel(reason);
+    },
+  });
+}
+
+function tooLarge({ host }: URL, { limits }: OutboundPolicy): OutboundFailure {
+  return new OutboundFailure('too large', `The answer of ${host} is larger than ${limits.bytes} bytes.`);
+}

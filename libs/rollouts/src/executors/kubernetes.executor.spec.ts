@@ -1,0 +1,166 @@
+import { KubernetesExecutor } from './kubernetes.executor';
+import { FakeCluster } from '../testing/fake-cluster';
+import { eventually, TestRollouts } from '../testing/service';
+
+let service: TestRollouts;
+let cluster: FakeCluster;
+beforeEach(async () => {
+  service = await TestRollouts.create();
+  cluster = await FakeCluster.start();
+  await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), look: 20 }));
+});
+afterEach(async () => {
+  await service.drop();
+  await cluster.stop();
+});
+
+const image = (image_uri: string) => ({ source: 'external_container', source_revision_config: { image_uri } });
+const agents = { listener_config: { cluster_namespace: 'agents' } };
+const SPEC = {
+  min_scale: 2,
+  max_scale: 5,
+  cpu: 0.5,
+  cpu_limit: 2,
+  memory_mb: 512,
+  memory_limit_mb: 1024,
+  queue_min_scale: 3,
+  queue_cpu: 1,
+  cache_memory_mb: 256,
+  db_storage_gi: 10,
+  labels: { team: 'blue' },
+  annotations: { note: 'x' },
+  service_account_name: 'runner',
+  image_pull_secrets: [{ name: 'pull' }],
+  volumes: [{ name: 'tmp', emptyDir: {} }],
+  volume_mounts: [{ name: 'tmp', mountPath: '/scratch' }],
+  init_containers: [{ name: 'init', image: 'busybox' }],
+  sidecars: [{ name: 'proxy', image: 'envoy' }],
+};
+
+describe('the kubernetes executor', () => {
+  it('applies the whole resource spec on the server side and waits until it is ready', async () => {
+    const id = await service.deployment(agents, { TOKEN: 'sesame-open' });
+    const references = [{ name: 'DB', secret_name: 'db', secret_key: 'password' }];
+    const rid = await service.revision(id, { ...image('r/a:1'), resource_spec: SPEC, secret_references: references });
+    expect(await service.reached(id, rid, 'DEPLOYED')).toEqual(['AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']);
+    const name = `fairlead-${id}`;
+    expect(cluster.find('Secret', name)).toMatchObject({
+      metadata: { namespace: 'agents' },
+      data: { TOKEN: Buffer.from('sesame-open').toString('base64') },
+    });
+    const server = cluster.find('Deployment', name)!;
+    expect(server).toMatchObject({
+      metadata: {
+        labels: { team: 'blue', 'fairlead.dev/deployment-id': id, 'app.kubernetes.io/managed-by': 'fairlead' },
+        annotations: { note: 'x', 'fairlead.dev/cache-memory-mb': '256', 'fairlead.dev/db-storage-gi': '10' },
+      },
+      spec: {
+        template: {
+          metadata: { labels: { team: 'blue' }, annotations: { 'fairlead.dev/revision-id': rid } },
+          spec: {
+            serviceAccountName: 'runner',
+            imagePullSecrets: [{ name: 'pull' }],
+            volumes: [{ name: 'tmp', emptyDir: {} }],
+            initContainers: [{ name: 'init', image: 'busybox' }],
+            containers: [
+              {
+                image: 'r/a:1',
+                resources: { requests: { cpu: '0.5', memory: '512M' }, limits: { cpu: '2', memory: '1024M' } },
+                volumeMounts: [{ name: 'tmp', mountPath: '/scratch' }],
+              },
+              { name: 'proxy', image: 'envoy' },
+            ],
+          },
+        },
+      },
+    });
+    expect(server.spec).not.toHaveProperty('replicas');
+    const { template } = server.spec as { template: { spec: { containers: { env: object[] }[] } } };
+    expect(template.spec.containers[0]!.env).toEqual(
+      expect.arrayContaining([
+        { name: 'TOKEN', valueFrom: { secretKeyRef: { name, key: 'TOKEN' } } },
+        { name: 'DB', valueFrom: { secretKeyRef: { name: 'db', key: 'password' } } },
+      ]),
+    );
+    expect(cluster.find('HorizontalPodAutoscaler', name)).toMatchObject({
+      spec: { scaleTargetRef: { kind: 'Deployment', name }, minReplicas: 2, maxReplicas: 5 },
+    });
+    expect(cluster.find('Service', name)).toMatchObject({ spec: { selector: { 'fairlead.dev/role': 'server' } } });
+    expect(cluster.find('Deployment', `${name}-queue`)).toMatchObject({ spec: { replicas: 3 } });
+    const patches = cluster.requests.filter(({ method }) => method === 'PATCH');
+    expect(patches).toHaveLength(5);
+    for (const { type, url } of patches) {
+      expect(type).toBe('application/apply-patch+yaml');
+      expect(url).toMatch(/fieldManager=fairlead/);
+    }
+  });
+
+  it('takes away what a later revision no longer has', async () => {
+    const id = await service.deployment(agents);
+    await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: SPEC }), 'DEPLOYED');
+    await service.reached(id, await service.revision(id, { ...image('a:2'), resource_spec: { cpu: 1 } }), 'DEPLOYED');
+    expect([...cluster.objects.values()].map(({ kind }) => kind).sort()).toEqual(['Deployment', 'Secret', 'Service']);
+    expect(cluster.find('Deployment', `fairlead-${id}`)).toMatchObject({ spec: { replicas: 1 } });
+  });
+
+  it('fails when Kubernetes gives the rollout up, and tells what containers wait for', async () => {
+    const waiting = { reason: 'ImagePullBackOff', message: 'no such image' };
+    cluster.pods = [
+      { metadata: { name: 'pod-1' }, status: { containerStatuses: [{ name: 'agent', state: { waiting } }] } },
+    ];
+    let looks = 0;
+    cluster.status = () => ({
+      replicas: 1,
+      conditions: ++looks > 2 ? [{ type: 'Progressing', status: 'False', message: 'has timed out progressing' }] : [],
+    });
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('a:1'));
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+    const messages = json.logs.map(({ message }: { message: string }) => message);
+    expect(messages).toContain('pod-1/agent waits: ImagePullBackOff, no such image');
+    expect(messages.at(-1)).toMatch(/has timed out progressing/);
+  });
+
+  it('stops watching when the revision is interrupted', async () => {
+    cluster.status = () => ({ replicas: 1 });
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('a:1'));
+    await service.reached(id, rid, 'DEPLOYING');
+    await service.interrupt(id, rid);
+    cluster.status = undefined;
+    await service.reached(id, await service.revision(id, image('a:2')), 'DEPLOYED');
+  });
+
+  it('builds nothing: a source without an image fails', async () => {
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id);
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+    expect(json.logs.at(-1).message).toMatch(/deploys images/);
+  });
+
+  it('is UNKNOWN while the cluster does not answer, and goes on when it does', async () => {
+    cluster.failing = 503;
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('a:1'));
+    await eventually(
+      () => service.hostStatuses(id),
+      (statuses) => statuses.includes('UNKNOWN'),
+    );
+    cluster.failing = undefined;
+    await service.reached(id, rid, 'DEPLOYED');
+    expect(await service.hostStatuses(id)).toEqual(['UNKNOWN', 'READY']);
+  });
+
+  it('deletes everything with the deployment', async () => {
+    const id = await service.deployment(agents);
+    await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: SPEC }), 'DEPLOYED');
+    await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
+    await eventually(
+      () => service.hostStatuses(id),
+      (statuses) => statuses.includes('REMOVED'),
+    );
+    expect(cluster.objects.size).toBe(0);
+  });
+});

@@ -1,0 +1,126 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Pool } from 'pg';
+import { LogLines } from './log-lines';
+import type { LogLevel, Step, TextSink } from '../executors/executor';
+import { Redaction } from './redaction';
+
+export type LogPhase = 'build' | 'deploy';
+
+interface Line {
+  readonly phase: LogPhase;
+  readonly level: LogLevel;
+  readonly time: string;
+  readonly message: string;
+}
+
+const FLUSH_MS = 100;
+/** Lines that wait for the database before the writer has to wait as well. */
+const WAITING = 1000;
+/** Lines that one attempt may write. */
+const MOST_LINES = 100_000;
+
+/** Opens logs to write to. */
+@Injectable()
+export class LogBook {
+  constructor(private readonly pool: Pool) {}
+
+  open(deploymentId: string, revisionId: string | null): RolloutLog {
+    return new RolloutLog(this.pool, deploymentId, revisionId);
+  }
+
+  /** Forgets all logs of a deployment. */
+  async remove(deploymentId: string): Promise<void> {
+    await this.pool.query('delete from rollout_logs where deployment_id = $1', [deploymentId]);
+  }
+}
+
+/** The build and deploy log of one attempt. Lines become readable within a fraction of a second. */
+export class RolloutLog {
+  private readonly logger = new Logger('RolloutLog');
+  private redaction = new Redaction([]);
+  private lines: Line[] = [];
+  private written = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private flushed: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly deploymentId: string,
+    private readonly revisionId: string | null,
+  ) {}
+
+  /** From now on these values are hidden. */
+  hide(secrets: Iterable<string>): void {
+    this.redaction = new Redaction(secrets);
+  }
+
+  /** The text without the hidden values. */
+  safe(text: string): string {
+    return this.redaction.apply(text);
+  }
+
+  /** What a step of a phase writes to. */
+  step(phase: LogPhase, signal: AbortSignal): Step {
+    return {
+      signal,
+      log: (level, message) => this.write(phase, level, message),
+      output: (level) => this.output(phase, level),
+    };
+  }
+
+  /** Adds a message, one entry per line of it; resolves when more may come. */
+  async write(phase: LogPhase, level: LogLevel, message: string): Promise<void> {
+    const lines = new LogLines(this.redaction);
+    await this.add(phase, level, [...lines.push(message), ...lines.end()]);
+  }
+
+  /** Everything written so far is readable. */
+  flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.flushed = this.flushed.then(() => this.insert());
+    return this.flushed;
+  }
+
+  private output(phase: LogPhase, level: LogLevel): TextSink {
+    const lines = new LogLines(this.redaction);
+    return {
+      write: (text) => this.add(phase, level, lines.push(text)),
+      end: () => this.add(phase, level, lines.end()),
+    };
+  }
+
+  private async add(phase: LogPhase, level: LogLevel, messages: readonly string[]): Promise<void> {
+    const time = new Date().toISOString();
+    for (const message of messages) {
+      if (this.written > MOST_LINES) return;
+      const last = this.written++ === MOST_LINES;
+      this.lines.push({ phase, level, time, message: last ? `No more than ${MOST_LINES} lines are kept.` : message });
+    }
+    if (this.lines.length >= WAITING) await this.flush();
+    else if (this.lines.length > 0) this.timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
+  }
+
+  private async insert(): Promise<void> {
+    const { lines } = this;
+    if (lines.length === 0) return;
+    this.lines = [];
+    const columns = [
+      lines.map(({ phase }) => phase),
+      lines.map(({ level }) => level),
+      lines.map(({ time }) => time),
+      lines.map(({ message }) => message),
+    ];
+    try {
+      await this.pool.query({
+        name: 'insert rollout logs',
+        text: `insert into rollout_logs (deployment_id, revision_id, phase, level, logged_at, message)
+          select $1::uuid, $2::uuid, * from unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[])`,
+        values: [this.deploymentId, this.revisionId, ...columns],
+      });
+    } catch (error) {
+      // A rollout does not fail for want of its log.
+      this.logger.error(`${lines.length} log lines of ${this.deploymentId} are lost: ${String(error)}`);
+    }
+  }
+}

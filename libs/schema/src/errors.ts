@@ -1,0 +1,153 @@
+import type { Loc, Problem, Problems } from './problem';
+
+interface More {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the answer beside `detail`. */
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** An error with its HTTP answer: `{"detail": …}` or, on request, RFC 9457. `detail` is one sentence or a list of problems. */
+export class HttpProblem extends Error {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(
+    readonly status: number,
+    readonly detail: string | readonly Problem[],
+    more: More = {},
+  ) {
+    super(typeof detail === 'string' ? detail : `${detail.length} problems in the request`);
+    this.name = new.target.name;
+    this.headers = more.headers ?? {};
+    this.members = more.members ?? {};
+  }
+}
+
+export class BadRequest extends HttpProblem {
+  constructor(detail: string) {
+    super(400, detail);
+  }
+}
+
+/** No key, or one that nobody knows: as RFC 9110 wants it, the answer names a way to send one. */
+export class Unauthorized extends HttpProblem {
+  constructor(detail = 'Invalid token') {
+    super(401, detail, { headers: { 'www-authenticate': 'Bearer' } });
+  }
+}
+
+/** The key may not do this. `members` go beside `detail`. */
+export class Forbidden extends HttpProblem {
+  constructor(detail = 'Forbidden', members: Readonly<Record<string, unknown>> = {}) {
+    super(403, detail, { members });
+  }
+}
+
+/** Not there, or another tenant's. The sentence always says "not found", which clients look for. */
+export class NotFound extends HttpProblem {
+  constructor(detail = 'Not Found') {
+    super(404, detail);
+  }
+}
+
+export class MethodNotAllowed extends HttpProblem {
+  constructor(allowed: readonly string[]) {
+    super(405, 'Method Not Allowed', { headers: { allow: allowed.join(', ') } });
+  }
+}
+
+/** The client was too slow with its request. */
+export class RequestTimeout extends HttpProblem {
+  constructor(detail = 'The request took too long to arrive.') {
+    super(408, detail, { headers: { connection: 'close' } });
+  }
+}
+
+// Generated SDKs repeat every 409 and 412 unless told not to.
+const FINAL = { 'x-should-retry': 'false' };
+
+export class Conflict extends HttpProblem {
+  constructor(detail: string, more: More = {}) {
+    super(409, detail, { ...more, headers: { ...FINAL, ...more.headers } });
+  }
+}
+
+export class PreconditionFailed extends HttpProblem {
+  constructor(detail = 'The resource has changed: If-Match names another version.') {
+    super(412, detail, { headers: FINAL });
+  }
+}
+
+export class PayloadTooLarge extends HttpProblem {
+  constructor(detail: string) {
+    super(413, detail, { headers: { connection: 'close' } });
+  }
+}
+
+export class UnsupportedMediaType extends HttpProblem {
+  constructor(detail: string) {
+    super(415, detail);
+  }
+}
+
+/** The request does not fit its schema. `x-error-count` tells the number of problems, listed or not. */
+export class Unprocessable extends HttpProblem {
+  constructor(problems: Problems | readonly Problem[] | string) {
+    const many = typeof problems !== 'string' && 'kept' in problems;
+    const detail = many ? problems.list() : problems;
+    const count = many ? problems.total : detail.length;
+    super(422, detail, typeof detail === 'string' ? {} : { headers: { 'x-error-count': String(count) } });
+  }
+
+  /** One problem of our own at a place of the request. */
+  static at(loc: Loc, error: string, input: unknown = null): Unprocessable {
+    return new Unprocessable([{ type: 'value_error', loc, msg: `Value error, ${error}`, input, ctx: { error } }]);
+  }
+}
+
+/** `retryAfter` in seconds. */
+export class TooManyRequests extends HttpProblem {
+  constructor(retryAfter: number, detail = 'Too many requests, try again later.') {
+    super(429, detail, { headers: { 'retry-after': String(retryAfter) } });
+  }
+}
+
+/** Another service that this request needs failed. */
+export class BadGateway extends HttpProblem {
+  constructor(detail: string) {
+    super(502, detail);
+  }
+}
+
+/** `retryAfter` in seconds. */
+export class Unavailable extends HttpProblem {
+  constructor(retryAfter = 5, detail = 'The service is not available right now, try again later.') {
+    super(503, detail, { headers: { 'retry-after': String(retryAfter) } });
+  }
+}
+
+/** Another service, or the database, took too long. `retryAfter` in seconds. */
+export class GatewayTimeout extends HttpProblem {
+  constructor(detail = 'The service took too long, try again later.', retryAfter = 5) {
+    super(504, detail, { headers: { 'retry-after': String(retryAfter) } });
+  }
+}
+
+type ErrorClass<E extends Error> = abstract new (...args: never[]) => E;
+const mappings = new Map<unknown, (error: Error) => HttpProblem>();
+
+/** Says how errors of a domain class, and of classes derived from it, are answered. The last call for a class wins. */
+export function mapError<E extends Error>(errorClass: ErrorClass<E>, map: (error: E) => HttpProblem): void {
+  mappings.set(errorClass, map as (error: Error) => HttpProblem);
+}
+
+/** The answer that was registered for an error's class or the nearest class it derives from. */
+export function mappedError(error: unknown): HttpProblem | undefined {
+  if (error instanceof HttpProblem) return error;
+  if (!(error instanceof Error)) return undefined;
+  for (let proto: unknown = Object.getPrototypeOf(error); proto !== null; proto = Object.getPrototypeOf(proto)) {
+    const map = mappings.get((proto as { constructor: unknown }).constructor);
+    if (map) return map(error);
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+export { datetime, instant, type Instant } from './datetime';
+export {
+  BadGateway,
+  BadRequest,
+  Conflict,
+  Forbidden,
+  GatewayTimeout,
+  HttpProblem,
+  mapError,
+  mappedError,
+  MethodNotAllowed,
+  NotFound,
+  PayloadTooLarge,
+  PreconditionFailed,
+  RequestTimeout,
+  TooManyRequests,
+  Unauthorized,
+  Unavailable,
+  Unprocessable,
+  UnsupportedMediaType,
+} from './errors';
+export { anyJson, dict, rawDict } from './free';
+export { MOST_VALUES, parseJson, parseJsonInTurns } from './json';
+export { bool, int, num } from './number';
+export { member, type Member, object, type ObjectSchema, optional } from './object';
+export { parseUrl } from './parse-url';
+export { type Loc, type Problem, Problems } from './problem';
+export { check, type Infer, INVALID, type JsonSchema, note, ParseContext, refine, type Schema, secret } from './schema';
+export { csv, isObject, list, record, union } from './structure';
+export { literal, str } from './text';
+export { canonicalUuid, uuid } from './uuid';

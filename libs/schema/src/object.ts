@@ -1,0 +1,177 @@
+import { BadRequest } from './errors';
+import { INVALID } from './schema';
+import type { JsonSchema, ParseContext, Schema } from './schema';
+import { hide, REDACTED } from './problem';
+import { isObject } from './structure';
+
+/** A member of an object that may be absent or, which is the same, null. */
+export interface Optional<T, D = undefined> {
+  readonly schema: Schema<T>;
+  readonly absent: D;
+  readonly alias?: string;
+  readonly required: false;
+}
+
+/** A member that must be there, under its name or its second name. */
+export interface Required<T> {
+  readonly schema: Schema<T>;
+  readonly alias?: string;
+  readonly required: true;
+}
+
+export type Member = Schema<unknown> | Optional<unknown, unknown> | Required<unknown>;
+type OptionalKeys<M> = { [K in keyof M]: M[K] extends Optional<unknown, undefined> ? K : never }[keyof M];
+type ValueOf<M> =
+  M extends Optional<infer T, infer D>
+    ? D extends undefined
+      ? T
+      : T | D
+    : M extends Required<infer T>
+      ? T
+      : M extends Schema<infer T>
+        ? T
+        : never;
+type Flat<T> = { [K in keyof T]: T[K] };
+/** What `object(members)` gives: optional members are left out when absent. */
+export type Members<M> = Flat<
+  { [K in Exclude<keyof M, OptionalKeys<M>>]: ValueOf<M[K]> } & { [K in OptionalKeys<M>]?: ValueOf<M[K]> }
+>;
+
+/** A member that may be absent or null; then it is left out of the value, or `absent` takes its place. */
+export function optional<T>(schema: Schema<T>): Optional<T>;
+export function optional<T, D extends T>(schema: Schema<T>, absent: D): Optional<T, D>;
+export function optional<T>(schema: Schema<T>, absent?: T): Optional<T, T | undefined> {
+  return { schema, absent, required: false };
+}
+
+/** A member with a second name: either is accepted, both with different values are a BadRequest. */
+export function member<T, D>(inner: Optional<T, D>, options: { readonly alias: string }): Optional<T, D>;
+export function member<T>(inner: Schema<T>, options: { readonly alias: string }): Required<T>;
+export function member<T>(
+  inner: Schema<T> | Optional<T, unknown>,
+  options: { readonly alias: string },
+): Required<T> | Optional<T, unknown> {
+  return 'parse' in inner
+    ? { schema: inner, required: true, alias: options.alias }
+    : { ...inner, alias: options.alias };
+}
+
+interface Field {
+  readonly name: string;
+  readonly alias: string | undefined;
+  readonly schema: Schema<unknown>;
+  readonly required: boolean;
+  readonly absent: unknown;
+}
+
+/**
+ * An object with the given members, told apart from other objects by `title`. Members that are not named are ignored, or
+ * refused when it is `closed`: where leaving one out changes what a request means. Problems come in the order of `members`.
+ */
+export function object<const M extends Readonly<Record<string, Member>>>(
+  members: M,
+  title = 'object',
+  { closed = false }: { readonly closed?: boolean } = {},
+): ObjectSchema<Members<M>> {
+  const fields = Object.entries(members).map(([name, entry]): Field => {
+    if (name in Object.prototype) throw new Error(`A member cannot be named ${name}`);
+    if ('parse' in entry) return { name, schema: entry, alias: undefined, required: true, absent: undefined };
+    const absent = entry.required ? undefined : entry.absent;
+    return { name, schema: entry.schema, alias: entry.alias, required: entry.required, absent };
+  });
+  const redact = fields.some((field) => field.schema.redact) ? redactFields(fields) : undefined;
+  const known = new Set(fields.flatMap(({ name, alias }) => [name, alias]));
+  return {
+    label: title,
+    json: { ...describe(fields, title), ...(closed && { additionalProperties: false }) },
+    exact: isObject,
+    lists: new Set(fields.filter((field) => field.schema.many).map((field) => field.name)),
+    ...(redact && { redact }),
+    parse(input, context) {
+      if (!isObject(input)) {
+        const msg = 'Input should be a valid dictionary or object to extract fields from';
+        return context.fail('model_attributes_type', msg, redact ? hide(input) : input);
+      }
+      const value: Record<string, unknown> = {};
+      let valid = true;
+      // The same for every member that is missing.
+      let redacted: unknown;
+      const shownInput = redact && (() => (redacted ??= redact(input)));
+      for (const field of fields) {
+        const found = parseField(field, input, context, shownInput);
+        if (found === INVALID) valid = false;
+        else if (found !== undefined) value[field.name] = found;
+      }
+      for (const name of closed ? Object.keys(input).filter((key) => !known.has(key)) : []) {
+        const shown = redact ? REDACTED : input[name];
+        context.fail('extra_forbidden', 'Extra inputs are not permitted', shown, undefined, name);
+        valid = false;
+      }
+      return valid ? (value as Members<M>) : INVALID;
+    },
+  };
+}
+
+/** A schema of an object; `lists` names the members that are lists in a query string. */
+export interface ObjectSchema<T> extends Schema<T> {
+  readonly lists: ReadonlySet<string>;
+}
+
+function parseField(
+  field: Field,
+  input: Record<string, unknown>,
+  context: ParseContext,
+  redacted: (() => unknown) | undefined,
+): unknown {
+  let found = input[field.name];
+  let name = field.name;
+  if (field.alias !== undefined) {
+    const other = input[field.alias];
+    if (found === undefined || (found === null && other !== undefined)) {
+      if (other !== undefined) [found, name] = [other, field.alias];
+    } else if (other !== undefined && other !== null && JSON.stringify(found) !== JSON.stringify(other)) {
+      throw new BadRequest(`The members ${field.name} and ${field.alias} mean the same but have different values.`);
+    }
+  }
+  if (found === undefined || (found === null && !field.required)) {
+    if (!field.required) return field.absent;
+    return context.fail('missing', 'Field required', redacted ? redacted() : input, undefined, name);
+  }
+  context.path.push(name);
+  const value = field.schema.parse(found, context);
+  context.path.pop();
+  return value;
+}
+
+// Undeclared members of an object with secrets may be misspelled secrets, so they are hidden as well.
+function redactFields(fields: readonly Field[]): (input: unknown) => unknown {
+  const byName = new Map<string, Schema<unknown>>();
+  for (const { name, alias, schema } of fields) {
+    byName.set(name, schema);
+    if (alias !== undefined) byName.set(alias, schema);
+  }
+  return (input) => {
+    if (!isObject(input)) return hide(input);
+    return Object.fromEntries(
+      Object.entries(input).map(([key, value]) => {
+        const schema = byName.get(key);
+        if (schema === undefined) return [key, REDACTED];
+        return [key, schema.redact ? schema.redact(value) : value];
+      }),
+    );
+  };
+}
+
+function describe(fields: readonly Field[], title: string): JsonSchema {
+  const properties = fields.map((field) => {
+    const json = field.required ? field.schema.json : { anyOf: [field.schema.json, { type: 'null' }] };
+    return [field.name, field.absent === undefined ? json : { ...json, default: field.absent }];
+  });
+  const required = fields.filter((field) => field.required).map((field) => field.name);
+  return {
+    type: 'object',
+    ...(title !== 'object' && { title }),
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+  };
+}

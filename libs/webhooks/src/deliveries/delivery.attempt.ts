@@ -1,0 +1,88 @@
+import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
+import { Injectable } from '@nestjs/common';
+import { Webhook as Signer } from 'standardwebhooks';
+import type { Due } from './delivery.table';
+import { type Attempt, retryAfter } from './retry-schedule';
+import { WebhookSecrets } from '../webhook.secrets';
+import { WebhooksOptions } from '../webhooks.options';
+
+/** Bytes of an answer that the log keeps. */
+const KEPT = 1024;
+
+/** Sends deliveries as Standard Webhooks wants it. */
+@Injectable()
+export class DeliveryAttempts {
+  constructor(
+    private readonly secrets: WebhookSecrets,
+    private readonly options: WebhooksOptions,
+  ) {}
+
+  /**
+   * Sends it once and tells how that went; takes no longer than the time limit.
+   * @throws the reason of `signal` when that aborts, and what the vault throws.
+   */
+  async make({ webhook, messageId, body }: Due, signal: AbortSignal): Promise<Attempt> {
+    const { outbound, timeLimit, now } = this.options;
+    const at = now();
+    const secrets = await this.secrets.open(webhook, at);
+    const signatures = secrets.map((secret) => new Signer(secret).sign(messageId, new Date(at), body));
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'Fairlead-Webhooks',
+      'webhook-id': messageId,
+      'webhook-timestamp': String(Math.floor(at / 1000)),
+      'webhook-signature': signatures.join(' '),
+    };
+    const begun = performance.now();
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new DOMException('The time is over.', 'TimeoutError')), timeLimit);
+    const breakOff = () => limit.abort(signal.reason);
+    signal.addEventListener('abort', breakOff);
+    try {
+      signal.throwIfAborted();
+      const init = { method: 'POST', headers, body, signal: limit.signal };
+      const answer = await guardedFetch(webhook.url, init, outbound, webhook.tenant_id);
+      const latency = performance.now() - begun;
+      const { status } = answer;
+      const response = await beginningOf(answer);
+      const wait = retryAfter(answer.headers.get('retry-after'), now());
+      return { at, latency, status, response, error: refusal(status), retryAfter: wait };
+    } catch (error) {
+      // A call that was not made is no attempt.
+      const wasNotMade = error instanceof OutboundFailure && error.fault === 'busy';
+      if (signal.aborted || wasNotMade) throw error;
+      const sentence = error instanceof OutboundFailure ? error.message : 'The target could not be called.';
+      const latency = performance.now() - begun;
+      return { at, latency, status: null, response: null, error: sentence, retryAfter: 0 };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', breakOff);
+    }
+  }
+}
+
+function refusal(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  const redirect = status >= 300 && status < 400;
+  return `The target answered ${status}${redirect ? ', and redirects are not followed' : ''}.`;
+}
+
+/** The first bytes of an answer as text that can be stored, as far as they come. */
+async function beginningOf(answer: Response): Promise<string> {
+  const reader = (answer.body as ReadableStream<Uint8Array> | null)?.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (reader && size < KEPT) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      size += value.byteLength;
+    }
+  } catch {
+    // The status counts; an answer that breaks off is kept as far as it came.
+  }
+  reader?.cancel().catch(() => undefined);
+  const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, KEPT), { stream: size > KEPT });
+  return text.replaceAll('\0', '\ufffd');
+}

@@ -1,0 +1,78 @@
+import type { Recorded } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import { v7 as uuid } from 'uuid';
+import { DeliveryBounds } from './delivery.bounds';
+import { subscribes } from '../event-types';
+import { publicEvent } from '../public-event';
+import { WebhooksOptions } from '../webhooks.options';
+
+interface Subscriber {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly since: string;
+  readonly event_types: readonly string[];
+}
+
+/** Makes deliveries out of events: one for each webhook of the event's tenant that subscribes to it. */
+@Injectable()
+export class DeliveryFanOut {
+  constructor(
+    private readonly bounds: DeliveryBounds,
+    private readonly options: WebhooksOptions,
+  ) {}
+
+  /**
+   * Answers the ids of the webhooks that have something new. An event that is handled again makes nothing new, nor
+   * does one whose delivery may have been cleared away already.
+   */
+  async deliver(events: readonly Recorded[], tx: PoolClient): Promise<string[]> {
+    const oldest = this.options.now() - this.options.retention;
+    const recent = events.filter(({ time }) => Date.parse(time) > oldest);
+    const tenants = new Set(recent.flatMap(({ metadata }) => metadata.tenant ?? []));
+    if (tenants.size === 0) return [];
+    const { rows: subscribers } = await tx.query<Subscriber>(
+      'select id, tenant_id, since, event_types from webhooks where enabled and tenant_id = any($1)',
+      [[...tenants]],
+    );
+    const deliveries = subscribers.length === 0 ? [] : recent.flatMap((event) => deliveriesOf(event, subscribers));
+    if (deliveries.length === 0) return [];
+    const column = (name: keyof (typeof deliveries)[number]) => deliveries.map((delivery) => delivery[name]);
+    const { rows } = await tx.query<{ webhook_id: string }>(
+      `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, due_at)
+       select *, $7::timestamptz from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[])
+       on conflict (webhook_id, message_id) do nothing returning webhook_id`,
+      [
+        column('id'),
+        column('webhook'),
+        column('message'),
+        column('type'),
+        column('body'),
+        column('time'),
+        new Date(this.options.now()),
+      ],
+    );
+    const ids = rows.map(({ webhook_id }) => webhook_id);
+    await this.bounds.keep(ids, tx);
+    return ids;
+  }
+
+  /** What waits for a webhook that has been disabled is given up. */
+  async giveUp(webhookId: string, time: string, tx: PoolClient): Promise<void> {
+    await tx.query(
+      `update webhook_deliveries set status = 'failed', finished_at = $2 where webhook_id = $1 and status = 'pending'`,
+      [webhookId, time],
+    );
+  }
+}
+
+function deliveriesOf(event: Recorded, subscribers: readonly Subscriber[]) {
+  const { metadata, position, time } = event;
+  const told = publicEvent(event);
+  if (!told) return [];
+  const body = JSON.stringify(told);
+  return subscribers
+    .filter(({ tenant_id, since }) => tenant_id === metadata.tenant && BigInt(since) < position)
+    .filter(({ event_types }) => subscribes(event_types, told.type))
+    .map((webhook) => ({ id: uuid(), webhook: webhook.id, message: event.id, type: told.type, body, time }));
+}

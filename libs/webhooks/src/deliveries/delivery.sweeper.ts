@@ -1,0 +1,58 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool } from 'pg';
+import { WebhooksOptions } from '../webhooks.options';
+
+const SWEEP_EVERY = 3_600_000;
+const AT_ONCE = 1000;
+
+/** Clears the log of deliveries: of what was finished long ago, and of removed webhooks. */
+@Injectable()
+export class DeliverySweeper implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Webhooks');
+  private timer: NodeJS.Timeout | undefined;
+  private sweeping: Promise<void> = Promise.resolve();
+  private stopping = false;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly options: WebhooksOptions,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const begin = () => {
+      this.sweeping = this.sweep().catch((error: unknown) => this.logger.error(error));
+    };
+    begin();
+    this.timer = setInterval(begin, SWEEP_EVERY);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    this.stopping = true;
+    await this.sweeping;
+  }
+
+  /** Clears away all there is now, in small steps. */
+  async sweep(): Promise<void> {
+    await this.clear('finished_at < $1', new Date(this.options.now() - this.options.retention));
+    const { rows } = await this.pool.query<{ webhook_id: string }>(
+      'select webhook_id from webhook_targets where removed',
+    );
+    for (const { webhook_id } of rows) {
+      await this.clear('webhook_id = $1', webhook_id);
+      if (!this.stopping) await this.pool.query('delete from webhook_targets where webhook_id = $1', [webhook_id]);
+    }
+  }
+
+  private async clear(condition: string, value: Date | string): Promise<void> {
+    let cleared: number;
+    do {
+      const { rowCount } = await this.pool.query(
+        `delete from webhook_deliveries where id in (
+           select id from webhook_deliveries where ${condition} limit ${AT_ONCE} for update skip locked)`,
+        [value],
+      );
+      cleared = rowCount ?? 0;
+    } while (cleared === AT_ONCE && !this.stopping);
+  }
+}

@@ -1,0 +1,147 @@
+import { transaction } from '@fairlead/postgres';
+import { Injectable } from '@nestjs/common';
+import { Pool, type PoolClient } from 'pg';
+import { v7 as uuid } from 'uuid';
+import { DeliveryBounds } from './delivery.bounds';
+import { DeliveryNotFound, WebhookDisabledNow } from '../errors';
+import { TEST_TYPE } from '../event-types';
+import { MOST_ATTEMPTS } from './delivery.queries';
+import type { Attempt, Outcome, Tries } from './retry-schedule';
+import { TargetTable } from './target.table';
+import type { Webhook } from '../webhook';
+import { WebhooksOptions } from '../webhooks.options';
+
+/** A delivery that is to be tried now, and the webhook as it is now. */
+export interface Due {
+  readonly id: string;
+  readonly webhook: Webhook;
+  /** The same in every attempt and when it is sent again, so that the receiver can tell. */
+  readonly messageId: string;
+  readonly body: string;
+  /** The tries before this one; null when this is the first. */
+  readonly tries: Tries | null;
+}
+
+interface Row {
+  readonly id: string;
+  readonly state: string;
+  readonly message_id: string;
+  readonly body: string;
+  readonly tries: number;
+  readonly started_at: Date | null;
+}
+
+/** Deliveries, and what becomes of them. */
+@Injectable()
+export class DeliveryTable {
+  constructor(
+    private readonly pool: Pool,
+    private readonly targets: TargetTable,
+    private readonly bounds: DeliveryBounds,
+    private readonly options: WebhooksOptions,
+  ) {}
+
+  /** Ids of a webhook's deliveries whose time has come, the longest due first. */
+  async due(webhookId: string, most: number): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>({
+      name: 'due webhook deliveries',
+      text: `select id from webhook_deliveries where webhook_id = $1 and status = 'pending' and due_at <= $2
+        order by due_at, id limit $3`,
+      values: [webhookId, this.now(), most],
+    });
+    return rows.map(({ id }) => id);
+  }
+
+  /** undefined when it is not to be tried any more: given up, or its webhook disabled or removed. */
+  async find(id: string): Promise<Due | undefined> {
+    const { rows } = await this.pool.query<Row>({
+      name: 'due webhook delivery',
+      text: `select d.id, state, message_id, body, tries, started_at
+        from webhook_deliveries d join webhooks w on w.id = webhook_id
+        where d.id = $1 and status = 'pending' and enabled`,
+      values: [id],
+    });
+    const row = rows[0];
+    if (!row) return undefined;
+    const { state, message_id: messageId, body, tries: count, started_at } = row;
+    const tries = started_at && { count, startedAt: started_at.getTime() };
+    return { id, webhook: JSON.parse(state) as Webhook, messageId, body, tries };
+  }
+
+  /** Writes an attempt into the log, and what the delivery is after it. A success counts even when it was given up. */
+  async record(id: string, attempt: Attempt, tries: Tries, outcome: Outcome): Promise<void> {
+    const ended = new Date(attempt.at + attempt.latency);
+    await this.pool.query({
+      name: 'record webhook attempt',
+      text: `with delivery as (
+          update webhook_deliveries set attempts = attempts + 1, last_status = $2, tries = $3, started_at = $4,
+            due_at = coalesce($5, due_at), finished_at = case when $6 = 'pending' then finished_at else $7 end,
+            status = case when status = 'pending' or $6 = 'delivered' then $6 else status end
+          where id = $1 returning attempts),
+        former as (
+          delete from webhook_attempts using delivery where delivery_id = $1 and number <= delivery.attempts - ${MOST_ATTEMPTS})
+        insert into webhook_attempts (delivery_id, number, at, latency_ms, status, response, error)
+        select $1, attempts, $8::timestamptz, $9::int, $2, $10::text, $11::text from delivery`,
+      values: [
+        id,
+        attempt.status,
+        tries.count,
+        new Date(tries.startedAt),
+        outcome.status === 'pending' ? new Date(outcome.dueAt) : null,
+        outcome.status,
+        ended,
+        new Date(attempt.at),
+        Math.round(attempt.latency),
+        attempt.response,
+        attempt.error,
+      ],
+    });
+  }
+
+  /** Sends a message that tells nothing but that messages arrive; answers its delivery's id. @throws WebhookDisabledNow */
+  async addTest(webhookId: string): Promise<string> {
+    const id = uuid();
+    const now = this.now();
+    const body = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data: { webhook_id: webhookId } });
+    await transaction(this.pool, async (tx) => {
+      await checkEnabled(webhookId, tx);
+      await tx.query(
+        `insert into webhook_deliveries (id, webhook_id, message_id, event_type, body, created_at, due_at)
+         values ($1, $2, $3, $4, $5, $6, $6)`,
+        [id, webhookId, uuid(), TEST_TYPE, body, now],
+      );
+      await this.bounds.keep([webhookId], tx);
+      await this.targets.noteAsked(webhookId, tx);
+    });
+    this.targets.wake();
+    return id;
+  }
+
+  /**
+   * Sends a delivery again now, whatever became of it, with all its tries.
+   * @throws DeliveryNotFound, WebhookDisabledNow
+   */
+  async redeliver(webhookId: string, id: string): Promise<void> {
+    await transaction(this.pool, async (tx) => {
+      await checkEnabled(webhookId, tx);
+      const { rowCount } = await tx.query(
+        `update webhook_deliveries set status = 'pending', due_at = $3, tries = 0, started_at = null, finished_at = null
+         where id = $2 and webhook_id = $1`,
+        [webhookId, id, this.now()],
+      );
+      if (rowCount === 0) throw new DeliveryNotFound(id);
+      await this.targets.noteAsked(webhookId, tx);
+    });
+    this.targets.wake();
+  }
+
+  private now(): Date {
+    return new Date(this.options.now());
+  }
+}
+
+/** The lock holds off disabling, which gives up all that waits, until what is written now waits too. */
+async function checkEnabled(webhookId: string, tx: PoolClient): Promise<void> {
+  const { rowCount } = await tx.query('select from webhooks where id = $1 and enabled for share', [webhookId]);
+  if (rowCount === 0) throw new WebhookDisabledNow();
+}
