@@ -1,7 +1,7 @@
 import * as edge from '@fairlead/edge';
 import type { Route } from '@fairlead/api';
-import { type Answer, RouteService } from './testing/route-service';
-import { details, fillTenant, type Things } from './testing/tenant-things';
+import { type Answer, askUntil, RouteService } from './testing/route-service';
+import { details, fillTenant, newDeployment, type Things } from './testing/tenant-things';
 
 jest.mock('@fairlead/edge', () => {
   const actual = jest.requireActual<typeof edge>('@fairlead/edge');
@@ -149,6 +149,24 @@ it('names the views that reads wait for, but for what is read from streams or be
   const reading = service.table.filter(({ method, scope }) => method === 'GET' && scope !== 'public');
   const unnamed = reading.filter(({ views }) => views === undefined).map(({ path }) => path);
   expect(unnamed.sort()).toEqual([...FROM_STREAMS].sort());
+});
+
+it('answers 503 to who has written what a stuck view does not show, and to nobody else', async () => {
+  const list = (key: string) => service.request('GET', '/v2/deployments?limit=1', key);
+  expect([(await list(keyA)).status, (await list(keyB)).status]).toEqual([200, 200]);
+  const release = await service.holdCheckpoint('deployments.view');
+  try {
+    const made = await service.request('POST', '/v2/deployments', keyB, newDeployment(`stuck ${crypto.randomUUID()}`));
+    expect(made.status).toBe(201);
+    const refused = await list(keyB);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toEqual({ detail: 'What was written last cannot be read yet, try again.' });
+    expect((await list(keyA)).status).toBe(200);
+    expect((await service.request('GET', '/v2/listeners', keyB)).status).toBe(200);
+  } finally {
+    await release();
+  }
+  await askUntil(async () => ((await list(keyB)).status === 200 ? true : undefined));
 });
 
 it('asks for a key on every route that is not public', async () => {

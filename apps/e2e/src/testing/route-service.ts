@@ -48,6 +48,17 @@ export class RouteService {
     return (await this.installation.database.pool.query<T>(text, values)).rows;
   }
 
+  /** Keeps a follower from moving its checkpoint until the function that is given back is called. */
+  async holdCheckpoint(follower: string): Promise<() => Promise<void>> {
+    const client = await this.installation.database.pool.connect();
+    await client.query('begin');
+    await client.query('select from checkpoints where name = $1 for update', [follower]);
+    return async () => {
+      await client.query('rollback');
+      client.release();
+    };
+  }
+
   get url(): string {
     return this.installation.url;
   }

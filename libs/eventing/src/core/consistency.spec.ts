@@ -1,5 +1,7 @@
 import { testDatabase } from '@fairlead/postgres/testing';
 import {
+  EventStoreDbStore,
+  type EventStore,
   type Batch,
   Consistency,
   eventingMigrations,
@@ -10,9 +12,10 @@ import {
 } from '..';
 import { NewestEvents } from './newest-events';
 import { SharedQuestion } from './shared-question';
+import { EventStoreDbDouble } from '../testing';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
-let stores: PostgresEventStore[];
+let stores: (PostgresEventStore | EventStoreDbStore)[];
 let stopping: { onApplicationShutdown(): Promise<void> }[];
 
 const PATIENCE = { attempts: 3, firstMs: 10, mostMs: 20 };
@@ -35,7 +38,9 @@ afterAll(() => database.drop());
 
 /** What one process has: its own store, followers and consistency. */
 function process(...projections: Projection[]) {
-  const store = new PostgresEventStore(database.pool);
+  return processOn(new PostgresEventStore(database.pool), ...projections);
+}
+function processOn<S extends PostgresEventStore | EventStoreDbStore>(store: S, ...projections: Projection[]) {
   const followers = new Followers(store, database.pool, PATIENCE);
   for (const projection of projections) followers.register(projection);
   const consistency = new Consistency(store, followers);
@@ -72,20 +77,36 @@ async function isSeen(name: string, stream: string): Promise<boolean> {
 }
 
 it('shows every writer what it has written, whichever process reads', async () => {
-  const processes = [process(view('load')), process(view('load'))];
+  await expectOwnWrites('load', [process(view('load')), process(view('load'))]);
+});
+
+it('does so with the log in EventStoreDB', async () => {
+  const double = await EventStoreDbDouble.start();
+  const options = { database: database.pool, limits: { attempt: 20_000, total: 60_000 } };
+  const start = () => processOn(new EventStoreDbStore(double.url, options), view('esdb'));
+  await expectOwnWrites('esdb', [start(), start()]);
+  await Promise.all(stopping.splice(0).map((part) => part.onApplicationShutdown()));
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  await double.stop();
+});
+
+async function expectOwnWrites(
+  name: string,
+  processes: readonly { readonly store: EventStore; readonly consistency: Consistency }[],
+): Promise<void> {
   let missed = 0;
   const client = async (n: number) => {
     for (let round = 0; round < 15; round++) {
-      const [writer, reader] = round % 2 ? processes : processes.toReversed();
-      const stream = `load-${n}x${round}`;
+      const [writer, reader] = round % 2 ? processes : [...processes].reverse();
+      const stream = `${name}-${n}x${round}`;
       await writer!.store.append(stream, 0, [noted()], { tenant: `workspace ${n}` });
-      await reader!.consistency.upToDate(`workspace ${n}`, ['load'], 20_000);
-      if (!(await isSeen('load', stream))) missed++;
+      await reader!.consistency.upToDate(`workspace ${n}`, [name], 20_000);
+      if (!(await isSeen(name, stream))) missed++;
     }
   };
   await Promise.all(Array.from({ length: 30 }, (_, n) => client(n)));
   expect(missed).toBe(0);
-});
+}
 
 it('waits for no event of another workspace, and says so when a view is stuck', async () => {
   const held = deferred<void>();
