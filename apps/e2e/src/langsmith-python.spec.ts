@@ -94,6 +94,41 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     expect(made).toMatchObject({ picture: '89504e470d0a00ff', picture_type: 'image/png' });
   });
 
+  it('makes datasets and examples, and evaluates on them', async () => {
+    const seen = await runProgram(python!, 'datasets.py', [], {
+      LANGSMITH_ENDPOINT: `${installation.url}/api/v1`,
+      LANGSMITH_API_KEY: OPERATOR,
+      LANGSMITH_TRACING: 'true',
+    });
+    expect(seen).toMatchObject({
+      metadata: 'a',
+      one: [{ q: 1 }, { a: 2 }, { n: 1, dataset_split: ['train'] }],
+      legacy: 2,
+      picture: '89504e470d0a1a0a00ff',
+      picture_type: 'image/png',
+      listed_attachments: ['note', 'picture'],
+      renamed: ['image'],
+      splits: ['hard', 'test', 'train'],
+      in_split: 1,
+      tagged: [1, 2, 3, 4],
+      current: [2, 3, 4, 10],
+      modified: true,
+      version_tags: ['prod'],
+      csv: expect.arrayContaining([[{ country: 'Peru' }, { capital: 'Lima' }]]),
+      from_run: [{ q: 7 }, { a: 8 }],
+      whole_run: [{ q: 7 }, true],
+      rows: 4,
+      conflict: 'LangSmithConflictError',
+      has: false,
+    });
+    const name = encodeURIComponent(seen.experiment!);
+    const evaluated = await until(async () => {
+      const found = await session(name);
+      return found.run_count === 4 ? found : undefined;
+    });
+    expect(evaluated.feedback_stats).toMatchObject({ correct: { n: 4, avg: 1 } });
+  }, 120_000);
+
   it('gives feedback on a trace before it sends the run', async () => {
     expect(await installation.ask('GET', `/api/v1/feedback/${made.feedback}`)).toMatchObject({
       key: 'early',

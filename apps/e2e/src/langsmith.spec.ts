@@ -294,6 +294,98 @@ describe('The LangSmith client that finds everything in its environment', () => 
   });
 });
 
+describe('The LangSmith client that makes a dataset of its own', () => {
+  const picture = new Uint8Array([0x89, 0x50, 0x0d, 0x0a, 0, 0xff]);
+  let client: Client;
+  let own: string;
+  beforeAll(async () => {
+    client = clientAt('/api/v1');
+    own = (await client.createDataset('made by hand', { description: 'about', metadata: { team: 'a' } })).id;
+  });
+  const texts = async (options: object = {}) =>
+    (await collect(client.listExamples({ datasetId: own, ...options })))
+      .map(({ inputs }) => JSON.stringify(inputs))
+      .sort();
+
+  it('creates, changes and deletes it', async () => {
+    const made = await client.createDataset('renamed soon', { dataType: 'chat', inputsSchema: { type: 'object' } });
+    expect(made).toMatchObject({ data_type: 'chat', inputs_schema_definition: { type: 'object' } });
+    await expect(client.createDataset('renamed soon')).rejects.toThrow('already exists');
+    const changed = await client.updateDataset({ datasetName: 'renamed soon', name: 'renamed', description: 'new' });
+    expect(changed).toMatchObject({ id: made.id, name: 'renamed', description: 'new' });
+    await client.deleteDataset({ datasetName: 'renamed' });
+    expect(await client.hasDataset({ datasetName: 'renamed' })).toBe(false);
+    const csvFile = new Blob(['country,capital\nPeru,Lima\n']);
+    const columns = { inputKeys: ['country'], outputKeys: ['capital'] };
+    const csv = await client.uploadCsv({
+      csvFile,
+      fileName: 'capitals.csv',
+      ...columns,
+      name: 'capitals of the world',
+    });
+    const [example] = await collect(client.listExamples({ datasetId: csv.id }));
+    expect(example).toMatchObject({ inputs: { country: 'Peru' }, outputs: { capital: 'Lima' } });
+  });
+
+  it('creates, changes and deletes examples, with attachments, in every way the SDK knows', async () => {
+    const one = await client.createExample({ q: 1 }, { a: 2 }, { datasetId: own, metadata: { m: 1 }, split: 'train' });
+    expect(one).toMatchObject({ inputs: { q: 1 }, outputs: { a: 2 }, metadata: { m: 1, dataset_split: ['train'] } });
+    const many = await client.createExamples({
+      datasetId: own,
+      inputs: [{ q: 2 }, { q: 3 }],
+      outputs: [{ a: 3 }, { a: 4 }],
+    });
+    expect(many.map(({ inputs }) => inputs)).toEqual([{ q: 2 }, { q: 3 }]);
+    const attachments = {
+      picture: { mimeType: 'image/png', data: picture },
+      note: ['text/plain', new Uint8Array([1])] as [string, Uint8Array],
+    };
+    const [attached] = await client.createExamples([
+      { dataset_id: own, inputs: { q: 4 }, outputs: { a: 5 }, attachments },
+    ]);
+    const { presigned_url, mime_type } = attached!.attachments!.picture!;
+    expect(mime_type).toBe('image/png');
+    expect(new Uint8Array(await (await fetch(presigned_url)).arrayBuffer())).toEqual(picture);
+    const { as_of } = await client.readDatasetVersion({ datasetId: own, tag: 'latest' });
+    await client.updateDatasetTag({ datasetId: own, asOf: as_of, tag: 'prod' });
+    await client.updateExample({ id: one.id, inputs: { q: 10 }, outputs: { a: 11 } });
+    const attachments_operations = { rename: { picture: 'image' }, retain: [] };
+    await client.updateExamples([{ id: attached!.id, dataset_id: own, attachments_operations }]);
+    expect(Object.keys((await client.readExample(attached!.id)).attachments!)).toEqual(['image']);
+    await client.updateDatasetSplits({ datasetId: own, splitName: 'hard', exampleIds: [one.id, many[0]!.id] });
+    expect(await client.listDatasetSplits({ datasetId: own })).toEqual(['hard', 'train']);
+    expect(await texts({ splits: ['hard'] })).toEqual(['{"q":10}', '{"q":2}']);
+    await client.updateDatasetSplits({ datasetId: own, splitName: 'hard', exampleIds: [many[0]!.id], remove: true });
+    expect(await texts({ splits: ['hard'] })).toEqual(['{"q":10}']);
+    await client.deleteExample(many[1]!.id);
+    expect(await texts()).toEqual(['{"q":10}', '{"q":2}', '{"q":4}']);
+    expect(await texts({ asOf: 'prod' })).toEqual(['{"q":1}', '{"q":2}', '{"q":3}', '{"q":4}']);
+    const diff = await client.diffDatasetVersions({ datasetId: own, fromVersion: 'prod', toVersion: 'latest' });
+    expect(diff.examples_removed).toEqual([many[1]!.id]);
+    expect(diff.examples_modified).toHaveLength(3);
+    await client.deleteExamples([many[0]!.id]);
+    expect(await texts()).toHaveLength(2);
+  });
+
+  it('evaluates on it', async () => {
+    const examples = client.listExamples({ datasetId: own, asOf: 'prod' });
+    const results = await evaluate(({ q }: { q: number }) => ({ a: q + 1 }), {
+      client,
+      data: examples,
+      experimentPrefix: 'on an own dataset',
+      evaluators: [
+        ({ outputs, referenceOutputs }: Evaluated) => ({ key: 'correct', score: outputs.a === referenceOutputs?.a }),
+      ],
+    });
+    expect(results.length).toBe(4);
+    const project = await until(async () => {
+      const found = await client.readProject({ projectName: results.experimentName, includeStats: true });
+      return found.run_count === 4 && found;
+    });
+    expect(project).toMatchObject({ reference_dataset_id: own, feedback_stats: { correct: { n: 4, avg: 1 } } });
+  }, 60_000);
+});
+
 describe('evaluate()', () => {
   it('runs an experiment on an uploaded dataset, which then compares with uploaded ones', async () => {
     const client = clientAt('/api/v1');

@@ -25,6 +25,8 @@ const OWN = new Set([
   'POST /v2/deployments',
   'POST /api/v1/datasets/upload-experiment',
   'POST /api/v1/feedback-configs',
+  'POST /api/v1/datasets',
+  'POST /api/v1/datasets/upload',
   'POST /api/v1/sessions',
   'POST /api/v1/runs',
   'POST /api/v1/runs/batch',
@@ -86,6 +88,8 @@ async function seenByTenantA(): Promise<Answer[]> {
     `/api/v1/sessions/${session_id}`,
     `/api/v1/runs/${run_id}`,
     `/api/v1/examples/${example_id}`,
+    `/api/v1/datasets/${ids.own_dataset_id}`,
+    `/api/v1/examples/${ids.own_example_id}`,
     `/api/v1/feedback/${feedback_id}`,
     `/api/v1/datasets/${dataset_id}/comparative`,
     '/api/v1/api-key',
@@ -128,6 +132,7 @@ it('declares a scope on every route', () => {
       .map(({ path }) => path)
       .sort(),
   ).toEqual([
+    '/api/v1/examples/:example_id/attachment',
     '/api/v1/info',
     '/api/v1/info/health',
     '/api/v1/runs/:run_id/attachment',

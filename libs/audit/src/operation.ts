@@ -23,6 +23,8 @@ export const KNOWN: Readonly<Record<string, Operation>> = {
   ExperimentUploaded: 'create_experiment_via_upload',
   DatasetCreated: 'create_dataset',
   DatasetDeleted: 'delete_dataset',
+  DatasetTagged: 'update_dataset_version',
+  SplitsChanged: 'update_dataset_splits',
   ComparativeExperimentCreated: 'create_comparative_experiment',
   ComparativeExperimentDeleted: 'delete_comparative_experiment',
   SessionPatched: 'update_tracer_session',

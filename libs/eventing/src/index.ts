@@ -38,6 +38,7 @@ export * from './rebuild/rebuild';
 export * from './core/reservation';
 export * from './followers/set-aside';
 export * from './followers/transports';
+export { inTurn } from './core/turns';
 export * from './core/unreachable';
 export * from './core/upcasters';
 export * from './vault/master-key';

@@ -8,39 +8,44 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Pool } from 'pg';
-import { ComparativeExperimentsController } from './compare/comparative-experiments.controller';
-import { comparativeExperimentsView } from './compare/comparative-experiments.view';
-import { CompareController } from './compare/compare.controller';
-import { Comparisons } from './compare/compare.service';
-import { ComparisonViewController } from './compare/comparison-view.controller';
-import { DatasetsController } from './datasets/datasets.controller';
-import { ExamplesController } from './examples/examples.controller';
-import { ExperimentsRemover } from './sessions/experiments.remover';
-import { experimentsView } from './sessions/experiments.view';
-import { AwaitedFeedback } from './feedback/feedback.follower';
+import { ComparativeExperimentsController } from './comparative-experiments.controller';
+import { comparativeExperimentsView } from './comparative-experiments.view';
+import { CompareController } from './compare.controller';
+import { Comparisons } from './compare.service';
+import { ComparisonViewController } from './comparison-view.controller';
+import { DatasetsController } from './datasets.controller';
+import { DatasetWritesController } from './datasets/dataset-writes.controller';
+import { ExampleAttachmentsController } from './examples/example-attachments.controller';
+import { ExampleAttachments } from './examples/example-attachments.urls';
+import { ExampleWritesController } from './examples/example-writes.controller';
+import { ExamplesController } from './examples.controller';
+import { ExperimentsRemover } from './experiments.remover';
+import { experimentsView } from './experiments.view';
+import { AwaitedFeedback } from './feedback.follower';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from './feedback/feedback-configs.controller';
 import { RunUrlController } from './runs/run-url.controller';
 import { FeedbackController } from './feedback/feedback.controller';
 import { InfoController } from './info.controller';
 import { ExperimentLimits } from './limits';
-import { LiveRunsController } from './runs/live-runs.controller';
-import { LiveRunsThread } from './runs/live-runs.thread';
-import { PayloadStore } from './storage/payload.store';
-import { PayloadSweeper } from './storage/payload.sweeper';
-import { PersistRuns } from './storage/persist.follower';
-import { PublicUrl, RunAttachments } from './storage/attachment.urls';
-import { RunAttachmentsController } from './runs/run-attachments.controller';
-import { RunsController } from './runs/runs.controller';
-import { RunsV2Controller } from './runs/runs-v2.controller';
-import { ScoreDirectionsController } from './datasets/score-directions.controller';
-import { SessionsController } from './sessions/sessions.controller';
-import { TracingProjectsController } from './sessions/tracing-projects.controller';
-import { UploadController } from './upload/upload.controller';
-import { mapUploadErrors } from './upload/upload.errors';
-import { UploadReceiver } from './upload/upload.receiver';
-import { Uploads } from './upload/upload.service';
-import { UploadThread } from './upload/upload.thread';
+import { LiveRunsController } from './live-runs.controller';
+import { LiveRunsThread } from './live-runs.thread';
+import { PayloadStore } from './payload.store';
+import { PayloadSweeper } from './payload.sweeper';
+import { PersistRuns } from './persist.follower';
+import { PublicUrl, RunAttachments } from './attachment.urls';
+import { RunAttachmentsController } from './run-attachments.controller';
+import { RunsController } from './runs.controller';
+import { RunsV2Controller } from './runs-v2.controller';
+import { ScoreDirectionsController } from './score-directions.controller';
+import { SessionsController } from './sessions.controller';
+import { TracingProjectsController } from './tracing-projects.controller';
+import { UploadController } from './upload.controller';
+import { mapDatasetErrors } from './datasets/datasets.errors';
+import { mapUploadErrors } from './upload.errors';
+import { UploadReceiver } from './upload.receiver';
+import { Uploads } from './upload.service';
+import { UploadThread } from './upload.thread';
 
 /** Datasets, experiments, runs and feedback: uploads and what is read back. Expects what EventingModule provides. */
 @Module({})
@@ -55,7 +60,10 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         ComparativeExperimentsController,
         ComparisonViewController,
         DatasetsController,
+        DatasetWritesController,
+        ExampleAttachmentsController,
         ExamplesController,
+        ExampleWritesController,
         FeedbackController,
         FeedbackChangesController,
         FeedbackConfigsController,
@@ -78,6 +86,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         },
         AwaitedFeedback,
         Comparisons,
+        ExampleAttachments,
         ExperimentsRemover,
         LiveRunsThread,
         PayloadStore,
@@ -106,6 +115,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
   onModuleInit(): void {
     this.removals.register('experiments', (tenant) => this.remover.remove(tenant));
     mapUploadErrors();
+    mapDatasetErrors();
     this.followers.register(experimentsView);
     this.followers.register(comparativeExperimentsView);
     this.followers.register(this.persistRuns);

@@ -17,6 +17,7 @@ export const info = object('Info', {
   }),
   instance_flags: object('InstanceFlags', {
     zstd_compression_enabled: boolean,
+    dataset_examples_multipart_enabled: boolean,
     fairlead_version: text,
     upload_limits: object('UploadLimits', {
       body_bytes: integer,

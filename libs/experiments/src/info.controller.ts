@@ -31,6 +31,7 @@ export class InfoController {
       instance_flags: {
         // Runs in parts may come compressed; the SDK for Python warns where that is not so.
         zstd_compression_enabled: true,
+        dataset_examples_multipart_enabled: true,
         fairlead_version: VERSION,
         upload_limits: {
           body_bytes: this.limits.maxBytes,

@@ -11,7 +11,7 @@ export function experimentsReadModels(store: EventStore): ReadModel[] {
       name: 'experiments',
       tables: [
         ...['datasets', 'sessions', 'examples', 'runs', 'run_attachments', 'feedback', 'awaited_feedback'],
-        ...['feedback_configs', 'feedback_changes'],
+        ...['feedback_configs', 'feedback_changes', 'dataset_versions', 'dataset_tags'],
       ],
       notes: ['persisted_experiments'],
       projections: (pool) => [experimentsView, new PersistRuns(store, pool, new PayloadStore(pool))],

@@ -8,6 +8,8 @@ const TABLES = {
   deployment_documents: 'id',
   revisions: 'id',
   datasets: 'id',
+  dataset_versions: 'dataset_id, as_of',
+  dataset_tags: 'dataset_id, tag',
   sessions: 'id',
   examples: 'dataset_id, id, valid_from',
   runs: 'id',

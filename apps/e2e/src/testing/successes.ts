@@ -120,6 +120,26 @@ async function specials(
     `/api/v1/runs/${withAttachment}`,
   );
   const attachment = new URL(s3_urls['attachment.note']!.presigned_url);
+  const { own_dataset_id, own_example_id } = ids;
+  const own = { ids: { dataset_id: own_dataset_id!, example_id: own_example_id! } };
+  const csv = new FormData();
+  csv.append('file', new Blob(['q,a\n1,2\n'], { type: 'text/csv' }), 'from-csv.csv');
+  for (const [field, column] of Object.entries({ input_keys: 'q', output_keys: 'a' })) csv.append(field, column);
+  const exampleId = crypto.randomUUID();
+  const newExample = new FormData();
+  newExample.append(exampleId, '{}');
+  newExample.append(`${exampleId}.inputs`, '{"q":1}');
+  newExample.append(`${exampleId}.attachment.note`, new Blob(['a note']));
+  const examplesPath = `/api/v1/platform/datasets/${own_dataset_id}/examples`;
+  await fetch(`${service.url}${examplesPath}`, { method: 'POST', headers, body: newExample });
+  type WithUrls = { attachment_urls: Record<string, { presigned_url: string }> };
+  const { attachment_urls } = await ask<WithUrls>('GET', `/api/v1/examples/${exampleId}`);
+  const exampleAttachment = new URL(attachment_urls['attachment.note']!.presigned_url);
+  const changedExample = new FormData();
+  changedExample.append(`${exampleId}.inputs`, '{"q":2}');
+  const [doomed, alsoDoomed, thirdDoomed] = await ask<{ id: string }[]>('POST', '/api/v1/examples/bulk', [
+    ...[1, 2, 3].map((q) => ({ dataset_id: own_dataset_id, inputs: { q } })),
+  ]);
   const push = {
     ref: 'refs/heads/main',
     after: 'a'.repeat(40),
@@ -148,6 +168,21 @@ async function specials(
         bytes: gzipSync('a tarball'),
         headers: { 'content-type': 'application/gzip' },
       },
+    ],
+    'POST /api/v1/datasets/upload': [{ bytes: csv }],
+    'PATCH /api/v1/datasets/:dataset_id': [own],
+    'PUT /api/v1/datasets/:dataset_id/tags': [own],
+    'PUT /api/v1/datasets/:dataset_id/splits': [own],
+    'GET /api/v1/datasets/:dataset_id/versions/diff': [own],
+    'POST /api/v1/platform/datasets/:dataset_id/examples': [{ ...own, bytes: newExample }],
+    'PATCH /api/v1/platform/datasets/:dataset_id/examples': [{ ...own, bytes: changedExample }],
+    'PATCH /api/v1/platform/datasets/:dataset_id/examples/metadata': [own],
+    'PATCH /api/v1/examples/:example_id': [own],
+    'POST /api/v1/platform/datasets/examples/delete': [{ body: { example_ids: [thirdDoomed!.id] } }],
+    'DELETE /api/v1/examples': [{ search: `?example_ids=${doomed!.id}` }],
+    'DELETE /api/v1/examples/:example_id': [{ ids: { example_id: alsoDoomed!.id } }],
+    'GET /api/v1/examples/:example_id/attachment': [
+      { ids: { example_id: exampleId }, search: exampleAttachment.search },
     ],
     'GET /api/v1/runs/:run_id/attachment': [{ ids: { run_id: withAttachment }, search: attachment.search }],
     'POST /v1/integrations/:integration_id/webhook': [

@@ -96,6 +96,9 @@ export async function fillTenant(service: RouteService, key: string, mark: strin
     return (await ask<Runs>('POST', '/api/v1/runs/query', query)).runs[0];
   });
   const [example] = await ask<{ id: string }[]>('GET', `/api/v1/examples?dataset=${dataset.id}`);
+  const own = await ask<{ id: string }>('POST', '/api/v1/datasets', { name: `${mark} own`, description: mark });
+  const ownExample = { dataset_id: own.id, inputs: { mark }, metadata: { mark } };
+  const { id: ownExampleId } = await ask<{ id: string }>('POST', '/api/v1/examples', ownExample);
   const [feedback] = await ask<{ id: string }[]>('GET', `/api/v1/feedback?run=${run.id}`);
   const comparative = await ask<{ id: string }>('POST', '/api/v1/datasets/comparative', {
     name: mark,
@@ -116,6 +119,7 @@ export async function fillTenant(service: RouteService, key: string, mark: strin
       session_id: experiment.id,
       run_id: run.id,
       example_id: example!.id,
+      ...{ own_dataset_id: own.id, own_example_id: ownExampleId },
       feedback_id: feedback!.id,
       comparative_experiment_id: comparative.id,
       id: apiKey!.id,
@@ -182,7 +186,23 @@ export function details(
   { outside }: RouteService,
 ): Record<string, Detail> {
   const { deployment_id, dataset_id, session_id, run_id, provider_id, token_id } = ids;
+  const { own_dataset_id, own_example_id } = ids;
+  const list = { key: 'list', operation: 'array_add', values: ['taken over'] };
   return {
+    'POST /api/v1/datasets': { body: { name: `${name} dataset` } },
+    'PATCH /api/v1/datasets/:dataset_id': { body: { description: 'taken over' } },
+    'PUT /api/v1/datasets/:dataset_id/tags': { body: { tag: 'taken-over', as_of: 'latest' } },
+    'PUT /api/v1/datasets/:dataset_id/splits': { body: { split_name: 'taken over', examples: [own_example_id] } },
+    'GET /api/v1/datasets/:dataset_id/versions/diff': { search: '?from_version=latest&to_version=latest' },
+    'PATCH /api/v1/platform/datasets/:dataset_id/examples/metadata': {
+      body: { example_ids: [own_example_id], operations: [list] },
+    },
+    'POST /api/v1/examples': { body: { dataset_id: own_dataset_id, inputs: { made: name } } },
+    'POST /api/v1/examples/bulk': { body: [{ dataset_id: own_dataset_id, inputs: { made: name } }] },
+    'PATCH /api/v1/examples/:example_id': { body: { inputs: { taken: 'over' } } },
+    'PATCH /api/v1/examples/bulk': { body: [{ id: own_example_id, inputs: { taken: 'over' } }] },
+    'POST /api/v1/platform/datasets/examples/delete': { body: { example_ids: [own_example_id] } },
+    'DELETE /api/v1/examples': { search: `?example_ids=${own_example_id}` },
     'DELETE /v2/deployments': { search: `?deployment_ids=${deployment_id}` },
     'GET /v2/deployments': { search: `?deployment_ids=${deployment_id}` },
     'PATCH /v2/deployments/:deployment_id': { body: { source_revision_config: { image_uri: 'registry.example/b:1' } } },

@@ -8,8 +8,41 @@ export type DatasetCreated = DomainEvent<
     readonly data_type: string;
     /** True for datasets that uploads made, and only uploads fill. */
     readonly externally_managed: boolean;
-  }
+  } & Partial<DatasetDefinitions>
 >;
+
+/** What clients say of a dataset, as the JSON text that was sent; absent where an upload made it. */
+export interface DatasetDefinitions {
+  readonly metadata: string | null;
+  readonly inputs_schema: string | null;
+  readonly outputs_schema: string | null;
+}
+
+/** Members of a dataset that have changed. */
+export interface DatasetChanges extends Partial<DatasetDefinitions> {
+  readonly name?: string;
+  readonly description?: string;
+}
+
+export type DatasetChanged = DomainEvent<'DatasetChanged', DatasetChanges>;
+
+/** The rows of a change are in the payload store: see `ExampleRow` of example-rows.ts. */
+export interface ExamplesChange {
+  readonly payload: { readonly sha256: string; readonly bytes: number };
+  readonly count: number;
+  /** The version of the dataset that the change makes: ISO 8601 in UTC with microseconds, later than every one before. */
+  readonly as_of: string;
+}
+
+export type ExamplesAdded = DomainEvent<'ExamplesAdded', ExamplesChange>;
+export type ExamplesChanged = DomainEvent<'ExamplesChanged', ExamplesChange>;
+export type ExamplesDeleted = DomainEvent<'ExamplesDeleted', ExamplesChange>;
+/** The members of a split have changed, which is a change of their examples' metadata. */
+export type SplitsChanged = DomainEvent<'SplitsChanged', ExamplesChange>;
+export type ExamplesEvent = ExamplesAdded | ExamplesChanged | ExamplesDeleted | SplitsChanged;
+
+/** A version has a name from now on, which another version may have had before. */
+export type DatasetTagged = DomainEvent<'DatasetTagged', { readonly tag: string; readonly as_of: string }>;
 
 /** An experiment has been put into the dataset, as its `number`th. */
 export type ExperimentAdded = DomainEvent<
@@ -27,7 +60,14 @@ export type ScoreDirectionsChanged = DomainEvent<'ScoreDirectionsChanged', Score
 
 export type DatasetDeleted = DomainEvent<'DatasetDeleted', Record<string, never>>;
 
-export type DatasetEvent = DatasetCreated | ExperimentAdded | ScoreDirectionsChanged | DatasetDeleted;
+export type DatasetEvent =
+  | DatasetCreated
+  | DatasetChanged
+  | ExamplesEvent
+  | DatasetTagged
+  | ExperimentAdded
+  | ScoreDirectionsChanged
+  | DatasetDeleted;
 
 export interface DatasetState {
   readonly exists: boolean;
@@ -43,6 +83,11 @@ export interface DatasetState {
   readonly numbers: ReadonlyMap<string, number>;
   readonly lastNumber: number;
   readonly directions: ScoreDirections;
+  readonly definitions: DatasetDefinitions;
+  /** The newest version that a change of examples made; undefined before the first one. */
+  readonly newest: string | undefined;
+  /** The version of each tag. */
+  readonly tags: ReadonlyMap<string, string>;
 }
 
 /** The dataset is there but was not made by an upload. */
@@ -74,6 +119,8 @@ export class DatasetIdTaken extends Error {
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_DIRECTIONS: ScoreDirections = { lower_is_better: [], higher_is_better: [] };
+const NO_TAGS: ReadonlyMap<string, string> = new Map();
+export const NO_DEFINITIONS: DatasetDefinitions = { metadata: null, inputs_schema: null, outputs_schema: null };
 
 export const datasetModel: Model<DatasetState, DatasetEvent> = {
   initial: {
@@ -88,6 +135,9 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
     numbers: NONE,
     lastNumber: 0,
     directions: NO_DIRECTIONS,
+    definitions: NO_DEFINITIONS,
+    newest: undefined,
+    tags: NO_TAGS,
   },
   evolve(state, event) {
     const modifiedAt = event.time;
@@ -95,9 +145,24 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
       case 'DatasetCreated': {
         const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
         const { tenant } = event.metadata;
+        const { metadata = null, inputs_schema = null, outputs_schema = null } = event.data;
+        const definitions = { metadata, inputs_schema, outputs_schema };
         const facts = { name, description, dataType, externallyManaged, tenant, createdAt: event.time, modifiedAt };
-        return { ...state, ...facts, exists: true, numbers: NONE, lastNumber: 0, directions: NO_DIRECTIONS };
+        // A version that an earlier dataset of this id had is never made again.
+        const { newest } = state;
+        return { ...datasetModel.initial, ...facts, definitions, newest, exists: true };
       }
+      case 'DatasetChanged': {
+        const { name = state.name, description = state.description, ...changed } = event.data;
+        return { ...state, modifiedAt, name, description, definitions: { ...state.definitions, ...changed } };
+      }
+      case 'ExamplesAdded':
+      case 'ExamplesChanged':
+      case 'ExamplesDeleted':
+      case 'SplitsChanged':
+        return { ...state, modifiedAt, newest: event.data.as_of };
+      case 'DatasetTagged':
+        return { ...state, modifiedAt, tags: new Map(state.tags).set(event.data.tag, event.data.as_of) };
       case 'ExperimentAdded': {
         const { experiment_id: id, number } = event.data;
         const numbers = new Map(state.numbers).set(id, number);

@@ -8,8 +8,8 @@ export const uploadedDatasetMembers = {
   description: nullable(text),
   created_at: time,
   data_type: oneOf('kv', 'llm', 'chat'),
-  inputs_schema_definition: nothing,
-  outputs_schema_definition: nothing,
+  inputs_schema_definition: nullable(free),
+  outputs_schema_definition: nullable(free),
   externally_managed: boolean,
   id: uuid,
   tenant_id: uuid,
@@ -27,7 +27,7 @@ export const dataset = object('Dataset', {
 });
 
 export const datasetVersion = object('DatasetVersion', {
-  tags: noted(nullable(list(text)), '`latest` on the newest.'),
+  tags: noted(nullable(list(text)), '`latest` on the newest, and the tags that were given.'),
   as_of: time,
 });
 
@@ -41,12 +41,25 @@ export const exampleMembers = {
   inputs: free,
   created_at: time,
   'outputs?': nullable(free),
-  'source_run_id?': nothing,
+  'source_run_id?': nullable(uuid),
   'metadata?': nullable(free),
   'modified_at?': time,
-  'attachment_urls?': nothing,
+  'attachment_urls?': noted(
+    nullable(free),
+    'By `attachment.<name>` the `presigned_url` and the `mime_type` of each attachment; in lists only when it is selected.',
+  ),
 };
 export const example = object('Example', exampleMembers);
+
+/** Examples by what became of them between two versions. */
+export const versionsDiff = object('DatasetVersionsDiff', {
+  examples_added: list(uuid),
+  examples_modified: list(uuid),
+  examples_removed: list(uuid),
+});
+
+/** Examples that a request made or changed, and the version that holds the change. */
+export const changedExamples = object('ChangedExamples', { count: integer, example_ids: list(uuid), as_of: time });
 
 export const scoreDirections = object('DatasetScoreDirections', {
   lower_is_better: list(text),

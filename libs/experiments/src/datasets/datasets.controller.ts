@@ -1,15 +1,33 @@
 import { EventStore } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, path, query, shape } from '@fairlead/api';
-import { bool, datetime, int, literal, object, optional, str, uuid } from '@fairlead/schema';
+import {
+  Access,
+  Area,
+  bool,
+  datetime,
+  Describe,
+  int,
+  literal,
+  metadataOf,
+  object,
+  optional,
+  path,
+  query,
+  shape,
+  str,
+  uuid,
+  validateRequest,
+} from '@fairlead/http';
 import { Controller, Delete, Get, Header, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
-import { dataset, datasetVersion, removed } from './datasets.answers.schema';
-import { findDataset, findVersion, hasDataset, listDatasets, listSplits, listVersions } from './datasets.queries';
-import { array } from '../platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject, versionTime } from '../reading.http';
-import { deleteDataset } from '../sessions/sessions.commands';
+import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
+import { findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';
+import { versionAt } from './datasets/dataset-version.http';
+import { diffVersions, findVersion, listVersions } from './datasets/dataset-versions.queries';
+import { array } from './platform-json';
+import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject } from './reading.http';
+import { deleteDataset } from './sessions.commands';
 
 const SORTS = [
   'name',
@@ -42,6 +60,7 @@ const versionsQuery = object({
   offset: optional(int({ ge: 0 }), 0),
 });
 const versionQuery = object({ as_of: optional(datetime()), tag: optional(str()) });
+const diffQuery = object({ from_version: str(), to_version: str() });
 const splitsQuery = object({ as_of: optional(str(), 'latest') });
 
 @Area('Datasets')
@@ -115,8 +134,26 @@ export class DatasetsController {
     const { dataset_id: id } = path(datasetPath, request);
     const { as_of: asOf, tag = 'latest' } = query(versionQuery, request);
     await this.known(request, id);
-    const version = tag === 'latest' ? await findVersion(this.pool, id, iso(asOf)) : undefined;
-    return found(version, `Dataset version of`, id);
+    const time = iso(asOf) ?? (await versionAt(this.pool, request.actor.tenantId, tag, { dataset: id }));
+    return found(await findVersion(this.pool, id, time), `Dataset version of`, id);
+  }
+
+  @Get(':dataset_id/versions/diff')
+  @Header(...JSON_TEXT)
+  @Access('read', { views: [experimentsView.name] })
+  @Describe({
+    summary: 'Compare two versions of a dataset',
+    description: 'Each version is a time or a tag, `latest` for the newest.',
+    path: datasetPath,
+    query: diffQuery,
+    answers: { 200: versionsDiff },
+  })
+  async diff(@Req() request: FastifyRequest): Promise<string> {
+    const { path: named, query: asked } = validateRequest(request, { path: datasetPath, query: diffQuery });
+    const { dataset_id: id } = named;
+    await this.known(request, id);
+    const at = (asOf: string) => versionAt(this.pool, request.actor.tenantId, asOf, { dataset: id });
+    return diffVersions(this.pool, id, await at(asked.from_version), await at(asked.to_version));
   }
 
   @Get(':dataset_id/splits')
@@ -132,7 +169,7 @@ export class DatasetsController {
     const { dataset_id: id } = path(datasetPath, request);
     const { as_of: asOf } = query(splitsQuery, request);
     await this.known(request, id);
-    return listSplits(this.pool, id, versionTime(asOf));
+    return listSplits(this.pool, id, await versionAt(this.pool, request.actor.tenantId, asOf, { dataset: id }));
   }
 
   private async known(request: FastifyRequest, id: string): Promise<void> {

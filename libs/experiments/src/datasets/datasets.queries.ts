@@ -21,7 +21,7 @@ export interface DatasetQuery {
   readonly limit: number;
 }
 
-interface DatasetRow {
+export interface DatasetRow {
   readonly id: string;
   readonly tenant_id: string;
   readonly name: string;
@@ -34,10 +34,13 @@ interface DatasetRow {
   readonly session_count: number;
   readonly last_session: string | null;
   readonly metadata: string | null;
+  readonly inputs_schema: string | null;
+  readonly outputs_schema: string | null;
 }
 
 const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_at')} as created, ${isoTime('d.modified_at')} as modified,
-  d.externally_managed, d.data_type, d.example_count, d.session_count, ${isoTime('d.last_session_start_time')} as last_session, d.metadata`;
+  d.externally_managed, d.data_type, d.example_count, d.session_count, ${isoTime('d.last_session_start_time')} as last_session, d.metadata,
+  d.inputs_schema, d.outputs_schema`;
 
 /** The tenant's datasets that match, each as JSON text. */
 export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<string[]> {
@@ -106,40 +109,6 @@ export async function sessionsOfDataset(pool: Pool, tenantId: string, id: string
   return rows.map((row) => row.id);
 }
 
-/** Times at which the dataset, or one example of it, changed, newest first, each as JSON text of a DatasetVersion. */
-export async function listVersions(
-  pool: Pool,
-  id: string,
-  page: { readonly example?: string; readonly offset: number; readonly limit: number },
-): Promise<string[]> {
-  const times = page.example
-    ? 'select valid_from as time from examples where dataset_id = $1 and id = $4::uuid order by valid_from desc'
-    : `with recursive version(time) as (
-         (select valid_from from examples where dataset_id = $1 order by valid_from desc limit 1)
-         union all
-         select (select e.valid_from from examples e where e.dataset_id = $1 and e.valid_from < v.time order by e.valid_from desc limit 1)
-         from version v where v.time is not null)
-       select time from version where time is not null`;
-  const { rows } = await pool.query<{ time: string; newest: boolean }>(
-    `select ${isoTime('time')} as time, time = (select max(valid_from) from examples where dataset_id = $1) as newest
-     from (${times} limit $2 offset $3) as page`,
-    [id, page.limit, page.offset, ...(page.example ? [page.example] : [])],
-  );
-  return rows.map(({ time, newest }) => versionJson(time, newest));
-}
-
-/** The newest version of a dataset, or the one that was current at `asOf`; undefined when there was none. */
-export async function findVersion(pool: Pool, id: string, asOf?: string): Promise<string | undefined> {
-  const { rows } = await pool.query<{ time: string; newest: boolean }>(
-    `select ${isoTime('valid_from')} as time,
-       valid_from = (select max(valid_from) from examples where dataset_id = $1) as newest
-     from examples where dataset_id = $1 and ($2::timestamptz is null or valid_from <= $2::timestamptz)
-     order by valid_from desc limit 1`,
-    [id, asOf ?? null],
-  );
-  return rows[0] && versionJson(rows[0].time, rows[0].newest);
-}
-
 /** Names of the splits that the examples' metadata name under `dataset_split`, as a JSON array of strings. */
 export async function listSplits(pool: Pool, id: string, asOf?: string): Promise<string> {
   const { rows } = await pool.query<{ split: string }>(
@@ -157,17 +126,14 @@ export async function listSplits(pool: Pool, id: string, asOf?: string): Promise
   return array(rows.map(({ split }) => text(split)));
 }
 
-function versionJson(time: string, newest: boolean): string {
-  return object({ tags: newest ? '["latest"]' : 'null', as_of: text(time) });
-}
-
-function datasetJson(row: DatasetRow, counted: boolean): string {
+/** A dataset as JSON text. */
+export function datasetJson(row: DatasetRow, counted: boolean): string {
   return object({
     name: text(row.name),
     description: text(row.description),
     created_at: text(row.created),
-    inputs_schema_definition: 'null',
-    outputs_schema_definition: 'null',
+    inputs_schema_definition: raw(row.inputs_schema),
+    outputs_schema_definition: raw(row.outputs_schema),
     externally_managed: String(row.externally_managed),
     transformations: 'null',
     data_type: text(row.data_type),

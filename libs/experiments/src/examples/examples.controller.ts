@@ -5,9 +5,11 @@ import type { FastifyRequest } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
-import { example } from '../datasets/datasets.answers.schema';
+import { example } from './datasets.answers.schema';
+import { versionAt } from './datasets/dataset-version.http';
+import { ExampleAttachments } from './examples/example-attachments.urls';
 import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
-import { found, idPath, JSON_TEXT, oneOrMany, searchedObject, sent, versionTime } from '../reading.http';
+import { found, idPath, JSON_TEXT, oneOrMany, searchedObject, sent } from './reading.http';
 
 const SELECT = [
   'id',
@@ -47,7 +49,10 @@ const oneQuery = object({ as_of: optional(str(), 'latest'), dataset: optional(uu
 @Area('Datasets')
 @Controller('api/v1/examples')
 export class ExamplesController {
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly attachments: ExampleAttachments,
+  ) {}
 
   @Get()
   @Header(...JSON_TEXT)
@@ -59,7 +64,10 @@ export class ExamplesController {
   })
   async list(@Req() request: FastifyRequest): Promise<string | Readable> {
     const asked = query(listQuery, request);
-    return sent(await listExamples(this.pool, request.actor.tenantId, filterOf(asked), asked));
+    const urls = this.attachments.urls(request);
+    return sent(
+      await listExamples(this.pool, request.actor.tenantId, await this.filterOf(request, asked), asked, urls),
+    );
   }
 
   @Get('count')
@@ -72,7 +80,7 @@ export class ExamplesController {
   })
   async count(@Req() request: FastifyRequest): Promise<string> {
     const asked = query(countQuery, request);
-    return String(await countExamples(this.pool, request.actor.tenantId, filterOf(asked)));
+    return String(await countExamples(this.pool, request.actor.tenantId, await this.filterOf(request, asked)));
   }
 
   @Get(':example_id')
@@ -82,11 +90,14 @@ export class ExamplesController {
   async one(@Req() request: FastifyRequest): Promise<string> {
     const { example_id: id } = path(examplePath, request);
     const asked = query(oneQuery, request);
-    const filter = { id: [id], dataset: asked.dataset, asOf: versionTime(asked.as_of) };
-    return found(await findExample(this.pool, request.actor.tenantId, filter), 'Example ID', id);
+    const { tenantId } = request.actor;
+    const of = { dataset: asked.dataset, example: id };
+    const filter = { id: [id], dataset: asked.dataset, asOf: await versionAt(this.pool, tenantId, asked.as_of, of) };
+    return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(request)), 'Example ID', id);
   }
-}
 
-function filterOf(asked: Infer<typeof countQuery>): ExampleFilter {
-  return { ...asked, asOf: versionTime(asked.as_of), metadata: searchedObject('metadata', asked.metadata) };
+  private async filterOf({ actor }: FastifyRequest, asked: Infer<typeof countQuery>): Promise<ExampleFilter> {
+    const asOf = await versionAt(this.pool, actor.tenantId, asked.as_of, { dataset: asked.dataset });
+    return { ...asked, asOf, metadata: searchedObject('metadata', asked.metadata) };
+  }
 }

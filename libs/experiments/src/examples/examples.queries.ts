@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
-import { compileFilter, type Vocabulary } from '../runs/filter.sql';
-import { answer, batches, type Sized } from '../storage/pieces';
-import { object, pick, raw, text } from '../platform-json';
-import { all, containing, isoTime, Parameters } from '../sql';
+import { compileFilter, type Vocabulary } from './filter.sql';
+import type { ExampleAttachment } from './examples/example-rows';
+import { answer, batches, type Sized } from './pieces';
+import { object, pick, raw, text } from './platform-json';
+import { all, containing, isoTime, Parameters } from './sql';
 
 /** Which examples, and as of when: `asOf` an ISO time, undefined for the current version. */
 export interface ExampleFilter {
@@ -36,7 +37,12 @@ export interface ExampleRow {
   readonly inputs: string;
   readonly outputs: string | null;
   readonly metadata: string | null;
+  readonly source_run_id: string | null;
+  readonly attachments: readonly ExampleAttachment[] | null;
 }
+
+/** Gives the addresses of an example's attachments, as JSON text. */
+export type AttachmentUrls = (row: ExampleRow) => Promise<string>;
 
 interface ExampleKey extends Sized {
   readonly dataset_id: string;
@@ -74,6 +80,7 @@ export async function listExamples(
   tenantId: string,
   filter: ExampleFilter,
   page: ExamplePage,
+  urls?: AttachmentUrls,
 ): Promise<string | AsyncGenerator<string>> {
   const parameters = new Parameters();
   const source = matching(tenantId, filter, parameters);
@@ -87,17 +94,27 @@ export async function listExamples(
      ) k join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from) order by k.place`,
     parameters.values,
   );
-  return answer('[', batches(rows), (keys) => render(pool, keys, page.select), ']');
+  return answer(
+    '[',
+    batches(rows),
+    (keys) => render(pool, keys, page.select, page.select?.includes('attachment_urls') ? urls : undefined),
+    ']',
+  );
 }
 
 /** One example as JSON text, undefined when the tenant has none of this id at that time. */
-export async function findExample(pool: Pool, tenantId: string, filter: ExampleFilter): Promise<string | undefined> {
+export async function findExample(
+  pool: Pool,
+  tenantId: string,
+  filter: ExampleFilter,
+  urls?: AttachmentUrls,
+): Promise<string | undefined> {
   const parameters = new Parameters();
   const { rows } = await pool.query<ExampleKey>(
     `select ${KEY} from ${matching(tenantId, filter, parameters)} order by e.created_at, e.dataset_id limit 1`,
     parameters.values,
   );
-  return (await render(pool, rows))[0];
+  return (await render(pool, rows, undefined, urls))[0];
 }
 
 /** Number of the tenant's examples that match. @throws FilterError */
@@ -118,7 +135,7 @@ export async function readCurrentExamples(
 ): Promise<Map<string, ExampleRow>> {
   const { rows } = await pool.query<ExampleRow>(
     `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified, e.name,
-       e.inputs, e.outputs, e.metadata
+       e.inputs, e.outputs, e.metadata, e.source_run_id, e.attachments
      from examples e where e.dataset_id = $1 and e.id = any($2::uuid[]) and e.valid_to is null`,
     [datasetId, ids],
   );
@@ -169,36 +186,43 @@ function order(page: ExamplePage, parameters: Parameters): string {
   }
 }
 
-async function render(pool: Pool, keys: readonly ExampleKey[], select?: readonly string[]): Promise<string[]> {
+async function render(
+  pool: Pool,
+  keys: readonly ExampleKey[],
+  select?: readonly string[],
+  urls?: AttachmentUrls,
+): Promise<string[]> {
   if (!keys.length) return [];
   const shown = select && new Set([...ALWAYS, ...select]);
   const needs = (member: string) => (!shown || shown.has(member) ? `e.${member}` : `null as ${member}`);
   const { rows } = await pool.query<ExampleRow>(
     `select e.id, e.dataset_id, ${isoTime('e.created_at')} as created, ${isoTime('e.valid_from')} as modified,
-       e.name, e.inputs, ${needs('outputs')}, ${needs('metadata')}
+       e.name, e.inputs, ${needs('outputs')}, ${needs('metadata')}, e.source_run_id, e.attachments
      from unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) with ordinality as k(dataset_id, id, valid_from, place)
      join examples e on (e.dataset_id, e.id, e.valid_from) = (k.dataset_id, k.id, k.valid_from)
      order by k.place`,
     [keys.map((key) => key.dataset_id), keys.map((key) => key.id), keys.map((key) => key.valid_from)],
   );
-  return rows.map((row) => {
-    const members = exampleMembers(row);
-    return object(shown ? pick(members, shown) : members);
-  });
+  return Promise.all(
+    rows.map(async (row) => {
+      const members = exampleMembers(row, row.attachments && urls ? await urls(row) : undefined);
+      return object(shown ? pick(members, shown) : members);
+    }),
+  );
 }
 
 /** All members of an example, each as JSON text. */
-export function exampleMembers(row: ExampleRow) {
+export function exampleMembers(row: ExampleRow, urls = 'null') {
   return {
     outputs: raw(row.outputs),
     dataset_id: text(row.dataset_id),
-    source_run_id: 'null',
+    source_run_id: text(row.source_run_id),
     metadata: raw(row.metadata),
     inputs: raw(row.inputs),
     created_at: text(row.created),
     id: text(row.id),
     name: text(row.name),
     modified_at: text(row.modified),
-    attachment_urls: 'null',
+    attachment_urls: urls,
   };
 }

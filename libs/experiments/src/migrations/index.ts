@@ -8,6 +8,7 @@ import { RunAttachments1764000000400 } from './1764000000400-run-attachments';
 import { SentScores1764000016200 } from './1764000016200-sent-scores';
 import { RunUsage1764000000300 } from './1764000000300-run-usage';
 import { ScoreDirections1763600010100 } from './1763600010100-score-directions';
+import { DatasetChanges1764200020100 } from './1764200020100-dataset-changes';
 import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
 import { UntoldFeedback1764000020000 } from './1764000020000-untold-feedback';
 import { PayloadDrafts1764200003000 } from './1764200003000-payload-drafts';
@@ -28,4 +29,5 @@ export const experimentsMigrations: MigrationClass[] = [
   UntoldFeedback1764000020000,
   PayloadDrafts1764200003000,
   ChangedFeedback1764000030000,
+  DatasetChanges1764200020100,
 ];

@@ -4,10 +4,12 @@ import { Worker } from 'node:worker_threads';
 import { HttpProblem, Unavailable } from '@fairlead/schema';
 import { Shares } from '@fairlead/postgres';
 import { Injectable } from '@nestjs/common';
-import { ExperimentLimits } from '../limits';
+import { ExperimentLimits } from './limits';
+import type { SentExamples } from './examples/examples.body';
+import { type ExamplesKind, readExamplesBody } from './examples/examples.read';
 import type { SentParts } from './live-runs.body';
-import { type BodyKind, type BodyToRead, readRunBody } from './live-runs.read';
-import type { BodyRead } from './live-runs.worker';
+import { type BodyKind, readRunBody } from './live-runs.read';
+import type { AnyBody, BodyRead } from './live-runs.worker';
 
 const WORKER = join(__dirname, 'live-runs.worker.js');
 /** Smaller bodies are read at once on the calling thread. */
@@ -19,7 +21,8 @@ const MOST_MEGABYTES = 1024;
 const NEVER = new AbortController().signal;
 
 /**
- * One thread that reads large bodies of runs, so that parsing never holds up other requests. Workspaces take turns.
+ * One thread that reads large bodies of runs and examples, so that parsing never holds up other requests. Workspaces
+ * take turns.
  * Where the compiled worker is not beside this file (sources run directly), bodies are read on the calling thread.
  */
 @Injectable()
@@ -30,15 +33,32 @@ export class LiveRunsThread {
 
   constructor(private readonly limits: ExperimentLimits) {}
 
-  /** What a body holds; it must not be used afterwards. @throws HttpProblem, ShareExceeded */
-  async read(tenant: string, kind: BodyKind, bytes: Buffer, argument?: string): Promise<SentParts> {
+  /** What a body of runs holds; it must not be used afterwards. @throws HttpProblem, ShareExceeded */
+  async read(tenant: string, kind: BodyKind, body: Buffer, argument?: string): Promise<SentParts> {
     const { maxRuns: most, maxDepth: depth } = this.limits;
-    if (!this.compiled || bytes.length < LARGE_BYTES) return readRunBody({ kind, body: bytes, argument, most, depth });
+    const asked = { kind, body, argument, most, depth };
+    if (this.isReadHere(body)) return readRunBody(asked);
+    return (await this.readAside(tenant, asked)) as SentParts;
+  }
+
+  /** What a body of examples holds, as `read`; `argument` as in ExamplesToRead. */
+  async readExamples(tenant: string, kind: ExamplesKind, body: Buffer, argument?: string): Promise<SentExamples> {
+    const asked = { examples: kind, body, argument, depth: this.limits.maxDepth };
+    if (this.isReadHere(body)) return readExamplesBody(asked);
+    return (await this.readAside(tenant, asked)) as SentExamples;
+  }
+
+  private isReadHere(body: Buffer): boolean {
+    return !this.compiled || body.length < LARGE_BYTES;
+  }
+
+  private async readAside(tenant: string, asked: AnyBody & { readonly body: Buffer }): Promise<unknown> {
     const giveBack = await this.turns.take(tenant, NEVER);
     try {
+      const { body: bytes } = asked;
       // Memory that is shared with other buffers cannot be handed over.
       const body = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-      return result(await this.ask({ kind, body, argument, most, depth }));
+      return result(await this.ask({ ...asked, body }));
     } finally {
       giveBack();
     }
@@ -48,7 +68,7 @@ export class LiveRunsThread {
     await this.worker?.terminate();
   }
 
-  private ask(body: BodyToRead): Promise<BodyRead> {
+  private ask(body: AnyBody): Promise<BodyRead> {
     const worker = this.running();
     return new Promise((resolve, reject) => {
       const settle = () => {
@@ -80,7 +100,7 @@ export class LiveRunsThread {
   }
 }
 
-function result(message: BodyRead): SentParts {
+function result(message: BodyRead): unknown {
   if ('read' in message) return message.read;
   if ('failure' in message) throw message.failure;
   const { status, detail, headers, members } = message.problem;

@@ -37,6 +37,8 @@ export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: P
     [id],
   );
   await tx.query('delete from examples where dataset_id = $1', [id]);
+  await tx.query('delete from dataset_versions where dataset_id = $1', [id]);
+  await tx.query('delete from dataset_tags where dataset_id = $1', [id]);
   await tx.query('delete from datasets where id = $1', [id]);
 }
 

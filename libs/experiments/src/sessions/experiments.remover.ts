@@ -36,11 +36,12 @@ export class ExperimentsRemover {
     return found > 0 ? found : this.removePayloads(tenant);
   }
 
-  /** When the sessions are gone, nothing needs the bodies any more. */
+  /** When the sessions and datasets are gone, nothing needs the bodies any more. */
   private async removePayloads(tenant: string): Promise<number> {
     const payloads = await this.ids('payloads', tenant);
     for (const id of payloads) await this.payloads.remove(id, new Date(Date.now() + 60_000));
     await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
+    await this.pool.query('delete from payload_datasets where tenant_id = $1', [tenant]);
     return payloads.length;
   }
 

@@ -1,7 +1,9 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from '../datasets/dataset';
+import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from './dataset';
+import { applyDatasetChanged } from './datasets/datasets.view';
 import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './deletions.view';
+import { applyDatasetTagged, applyExamples } from './examples/examples.view';
 import type {
   ExperimentEvent,
   ExperimentUploaded,
@@ -73,6 +75,15 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
   switch (event.type) {
     case 'DatasetCreated':
       return applyDatasetCreated(event, tx);
+    case 'DatasetChanged':
+      return applyDatasetChanged(event, tx);
+    case 'ExamplesAdded':
+    case 'ExamplesChanged':
+    case 'ExamplesDeleted':
+    case 'SplitsChanged':
+      return applyExamples(event, tx);
+    case 'DatasetTagged':
+      return applyDatasetTagged(event, tx);
     case 'ExperimentAdded':
       return applyExperimentAdded(event, tx);
     case 'ScoreDirectionsChanged':
@@ -104,8 +115,9 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
 async function applyDatasetCreated(event: Recorded<DatasetCreated>, tx: PoolClient): Promise<void> {
   const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
   await tx.query(
-    `insert into datasets (id, tenant_id, name, description, created_at, modified_at, externally_managed, data_type, version)
-     values ($1, $2, $3, $4, $5, $5, $6, $7, $8) on conflict (id) do nothing`,
+    `insert into datasets (id, tenant_id, name, description, created_at, modified_at, externally_managed, data_type, version,
+       metadata, inputs_schema, outputs_schema)
+     values ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11) on conflict (id) do nothing`,
     [
       idOf(event.stream),
       event.metadata.tenant,
@@ -115,6 +127,9 @@ async function applyDatasetCreated(event: Recorded<DatasetCreated>, tx: PoolClie
       externallyManaged,
       dataType,
       event.version,
+      event.data.metadata,
+      event.data.inputs_schema,
+      event.data.outputs_schema,
     ],
   );
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Pool } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { to } from 'pg-copy-streams';
 import { copiedFields } from './copy-rows';
 import { PayloadDraft } from './payload.draft';
@@ -8,7 +8,7 @@ import { BLOCK_BYTES } from '../upload/upload.blocks';
 /** Chunks that one query reads, 1 MB: it is in memory until the reader has taken it. */
 const CHUNKS_AT_ONCE = 128;
 
-/** Uploaded bodies and what is attached to runs, by tenant and SHA-256 (hex) of their content. */
+/** Uploaded bodies, changes of examples and what is attached, by tenant and SHA-256 (hex) of their content. */
 @Injectable()
 export class PayloadStore {
   constructor(private readonly pool: Pool) {}
@@ -39,6 +39,24 @@ export class PayloadStore {
        select $1, sha256, session from unnest($2::text[], $3::uuid[]) as needed (sha256, session) on conflict do nothing`,
       [tenant, needed.map(({ sha256 }) => sha256), needed.map(({ session }) => session)],
     );
+  }
+
+  /** Notes that a dataset needs payloads: these stay until the last dataset or session is deleted that needs them. */
+  async needForDataset(tenant: string, dataset: string, needed: readonly string[]): Promise<void> {
+    await this.pool.query(
+      `insert into payload_datasets (tenant_id, sha256, dataset_id)
+       select distinct $1::uuid, sha256, $2::uuid from unnest($3::text[]) as needed (sha256) on conflict do nothing`,
+      [tenant, dataset, needed],
+    );
+  }
+
+  /** The datasets that need a payload. */
+  async datasetsOf(tenant: string, sha256: string): Promise<string[]> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      'select dataset_id as id from payload_datasets where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
+    return rows.map(({ id }) => id);
   }
 
   /** The sessions that need a payload. */
@@ -83,13 +101,16 @@ export class PayloadStore {
     }
   }
 
-  /** Payloads kept before `time` that no session in the read model refers to. */
+  /** Payloads kept before `time` that no session and no dataset in the read model refers to. */
   async unreferenced(time: Date): Promise<{ id: string; tenant: string; sha256: string }[]> {
     const { rows } = await this.pool.query<{ id: string; tenant: string; sha256: string }>(
       `select id, tenant_id as tenant, sha256 from payloads p where created_at < $1 and not exists (
          select from sessions s where s.tenant_id = p.tenant_id and s.payload_sha256 = p.sha256)
        and not exists (
          select from payload_sessions n join sessions s on s.id = n.session_id
+         where n.tenant_id = p.tenant_id and n.sha256 = p.sha256)
+       and not exists (
+         select from payload_datasets n join datasets d on d.id = n.dataset_id
          where n.tenant_id = p.tenant_id and n.sha256 = p.sha256)`,
       [time],
     );
@@ -100,7 +121,9 @@ export class PayloadStore {
   async remove(id: string, time: Date): Promise<void> {
     await this.pool.query(
       `with gone as (delete from payloads where id = $1 and created_at < $2 returning id, tenant_id, sha256),
-       unneeded as (delete from payload_sessions n using gone g where (n.tenant_id, n.sha256) = (g.tenant_id, g.sha256))
+       unneeded as (delete from payload_sessions n using gone g where (n.tenant_id, n.sha256) = (g.tenant_id, g.sha256)),
+       unneeded_by_datasets as (
+         delete from payload_datasets n using gone g where (n.tenant_id, n.sha256) = (g.tenant_id, g.sha256))
        delete from payload_chunks where payload_id in (select id from gone)`,
       [id, time],
     );
@@ -114,4 +137,18 @@ export class PayloadStore {
       [time],
     );
   }
+}
+
+/** A whole payload, as a transaction sees it; undefined when there is none. */
+export async function readWithin(
+  tx: PoolClient,
+  tenant: string | undefined,
+  sha256: string,
+): Promise<Buffer | undefined> {
+  const { rows } = await tx.query<{ data: Buffer }>(
+    `select c.data from payloads p join payload_chunks c on c.payload_id = p.id
+     where p.tenant_id = $1 and p.sha256 = $2 order by c.number`,
+    [tenant, sha256],
+  );
+  return rows.length > 0 ? Buffer.concat(rows.map(({ data }) => data)) : undefined;
 }

@@ -1,14 +1,16 @@
 import { EventStore, load } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
-import { experimentModel } from '../sessions/experiment';
-import { experimentId } from '../ids';
+import { datasetModel } from './dataset';
+import { datasetStream } from './datasets/dataset-names';
+import { experimentModel } from './experiment';
+import { experimentId } from './ids';
 import { PayloadStore } from './payload.store';
 import { sessionStream } from '../sessions/session-names';
 
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Deletes payloads that no session refers to an hour after they were written, and what came of those that were never
+ * Deletes payloads that no session and no dataset refers to an hour after they were written, and what came of those that were never
  * kept: at start and every hour.
  */
 @Injectable()
@@ -49,10 +51,13 @@ export class PayloadSweeper {
     return removed;
   }
 
-  /** Whether a session whose runs have it attached is there, as the log says. */
+  /** Whether a session whose runs have it attached, or a dataset whose examples come from it, is there, as the log says. */
   private async isNeeded(tenant: string, sha256: string): Promise<boolean> {
     for (const session of await this.payloads.sessionsOf(tenant, sha256)) {
       if ((await load(this.store, experimentModel, sessionStream(session))).state.exists) return true;
+    }
+    for (const dataset of await this.payloads.datasetsOf(tenant, sha256)) {
+      if ((await load(this.store, datasetModel, datasetStream(dataset))).state.exists) return true;
     }
     return false;
   }

@@ -20,15 +20,20 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as newId } from 'uuid';
-import { ComparativeExperimentsController } from '../compare/comparative-experiments.controller';
-import { comparativeExperimentsView } from '../compare/comparative-experiments.view';
-import { CompareController } from '../compare/compare.controller';
-import { Comparisons } from '../compare/compare.service';
-import { ComparisonViewController } from '../compare/comparison-view.controller';
-import { DatasetsController } from '../datasets/datasets.controller';
-import { ExamplesController } from '../examples/examples.controller';
-import { experimentsView } from '../sessions/experiments.view';
-import { AwaitedFeedback } from '../feedback/feedback.follower';
+import { ComparativeExperimentsController } from '../comparative-experiments.controller';
+import { comparativeExperimentsView } from '../comparative-experiments.view';
+import { CompareController } from '../compare.controller';
+import { Comparisons } from '../compare.service';
+import { ComparisonViewController } from '../comparison-view.controller';
+import { DatasetsController } from '../datasets.controller';
+import { DatasetWritesController } from '../datasets/dataset-writes.controller';
+import { mapDatasetErrors } from '../datasets/datasets.errors';
+import { ExampleAttachmentsController } from '../examples/example-attachments.controller';
+import { ExampleAttachments } from '../examples/example-attachments.urls';
+import { ExampleWritesController } from '../examples/example-writes.controller';
+import { ExamplesController } from '../examples.controller';
+import { experimentsView } from '../experiments.view';
+import { AwaitedFeedback } from '../feedback.follower';
 import { FeedbackChangesController } from '../feedback/feedback-changes.controller';
 import { FeedbackConfigsController } from '../feedback/feedback-configs.controller';
 import { RunUrlController } from '../runs/run-url.controller';
@@ -38,14 +43,15 @@ import { ExperimentLimits } from '../limits';
 import { LiveRunsThread } from '../runs/live-runs.thread';
 import { LiveRunsController } from '../runs/live-runs.controller';
 import { experimentsMigrations } from '../migrations';
-import { PayloadStore } from '../storage/payload.store';
-import { PublicUrl, RunAttachments } from '../storage/attachment.urls';
-import { RunAttachmentsController } from '../runs/run-attachments.controller';
-import { RunsController } from '../runs/runs.controller';
-import { RunsV2Controller } from '../runs/runs-v2.controller';
-import { ScoreDirectionsController } from '../datasets/score-directions.controller';
-import { SessionsController } from '../sessions/sessions.controller';
-import { UploadThread } from '../upload/upload.thread';
+import { PayloadStore } from '../payload.store';
+import { PublicUrl, RunAttachments } from '../attachment.urls';
+import { RunAttachmentsController } from '../run-attachments.controller';
+import { RunsController } from '../runs.controller';
+import { RunsV2Controller } from '../runs-v2.controller';
+import { ScoreDirectionsController } from '../score-directions.controller';
+import { SessionsController } from '../sessions.controller';
+import { UploadThread } from '../upload.thread';
+import { mapUploadErrors } from '../upload.errors';
 
 export interface Answer {
   readonly status: number;
@@ -88,7 +94,10 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
     controllers: [
       SessionsController,
       DatasetsController,
+      DatasetWritesController,
+      ExampleAttachmentsController,
       ExamplesController,
+      ExampleWritesController,
       LiveRunsController,
       RunAttachmentsController,
       RunsController,
@@ -107,6 +116,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       { provide: EventStore, useValue: store },
       { provide: Pool, useValue: database.pool },
       { provide: ExperimentLimits, useValue: new ExperimentLimits() },
+      ExampleAttachments,
       LiveRunsThread,
       UploadThread,
       PayloadStore,
@@ -116,6 +126,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       Comparisons,
       AwaitedFeedback,
       Followers,
+      Workspaces,
       Consistency,
       Workspaces,
       { provide: APP_GUARD, useClass: ViewsGuard },
@@ -123,6 +134,8 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
   })
   class ReadingModule {
     constructor(followers: Followers, awaited: AwaitedFeedback) {
+      mapDatasetErrors();
+      mapUploadErrors();
       followers.register(experimentsView);
       followers.register(comparativeExperimentsView);
       followers.register(awaited);

@@ -3,6 +3,8 @@ export interface Part {
   readonly name: string;
   /** The media type without its parameters, in lower case; empty when the part names none. */
   readonly type: string;
+  /** The name of the file, where the part says one. */
+  readonly fileName?: string;
   readonly data: Buffer;
 }
 
@@ -13,12 +15,13 @@ const MOST_PARTS = 20_000;
 const MOST_HEAD_BYTES = 8 * 1024;
 const FORM = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/is;
 const NAME = /^content-disposition:\s*form-data\s*;(?:.*;)?\s*name="([^"]*)"/i;
+const FILE_NAME = /^content-disposition:\s*form-data\s*;(?:.*;)?\s*filename="([^"]*)"/i;
 const TYPE = /^content-type:\s*([^\s;]+)/i;
 /** How forms write what cannot stand in a quoted name. */
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
 
-/** The parts of a body (RFC 7578) in their order; bytes stay as they were sent. @throws MalformedMultipart */
-export function multipartParts(body: Buffer, contentType: string): Part[] {
+/** The parts of a body (RFC 7578) in their order, at most `most`; bytes stay as they were sent. @throws MalformedMultipart */
+export function multipartParts(body: Buffer, contentType: string, most = MOST_PARTS): Part[] {
   const [, quoted, plain] = FORM.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw new MalformedMultipart();
@@ -29,7 +32,7 @@ export function multipartParts(body: Buffer, contentType: string): Part[] {
   while (!(body[at] === 0x2d && body[at + 1] === 0x2d)) {
     const head = after(body, '\r\n', at);
     const end = body.indexOf(delimiter, head - 2);
-    if (end === -1 || parts.length === MOST_PARTS) throw new MalformedMultipart();
+    if (end === -1 || parts.length === most) throw new MalformedMultipart();
     parts.push(partOf(body.subarray(head, end)));
     at = end + delimiter.length;
   }
@@ -43,11 +46,17 @@ function partOf(bytes: Buffer): Part {
   const found = (pattern: RegExp) => lines.map((line) => pattern.exec(line)?.[1]).find((value) => value !== undefined);
   const name = found(NAME);
   if (name === undefined) throw new MalformedMultipart();
+  const fileName = found(FILE_NAME);
   return {
-    name: name.replaceAll(/%22|%0D|%0A/gi, (escape) => ESCAPED[escape.toUpperCase()]!),
+    name: plain(name),
+    ...(fileName && { fileName: plain(fileName) }),
     type: (found(TYPE) ?? '').toLowerCase(),
     data: bytes.subarray(end + 4),
   };
+}
+
+function plain(name: string): string {
+  return name.replaceAll(/%22|%0D|%0A/gi, (escape) => ESCAPED[escape.toUpperCase()]!);
 }
 
 function after(body: Buffer, sought: string | Buffer, from: number): number {

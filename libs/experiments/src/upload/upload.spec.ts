@@ -205,14 +205,16 @@ describe('the dataset of an upload', () => {
   });
 
   it('must have been made by an upload', async () => {
-    const id = uuid();
-    const data = { name: 'own', description: null, data_type: 'kv', externally_managed: false };
-    await service.store.append(streamName('dataset', id), 0, [{ type: 'DatasetCreated', data }], {
-      tenant: service.tenants.a,
-    });
-    const { status, json } = await service.upload(experiment({ dataset_id: id, dataset_name: undefined }));
-    expect(status).toBe(400);
-    expect(json.detail).toContain('was not created through the upload of an experiment');
+    const made = await service.send('POST', '/api/v1/datasets', ['{"name":"own"}']);
+    expect(made).toMatchObject({ status: 200, json: { externally_managed: false } });
+    for (const named of [{ dataset_id: made.json.id as string, dataset_name: undefined }, { dataset_name: 'own' }]) {
+      const { status, json } = await service.upload(experiment(named));
+      expect(status).toBe(400);
+      expect(json.detail).toContain('was not created through the upload of an experiment');
+    }
+    expect((await service.get('/sessions')).json).not.toContainEqual(
+      expect.objectContaining({ reference_dataset_id: made.json.id as string }),
+    );
   });
 
   it('of another tenant is a conflict that says nothing more', async () => {

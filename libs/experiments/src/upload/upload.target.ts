@@ -1,25 +1,8 @@
-import {
-  type EventStore,
-  handle,
-  holder,
-  idOf,
-  load,
-  type Metadata,
-  NameTaken,
-  nameStream,
-  reserve,
-  streamName,
-} from '@fairlead/eventing';
+import { type EventStore, handle, holder, idOf, load, type Metadata } from '@fairlead/eventing';
 import { v4 as randomId } from 'uuid';
-import {
-  addExperiment,
-  checkTarget,
-  DatasetMismatch,
-  datasetModel,
-  type DatasetState,
-  type Target,
-} from '../datasets/dataset';
-import { newDatasetId } from '../ids';
+import { addExperiment, checkTarget, DatasetMismatch, datasetModel, type DatasetState, type Target } from './dataset';
+import { datasetNameStream, datasetStream, reserveDatasetName } from './datasets/dataset-names';
+import { newDatasetId } from './ids';
 import type { Header } from './upload-schema';
 
 /** A dataset by its id. */
@@ -32,15 +15,6 @@ export interface Dataset {
 export interface Joined extends Dataset {
   /** True when the dataset was made for it. */
   readonly isNew: boolean;
-}
-
-/** The stream of a dataset. */
-export function datasetStream(id: string): string {
-  return streamName('dataset', id);
-}
-
-function datasetNameStream(tenant: string, name: string): string {
-  return nameStream('datasetName', tenant, name);
 }
 
 /**
@@ -90,7 +64,7 @@ export async function joinDataset(
   const { state } = await load(store, datasetModel, stream);
   checkTarget(state, target);
   if (!state.exists) {
-    const owner = await reserveName(store, target, metadata);
+    const owner = await reserveDatasetName(store, target.tenant, target.name, target.id, metadata);
     if (owner !== target.id) {
       if (idGiven) throw hasOtherId(owner);
       return joinDataset(store, { ...target, id: owner }, true, experiment, metadata);
@@ -104,27 +78,10 @@ function hasOtherId(id: string): DatasetMismatch {
   return new DatasetMismatch(`the dataset of this name has the id ${id}`);
 }
 
-/** Reserves the target's name; answers the id of the dataset that has it now. */
-async function reserveName(store: EventStore, target: Target, metadata: Metadata): Promise<string> {
-  const name = datasetNameStream(target.tenant, target.name);
-  try {
-    await reserve(store, name, datasetStream(target.id), metadata, (owner) => isGone(store, owner));
-    return target.id;
-  } catch (error) {
-    if (!(error instanceof NameTaken)) throw error;
-    return idOf(error.owner);
-  }
-}
-
 async function liveHolder(store: EventStore, tenant: string, name: string): Promise<Dataset | undefined> {
   const owner = await holder(store, datasetNameStream(tenant, name));
   if (owner === undefined) return undefined;
   const { state, version } = await load(store, datasetModel, owner);
-  return version > 0 && !state.exists ? undefined : { id: idOf(owner), state };
-}
-
-/** True for a dataset that was deleted, and whose name may therefore be used again. */
-async function isGone(store: EventStore, stream: string): Promise<boolean> {
-  const { state, version } = await load(store, datasetModel, stream);
-  return version > 0 && !state.exists;
+  const renamed = state.exists && state.name !== name;
+  return renamed || (version > 0 && !state.exists) ? undefined : { id: idOf(owner), state };
 }

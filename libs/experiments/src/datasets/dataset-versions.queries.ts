@@ -1,0 +1,119 @@
+import type { Pool } from 'pg';
+import { array, object, text } from '../platform-json';
+import { isoTime } from '../sql';
+
+interface VersionRow {
+  readonly time: string;
+  readonly newest: boolean;
+  readonly tags: readonly string[] | null;
+}
+
+/** The times at which the dataset `$1` changed. Uploads make versions by the examples that begin; other changes are noted. */
+const TIMES = `(
+  with recursive begun(time) as (
+    (select valid_from from examples where dataset_id = $1 order by valid_from desc limit 1)
+    union all
+    select (select e.valid_from from examples e where e.dataset_id = $1 and e.valid_from < b.time order by e.valid_from desc limit 1)
+    from begun b where b.time is not null)
+  select time from begun
+  where time is not null and not exists (select from dataset_versions where dataset_id = $1)
+  union all select as_of from dataset_versions where dataset_id = $1)`;
+const NEWEST = `greatest((select max(valid_from) from examples where dataset_id = $1),
+  (select max(as_of) from dataset_versions where dataset_id = $1))`;
+const COLUMNS = `${isoTime('time')} as time, time = ${NEWEST} as newest,
+  (select array_agg(tag order by tag) from dataset_tags t where t.dataset_id = $1 and t.as_of = time) as tags`;
+
+/** How a list of versions is narrowed and cut. */
+export interface VersionPage {
+  /** Only those in which this example changed. */
+  readonly example?: string;
+  /** Only those with a tag that contains this text. */
+  readonly search?: string;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Versions of a dataset, or of one example of it, newest first, each as JSON text of a DatasetVersion. */
+export async function listVersions(pool: Pool, id: string, page: VersionPage): Promise<string[]> {
+  const times = page.example
+    ? `(select valid_from as time from examples where dataset_id = $1 and id = $5::uuid
+        union select valid_to from examples where dataset_id = $1 and id = $5::uuid and valid_to is not null)`
+    : TIMES;
+  const { rows } = await pool.query<VersionRow>(
+    `select ${COLUMNS} from (
+       select time from ${times} as versions
+       where $4::text is null or exists (
+         select from dataset_tags t where t.dataset_id = $1 and t.as_of = time and position(lower($4) in lower(t.tag)) > 0)
+       order by time desc limit $2 offset $3) as page
+     order by page.time desc`,
+    [id, page.limit, page.offset, page.search ?? null, ...(page.example ? [page.example] : [])],
+  );
+  return rows.map(versionJson);
+}
+
+/** The newest version of a dataset, or the one that was current at `asOf`; undefined when there was none. */
+export async function findVersion(pool: Pool, id: string, asOf?: string): Promise<string | undefined> {
+  const { rows } = await pool.query<VersionRow>(
+    `select ${COLUMNS} from (select greatest(
+       (select max(valid_from) from examples where dataset_id = $1 and ($2::timestamptz is null or valid_from <= $2)),
+       (select max(as_of) from dataset_versions where dataset_id = $1 and ($2::timestamptz is null or as_of <= $2))) as time) as v
+     where time is not null`,
+    [id, asOf ?? null],
+  );
+  return rows[0] && versionJson(rows[0]);
+}
+
+/** The time of the version that was made at exactly `time`, or of the newest, as ISO text with microseconds. */
+export async function exactVersion(pool: Pool, id: string, time: string | undefined): Promise<string | undefined> {
+  const { rows } = await pool.query<{ time: string }>(
+    `select ${isoTime('time')} as time from (select coalesce($2::timestamptz, ${NEWEST}) as time) as wanted
+     where exists (select from dataset_versions where dataset_id = $1 and as_of = time)
+        or exists (select from examples where dataset_id = $1 and valid_from = time)`,
+    [id, time ?? null],
+  );
+  return rows[0]?.time;
+}
+
+/** The time of the version that carries a tag: in one dataset of the tenant, or in the one that has an example. */
+export async function taggedVersion(
+  pool: Pool,
+  tenantId: string,
+  tag: string,
+  of: { readonly dataset?: string; readonly example?: string },
+): Promise<string | undefined> {
+  const { rows } = await pool.query<{ time: string }>(
+    `select ${isoTime('t.as_of')} as time from dataset_tags t join datasets d on d.id = t.dataset_id
+     where d.tenant_id = $1 and t.tag = $2
+       and ($3::uuid is null or d.id = $3::uuid)
+       and ($4::uuid is null or exists (select from examples e where e.id = $4::uuid and e.dataset_id = d.id))
+     limit 1`,
+    [tenantId, tag, of.dataset ?? null, of.example ?? null],
+  );
+  return rows[0]?.time;
+}
+
+/** Examples that differ between two versions, as JSON text. A version that is undefined is the newest. */
+export async function diffVersions(pool: Pool, id: string, from?: string, to?: string): Promise<string> {
+  const at = (place: number) =>
+    `(select id, valid_from from examples where dataset_id = $1
+       and case when $${place}::timestamptz is null then valid_to is null
+                else valid_from <= $${place} and (valid_to is null or valid_to > $${place}) end)`;
+  const { rows } = await pool.query<{ id: string; kind: 'added' | 'removed' | 'modified' }>(
+    `select coalesce(a.id, b.id) as id,
+       case when a.id is null then 'added' when b.id is null then 'removed' else 'modified' end as kind
+     from ${at(2)} a full join ${at(3)} b on b.id = a.id
+     where a.valid_from is distinct from b.valid_from order by 1`,
+    [id, from ?? null, to ?? null],
+  );
+  const of = (kind: string) => array(rows.filter((row) => row.kind === kind).map((row) => text(row.id)));
+  return object({
+    examples_modified: of('modified'),
+    examples_added: of('added'),
+    examples_removed: of('removed'),
+  });
+}
+
+function versionJson({ time, newest, tags }: VersionRow): string {
+  const all = [...(newest ? ['latest'] : []), ...(tags ?? [])];
+  return object({ tags: all.length > 0 ? JSON.stringify(all) : 'null', as_of: text(time) });
+}

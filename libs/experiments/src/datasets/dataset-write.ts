@@ -1,0 +1,92 @@
+import {
+  type DatasetChanged,
+  type DatasetChanges,
+  type DatasetCreated,
+  DatasetIdTaken,
+  type DatasetState,
+  type DatasetTagged,
+  type ExamplesAdded,
+  type ExamplesChange,
+  type ExamplesEvent,
+} from '../dataset';
+
+/** The name or the id is in use by another dataset of the tenant. */
+export class DatasetExists extends Error {
+  constructor(what: string, id: string) {
+    super(`Dataset ${what} already exists. Its id is ${id}.`);
+    this.name = 'DatasetExists';
+  }
+}
+
+/** The dataset is filled by uploads of experiments alone. */
+export class OnlyUploads extends Error {
+  constructor(id: string) {
+    super(`Dataset ${id} is filled by uploads of experiments: its examples cannot be changed in another way.`);
+    this.name = 'OnlyUploads';
+  }
+}
+
+/** No version of the dataset is of exactly this time. */
+export class NoSuchVersion extends Error {
+  constructor(asOf: string) {
+    super(`Dataset version '${asOf}' not found.`);
+    this.name = 'NoSuchVersion';
+  }
+}
+
+/** A change of examples that has been stored and not yet been recorded. */
+export type StoredChange = Pick<ExamplesChange, 'payload' | 'count'>;
+
+/**
+ * Creates a dataset, with its first examples when there are some.
+ * @throws DatasetIdTaken for another tenant's id, DatasetExists
+ */
+export function createDataset(
+  tenant: string,
+  id: string,
+  data: DatasetCreated['data'],
+  now: Date,
+  examples?: StoredChange,
+): (state: DatasetState) => (DatasetCreated | ExamplesAdded)[] {
+  return (state) => {
+    if (state.tenant !== undefined && state.tenant !== tenant) throw new DatasetIdTaken();
+    if (state.exists) throw new DatasetExists(`of the id ${id}`, id);
+    const created: DatasetCreated = { type: 'DatasetCreated', data };
+    if (!examples) return [created];
+    return [created, { type: 'ExamplesAdded', data: { ...examples, as_of: nextVersion(state.newest, now) } }];
+  };
+}
+
+/** Changes members of a dataset; those that are the same already change nothing. */
+export function changeDataset(wanted: DatasetChanges): (state: DatasetState) => DatasetChanged[] {
+  return ({ name, description, definitions }) => {
+    const known: Readonly<Record<string, unknown>> = { name, description, ...definitions };
+    const data = Object.entries(wanted).filter(([member, value]) => value !== undefined && value !== known[member]);
+    return data.length === 0 ? [] : [{ type: 'DatasetChanged', data: Object.fromEntries(data) as DatasetChanges }];
+  };
+}
+
+/** Records a change of examples, which makes a new version. */
+export function changeExamples(
+  type: ExamplesEvent['type'],
+  change: StoredChange,
+  now: Date,
+): (state: DatasetState) => ExamplesEvent[] {
+  return ({ newest }) => [{ type, data: { ...change, as_of: nextVersion(newest, now) } } as ExamplesEvent];
+}
+
+/** Gives a version a name; the one that it has already changes nothing. */
+export function tagVersion(tag: string, asOf: string): (state: DatasetState) => DatasetTagged[] {
+  return ({ tags }) => (tags.get(tag) === asOf ? [] : [{ type: 'DatasetTagged', data: { tag, as_of: asOf } }]);
+}
+
+/** The time of a new version: now, or a microsecond after the newest one where that is not over yet. */
+export function nextVersion(newest: string | undefined, now: Date): string {
+  const micros = Math.max(now.getTime() * 1000, newest === undefined ? 0 : microsOf(newest) + 1);
+  const milliseconds = new Date(Math.floor(micros / 1000)).toISOString().slice(0, -1);
+  return `${milliseconds}${String(micros % 1000).padStart(3, '0')}+00:00`;
+}
+
+function microsOf(version: string): number {
+  return Date.parse(`${version.slice(0, 23)}Z`) * 1000 + Number(version.slice(23, 26));
+}

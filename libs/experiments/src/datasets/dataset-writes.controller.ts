@@ -1,0 +1,229 @@
+import { EventStore, Followers } from '@fairlead/eventing';
+import {
+  Access,
+  Area,
+  BadRequest,
+  body,
+  datetime,
+  Describe,
+  HttpProblem,
+  metadataOf,
+  object,
+  shape,
+  str,
+  union,
+  validate,
+  validateRequest,
+  warnOfIgnored,
+} from '@fairlead/http';
+import { Controller, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Pool } from 'pg';
+import type { DatasetCreated, DatasetState } from '../dataset';
+import { dataset, removed } from '../datasets.answers.schema';
+import { datasetJson, findDataset } from '../datasets.queries';
+import { LiveRunsThread } from '../live-runs.thread';
+import { MalformedMultipart, multipartParts, type Part } from '../multipart';
+import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
+import { experimentsView } from '../experiments.view';
+import { PayloadStore } from '../payload.store';
+import { found, idPath, JSON_TEXT } from '../reading.http';
+import { versionAt } from './dataset-version.http';
+import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets.body';
+import { createDataset, newDatasetId, patchDataset, tagDataset } from './datasets.commands';
+
+const MOST_BYTES = 24 * 1024 * 1024;
+const MOST_PARTS = 5000;
+const LISTS = new Set(['input_keys', 'output_keys', 'metadata_keys']);
+const datasetPath = idPath('dataset_id');
+const tagBody = object({ as_of: union(datetime(), str({ min: 1 })), tag: str({ min: 1, max: 200 }) }, 'DatasetTag');
+
+/** Creates and changes datasets. */
+@Area('Datasets')
+@Controller('api/v1/datasets')
+export class DatasetWritesController {
+  constructor(
+    readonly pool: Pool,
+    readonly store: EventStore,
+    readonly followers: Followers,
+    readonly payloads: PayloadStore,
+    private readonly thread: LiveRunsThread,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Header(...JSON_TEXT)
+  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Describe({
+    summary: 'Create a dataset',
+    description:
+      'It has no examples yet, and uploads of experiments do not fill it. Its schemas are kept and given back; examples are not checked against them.',
+    body: datasetCreate,
+    answers: {
+      200: dataset,
+      409: 'There is a dataset of this name or id.',
+      501: 'It names transformations or tag values.',
+    },
+    takes: ['x-reason', 'Idempotency-Key'],
+  })
+  async create(@Req() request: FastifyRequest): Promise<string> {
+    const { tenantId } = request.actor;
+    const sent = await readOpaqueBody(request);
+    const given = body(datasetCreate, request);
+    refuseOthers(given.transformations, 'Transformations of datasets');
+    refuseOthers(given.tag_value_ids, 'Tags of resources');
+    const metadata = metadataOf(request);
+    const id = given.id ?? newDatasetId(tenantId, metadata);
+    const data = {
+      ...{ name: given.name, description: given.description ?? null, data_type: given.data_type },
+      ...definitionsIn(sent, sent.members('extra').get('metadata')),
+      externally_managed: false,
+    };
+    return createdJson(id, tenantId, await createDataset(this, tenantId, id, data, [], metadata), 0);
+  }
+
+  @Post('upload')
+  @HttpCode(200)
+  @Header(...JSON_TEXT)
+  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Describe({
+    summary: 'Create a dataset from a CSV file',
+    description:
+      'A form with the fields `file`, `input_keys`, `output_keys` and `metadata_keys` (columns, each repeated), `name` (that of the file without its ending when left out), `description`, `data_type` and `id`. Every row is an example, every value a text.',
+    body: { content: { 'multipart/form-data': shape.free } },
+    answers: { 200: dataset, 409: 'There is a dataset of this name or id.' },
+    takes: ['x-reason', 'Idempotency-Key'],
+  })
+  async upload(@Req() request: FastifyRequest): Promise<string> {
+    const { tenantId } = request.actor;
+    const bytes = await readBytes(request, MOST_BYTES);
+    const { file, fields } = formOf(bytes, request.headers['content-type'] ?? '');
+    const metadata = metadataOf(request);
+    const id = fields.id ?? newDatasetId(tenantId, metadata);
+    const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
+    const columns = { inputs: fields.input_keys, outputs: fields.output_keys, metadata: fields.metadata_keys };
+    const asked = JSON.stringify({ ...columns, dataset: id });
+    const { examples: rows } = await this.thread.readExamples(tenantId, 'csv', file.data, asked);
+    const examples = rows.map(({ id: row = '', inputs, outputs, metadata: about }) => ({
+      ...{ id: row, name: `#${row.slice(0, 4)} @ ${name}` },
+      ...{ inputs, outputs, metadata: about },
+    }));
+    const data: DatasetCreated['data'] = {
+      ...{ name, description: fields.description ?? null, data_type: fields.data_type },
+      externally_managed: false,
+    };
+    return createdJson(
+      id,
+      tenantId,
+      await createDataset(this, tenantId, id, data, examples, metadata),
+      examples.length,
+    );
+  }
+
+  @Patch(':dataset_id')
+  @Header(...JSON_TEXT)
+  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Describe({
+    summary: 'Change a dataset',
+    description: 'Members that are left out or null stay as they are.',
+    path: datasetPath,
+    body: datasetUpdate,
+    answers: { 200: dataset, 409: 'There is a dataset of this name.', 501: 'It names transformations.' },
+    takes: ['x-reason'],
+    gives: ['Warning'],
+  })
+  async update(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    const { tenantId } = request.actor;
+    const sent = await readOpaqueBody(request);
+    const { path, body: given } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
+    const { dataset_id: id } = path;
+    refuseOthers(given.transformations, 'Transformations of datasets');
+    if (given.baseline_experiment_id) warnOfIgnored(reply, ['baseline_experiment_id']);
+    const { name, description } = given;
+    const { metadata, inputs_schema, outputs_schema } = definitionsIn(sent);
+    const changes = {
+      ...{ name, description },
+      ...{ metadata: metadata ?? undefined, inputs_schema: inputs_schema ?? undefined },
+      outputs_schema: outputs_schema ?? undefined,
+    };
+    await patchDataset(this, tenantId, id, changes, metadataOf(request));
+    return found(await findDataset(this.pool, tenantId, id), 'Dataset ID', id);
+  }
+
+  @Put(':dataset_id/tags')
+  @Access('write', { views: [experimentsView.name] })
+  @Describe({
+    summary: 'Tag a version of a dataset',
+    description:
+      'A tag that another version has moves to this one. `as_of` is the exact time of a version, or one of its tags.',
+    path: datasetPath,
+    body: tagBody,
+    answers: {
+      200: removed,
+      400: 'The tag is `latest`, which the newest version always has.',
+      404: 'There is no such version.',
+    },
+    takes: ['x-reason'],
+  })
+  async tag(@Req() request: FastifyRequest) {
+    const { tenantId } = request.actor;
+    const { path, body: given } = validateRequest(request, { path: datasetPath, body: tagBody });
+    const { dataset_id: id } = path;
+    if (given.tag === 'latest') throw new BadRequest("The tag 'latest' always belongs to the newest version.");
+    const asOf = typeof given.as_of === 'string' ? given.as_of : given.as_of.iso;
+    const time = asOf === 'latest' ? undefined : await versionAt(this.pool, tenantId, asOf, { dataset: id });
+    await tagDataset(this, tenantId, id, given.tag, time, metadataOf(request));
+    return { message: `Tag ${given.tag} updated` };
+  }
+}
+
+/** Members that are kept as the JSON text that was sent. */
+function definitionsIn(sent: OpaqueBody, otherMetadata?: string) {
+  const members = sent.members();
+  return {
+    metadata: members.get('metadata') ?? otherMetadata ?? null,
+    inputs_schema: members.get('inputs_schema_definition') ?? null,
+    outputs_schema: members.get('outputs_schema_definition') ?? null,
+  };
+}
+
+/** What would be left out in silence is refused. */
+function refuseOthers(given: readonly unknown[] | undefined, what: string): void {
+  if (!given?.length) return;
+  throw new HttpProblem(501, `${what} are not part of Fairlead.`, { headers: { 'x-should-retry': 'false' } });
+}
+
+function createdJson(id: string, tenantId: string, state: DatasetState, examples: number): string {
+  const { name, description, dataType, createdAt, modifiedAt, definitions } = state;
+  return datasetJson(
+    {
+      ...{ id, tenant_id: tenantId, name, description, created: createdAt, modified: modifiedAt },
+      ...{ externally_managed: false, data_type: dataType, example_count: examples, session_count: 0 },
+      ...definitions,
+      last_session: null,
+    },
+    true,
+  );
+}
+
+function formOf(bytes: Buffer, contentType: string): { file: Part; fields: CsvFields } {
+  let parts: Part[];
+  try {
+    parts = multipartParts(bytes, contentType, MOST_PARTS);
+  } catch (error) {
+    if (!(error instanceof MalformedMultipart)) throw error;
+    throw new BadRequest('The body is not well-formed multipart/form-data.');
+  }
+  const sent = new Map<string, string | string[]>();
+  for (const { name, data } of parts) {
+    if (name === 'file') continue;
+    const text = data.toString('utf8');
+    const known = sent.get(name);
+    if (LISTS.has(name)) sent.set(name, Array.isArray(known) ? [...known, text] : [text]);
+    else sent.set(name, text);
+  }
+  const fields = validate(csvFields, Object.fromEntries(sent), 'body');
+  const file = parts.find(({ name }) => name === 'file');
+  if (!file) throw new BadRequest('The form has no field named file.');
+  return { file, fields };
+}

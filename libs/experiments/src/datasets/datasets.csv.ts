@@ -1,0 +1,54 @@
+import { BadRequest } from '@fairlead/http';
+import { CsvError, parse } from 'csv-parse/sync';
+import { v5 as idFrom } from 'uuid';
+import type { SentExample } from '../examples/examples.body';
+
+/** What columns of a CSV file become, and the dataset whose examples its rows are. */
+export interface CsvColumns {
+  readonly dataset: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly metadata: readonly string[];
+}
+
+/**
+ * The examples of a CSV file (RFC 4180, UTF-8) whose first record names the columns; every value is a text.
+ * @throws BadRequest also for more than `most` rows
+ */
+export function readCsvExamples(file: Buffer, columns: CsvColumns, most: number): SentExample[] {
+  const [names = [], ...rows] = recordsOf(file, most + 1);
+  if (rows.length > most) throw badCsv(`it has more than ${most} rows.`);
+  const places = new Map(names.map((name, place) => [name, place]));
+  const wanted = [...columns.inputs, ...columns.outputs, ...columns.metadata];
+  const missing = wanted.find((name) => !places.has(name));
+  if (missing !== undefined) throw badCsv(`it has no column '${missing.slice(0, 100)}'.`);
+  const members = (row: readonly string[], keys: readonly string[]) =>
+    keys.length > 0 ? objectText(keys.map((key) => [key, row[places.get(key)!] ?? ''])) : undefined;
+  return rows.map((row, index) => ({
+    id: idFrom(`row/${index}`, columns.dataset),
+    inputs: members(row, columns.inputs),
+    outputs: members(row, columns.outputs),
+    metadata: members(row, columns.metadata),
+    useSourceRun: false,
+    sourceAttachments: [],
+    attachments: [],
+  }));
+}
+
+function badCsv(why: string): BadRequest {
+  return new BadRequest(`The CSV file cannot be read: ${why}`);
+}
+
+function recordsOf(file: Buffer, most: number): string[][] {
+  try {
+    return parse(file, { bom: true, skip_empty_lines: true, to: most + 1 });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw badCsv(`${error.message.split('\n', 1)[0]!.slice(0, 200)}.`);
+  }
+}
+
+/** Names are data: an object would take some of them, as `__proto__`, for something else. */
+function objectText(members: readonly (readonly [string, string])[]): string {
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+}

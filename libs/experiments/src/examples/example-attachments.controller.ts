@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream';
+import { Workspaces } from '@fairlead/eventing';
+import {
+  Access,
+  Area,
+  Describe,
+  Forbidden,
+  int,
+  NotFound,
+  object,
+  shape,
+  str,
+  uuid,
+  validateRequest,
+} from '@fairlead/http';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Pool } from 'pg';
+import { PayloadStore } from '../payload.store';
+import { idPath } from '../reading.http';
+import { ExampleAttachments } from './example-attachments.urls';
+
+const examplePath = idPath('example_id');
+const signedQuery = object({
+  ...{ name: str(), dataset: uuid(), sha256: str(), tenant: uuid() },
+  ...{ expires: int(), signature: str() },
+});
+
+/** Gives out attachments of examples to whoever has their address. */
+@Area('Datasets')
+@Controller('api/v1/examples/:example_id/attachment')
+export class ExampleAttachmentsController {
+  constructor(
+    private readonly pool: Pool,
+    private readonly payloads: PayloadStore,
+    private readonly attachments: ExampleAttachments,
+    private readonly workspaces: Workspaces,
+  ) {}
+
+  /** No key: the signature in the URL stands for one. What was attached is shown to nobody as a page. */
+  @Get()
+  @Access('public')
+  @Describe({
+    summary: 'Get an attachment of an example',
+    description: 'The URL comes from `attachment_urls` of an example; its signature stands for a key for an hour.',
+    path: examplePath,
+    query: signedQuery,
+    answers: {
+      200: { content: { 'application/octet-stream': shape.free } },
+      403: 'The signature is not valid, or no longer.',
+      404: 'There is no such attachment.',
+    },
+    gives: ['Content-Disposition'],
+  })
+  async one(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
+    const { path, query } = validateRequest(request, { path: examplePath, query: signedQuery });
+    const { signature, ...signed } = query;
+    const { tenant, dataset, name, sha256 } = signed;
+    if (!(await this.attachments.isValid({ ...signed, example: path.example_id }, signature))) {
+      throw new Forbidden('The URL of the attachment is not valid, or no longer.');
+    }
+    await this.workspaces.requireWorking(tenant);
+    // Any version of the example that is still kept may have it.
+    const { rows } = await this.pool.query<{ type: string; bytes: string }>(
+      `select a.type, a.bytes from examples e, jsonb_to_recordset(e.attachments) a (name text, type text, sha256 text, bytes bigint)
+       where e.id = $1 and e.dataset_id = $2 and e.tenant_id = $3 and a.name = $4 and a.sha256 = $5 limit 1`,
+      [path.example_id, dataset, tenant, name, sha256],
+    );
+    const pieces = rows[0] && (await this.payloads.read(tenant, sha256));
+    if (!rows[0] || !pieces) throw new NotFound('Attachment not found.');
+    void reply.headers({
+      'content-type': rows[0].type,
+      'content-length': rows[0].bytes,
+      'content-disposition': 'attachment',
+      'content-security-policy': 'sandbox',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-store',
+    });
+    return Readable.from(pieces, { objectMode: false });
+  }
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { type Followers, handle, inTurn, load, type Metadata, VersionMismatch } from '@fairlead/eventing';
+import { NotFound, Unavailable } from '@fairlead/http';
+import { type DatasetState, datasetModel, type ExamplesChange, type ExamplesEvent } from '../dataset';
+import { datasetStream } from '../datasets/dataset-names';
+import { changeExamples, OnlyUploads, type StoredChange } from '../datasets/dataset-write';
+import { experimentsView } from '../experiments.view';
+import type { PayloadStore } from '../payload.store';
+import type { Parts } from '../sessions.commands';
+import { type ChangedExample, encodeExamples } from './example-rows';
+
+/** What commands on examples work with. */
+export interface ExampleParts extends Parts {
+  readonly followers: Followers;
+  readonly payloads: PayloadStore;
+}
+
+/** A change that has been recorded: the version that holds it, and the examples that it made or ended. */
+export interface RecordedChange {
+  readonly asOf: string;
+  readonly examples: readonly ChangedExample[];
+  /** Position in the log from which it can be read. */
+  readonly position: bigint;
+}
+
+/** What a command decides on the examples as they are. */
+export type Decide = (state: DatasetState) => Promise<readonly ChangedExample[]>;
+
+const MOST_ATTEMPTS = 20;
+/** How long a change waits until the tables have the version before it, milliseconds. */
+const VIEW_MS = 10_000;
+
+/**
+ * Records a change of a dataset's examples, all of it or nothing. `decide` sees the tables as they are at the version that
+ * the change is recorded upon, and is called again when another change came first; no examples change nothing. Changes of
+ * one dataset take turns.
+ * @throws NotFound, OnlyUploads, Unavailable
+ */
+export async function recordChange(
+  parts: ExampleParts,
+  tenantId: string,
+  datasetId: string,
+  type: ExamplesEvent['type'],
+  decide: Decide,
+  metadata: Metadata,
+  contents: ReadonlyMap<string, Uint8Array> = new Map(),
+): Promise<RecordedChange> {
+  const { store, followers } = parts;
+  const stream = datasetStream(datasetId);
+  return inTurn(store, `examples of ${stream}`, async () => {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const { state, version, position } = await load(store, datasetModel, stream);
+      if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Dataset ID ${datasetId} not found.`);
+      if (state.externallyManaged) throw new OnlyUploads(datasetId);
+      if (!(await followers.shown(position, experimentsView.name, VIEW_MS))) throw new Unavailable(1);
+      const examples = await decide(state);
+      if (examples.length === 0) return { asOf: state.newest ?? state.createdAt, examples, position };
+      const stored = await storeChange(parts, tenantId, datasetId, examples, contents);
+      try {
+        const decision = changeExamples(type, stored, new Date());
+        const handled = await handle(store, datasetModel, stream, decision, metadata, version);
+        const written = handled.events.find((event) => event.type === type);
+        return {
+          asOf: (written?.data as ExamplesChange | undefined)?.as_of ?? state.createdAt,
+          examples,
+          position: handled.position,
+        };
+      } catch (error) {
+        if (!(error instanceof VersionMismatch)) throw error;
+      }
+    }
+    throw new Unavailable(1);
+  });
+}
+
+/** Keeps the rows of a change, and what is attached to them, for as long as the dataset is there. */
+export async function storeChange(
+  { payloads }: ExampleParts,
+  tenantId: string,
+  datasetId: string,
+  examples: readonly ChangedExample[],
+  contents: ReadonlyMap<string, Uint8Array> = new Map(),
+): Promise<StoredChange> {
+  const bytes = encodeExamples(examples);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const attached = examples.flatMap(({ attachments = [] }) => attachments.map((attachment) => attachment.sha256));
+  // What a run has attached may be on its way out: it is needed before it is looked at again.
+  await payloads.needForDataset(tenantId, datasetId, [sha256, ...attached]);
+  for (const [key, content] of contents) await payloads.keep(tenantId, key, content);
+  await payloads.keep(tenantId, sha256, bytes);
+  return { payload: { sha256, bytes: bytes.length }, count: examples.length };
+}

@@ -1,0 +1,93 @@
+import type { Pool } from 'pg';
+import type { ExampleAttachment } from './example-rows';
+
+/** The current version of an example as far as changes need to know it. */
+export interface CurrentExample {
+  readonly id: string;
+  readonly dataset_id: string;
+  /** MD5 (hex) of the texts. */
+  readonly inputs: string;
+  readonly outputs: string | null;
+  readonly metadata_md5: string | null;
+  readonly metadata: string | null;
+  readonly attachments: readonly ExampleAttachment[] | null;
+}
+
+/** A run that examples are made from; opaque members are JSON text. */
+export interface SourceRun {
+  readonly id: string;
+  readonly inputs: string;
+  readonly outputs: string | null;
+  readonly attachments: readonly ExampleAttachment[];
+}
+
+/** The tenant's examples of these ids as they are now, those of `dataset` first. */
+export async function readCurrent(
+  pool: Pool,
+  tenantId: string,
+  dataset: string,
+  ids: readonly string[],
+  withMetadata: boolean,
+): Promise<CurrentExample[]> {
+  const { rows } = await pool.query<CurrentExample>(
+    `select e.id, e.dataset_id, replace(e.inputs_md5::text, '-', '') as inputs,
+       replace(e.outputs_md5::text, '-', '') as outputs, md5(e.metadata) as metadata_md5,
+       ${withMetadata ? 'e.metadata' : 'null as metadata'}, e.attachments
+     from examples e join datasets d on d.id = e.dataset_id and d.tenant_id = e.tenant_id
+     where e.id = any($2::uuid[]) and e.tenant_id = $1 and e.valid_to is null
+     order by e.dataset_id = $3 desc`,
+    [tenantId, ids, dataset],
+  );
+  return rows;
+}
+
+/** Bytes of the metadata that the current examples of these ids have together. */
+export async function metadataBytes(pool: Pool, dataset: string, ids: readonly string[]): Promise<number> {
+  const { rows } = await pool.query<{ bytes: string }>(
+    `select coalesce(sum(octet_length(metadata)), 0) as bytes from examples
+     where id = any($2::uuid[]) and dataset_id = $1 and valid_to is null`,
+    [dataset, ids],
+  );
+  return Number(rows[0]?.bytes ?? 0);
+}
+
+/** The dataset of each example by its id; the tenant's current ones only. */
+export async function findDatasetsOf(
+  pool: Pool,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ id: string; dataset_id: string }>(
+    `select e.id, e.dataset_id from examples e join datasets d on d.id = e.dataset_id and d.tenant_id = e.tenant_id
+     where e.id = any($2::uuid[]) and e.tenant_id = $1 and e.valid_to is null
+     order by e.created_at desc, e.dataset_id desc`,
+    [tenantId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row.dataset_id]));
+}
+
+/** The tenant's runs of these ids with what they hold, undefined when that is more than `most` bytes. */
+export async function readSourceRuns(
+  pool: Pool,
+  tenantId: string,
+  ids: readonly string[],
+  most: number,
+): Promise<Map<string, SourceRun> | undefined> {
+  const source = `runs r left join examples e
+    on (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)
+    where r.id = any($2::uuid[]) and r.tenant_id = $1`;
+  const sizes = await pool.query<{ bytes: string }>(
+    `select coalesce(sum(octet_length(coalesce(r.inputs, e.inputs, '')) + octet_length(coalesce(r.outputs, ''))), 0) as bytes
+     from ${source}`,
+    [tenantId, ids],
+  );
+  if (Number(sizes.rows[0]?.bytes) > most) return undefined;
+  const { rows } = await pool.query<SourceRun>(
+    `select r.id, coalesce(r.inputs, e.inputs, '{}') as inputs, r.outputs,
+       coalesce((select json_agg(json_build_object('name', a.name, 'type', a.type, 'sha256', a.sha256, 'bytes', a.bytes) order by a.name)
+         from run_attachments a where a.tenant_id = r.tenant_id and a.run_id = r.id), '[]') as attachments
+     from ${source}`,
+    [tenantId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}

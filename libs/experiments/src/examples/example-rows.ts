@@ -1,0 +1,54 @@
+import { elementSlices, memberSlices } from '../json-slices';
+
+/** What was attached to an example: its content is in the payload store of the workspace. */
+export interface ExampleAttachment {
+  readonly name: string;
+  /** Media type without parameters. */
+  readonly type: string;
+  /** SHA-256 of the content, hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/**
+ * One example of a change. Members that are absent stay as they are; of a new example they are empty. Opaque members are
+ * JSON text as it was sent.
+ */
+export interface ChangedExample {
+  readonly id: string;
+  /** The example ends with this version. */
+  readonly deleted?: true;
+  readonly created_at?: string;
+  readonly name?: string;
+  readonly inputs?: string;
+  readonly outputs?: string;
+  readonly metadata?: string;
+  readonly source_run_id?: string;
+  /** All that the example has from now on. */
+  readonly attachments?: readonly ExampleAttachment[];
+}
+
+const OPAQUE: ReadonlySet<string> = new Set(['inputs', 'outputs', 'metadata']);
+
+/** The bytes of a change as they are kept: a JSON array, opaque members as they were sent. */
+export function encodeExamples(examples: readonly ChangedExample[]): Buffer {
+  const texts = examples.map((example) => {
+    const members = Object.entries(example).filter(([, value]) => value !== undefined);
+    const texts = members.map(
+      ([name, value]) => `"${name}":${OPAQUE.has(name) ? String(value) : JSON.stringify(value)}`,
+    );
+    return `{${texts.join(',')}}`;
+  });
+  return Buffer.from(`[${texts.join(',')}]`);
+}
+
+/** The examples of a change from its bytes. */
+export function decodeExamples(bytes: Buffer): ChangedExample[] {
+  return elementSlices(bytes).map((slice) => {
+    const members = [...memberSlices(slice)].map(([name, value]) => {
+      const text = value.toString('utf8');
+      return [name, OPAQUE.has(name) ? text : (JSON.parse(text) as unknown)] as const;
+    });
+    return Object.fromEntries(members) as unknown as ChangedExample;
+  });
+}

@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto';
+import type { Metadata } from '@fairlead/eventing';
+import { BadRequest, Conflict, NotFound, PayloadTooLarge, Unprocessable } from '@fairlead/http';
+import { v4 as newId, v5 as idFrom } from 'uuid';
+import type { DatasetState } from '../dataset';
+import { newAttachments } from './example-attachments';
+import { type ExampleParts, recordChange, type RecordedChange } from './example-changes.commands';
+import {
+  type CurrentExample,
+  findDatasetsOf,
+  metadataBytes,
+  readCurrent,
+  readSourceRuns,
+  type SourceRun,
+} from './example-lookups.queries';
+import { changedLists, type ListChange, newMetadata } from './example-metadata';
+import type { ChangedExample } from './example-rows';
+import { MOST_OWN_ATTACHMENTS, type SentExample, type SentExamples } from './examples.body';
+
+/** Bytes that a change may read of examples and runs, as many as a body may hold. */
+const MOST_BYTES = 24 * 1024 * 1024;
+
+/**
+ * Adds examples to a dataset. An example that is there already with the same content is not added again, so that a
+ * request can be repeated; returns the ids of all.
+ * @throws NotFound, Conflict for an id that is in use, Unprocessable
+ */
+export async function createExamples(
+  parts: ExampleParts,
+  tenantId: string,
+  datasetId: string,
+  { examples: sent, contents }: SentExamples,
+  metadata: Metadata,
+): Promise<RecordedChange & { readonly ids: readonly string[] }> {
+  const named = sent.map((example, index) => ({ ...example, id: example.id ?? idOfNew(tenantId, index, metadata) }));
+  const ids = named.map(({ id }) => id);
+  const runs = await sourceRuns(parts, tenantId, named);
+  const decide = async (state: DatasetState) => {
+    const current = byId(await readCurrent(parts.pool, tenantId, datasetId, ids, false));
+    return named.flatMap((example) => {
+      const added = newExample(example, state, runs);
+      const known = current.get(example.id);
+      if (!known) return added;
+      if (known.dataset_id !== datasetId) {
+        throw new Conflict(`Example ${example.id} already exists in another dataset.`);
+      }
+      if (!isSame(known, added)) throw new Conflict(`Example ${example.id} already exists with another content.`);
+      return [];
+    });
+  };
+  const change = await recordChange(parts, tenantId, datasetId, 'ExamplesAdded', decide, metadata, contents);
+  return { ...change, ids };
+}
+
+/** Changes examples of a dataset. @throws NotFound for an example that is not in it, AttachmentMismatch */
+export function updateExamples(
+  parts: ExampleParts,
+  tenantId: string,
+  datasetId: string,
+  { examples: sent, contents }: SentExamples,
+  metadata: Metadata,
+): Promise<RecordedChange> {
+  const ids = sent.map(({ id }) => id!);
+  const decide = async () => {
+    const current = await currentOf(parts, tenantId, datasetId, ids);
+    return sent.flatMap((example) => changedExample(example, current.get(example.id!)!));
+  };
+  return recordChange(parts, tenantId, datasetId, 'ExamplesChanged', decide, metadata, contents);
+}
+
+/** Changes lists in the metadata of examples, of which splits are one. @throws NotFound */
+export function changeLists(
+  parts: ExampleParts,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+  changes: readonly ListChange[],
+  metadata: Metadata,
+): Promise<RecordedChange> {
+  const decide = async () => {
+    const current = await currentOf(parts, tenantId, datasetId, ids);
+    return [...new Set(ids)].flatMap((id) => {
+      const after = changedLists(current.get(id)!.metadata, changes);
+      return after === undefined ? [] : { id, metadata: after };
+    });
+  };
+  return recordChange(parts, tenantId, datasetId, 'SplitsChanged', decide, metadata);
+}
+
+/** Ends examples: later versions do not have them. Those of one dataset end together. @throws NotFound */
+export async function deleteExamples(
+  parts: ExampleParts,
+  tenantId: string,
+  ids: readonly string[],
+  metadata: Metadata,
+): Promise<void> {
+  const datasets = await findDatasetsOf(parts.pool, tenantId, ids);
+  const missing = ids.find((id) => !datasets.has(id));
+  if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
+  for (const dataset of new Set(datasets.values())) {
+    const own = [...new Set(ids)].filter((id) => datasets.get(id) === dataset);
+    const decide = async () => {
+      const current = await currentOf(parts, tenantId, dataset, own, false);
+      return [...current.keys()].map((id) => ({ id, deleted: true }) as const);
+    };
+    await recordChange(parts, tenantId, dataset, 'ExamplesDeleted', decide, metadata);
+  }
+}
+
+/** A repeated command with an Idempotency-Key names the same examples. */
+function idOfNew(tenantId: string, index: number, { causationId }: Metadata): string {
+  return causationId === undefined ? newId() : idFrom(`${causationId}/${index}`, tenantId);
+}
+
+async function sourceRuns(
+  { pool }: ExampleParts,
+  tenantId: string,
+  sent: readonly SentExample[],
+): Promise<ReadonlyMap<string, SourceRun>> {
+  const ids = new Set(sent.flatMap(({ sourceRun }) => sourceRun ?? []));
+  if (ids.size === 0) return new Map();
+  const runs = await readSourceRuns(pool, tenantId, [...ids], MOST_BYTES);
+  if (!runs) throw new PayloadTooLarge(`The source runs hold more than ${MOST_BYTES} bytes together.`);
+  const missing = [...ids].find((id) => !runs.has(id));
+  if (missing !== undefined) throw new NotFound(`Run ID ${missing} not found.`);
+  return runs;
+}
+
+function newExample(
+  example: SentExample & { readonly id: string },
+  { name }: DatasetState,
+  runs: ReadonlyMap<string, SourceRun>,
+): ChangedExample {
+  const { id, created_at, useSourceRun, sourceRun, sourceAttachments } = example;
+  const run = sourceRun === undefined ? undefined : runs.get(sourceRun);
+  if (useSourceRun && !run) throw Unprocessable.at(['body', id, 'source_run_id'], 'is needed with use_source_run_io');
+  const inputs = example.inputs ?? (useSourceRun ? run?.inputs : undefined);
+  if (inputs === undefined) throw Unprocessable.at(['body', id, 'inputs'], 'is needed');
+  const outputs = example.outputs ?? (useSourceRun ? objectText(run?.outputs) : undefined);
+  const missing = sourceAttachments.find((wanted) => !run?.attachments.some((one) => one.name === wanted));
+  if (missing !== undefined) throw new NotFound(`Attachment '${missing}' of the source run not found.`);
+  const taken = (run?.attachments ?? []).filter((one) => useSourceRun || sourceAttachments.includes(one.name));
+  const attachments = newAttachments(id, taken, example.attachments, undefined) ?? taken;
+  requireFew(id, attachments.length);
+  return {
+    id,
+    created_at,
+    name: `#${id.slice(0, 4)} @ ${name}`,
+    inputs,
+    outputs,
+    metadata: newMetadata(example.metadata, example.splits),
+    source_run_id: sourceRun,
+    attachments: attachments.length > 0 ? attachments : undefined,
+  };
+}
+
+/** The outputs of runs may be any JSON, those of examples are objects. */
+function objectText(json: string | null | undefined): string | undefined {
+  if (!json) return undefined;
+  return json.trimStart().startsWith('{') ? json : `{"output":${json}}`;
+}
+
+function changedExample(sent: SentExample, current: CurrentExample): ChangedExample[] {
+  const { id, inputs, outputs } = sent;
+  if (sent.dataset !== undefined && sent.dataset !== current.dataset_id) {
+    throw new BadRequest(`Example ${id!} cannot be moved to another dataset.`);
+  }
+  const attachments = newAttachments(id!, current.attachments ?? [], sent.attachments, sent.operations);
+  requireFew(id!, attachments?.length ?? 0);
+  const changes = { inputs, outputs, metadata: newMetadata(sent.metadata, sent.splits, current.metadata), attachments };
+  return Object.values(changes).some((value) => value !== undefined) ? [{ id: id!, ...changes }] : [];
+}
+
+function requireFew(id: string, attachments: number): void {
+  if (attachments <= MOST_OWN_ATTACHMENTS) return;
+  throw new PayloadTooLarge(`Example ${id} has more than ${MOST_OWN_ATTACHMENTS} attachments.`);
+}
+
+/** The current examples of a dataset by their ids. @throws NotFound when one is not there */
+async function currentOf(
+  { pool }: ExampleParts,
+  tenantId: string,
+  datasetId: string,
+  ids: readonly string[],
+  withMetadata = true,
+): Promise<Map<string, CurrentExample>> {
+  if (withMetadata && (await metadataBytes(pool, datasetId, ids)) > MOST_BYTES) {
+    throw new PayloadTooLarge(`The metadata of the examples takes more than ${MOST_BYTES} bytes: name fewer of them.`);
+  }
+  const current = byId(await readCurrent(pool, tenantId, datasetId, ids, withMetadata));
+  const missing = ids.find((id) => current.get(id)?.dataset_id !== datasetId);
+  if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
+  return current;
+}
+
+function byId(rows: readonly CurrentExample[]): Map<string, CurrentExample> {
+  // Of several datasets the one that is asked about comes first.
+  return new Map(rows.toReversed().map((row) => [row.id, row]));
+}
+
+function isSame(known: CurrentExample, { inputs, outputs, metadata, attachments = [] }: ChangedExample): boolean {
+  const md5 = (text: string | undefined) => (text === undefined ? null : hash('md5', text, 'hex'));
+  const contents = (list: CurrentExample['attachments']) =>
+    JSON.stringify((list ?? []).map(({ name, sha256 }) => [name, sha256]).sort());
+  return (
+    known.inputs === md5(inputs) &&
+    known.outputs === md5(outputs) &&
+    known.metadata_md5 === md5(metadata) &&
+    contents(known.attachments) === contents(attachments)
+  );
+}

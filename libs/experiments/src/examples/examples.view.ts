@@ -1,0 +1,99 @@
+import { idOf, type Recorded } from '@fairlead/eventing';
+import { Logger } from '@nestjs/common';
+import type { PoolClient } from 'pg';
+import type { DatasetTagged, ExamplesEvent } from '../dataset';
+import { readWithin } from '../payload.store';
+import { type ChangedExample, decodeExamples } from './example-rows';
+
+/** Characters of opaque members that one statement carries. */
+const MOST_CHARACTERS = 4_000_000;
+const MOST_ROWS = 1000;
+const logger = new Logger('Examples');
+
+/** Ends the current versions of the examples that a change names, and begins those that it makes. */
+export async function applyExamples(event: Recorded<ExamplesEvent>, tx: PoolClient): Promise<void> {
+  const id = idOf(event.stream);
+  const { payload, as_of: asOf } = event.data;
+  const { rowCount } = await tx.query(
+    'update datasets set modified_at = $2, version = $3 where id = $1 and not externally_managed',
+    [id, event.time, event.version],
+  );
+  if (!rowCount) return;
+  const bytes = await readWithin(tx, event.metadata.tenant, payload.sha256);
+  if (!bytes) {
+    // So it is when the log is replayed for a dataset that was deleted later.
+    logger.warn(`The examples of version ${asOf} of ${event.stream} are missing: they cannot be shown.`);
+    return;
+  }
+  let added = 0;
+  for (const rows of batchesOf(decodeExamples(bytes))) added += await applyRows(id, asOf, rows, tx);
+  await tx.query('update datasets set example_count = example_count + $2 where id = $1', [id, added]);
+  await tx.query('insert into dataset_versions (dataset_id, as_of) values ($1, $2) on conflict do nothing', [id, asOf]);
+}
+
+/** Moves a tag to a version. */
+export async function applyDatasetTagged(event: Recorded<DatasetTagged>, tx: PoolClient): Promise<void> {
+  await tx.query(
+    `with changed as (update datasets set modified_at = $4, version = $5 where id = $1 returning id)
+     insert into dataset_tags (dataset_id, tag, as_of) select id, $2, $3 from changed
+     on conflict (dataset_id, tag) do update set as_of = excluded.as_of`,
+    [idOf(event.stream), event.data.tag, event.data.as_of, event.time, event.version],
+  );
+}
+
+/** Returns how many examples there are more than before. */
+async function applyRows(
+  dataset: string,
+  asOf: string,
+  rows: readonly ChangedExample[],
+  tx: PoolClient,
+): Promise<number> {
+  const ended = await tx.query(
+    'update examples set valid_to = $2 where dataset_id = $1 and id = any($3::uuid[]) and valid_to is null',
+    [dataset, asOf, rows.map(({ id }) => id)],
+  );
+  const kept = rows.filter(({ deleted }) => !deleted);
+  const column = (read: (row: ChangedExample) => unknown) => kept.map((row) => read(row) ?? null);
+  const begun = await tx.query(
+    `insert into examples (id, dataset_id, tenant_id, valid_from, created_at, name, inputs, outputs, metadata,
+       source_run_id, attachments)
+     select g.id, d.id, d.tenant_id, $2::timestamptz, coalesce(e.created_at, g.created_at, $2::timestamptz),
+       coalesce(g.name, e.name, ''), coalesce(g.inputs, e.inputs, '{}'), coalesce(g.outputs, e.outputs),
+       coalesce(g.metadata, e.metadata), coalesce(g.source_run_id, e.source_run_id),
+       nullif(coalesce(g.attachments, e.attachments), '[]')
+     from datasets d
+       cross join unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::jsonb[])
+         g (id, created_at, name, inputs, outputs, metadata, source_run_id, attachments)
+       left join examples e on e.id = g.id and e.dataset_id = d.id and e.valid_to = $2::timestamptz
+     where d.id = $1`,
+    [
+      dataset,
+      asOf,
+      column(({ id }) => id),
+      column((row) => row.created_at),
+      column((row) => row.name),
+      column((row) => row.inputs),
+      column((row) => row.outputs),
+      column((row) => row.metadata),
+      column((row) => row.source_run_id),
+      column(({ attachments }) => attachments && JSON.stringify(attachments)),
+    ],
+  );
+  return (begun.rowCount ?? 0) - (ended.rowCount ?? 0);
+}
+
+function batchesOf(rows: readonly ChangedExample[]): ChangedExample[][] {
+  const batches: ChangedExample[][] = [];
+  let characters = Infinity;
+  for (const row of rows) {
+    const size = (row.inputs?.length ?? 0) + (row.outputs?.length ?? 0) + (row.metadata?.length ?? 0);
+    characters += size;
+    const last = batches.at(-1);
+    if (last && last.length < MOST_ROWS && characters <= MOST_CHARACTERS) last.push(row);
+    else {
+      batches.push([row]);
+      characters = size;
+    }
+  }
+  return batches;
+}
