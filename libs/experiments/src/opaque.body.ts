@@ -52,7 +52,7 @@ export async function readJson(request: FastifyRequest, most: number): Promise<B
 }
 
 /** The bytes of a body of at most `most` bytes. @throws PayloadTooLarge, UnsupportedMediaType, RequestTimeout, Unavailable */
-async function readBytes(request: FastifyRequest, most: number): Promise<Buffer> {
+export async function readBytes(request: FastifyRequest, most: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new UnsupportedMediaType('This path takes no Content-Encoding.');
   return readStream(request, most);

@@ -62,7 +62,7 @@ export function changeDataset(wanted: DatasetChanges): (state: DatasetState) => 
   return ({ name, description, definitions }) => {
     const known: Readonly<Record<string, unknown>> = { name, description, ...definitions };
     const data = Object.entries(wanted).filter(([member, value]) => value !== undefined && value !== known[member]);
-    return data.length === 0 ? [] : [{ type: 'DatasetChanged', data: Object.fromEntries(data) as DatasetChanges }];
+    return data.length === 0 ? [] : [{ type: 'DatasetChanged', data: Object.fromEntries(data) }];
   };
 }
 
@@ -72,7 +72,7 @@ export function changeExamples(
   change: StoredChange,
   now: Date,
 ): (state: DatasetState) => ExamplesEvent[] {
-  return ({ newest }) => [{ type, data: { ...change, as_of: nextVersion(newest, now) } } as ExamplesEvent];
+  return ({ newest }) => [{ type, data: { ...change, as_of: nextVersion(newest, now) } }];
 }
 
 /** Gives a version a name; the one that it has already changes nothing. */

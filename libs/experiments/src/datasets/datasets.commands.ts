@@ -58,7 +58,7 @@ export async function patchDataset(
   const { store, followers } = parts;
   const state = await ownDataset(parts, tenantId, id);
   const renamed = changes.name !== undefined && changes.name !== state.name;
-  if (renamed) await takeName(parts, tenantId, changes.name!, id, metadata);
+  if (renamed) await takeName(parts, tenantId, changes.name, id, metadata);
   const { position } = await handle(store, datasetModel, datasetStream(id), changeDataset(changes), metadata);
   if (renamed) await release(store, datasetNameStream(tenantId, state.name), datasetStream(id), metadata);
   await followers.shown(position, experimentsView.name, VIEW_MS);
