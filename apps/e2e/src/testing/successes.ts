@@ -137,7 +137,7 @@ async function specials(
   const exampleAttachment = new URL(attachment_urls['attachment.note']!.presigned_url);
   const changedExample = new FormData();
   changedExample.append(`${exampleId}.inputs`, '{"q":2}');
-  const doomed = await ask<{ id: string }[]>('POST', '/api/v1/examples/bulk', [
+  const ended = await ask<{ id: string }[]>('POST', '/api/v1/examples/bulk', [
     ...[1, 2, 3].map((q) => ({ dataset_id: own_dataset_id, inputs: { q } })),
   ]);
   const push = {
@@ -178,9 +178,9 @@ async function specials(
     'PATCH /api/v1/platform/datasets/:dataset_id/examples': [{ ...own, bytes: changedExample }],
     'PATCH /api/v1/platform/datasets/:dataset_id/examples/metadata': [own],
     'PATCH /api/v1/examples/:example_id': [own],
-    'POST /api/v1/platform/datasets/examples/delete': [{ body: { example_ids: [doomed[2]!.id] } }],
-    'DELETE /api/v1/examples': [{ search: `?example_ids=${doomed[0]!.id}` }],
-    'DELETE /api/v1/examples/:example_id': [{ ids: { example_id: doomed[1]!.id } }],
+    'POST /api/v1/platform/datasets/examples/delete': [{ body: { example_ids: [ended[2]!.id] } }],
+    'DELETE /api/v1/examples': [{ search: `?example_ids=${ended[0]!.id}` }],
+    'DELETE /api/v1/examples/:example_id': [{ ids: { example_id: ended[1]!.id } }],
     'GET /api/v1/examples/:example_id/attachment': [
       { ids: { example_id: exampleId }, search: exampleAttachment.search },
     ],
