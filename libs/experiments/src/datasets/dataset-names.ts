@@ -8,7 +8,7 @@ import {
   reserve,
   streamName,
 } from '@fairlead/eventing';
-import { datasetModel } from '../dataset';
+import { datasetModel } from './dataset';
 
 /** The stream of a dataset. */
 export function datasetStream(id: string): string {

@@ -1,4 +1,4 @@
-import { check, datetime, NotFound, Problems } from '@fairlead/http';
+import { check, datetime, NotFound, Problems } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { versionTime } from '../reading.http';
 import { taggedVersion } from './dataset-versions.queries';

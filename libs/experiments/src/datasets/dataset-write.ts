@@ -8,7 +8,7 @@ import {
   type ExamplesAdded,
   type ExamplesChange,
   type ExamplesEvent,
-} from '../dataset';
+} from './dataset';
 
 /** The name or the id is in use by another dataset of the tenant. */
 export class DatasetExists extends Error {

@@ -2,31 +2,26 @@ import { EventStore, Followers } from '@fairlead/eventing';
 import {
   Access,
   Area,
-  BadRequest,
   body,
-  datetime,
   Describe,
-  HttpProblem,
   metadataOf,
-  object,
   shape,
-  str,
-  union,
   validate,
   validateRequest,
   warnOfIgnored,
-} from '@fairlead/http';
+} from '@fairlead/api';
+import { BadRequest, datetime, HttpProblem, object, str, union } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import type { DatasetCreated, DatasetState } from '../dataset';
-import { dataset, removed } from '../datasets.answers.schema';
-import { datasetJson, findDataset } from '../datasets.queries';
-import { LiveRunsThread } from '../live-runs.thread';
-import { MalformedMultipart, multipartParts, type Part } from '../multipart';
+import type { DatasetCreated, DatasetState } from './dataset';
+import { dataset, removed } from './datasets.answers.schema';
+import { datasetJson, findDataset } from './datasets.queries';
+import { LiveRunsThread } from '../runs/live-runs.thread';
+import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
-import { experimentsView } from '../experiments.view';
-import { PayloadStore } from '../payload.store';
+import { experimentsView } from '../sessions/experiments.view';
+import { PayloadStore } from '../storage/payload.store';
 import { found, idPath, JSON_TEXT } from '../reading.http';
 import { versionAt } from './dataset-version.http';
 import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets.body';

@@ -1,4 +1,4 @@
-import { anyJson, type Infer, list, literal, object, optional, rawDict, str, uuid } from '@fairlead/http';
+import { anyJson, type Infer, list, literal, object, optional, rawDict, str, uuid } from '@fairlead/schema';
 
 export const DATA_TYPES = ['kv', 'llm', 'chat'] as const;
 export const MOST_NAME = 512;

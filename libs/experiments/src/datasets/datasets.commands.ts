@@ -1,11 +1,11 @@
 import { type Followers, handle, load, type Metadata, release } from '@fairlead/eventing';
-import { NotFound } from '@fairlead/http';
+import { NotFound } from '@fairlead/schema';
 import { v4 as newId, v5 as idFrom } from 'uuid';
-import { type DatasetChanges, type DatasetCreated, datasetModel, type DatasetState } from '../dataset';
+import { type DatasetChanges, type DatasetCreated, datasetModel, type DatasetState } from './dataset';
 import { type ExampleParts, storeChange } from '../examples/example-changes.commands';
 import type { ChangedExample } from '../examples/example-rows';
-import { experimentsView } from '../experiments.view';
-import type { Parts } from '../sessions.commands';
+import { experimentsView } from '../sessions/experiments.view';
+import type { Parts } from '../sessions/sessions.commands';
 import { datasetNameStream, datasetStream, reserveDatasetName } from './dataset-names';
 import { exactVersion } from './dataset-versions.queries';
 import {

@@ -1,33 +1,17 @@
 import { EventStore } from '@fairlead/eventing';
-import {
-  Access,
-  Area,
-  bool,
-  datetime,
-  Describe,
-  int,
-  literal,
-  metadataOf,
-  object,
-  optional,
-  path,
-  query,
-  shape,
-  str,
-  uuid,
-  validateRequest,
-} from '@fairlead/http';
+import { Access, Area, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/api';
+import { bool, datetime, int, literal, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
 import { findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';
-import { versionAt } from './datasets/dataset-version.http';
-import { diffVersions, findVersion, listVersions } from './datasets/dataset-versions.queries';
-import { array } from './platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject } from './reading.http';
-import { deleteDataset } from './sessions.commands';
+import { versionAt } from './dataset-version.http';
+import { diffVersions, findVersion, listVersions } from './dataset-versions.queries';
+import { array } from '../platform-json';
+import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject } from '../reading.http';
+import { deleteDataset } from '../sessions/sessions.commands';
 
 const SORTS = [
   'name',

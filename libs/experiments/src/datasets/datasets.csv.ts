@@ -1,4 +1,4 @@
-import { BadRequest } from '@fairlead/http';
+import { BadRequest } from '@fairlead/schema';
 import { CsvError, parse } from 'csv-parse/sync';
 import { v5 as idFrom } from 'uuid';
 import type { SentExample } from '../examples/examples.body';

@@ -1,4 +1,4 @@
-import { BadRequest, Conflict, mapError, NotFound } from '@fairlead/http';
+import { BadRequest, Conflict, mapError, NotFound } from '@fairlead/schema';
 import { AttachmentMismatch } from '../examples/example-attachments';
 import { DatasetExists, NoSuchVersion, OnlyUploads } from './dataset-write';
 

@@ -1,6 +1,6 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { DatasetChanged } from '../dataset';
+import type { DatasetChanged } from './dataset';
 
 const COLUMNS = ['name', 'description', 'metadata', 'inputs_schema', 'outputs_schema'] as const;
 

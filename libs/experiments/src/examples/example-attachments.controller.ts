@@ -1,22 +1,11 @@
 import { Readable } from 'node:stream';
 import { Workspaces } from '@fairlead/eventing';
-import {
-  Access,
-  Area,
-  Describe,
-  Forbidden,
-  int,
-  NotFound,
-  object,
-  shape,
-  str,
-  uuid,
-  validateRequest,
-} from '@fairlead/http';
+import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
+import { Forbidden, int, NotFound, object, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { PayloadStore } from '../payload.store';
+import { PayloadStore } from '../storage/payload.store';
 import { idPath } from '../reading.http';
 import { ExampleAttachments } from './example-attachments.urls';
 

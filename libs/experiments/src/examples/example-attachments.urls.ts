@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Vault } from '@fairlead/eventing';
-import { parseUrl } from '@fairlead/http';
+import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { PublicUrl } from '../attachment.urls';
-import type { AttachmentUrls } from '../examples.queries';
+import { PublicUrl } from '../storage/attachment.urls';
+import type { AttachmentUrls } from './examples.queries';
 import { object, text } from '../platform-json';
 
 /** How long the address of an attachment may be used. */

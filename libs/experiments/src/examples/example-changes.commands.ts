@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Followers, handle, inTurn, load, type Metadata, VersionMismatch } from '@fairlead/eventing';
-import { NotFound, Unavailable } from '@fairlead/http';
-import { type DatasetState, datasetModel, type ExamplesChange, type ExamplesEvent } from '../dataset';
+import { NotFound, Unavailable } from '@fairlead/schema';
+import { type DatasetState, datasetModel, type ExamplesChange, type ExamplesEvent } from '../datasets/dataset';
 import { datasetStream } from '../datasets/dataset-names';
 import { changeExamples, OnlyUploads, type StoredChange } from '../datasets/dataset-write';
-import { experimentsView } from '../experiments.view';
-import type { PayloadStore } from '../payload.store';
-import type { Parts } from '../sessions.commands';
+import { experimentsView } from '../sessions/experiments.view';
+import type { PayloadStore } from '../storage/payload.store';
+import type { Parts } from '../sessions/sessions.commands';
 import { type ChangedExample, encodeExamples } from './example-rows';
 
 /** What commands on examples work with. */

@@ -1,4 +1,4 @@
-import { memberSlices } from '../json-slices';
+import { memberSlices } from '../upload/json-slices';
 
 /** The member of an example's metadata that names its splits; examples without it are of the split `base`. */
 const SPLITS = 'dataset_split';

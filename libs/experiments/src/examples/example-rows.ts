@@ -1,4 +1,4 @@
-import { elementSlices, memberSlices } from '../json-slices';
+import { elementSlices, memberSlices } from '../upload/json-slices';
 
 /** What was attached to an example: its content is in the payload store of the workspace. */
 export interface ExampleAttachment {

@@ -1,35 +1,16 @@
 import { EventStore, Followers } from '@fairlead/eventing';
-import {
-  Access,
-  Area,
-  BadRequest,
-  body,
-  bool,
-  Describe,
-  HttpProblem,
-  list,
-  literal,
-  metadataOf,
-  NotFound,
-  object,
-  optional,
-  path,
-  query,
-  shape,
-  str,
-  uuid,
-  validateRequest,
-} from '@fairlead/http';
+import { Access, Area, body, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/api';
+import { BadRequest, bool, HttpProblem, list, literal, NotFound, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import { changedExamples, example, removed } from '../datasets.answers.schema';
-import { hasDataset } from '../datasets.queries';
-import { findExample } from '../examples.queries';
-import { LiveRunsThread } from '../live-runs.thread';
+import { changedExamples, example, removed } from '../datasets/datasets.answers.schema';
+import { hasDataset } from '../datasets/datasets.queries';
+import { findExample } from './examples.queries';
+import { LiveRunsThread } from '../runs/live-runs.thread';
 import { readBytes, readJson } from '../opaque.body';
-import { experimentsView } from '../experiments.view';
-import { PayloadStore } from '../payload.store';
+import { experimentsView } from '../sessions/experiments.view';
+import { PayloadStore } from '../storage/payload.store';
 import { found, idPath, JSON_TEXT, oneOrMany } from '../reading.http';
 import { ExampleAttachments } from './example-attachments.urls';
 import { findDatasetsOf } from './example-lookups.queries';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { validate } from '@fairlead/api';
 import {
   BadRequest,
   bool,
@@ -16,10 +17,9 @@ import {
   union,
   Unprocessable,
   uuid,
-  validate,
-} from '@fairlead/http';
-import { elementSlices, memberSlices, present } from '../json-slices';
-import { MalformedMultipart, multipartParts, type Part } from '../multipart';
+} from '@fairlead/schema';
+import { elementSlices, memberSlices, present } from '../upload/json-slices';
+import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
 import type { AttachmentOperations } from './example-attachments';
 import type { ExampleAttachment } from './example-rows';
 

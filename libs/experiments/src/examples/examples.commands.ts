@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Metadata } from '@fairlead/eventing';
-import { BadRequest, Conflict, NotFound, PayloadTooLarge, Unprocessable } from '@fairlead/http';
+import { BadRequest, Conflict, NotFound, PayloadTooLarge, Unprocessable } from '@fairlead/schema';
 import { v4 as newId, v5 as idFrom } from 'uuid';
-import type { DatasetState } from '../dataset';
+import type { DatasetState } from '../datasets/dataset';
 import { newAttachments } from './example-attachments';
 import { type ExampleParts, recordChange, type RecordedChange } from './example-changes.commands';
 import {

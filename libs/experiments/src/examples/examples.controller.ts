@@ -5,11 +5,11 @@ import type { FastifyRequest } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
-import { example } from './datasets.answers.schema';
-import { versionAt } from './datasets/dataset-version.http';
-import { ExampleAttachments } from './examples/example-attachments.urls';
+import { example } from '../datasets/datasets.answers.schema';
+import { versionAt } from '../datasets/dataset-version.http';
+import { ExampleAttachments } from './example-attachments.urls';
 import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
-import { found, idPath, JSON_TEXT, oneOrMany, searchedObject, sent } from './reading.http';
+import { found, idPath, JSON_TEXT, oneOrMany, searchedObject, sent } from '../reading.http';
 
 const SELECT = [
   'id',

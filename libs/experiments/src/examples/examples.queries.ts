@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import { compileFilter, type Vocabulary } from './filter.sql';
-import type { ExampleAttachment } from './examples/example-rows';
-import { answer, batches, type Sized } from './pieces';
-import { object, pick, raw, text } from './platform-json';
-import { all, containing, isoTime, Parameters } from './sql';
+import { compileFilter, type Vocabulary } from '../runs/filter.sql';
+import type { ExampleAttachment } from './example-rows';
+import { answer, batches, type Sized } from '../storage/pieces';
+import { object, pick, raw, text } from '../platform-json';
+import { all, containing, isoTime, Parameters } from '../sql';
 
 /** Which examples, and as of when: `asOf` an ISO time, undefined for the current version. */
 export interface ExampleFilter {

@@ -1,8 +1,8 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import { Logger } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import type { DatasetTagged, ExamplesEvent } from '../dataset';
-import { readWithin } from '../payload.store';
+import type { DatasetTagged, ExamplesEvent } from '../datasets/dataset';
+import { readWithin } from '../storage/payload.store';
 import { type ChangedExample, decodeExamples } from './example-rows';
 
 /** Characters of opaque members that one statement carries. */

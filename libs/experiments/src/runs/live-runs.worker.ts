@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
-import { HttpProblem } from '@fairlead/http';
-import type { SentExamples } from './examples/examples.body';
-import { type ExamplesToRead, readExamplesBody } from './examples/examples.read';
+import { HttpProblem } from '@fairlead/schema';
+import type { SentExamples } from '../examples/examples.body';
+import { type ExamplesToRead, readExamplesBody } from '../examples/examples.read';
 import type { SentParts } from './live-runs.body';
 import { type BodyToRead, readRunBody } from './live-runs.read';
 

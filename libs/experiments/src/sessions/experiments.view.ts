@@ -1,9 +1,9 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from './dataset';
-import { applyDatasetChanged } from './datasets/datasets.view';
+import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from '../datasets/dataset';
+import { applyDatasetChanged } from '../datasets/datasets.view';
 import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './deletions.view';
-import { applyDatasetTagged, applyExamples } from './examples/examples.view';
+import { applyDatasetTagged, applyExamples } from '../examples/examples.view';
 import type {
   ExperimentEvent,
   ExperimentUploaded,

@@ -1,9 +1,9 @@
 import { EventStore, load } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
-import { datasetModel } from './dataset';
-import { datasetStream } from './datasets/dataset-names';
-import { experimentModel } from './experiment';
-import { experimentId } from './ids';
+import { datasetModel } from '../datasets/dataset';
+import { datasetStream } from '../datasets/dataset-names';
+import { experimentModel } from '../sessions/experiment';
+import { experimentId } from '../ids';
 import { PayloadStore } from './payload.store';
 import { sessionStream } from '../sessions/session-names';
 

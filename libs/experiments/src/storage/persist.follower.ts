@@ -21,7 +21,7 @@ import { applyFeedbackChanges } from '../feedback/feedback-changes.view';
 import { type PreparedRows, RunWriter } from './persist.runs';
 import { inRing } from '../upload/upload.blocks';
 import { analyseFilled } from './planner.queries';
-import { datasetStream } from './datasets/dataset-names';
+import { datasetStream } from '../datasets/dataset-names';
 
 /** Blocks of a body, 256 KiB each, whose rows are stored at once. */
 const BATCH_BLOCKS = 4;

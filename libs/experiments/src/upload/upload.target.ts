@@ -1,8 +1,15 @@
 import { type EventStore, handle, holder, idOf, load, type Metadata } from '@fairlead/eventing';
 import { v4 as randomId } from 'uuid';
-import { addExperiment, checkTarget, DatasetMismatch, datasetModel, type DatasetState, type Target } from './dataset';
-import { datasetNameStream, datasetStream, reserveDatasetName } from './datasets/dataset-names';
-import { newDatasetId } from './ids';
+import {
+  addExperiment,
+  checkTarget,
+  DatasetMismatch,
+  datasetModel,
+  type DatasetState,
+  type Target,
+} from '../datasets/dataset';
+import { datasetNameStream, datasetStream, reserveDatasetName } from '../datasets/dataset-names';
+import { newDatasetId } from '../ids';
 import type { Header } from './upload-schema';
 
 /** A dataset by its id. */
