@@ -19,7 +19,7 @@ import { ExampleAttachmentsController } from './examples/example-attachments.con
 import { ExampleAttachments } from './examples/example-attachments.urls';
 import { ExampleWritesController } from './examples/example-writes.controller';
 import { ExamplesController } from './examples/examples.controller';
-import { ExperimentsRemover } from './experiments.remover';
+import { ExperimentsRemover } from './sessions/experiments.remover';
 import { experimentsView } from './sessions/experiments.view';
 import { AwaitedFeedback } from './feedback/feedback.follower';
 import { FeedbackChangesController } from './feedback/feedback-changes.controller';
