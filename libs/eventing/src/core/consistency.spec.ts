@@ -1,3 +1,4 @@
+import { currentReading, reading } from '@fairlead/postgres';
 import { testDatabase } from '@fairlead/postgres/testing';
 import {
   EventStoreDbStore,
@@ -185,6 +186,20 @@ it('asks one question for all who wait, never one that had begun before', async 
   const next = question.ask();
   answers[3]!.resolve(4);
   expect(await next).toBe(4);
+});
+
+it('asks how long the log is on behalf of no request: that of others goes on when its client goes away', async () => {
+  const { store, consistency } = process(view('asked'));
+  const asked: unknown[] = [];
+  const head = store.head.bind(store);
+  jest.spyOn(store, 'head').mockImplementation(async () => {
+    asked.push(currentReading());
+    return head();
+  });
+  const gone = AbortSignal.abort();
+  await reading({ owner: 'a', signal: gone }, () => consistency.upToDate('a', ['asked']));
+  expect(asked.length).toBeGreaterThan(0);
+  expect(asked.filter((request) => request !== undefined)).toEqual([]);
 });
 
 it('remembers the newest events of so many workspaces, and of the others that they are older', () => {
