@@ -99,6 +99,13 @@ describe('the table of keys', () => {
     expect(await view.byIds([facts.id])).toMatchObject([{ hash: 'other hash', revoked_at: null, version: 3 }]);
   });
 
+  it('keeps a key as it is when another history creates one of its id', async () => {
+    await project(apiKeysProjection, `apiKey-${facts.id}`, created(facts));
+    const stranger = project(apiKeysProjection, `apiKey-${randomUUID()}`, created({ ...facts, hash: 'other hash' }));
+    await expect(stranger).rejects.toThrow('creates the key of another id.');
+    expect(await view.byIds([facts.id])).toMatchObject([{ hash: 'hash' }]);
+  });
+
   it('lists what a manager may see', async () => {
     const organizationKey: KeyFacts = { ...facts, id: randomUUID(), kind: 'organization', tenant_id: null };
     const others = [

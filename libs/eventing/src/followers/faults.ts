@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { PoolClient } from 'pg';
 import { unreachable } from '../core/unreachable';
 
@@ -37,7 +38,7 @@ const OF_DATA = new Set([
 const OF_SURROUNDINGS = new Set(['AbortError', 'TimeoutError']);
 
 export function faultOf(error: unknown): Fault {
-  if (!(error instanceof Error)) return 'unknown';
+  if (!isError(error)) return 'unknown';
   if (error instanceof Away) return 'surroundings';
   if ((error as { code?: unknown }).code === '57014') return 'slow';
   if (unreachable(error) || unreachable(error.cause) || OF_SURROUNDINGS.has(error.name)) return 'surroundings';
@@ -50,6 +51,11 @@ export function faultOf(error: unknown): Fault {
   // Codes of the operating system (ENOSPC) and of gRPC (14).
   if (typeof code === 'number' || (typeof code === 'string' && /^E[A-Z]+$/.test(code))) return 'surroundings';
   return 'unknown';
+}
+
+/** Also one of another realm, whose constructors are not those of this one. */
+function isError(error: unknown): error is Error {
+  return error instanceof Error || types.isNativeError(error);
 }
 
 const QUICK_MS = 1000;

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { PoolClient } from 'pg';
 import {
@@ -254,6 +255,7 @@ it('gives up a parked stream that was deleted meanwhile, and goes on with those 
 
 it('tells what an error is to be blamed on', () => {
   expect(faultOf(new SyntaxError('x'))).toBe('event');
+  expect(faultOf(runInNewContext(`new RangeError('of another realm')`))).toBe('event');
   expect(faultOf(new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) }))).toBe(
     'surroundings',
   );
