@@ -1,4 +1,4 @@
-import { Away, EventStore, Followers, type Projection, type Recorded } from '@fairlead/eventing';
+import { Away, EventStore, Followers, idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
@@ -15,11 +15,14 @@ interface Told {
   readonly session_id: string;
 }
 
-/** Records `FeedbackAdded` for feedback that waited for its run, once the run is there: others are told of it by that. */
+/**
+ * Records `FeedbackAdded` for feedback that waited for its run, once the run is there: others are told of it by that.
+ * Nobody is told of feedback whose session was deleted before the run was stored, nor of that of a removed workspace.
+ */
 @Injectable()
 export class AwaitedFeedback implements Projection {
   readonly name = 'awaited-feedback';
-  readonly types = ['FeedbackAwaited', 'RunsReceived'];
+  readonly types = ['FeedbackAwaited', 'RunsReceived', 'TenantRemoved'];
   readonly optional = true;
   readonly gatherMs = 200;
 
@@ -38,16 +41,26 @@ export class AwaitedFeedback implements Projection {
       );
     }
     if (!(await tx.query('select 1 from untold_feedback limit 1')).rowCount) return;
+    const removed = events.filter(({ type }) => type === 'TenantRemoved').map(({ stream }) => idOf(stream));
+    if (removed.length > 0) await tx.query('delete from untold_feedback where tenant_id = any($1::uuid[])', [removed]);
     const position = events.at(-1)!.position;
     if (!(await this.followers.passed(position, [EXPERIMENTS_VIEW], STORED_MS)))
       throw new Away(`${EXPERIMENTS_VIEW} has not stored the runs yet.`);
     const waiting = awaited.map(({ data }) => data.run_id);
     const runs = received.flatMap(({ data }) => data.runs.map(({ id }) => id));
+    const known = [[...waiting, ...runs]];
     const { rows } = await tx.query<Told>(
       `delete from untold_feedback u using feedback f
        where u.run_id = any($1::uuid[]) and f.id = u.id and f.tenant_id = u.tenant_id
        returning u.tenant_id, u.data, f.session_id`,
-      [[...waiting, ...runs]],
+      known,
+    );
+    // What does not wait for its run any more and is not there either was deleted with its session.
+    await tx.query(
+      `delete from untold_feedback u where u.run_id = any($1::uuid[]) and not exists (
+         select from awaited_feedback a where (a.tenant_id, a.run_id, a.id) = (u.tenant_id, u.run_id, u.id))
+       and not exists (select from feedback f where f.id = u.id and f.tenant_id = u.tenant_id)`,
+      known,
     );
     for (const { tenant_id: tenant, data: text, session_id } of rows) {
       const data = JSON.parse(text) as FeedbackAdded['data'];

@@ -110,15 +110,37 @@ describe('Feedback among the parts of a request', () => {
     const { id } = await session('short-lived');
     await multipart({ [`feedback.${newId()}`]: feedbackOn(late) });
     await reading.followers.passed(await reading.store.head());
-    const waiting = async () =>
-      (await reading.pool.query('select 1 from awaited_feedback where run_id = $1', [late.id])).rowCount;
-    expect(await waiting()).toBe(1);
+    const waiting = async () => {
+      const { rows } = await reading.pool.query<{ awaited: number; untold: number }>(
+        `select (select count(*)::int from awaited_feedback where run_id = $1) as awaited,
+           (select count(*)::int from untold_feedback where run_id = $1) as untold`,
+        [late.id],
+      );
+      return rows[0];
+    };
+    const head = await reading.store.head();
+    expect(await reading.followers.passed(head, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    expect(await waiting()).toEqual({ awaited: 1, untold: 1 });
     await reading.send('DELETE', `/sessions/${id}`);
     const runs = [{ id: late.id, name: 'late' }];
     const event = { type: 'RunsReceived', data: { runs } };
     const { position } = await reading.store.append(`experiment-${id}`, 'any', [event], { tenant: reading.tenants.a });
-    expect(await reading.followers.passed(position, undefined, 10_000)).toBe(true);
-    expect(await waiting()).toBe(0);
+    expect(await reading.followers.passed(position, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    expect(await waiting()).toEqual({ awaited: 0, untold: 0 });
+  });
+
+  it('waits no longer when its workspace is removed', async () => {
+    const [kept, gone] = [run(), run()];
+    await multipart({ [`feedback.${newId()}`]: feedbackOn(kept) });
+    await multipart({ [`feedback.${newId()}`]: feedbackOn(gone) }, 'b');
+    const removed = { type: 'TenantRemoved', data: {} };
+    const { position } = await reading.store.append(`tenant-${reading.tenants.b}`, 'any', [removed], {});
+    expect(await reading.followers.passed(position, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    for (const table of ['awaited_feedback', 'untold_feedback']) {
+      const query = `select run_id from ${table} where run_id = any($1::uuid[])`;
+      const { rows } = await reading.pool.query(query, [[kept.id, gone.id]]);
+      expect(rows).toEqual([{ run_id: kept.id }]);
+    }
   });
 
   it('never reaches a run of another workspace, neither one that is there nor one that comes', async () => {
