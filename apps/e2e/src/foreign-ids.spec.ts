@@ -40,6 +40,7 @@ type Place = { readonly in: 'query' | 'body'; readonly path: readonly string[]; 
  */
 const CHOSEN = new Set([
   'POST /api/v1/datasets/upload-experiment dataset_id',
+  'POST /api/v1/datasets/upload-experiment results.0.row_id',
   'POST /api/v1/datasets id',
   'POST /api/v1/datasets/comparative id',
   'POST /api/v1/examples id',
@@ -49,8 +50,8 @@ const CHOSEN = new Set([
   'POST /v2/auth/providers provider_id',
   'POST /v2/auth/providers/mcp-discover provider_id',
 ]);
-/** They wait, or tell of the caller itself. */
-const VOLATILE = /\/(wait|audit-logs|export|usage)\b/;
+/** They wait, or tell of the caller itself; a history tells who has read the secrets. */
+const VOLATILE = /\/(wait|audit-logs|export|usage|history)\b/;
 
 let service: RouteService;
 let document: Document;
