@@ -101,7 +101,7 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
     started.push(() => tracing.stop());
   }
   const parts = await open(program, settings, logger, started);
-  await requireOneWorkspace(parts.pool, settings);
+  await requireOneWorkspace(parts.pool, parts.store, settings);
   const registry = new Registry();
   const app: NestFastifyApplication = await createServer(program.module(parts), {
     ...program.server(() => app),
