@@ -13,11 +13,11 @@ const LONGEST = [
   'apps/e2e/src/docs',
   'libs/postgres/src/embedded',
   'apps/e2e/src/langgraph-cli',
-  'libs/eventing/src/kafka.faults',
+  'libs/eventing/src/kafka/kafka.faults',
   'libs/rollouts/src/rollouts',
   'tools/migrate-store/src/migrate-store',
   'apps/e2e/src/reads',
-  'libs/eventing/src/eventstoredb-faults',
+  'libs/eventing/src/eventstoredb/faults',
   'libs/eventing/src/testing/esdb-double',
 ].map((name) => `/${name}.spec.ts`);
 

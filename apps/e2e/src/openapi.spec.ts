@@ -110,7 +110,7 @@ it('describes every route, and no other', () => {
   expect(
     missing.map(
       (route) =>
-        `${nameOf(route)}: put @Describe({ summary, path, query, body, answers }) beside its @Access and @Area('…') on its controller; see libs/http/src/describe.ts.`,
+        `${nameOf(route)}: put @Describe({ summary, path, query, body, answers }) beside its @Access and @Area('…') on its controller; see libs/api/src/describe.ts.`,
     ),
   ).toEqual([]);
   expect(contract.operations().sort()).toEqual(service.table.map(nameOf).sort());

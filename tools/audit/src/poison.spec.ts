@@ -131,6 +131,8 @@ const LEAVES: unknown[] = [
 
 /** How many mutations of one leaf are tried. */
 const CASES = Number(process.env.POISON_CASES ?? 80);
+/** Every run of the tests tries the same cases; other seeds are tried by hand. */
+const SEED = 379_495_791;
 /** Appends at a time. */
 const AT_ONCE = 25;
 /** What each of these services records must be among what is made wrong. */
@@ -184,7 +186,7 @@ async function metric(name: string): Promise<Map<string, number>> {
 }
 
 it('no event stops a projection, a consumer, a replay or an audit', async () => {
-  const seed = Number(process.env.POISON_SEED ?? Date.now() % 1_000_000_000);
+  const seed = Number(process.env.POISON_SEED ?? SEED);
   try {
     await poison(seed);
   } catch (error) {

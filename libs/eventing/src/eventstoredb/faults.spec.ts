@@ -247,7 +247,7 @@ it('says nothing of a node whose TLS name is its IP address', () => {
       cwd: ROOT,
       encoding: 'utf8',
     }).stderr;
-  const open = `new (require('./libs/eventing/src/eventstoredb-connection.ts').EventStoreDbConnection)('esdb://127.0.0.1:1');`;
+  const open = `new (require('./libs/eventing/src/eventstoredb/connection.ts').EventStoreDbConnection)('esdb://127.0.0.1:1');`;
   expect(said('')).toContain('DEP0123');
   expect(said(open)).toBe('');
 });
