@@ -98,10 +98,16 @@ it('holds the log against its seals, and names an event that was changed', async
   expect((await audited()).findings).toEqual([]);
 }, 60_000);
 
-it('names a stream that was deleted in the server by hand', async () => {
+it('names every stream that was deleted in the server by hand, those that it needs itself among them', async () => {
+  const deleted = (where: string) => {
+    return { where, reason: 'it was deleted, or its oldest events were cut off, in the event store' };
+  };
   const { stream } = double.log.events.find(({ type }) => type === 'DeploymentCreated')!;
   double.log.tombstone(stream);
-  expect((await audited()).findings).toEqual([
-    { where: stream, reason: 'it was deleted, or its oldest events were cut off, in the event store' },
-  ]);
+  expect((await audited()).findings).toEqual([deleted(stream)]);
+  const streams = new Map(double.log.events.map((event) => [event.stream.split('-', 1)[0]!, event.stream]));
+  expect([...streams.keys()]).toEqual(expect.arrayContaining(['logKey', 'logSeals', 'tenant', 'apiKey']));
+  for (const each of streams.values()) if (each !== stream) double.log.tombstone(each);
+  const { findings } = await audited();
+  expect(findings).toEqual(expect.arrayContaining([stream, ...streams.values()].map(deleted)));
 }, 60_000);

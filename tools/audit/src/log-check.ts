@@ -12,6 +12,7 @@ import {
   type PublicKey,
   type Recorded,
   SEALS,
+  StreamDeleted,
   sealHash,
   sealText,
 } from '@fairlead/eventing';
@@ -63,8 +64,10 @@ export async function checkLog(
     'select "position", count::int as count, hash, key_id, signature from log_hashes',
   );
   const hashed = rows[0];
-  const seals = ((await store.read(SEALS)) as Recorded<{ type: 'LogSealed'; data: LogSeal }>[]).map(({ data }) => data);
-  const known = await signer.publicKeys();
+  // Without the streams of the seals or of the keys the rest is checked: their deletion is a finding below.
+  const sealings = await store.read(SEALS).catch(noneWhenDeleted);
+  const seals = (sealings as Recorded<{ type: 'LogSealed'; data: LogSeal }>[]).map(({ data }) => data);
+  const known = await signer.publicKeys().catch(noneWhenDeleted);
   const until = await store.head();
   const isDense = store instanceof PostgresEventStore;
   const keys = trust.keys ?? known;
@@ -170,6 +173,11 @@ export async function checkLog(
     findings,
     unchecked,
   };
+}
+
+function noneWhenDeleted(error: unknown): never[] {
+  if (error instanceof StreamDeleted) return [];
+  throw error;
 }
 
 /** A key that is in the log and not among those that were given may have been planted. */

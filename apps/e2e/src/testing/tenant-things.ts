@@ -3,6 +3,9 @@ import { askUntil, type RouteService } from './route-service';
 
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 
+/** What answers the requests, and what it calls in the world outside. */
+export type Asked = Pick<RouteService, 'ask' | 'outside'>;
+
 /** Ids of a tenant's things by the path parameter that takes them. */
 export type Ids = Readonly<Record<string, string>>;
 
@@ -77,7 +80,7 @@ export const newProvider = (provider_id: string, outside: string) => ({
 });
 
 /** Makes one of everything; `mark` stands in every text of it. */
-export async function fillTenant(service: RouteService, key: string, mark: string): Promise<Things> {
+export async function fillTenant(service: Asked, key: string, mark: string): Promise<Things> {
   type Uploaded = { dataset: { id: string }; experiment: { id: string } };
   const ask = <T>(method: string, path: string, body?: object) => service.ask<T>(method, path, key, body);
   const deployment = await ask<{ id: string; latest_revision_id: string }>(
@@ -133,7 +136,7 @@ export async function fillTenant(service: RouteService, key: string, mark: strin
 }
 
 /** A webhook, and a delivery that has arrived. */
-async function fillWebhooks(service: RouteService, key: string, mark: string): Promise<Ids> {
+async function fillWebhooks(service: Asked, key: string, mark: string): Promise<Ids> {
   type Delivery = { id: string; status: string };
   const body = newWebhook(mark, service.outside.url);
   const { id } = await service.ask<{ id: string }>('POST', '/v1/webhooks', key, body);
@@ -146,7 +149,7 @@ async function fillWebhooks(service: RouteService, key: string, mark: string): P
 }
 
 /** A provider with a token that an agent uses, and a sign-in that nobody has finished. */
-async function fillAuthProviders(service: RouteService, key: string, mark: string): Promise<Things> {
+async function fillAuthProviders(service: Asked, key: string, mark: string): Promise<Things> {
   type Begun = { url: string; auth_id: string };
   const { id } = await service.ask<{ id: string }>(
     'POST',
@@ -183,7 +186,7 @@ async function fillAuthProviders(service: RouteService, key: string, mark: strin
 export function details(
   { ids, pendingState }: Things,
   name: string,
-  { outside }: RouteService,
+  { outside }: Pick<Asked, 'outside'>,
 ): Record<string, Detail> {
   const { deployment_id, dataset_id, session_id, run_id, provider_id, token_id } = ids;
   const { own_dataset_id, own_example_id } = ids;

@@ -72,6 +72,8 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
   readonly gatherMs = 1000;
   /** A hash without an event would be another. */
   readonly setsAside = false;
+  /** Its key or its seals may be lost in the server of the log: nobody's request needs them. */
+  readonly optional = true;
   private readonly logger = new Logger('LogSeals');
   private timer: NodeJS.Timeout | undefined;
 
