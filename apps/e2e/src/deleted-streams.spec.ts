@@ -70,7 +70,7 @@ async function send(method: string, path: string, key: string, body?: object, he
 }
 async function ask<T>(...request: Parameters<RouteService['ask']>): Promise<T> {
   const { status, text } = await send(...request);
-  if (status >= 300) throw new Error(`${request.slice(0, 2).join(' ')} answered ${status}: ${text}`);
+  if (status >= 300) throw new Error(`${request[0]} ${request[1]} answered ${status}: ${text}`);
   return JSON.parse(text) as T;
 }
 async function newTenant(name: string): Promise<string> {
