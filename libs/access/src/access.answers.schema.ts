@@ -52,7 +52,10 @@ export const workspaceState = object('WorkspaceState', {
 });
 
 const share = object('Share', { used: integer, limit: integer });
-export const usage = object('WorkspaceUsage', Object.fromEntries(QUOTA_KINDS.map((kind) => [kind, share])));
+export const usage = object('WorkspaceUsage', {
+  ...Object.fromEntries(QUOTA_KINDS.map((kind) => [kind, share])),
+  stored_bytes: noted(share, 'Bytes of uploads, changes of examples, attachments, source archives and runs.'),
+});
 
 export const parkedSubject = object('ParkedSubject', {
   id: uuid,

@@ -153,7 +153,14 @@ describe('a quota of keys', () => {
     expect((await send('POST', '/api/v1/api-key', by)).status).toBe(200);
     expect((await send('POST', '/api/v1/api-key', by)).status).toBe(409);
     const usage = await send('GET', '/api/v1/workspaces/current/usage', { key: made[1]!.body.key });
-    expect(usage).toMatchObject({ status: 200, body: { api_keys: { used: limit, limit }, webhooks: { used: 0 } } });
+    expect(usage).toMatchObject({
+      status: 200,
+      body: {
+        api_keys: { used: limit, limit },
+        webhooks: { used: 0 },
+        stored_bytes: { used: 0, limit: 100 * 1024 ** 3 },
+      },
+    });
   });
 
   it('gives back the places of keys that ended with their maker, and of no others', async () => {

@@ -9,6 +9,7 @@ import {
   NameTaken,
   Quotas,
   reserve,
+  StoredBytes,
   streamName,
 } from '@fairlead/eventing';
 import { Access, Area, body, Describe, metadataOf, query, shape } from '@fairlead/api';
@@ -34,6 +35,7 @@ export class TenantsController {
   constructor(
     private readonly store: EventStore,
     private readonly quotas: Quotas,
+    private readonly stored: StoredBytes,
     private readonly view: TenantView,
     private readonly authenticator: Authenticator,
     private readonly options: AccessOptions,
@@ -100,7 +102,8 @@ export class TenantsController {
   @Access('read')
   @Describe({ summary: 'Get what the workspace has and may have of each kind', answers: { 200: usage } })
   async usage(@Req() { actor }: FastifyRequest) {
-    return this.quotas.usage(actor.tenantId);
+    const [things, used] = await Promise.all([this.quotas.usage(actor.tenantId), this.stored.used(actor.tenantId)]);
+    return { ...things, stored_bytes: { used, limit: this.stored.limit } };
   }
 
   private async reserveHandle(name: string, stream: string, metadata: Metadata): Promise<void> {

@@ -13,6 +13,7 @@ import { LogSigner } from './seals/log-signer';
 import { ParkedSubjects } from './consumers/parked-subjects';
 import { type QuotaLimits, Quotas } from './core/quotas';
 import { type KafkaLink, Transports } from './followers/transports';
+import { StoredBytes } from './core/stored-bytes';
 import { Vault } from './vault/vault';
 import { ViewsGuard } from './core/views.guard';
 import { WorkspaceRemovals } from './core/workspace-removals';
@@ -34,7 +35,7 @@ export interface EventingParts {
 
 /**
  * Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link Consistency}, {@link Consumers},
- * {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link Workspaces},
+ * {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link StoredBytes}, {@link Workspaces},
  * {@link WorkspaceRemovals}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
  * application, and relays to Kafka.
  */
@@ -72,6 +73,7 @@ export class EventingModule {
           useFactory: (followers: Followers) => new Quotas(pool, followers, quotas),
           inject: [Followers],
         },
+        { provide: StoredBytes, useValue: new StoredBytes(pool, quotas?.stored_bytes) },
         {
           provide: Transports,
           useFactory: (followers: Followers, consumers: Consumers, degradation: Degradation) =>
@@ -93,6 +95,7 @@ export class EventingModule {
         LogSeals,
         ParkedSubjects,
         Quotas,
+        StoredBytes,
         Transports,
         Workspaces,
         WorkspaceRemovals,

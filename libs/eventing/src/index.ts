@@ -34,6 +34,7 @@ export { holds, OlderLog, requireSameLog, type Witness } from './eventstoredb/ol
 export * from './open-event-store';
 export * from './postgres/postgres-event-store';
 export * from './core/quotas';
+export * from './core/stored-bytes';
 export * from './rebuild/rebuild';
 export * from './core/reservation';
 export * from './followers/set-aside';

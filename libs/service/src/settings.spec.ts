@@ -27,6 +27,7 @@ describe('The settings', () => {
         api_keys: 1000,
         deployments: 10_000,
         integrations: 1000,
+        stored_bytes: 107_374_182_400,
         listeners: 1000,
         oauth_providers: 1000,
         webhooks: 100,

@@ -233,7 +233,8 @@ function inFile(path: string | undefined): string | Mistake | undefined {
 
 function quotas(read: Read): QuotaLimits {
   const limits = QUOTA_KINDS.map((kind) => [kind, read(quotaSetting(kind), QUOTA_DEFAULTS[kind], whole(0, 1_000_000))]);
-  return Object.fromEntries(limits) as QuotaLimits;
+  const bytes = read(quotaSetting('stored_bytes'), QUOTA_DEFAULTS.stored_bytes, whole(0, Number.MAX_SAFE_INTEGER));
+  return { ...(Object.fromEntries(limits) as QuotaLimits), stored_bytes: bytes };
 }
 
 function whole(least: number, most: number): (text: string) => number | Mistake {

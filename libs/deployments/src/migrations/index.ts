@@ -5,6 +5,7 @@ import { DeploymentEditions1764100000310 } from './1764100000310-deployment-edit
 import { OneSpelling1763700000100 } from './1763700000100-one-spelling';
 import { PushTargets1763600003500 } from './1763600003500-push-targets';
 import { TracingProjects1763600010200 } from './1763600010200-tracing-projects';
+import { CountedArchives1764400001200 } from './1764400001200-counted-archives';
 
 /** Tables of deployments, their uploaded sources, and listeners. */
 export const deploymentsMigrations = [
@@ -15,4 +16,5 @@ export const deploymentsMigrations = [
   TracingProjects1763600010200,
   DeploymentAgents1763900000100,
   DeploymentEditions1764100000310,
+  CountedArchives1764400001200,
 ];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SourceArchives } from '@fairlead/contracts';
+import { StoredBytes } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v7 as uuid } from 'uuid';
@@ -12,6 +13,15 @@ export class SourceTaken extends Error {
   }
 }
 
+interface Archive {
+  readonly id: string;
+  readonly tenant: string;
+  readonly deploymentId: string;
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 const BLOCK_BYTES = 256 * 1024;
 /** No upload takes so long. */
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -21,7 +31,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export class SourceStore extends SourceArchives implements OnApplicationBootstrap {
   private readonly logger = new Logger('SourceStore');
 
-  constructor(private readonly pool: Pool) {
+  constructor(
+    private readonly pool: Pool,
+    private readonly stored: StoredBytes,
+  ) {
     super();
   }
 
@@ -34,9 +47,9 @@ export class SourceStore extends SourceArchives implements OnApplicationBootstra
   /**
    * Stores an archive as it comes, all or nothing; the same bytes again are stored once. Nothing of the database is held
    * while more of it is waited for.
-   * @throws SourceTaken when others are there, and what the source throws.
+   * @throws SourceTaken when others are there, QuotaReached, and what the source throws.
    */
-  async save(deploymentId: string, path: string, source: AsyncIterable<Buffer>): Promise<void> {
+  async save(tenant: string, deploymentId: string, path: string, source: AsyncIterable<Buffer>): Promise<void> {
     const archive = uuid();
     try {
       const hash = createHash('sha256');
@@ -50,7 +63,10 @@ export class SourceStore extends SourceArchives implements OnApplicationBootstra
           block,
         ]);
       }
-      const kept = await this.keep(archive, deploymentId, path, bytes, hash.digest('hex'));
+      const sha256 = hash.digest('hex');
+      const kept = await this.stored.within(tenant, bytes, () =>
+        this.keep({ id: archive, tenant, deploymentId, path, bytes, sha256 }),
+      );
       if (!kept) await this.forget(archive);
     } catch (error) {
       await this.forget(archive).catch(() => undefined);
@@ -59,11 +75,11 @@ export class SourceStore extends SourceArchives implements OnApplicationBootstra
   }
 
   /** Makes an archive readable; false when the same bytes are there already. @throws SourceTaken */
-  private async keep(id: string, deploymentId: string, path: string, bytes: number, sha256: string): Promise<boolean> {
+  private async keep({ id, tenant, deploymentId, path, bytes, sha256 }: Archive): Promise<boolean> {
     const { rowCount } = await this.pool.query(
-      `insert into source_archives (id, deployment_id, path, bytes, sha256) values ($1, $2, $3, $4, $5)
+      `insert into source_archives (id, deployment_id, path, bytes, sha256, tenant_id) values ($1, $2, $3, $4, $5, $6)
        on conflict (deployment_id, path) do nothing`,
-      [id, deploymentId, path, bytes, sha256],
+      [id, deploymentId, path, bytes, sha256, tenant],
     );
     if (rowCount === 1) return true;
     const { rows } = await this.pool.query<{ sha256: string }>(

@@ -1,6 +1,7 @@
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import { StoredBytes } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
 import { v7 as newId } from 'uuid';
 import { SourceStore } from './source.store';
@@ -68,6 +69,24 @@ describe('upload-url', () => {
       const { json } = await service.send('POST', url, { headers: { host } });
       expect(json.upload_url).toMatch(`http://${host}/`);
     }
+  });
+
+  it('takes none beyond what the workspace may store, and counts archives until their deployment is gone', async () => {
+    const bytes = service.app.get(StoredBytes);
+    const before = await bytes.used(TENANT);
+    await put((await issue()).upload_url, TARBALL);
+    expect(await bytes.used(TENANT)).toBe(before + TARBALL.length);
+    const { upload_url, object_path } = await issue();
+    const { pool } = service.database;
+    await pool.query('update stored_bytes set bytes = bytes + $1', [bytes.limit - TARBALL.length]);
+    const answers = [await put(upload_url, TARBALL), await put(upload_url, Readable.from([TARBALL]))];
+    for (const { status, json } of answers) {
+      expect([status, json.detail]).toEqual([409, expect.stringContaining('(setting QUOTA_STORED_BYTES)')]);
+    }
+    expect(await stored(object_path)).toBeUndefined();
+    await pool.query('update stored_bytes set bytes = bytes - $1', [bytes.limit - TARBALL.length]);
+    await service.app.get(SourceStore).removeAll(id);
+    expect(await bytes.used(TENANT)).toBe(before);
   });
 
   it('takes the same archive again, and no other one', async () => {

@@ -1,4 +1,4 @@
-import { EventStore, load, streamName, Workspaces } from '@fairlead/eventing';
+import { EventStore, load, StoredBytes, streamName, Workspaces } from '@fairlead/eventing';
 import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
 import { FairShare, holdsBody, publicAddress } from '@fairlead/edge';
 import { BadRequest, int, object, PayloadTooLarge, str, Unavailable, uuid } from '@fairlead/schema';
@@ -39,6 +39,7 @@ export class UploadsController {
     private readonly commands: DeploymentCommands,
     private readonly urls: UploadUrls,
     private readonly sources: SourceStore,
+    private readonly stored: StoredBytes,
     private readonly workspaces: Workspaces,
     private readonly options: DeploymentsOptions,
   ) {}
@@ -74,7 +75,7 @@ export class UploadsController {
     answers: {
       200: shape.empty,
       403: 'The signature is not valid, or no longer.',
-      409: 'An archive was uploaded there before.',
+      409: 'An archive was uploaded there before, or the workspace stores too much.',
     },
   })
   @HttpCode(200)
@@ -97,11 +98,12 @@ export class UploadsController {
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
     const { tenant_id: tenant } = state;
     await this.workspaces.requireWorking(tenant);
+    await this.stored.require(tenant, Number(request.headers['content-length'] ?? 0));
     if (!this.receiving.take(tenant)) throw new Unavailable(5, 'Too many uploads at a time, try again later.');
     try {
       await request.visit.held?.hold(HELD_BYTES);
       const body = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-      await this.sources.save(id, objectPath(id, upload_id), checked(body));
+      await this.sources.save(tenant, id, objectPath(id, upload_id), checked(body));
     } finally {
       this.receiving.give(tenant);
     }

@@ -14,7 +14,8 @@ export const QUOTA_KINDS = [
   'webhooks',
 ] as const;
 export type QuotaKind = (typeof QUOTA_KINDS)[number];
-export type QuotaLimits = Readonly<Record<QuotaKind, number>>;
+/** How many a workspace may have of each kind, and how many bytes it may store. */
+export type QuotaLimits = Readonly<Record<QuotaKind | 'stored_bytes', number>>;
 
 export const QUOTA_DEFAULTS: QuotaLimits = {
   api_keys: 1_000,
@@ -23,20 +24,17 @@ export const QUOTA_DEFAULTS: QuotaLimits = {
   listeners: 1_000,
   oauth_providers: 1_000,
   webhooks: 100,
+  stored_bytes: 100 * 1024 ** 3,
 };
 
 /** The setting that changes a limit. */
-export function quotaSetting(kind: QuotaKind): string {
+export function quotaSetting(kind: keyof QuotaLimits): string {
   return `QUOTA_${kind.toUpperCase()}`;
 }
 
-/** The workspace has as many things of a kind as it may have. */
+/** The workspace has as much of something as it may have. */
 export class QuotaReached extends Error {
   override name = 'QuotaReached';
-  constructor(kind: QuotaKind, limit: number) {
-    const things = kind.replace('_', ' ');
-    super(`This workspace has ${limit} ${things}, as many as it may have (setting ${quotaSetting(kind)}).`);
-  }
 }
 
 /** The id of the thing with which one ends, from the data of the event that created it. */
@@ -118,11 +116,16 @@ export class Quotas {
         [tenant, kind, id],
       );
       if (rows[0]!.held) return false;
-      if (rows[0]!.used >= limit) throw new QuotaReached(kind, limit);
+      if (rows[0]!.used >= limit) throw new QuotaReached(sentence(kind, limit));
       await tx.query('insert into quota_places (kind, id, tenant_id) values ($1, $2, $3)', [kind, id, tenant]);
       return true;
     });
   }
+}
+
+function sentence(kind: QuotaKind, limit: number): string {
+  const things = kind.replace('_', ' ');
+  return `This workspace has ${limit} ${things}, as many as it may have (setting ${quotaSetting(kind)}).`;
 }
 
 /** Gives back the place of a thing, and of those that end with it. */

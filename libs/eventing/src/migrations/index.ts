@@ -8,6 +8,7 @@ import { CheckpointEvents1764300001100 } from './1764300001100-checkpoint-events
 import { QuotaPlaces1764200001000 } from './1764200001000-quota-places';
 import { QuotaMakers1764300001200 } from './1764300001200-quota-makers';
 import { StoppedWorkspaces1764300001100 } from './1764300001100-stopped-workspaces';
+import { StoredBytes1764400001000 } from './1764400001000-stored-bytes';
 
 /** Tables of the event store, followers, consumers and the vault. */
 export const eventingMigrations = [
@@ -21,4 +22,5 @@ export const eventingMigrations = [
   CheckpointEvents1764300001100,
   StoppedWorkspaces1764300001100,
   QuotaMakers1764300001200,
+  StoredBytes1764400001000,
 ];

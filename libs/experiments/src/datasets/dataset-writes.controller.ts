@@ -1,4 +1,4 @@
-import { EventStore, Followers } from '@fairlead/eventing';
+import { EventStore, Followers, StoredBytes } from '@fairlead/eventing';
 import {
   Access,
   Area,
@@ -42,6 +42,7 @@ export class DatasetWritesController {
     readonly store: EventStore,
     readonly followers: Followers,
     readonly payloads: PayloadStore,
+    readonly stored: StoredBytes,
     private readonly thread: LiveRunsThread,
   ) {}
 

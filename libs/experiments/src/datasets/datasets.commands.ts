@@ -3,7 +3,7 @@ import { NotFound } from '@fairlead/schema';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import { type DatasetChanges, type DatasetCreated, datasetModel, type DatasetState } from './dataset';
 import { type ExampleParts, storeChange } from '../examples/example-changes.commands';
-import type { ChangedExample } from '../examples/example-rows';
+import { type ChangedExample, encodeExamples } from '../examples/example-rows';
 import { experimentsView } from '../sessions/experiments.view';
 import type { Parts } from '../sessions/sessions.commands';
 import { datasetNameStream, datasetStream, reserveDatasetName } from './dataset-names';
@@ -26,7 +26,7 @@ export function newDatasetId(tenantId: string, { causationId }: Metadata): strin
 
 /**
  * Creates a dataset under a name that no other one of the tenant has, together with its first examples.
- * @throws DatasetExists, DatasetIdTaken
+ * @throws DatasetExists, DatasetIdTaken, QuotaReached
  */
 export async function createDataset(
   parts: ExampleParts,
@@ -41,6 +41,7 @@ export async function createDataset(
   // Refused before anything is reserved or stored, unless the same command is repeated.
   const { state: before } = await load(store, datasetModel, stream);
   if (metadata.causationId === undefined) decideCreation(tenantId, id, data, new Date())(before);
+  if (examples.length > 0) await parts.stored.require(tenantId, encodeExamples(examples).length);
   await takeName(parts, tenantId, data.name, id, metadata);
   const stored = examples.length > 0 ? await storeChange(parts, tenantId, id, examples) : undefined;
   const decide = decideCreation(tenantId, id, data, new Date(), stored);

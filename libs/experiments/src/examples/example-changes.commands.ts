@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Followers, handle, inTurn, load, type Metadata, VersionMismatch } from '@fairlead/eventing';
+import {
+  type Followers,
+  handle,
+  inTurn,
+  load,
+  type Metadata,
+  type StoredBytes,
+  VersionMismatch,
+} from '@fairlead/eventing';
 import { NotFound, Unavailable } from '@fairlead/schema';
 import { type DatasetState, datasetModel, type ExamplesChange, type ExamplesEvent } from '../datasets/dataset';
 import { datasetStream } from '../datasets/dataset-names';
@@ -13,6 +21,7 @@ import { type ChangedExample, encodeExamples } from './example-rows';
 export interface ExampleParts extends Parts {
   readonly followers: Followers;
   readonly payloads: PayloadStore;
+  readonly stored: StoredBytes;
 }
 
 /** A change that has been recorded: the version that holds it, and the examples that it made or ended. */
@@ -73,9 +82,12 @@ export async function recordChange(
   });
 }
 
-/** Keeps the rows of a change, and what is attached to them, for as long as the dataset is there. */
+/**
+ * Keeps the rows of a change, and what is attached to them, for as long as the dataset is there. What only ends examples
+ * is kept however much the workspace stores. @throws QuotaReached before anything is written
+ */
 export async function storeChange(
-  { payloads }: ExampleParts,
+  { payloads, stored }: ExampleParts,
   tenantId: string,
   datasetId: string,
   examples: readonly ChangedExample[],
@@ -84,9 +96,15 @@ export async function storeChange(
   const bytes = encodeExamples(examples);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const attached = examples.flatMap(({ attachments = [] }) => attachments.map((attachment) => attachment.sha256));
-  // What a run has attached may be on its way out: it is needed before it is looked at again.
-  await payloads.needForDataset(tenantId, datasetId, [sha256, ...attached]);
-  for (const [key, content] of contents) await payloads.keep(tenantId, key, content);
-  await payloads.keep(tenantId, sha256, bytes);
+  let size = bytes.length;
+  for (const content of contents.values()) size += content.length;
+  const keep = async () => {
+    // What a run has attached may be on its way out: it is needed before it is looked at again.
+    await payloads.needForDataset(tenantId, datasetId, [sha256, ...attached]);
+    for (const [key, content] of contents) await payloads.keep(tenantId, key, content);
+    await payloads.keep(tenantId, sha256, bytes);
+  };
+  if (examples.every(({ deleted }) => deleted)) await keep();
+  else await stored.within(tenantId, size, keep);
   return { payload: { sha256, bytes: bytes.length }, count: examples.length };
 }

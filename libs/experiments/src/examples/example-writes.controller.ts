@@ -1,4 +1,4 @@
-import { EventStore, Followers } from '@fairlead/eventing';
+import { EventStore, Followers, StoredBytes } from '@fairlead/eventing';
 import { Access, Area, body, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/api';
 import { BadRequest, bool, HttpProblem, list, literal, NotFound, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
@@ -66,6 +66,7 @@ export class ExampleWritesController {
     readonly store: EventStore,
     readonly followers: Followers,
     readonly payloads: PayloadStore,
+    readonly stored: StoredBytes,
     private readonly thread: LiveRunsThread,
     private readonly attachments: ExampleAttachments,
   ) {}

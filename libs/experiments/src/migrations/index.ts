@@ -13,6 +13,7 @@ import { IdsByTenant1764000000000 } from './1764000000000-ids-by-tenant';
 import { UntoldFeedback1764000020000 } from './1764000020000-untold-feedback';
 import { PayloadDrafts1764200003000 } from './1764200003000-payload-drafts';
 import { ChangedFeedback1764000030000 } from './1764000030000-changed-feedback';
+import { CountedBytes1764400001100 } from './1764400001100-counted-bytes';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -30,4 +31,5 @@ export const experimentsMigrations: MigrationClass[] = [
   PayloadDrafts1764200003000,
   ChangedFeedback1764000030000,
   DatasetChanges1764200020100,
+  CountedBytes1764400001100,
 ];

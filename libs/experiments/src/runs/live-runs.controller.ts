@@ -1,4 +1,4 @@
-import { Consistency, EventStore } from '@fairlead/eventing';
+import { Consistency, EventStore, StoredBytes } from '@fairlead/eventing';
 import { Access, Area, Describe, metadataOf, path, shape, warnOfIgnored } from '@fairlead/api';
 import { NotFound } from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
@@ -7,6 +7,7 @@ import { Pool } from 'pg';
 import { batchBody, runBody, runChange, type SentParts } from './live-runs.body';
 import { hasRun, receiveRuns } from './live-runs.commands';
 import type { BodyKind } from './live-runs.read';
+import { bytesOfRuns } from './run-bytes';
 import { LiveRunsThread } from './live-runs.thread';
 import { ExperimentLimits } from '../limits';
 import { readCompressed } from '../upload/compressed.body';
@@ -29,6 +30,7 @@ export class LiveRunsController {
     readonly consistency: Consistency,
     private readonly thread: LiveRunsThread,
     private readonly payloads: PayloadStore,
+    private readonly stored: StoredBytes,
     private readonly limits: ExperimentLimits,
     private readonly uploads: UploadThread,
   ) {}
@@ -115,9 +117,19 @@ export class LiveRunsController {
 
   private async receive(request: FastifyRequest, reply: FastifyReply, sent: SentParts) {
     const { runs, feedback, ignored } = sent;
+    const { tenantId } = request.actor;
     if (runs.length + feedback.length > 0)
-      await receiveRuns(this, request.actor.tenantId, sent, this.payloads, metadataOf(request));
+      await this.stored.within(tenantId, bytesOf(sent), () =>
+        receiveRuns(this, tenantId, sent, this.payloads, metadataOf(request)),
+      );
     warnOfIgnored(reply, [...ignored, ...[...runs, ...feedback].flatMap((one) => one.ignored)]);
     return {};
   }
+}
+
+/** What of a request is stored and counted: its runs, and what is attached to them. */
+function bytesOf({ runs, contents }: SentParts): number {
+  let bytes = bytesOfRuns(runs.map(({ change }) => change));
+  for (const content of contents.values()) bytes += content.length;
+  return bytes;
 }

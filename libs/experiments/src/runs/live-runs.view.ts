@@ -4,6 +4,7 @@ import type { RunAttachment, RunChange, RunsReceived } from '../sessions/experim
 import { sessionFeedbackStatistics } from '../feedback/feedback.statistics';
 import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from './run-usage';
 import { latencyOf } from '../sql';
+import { bytesOfRuns } from './run-bytes';
 
 /** What is stored of a run that says nothing of it. */
 const UNNAMED = 'Unnamed';
@@ -30,7 +31,24 @@ export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolC
     sessions.add(session);
     if (run.attachments) await applyAttachments(session, run.id, run.attachments, tx);
   }
+  await countBytes(named, bytesOfRuns(event.data.runs), tx);
   return sessions;
+}
+
+/** Adds to what the session and its workspace store; a session that is gone stores nothing. */
+async function countBytes(session: string, bytes: number, tx: PoolClient): Promise<void> {
+  await tx.query({
+    name: 'count run bytes',
+    text: `
+      with counted as (
+        insert into session_run_bytes as b (session_id, tenant_id, bytes)
+        select id, tenant_id, $2::bigint from sessions where id = $1
+        on conflict (session_id) do update set bytes = b.bytes + excluded.bytes
+        returning tenant_id)
+      insert into stored_run_bytes as b (tenant_id, bytes) select tenant_id, $2::bigint from counted
+      on conflict (tenant_id) do update set bytes = b.bytes + excluded.bytes`,
+    values: [session, bytes],
+  });
 }
 
 /** Why a run was not stored: its session was deleted. @throws Inapplicable when its id is a run of an upload */

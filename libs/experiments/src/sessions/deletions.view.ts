@@ -14,6 +14,11 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
   await tx.query('delete from feedback_changes where session_id = $1', [id]);
   await tx.query('delete from run_attachments where session_id = $1', [id]);
   await tx.query('delete from runs where session_id = $1', [id]);
+  await tx.query(
+    `with gone as (delete from session_run_bytes where session_id = $1 returning tenant_id, bytes)
+     update stored_run_bytes b set bytes = greatest(b.bytes - gone.bytes, 0) from gone where b.tenant_id = gone.tenant_id`,
+    [id],
+  );
   const dataset = rows[0]?.dataset;
   if (!dataset) return;
   await tx.query(

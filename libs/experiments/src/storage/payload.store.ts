@@ -101,10 +101,10 @@ export class PayloadStore {
     }
   }
 
-  /** Payloads kept before `time` that no session and no dataset in the read model refers to. */
-  async unreferenced(time: Date): Promise<{ id: string; tenant: string; sha256: string }[]> {
+  /** Payloads, of one tenant or of all, kept before `time` that no session and no dataset in the read model refers to. */
+  async unreferenced(time: Date, tenant?: string): Promise<{ id: string; tenant: string; sha256: string }[]> {
     const { rows } = await this.pool.query<{ id: string; tenant: string; sha256: string }>(
-      `select id, tenant_id as tenant, sha256 from payloads p where created_at < $1 and not exists (
+      `select id, tenant_id as tenant, sha256 from payloads p where created_at < $1 and ($2::uuid is null or tenant_id = $2) and not exists (
          select from sessions s where s.tenant_id = p.tenant_id and s.payload_sha256 = p.sha256)
        and not exists (
          select from payload_sessions n join sessions s on s.id = n.session_id
@@ -112,7 +112,7 @@ export class PayloadStore {
        and not exists (
          select from payload_datasets n join datasets d on d.id = n.dataset_id
          where n.tenant_id = p.tenant_id and n.sha256 = p.sha256)`,
-      [time],
+      [time, tenant],
     );
     return rows;
   }

@@ -1,4 +1,4 @@
-import { EventStore, load } from '@fairlead/eventing';
+import { EventStore, load, StoredBytes } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { datasetModel } from '../datasets/dataset';
 import { datasetStream } from '../datasets/dataset-names';
@@ -8,30 +8,50 @@ import { PayloadStore } from './payload.store';
 import { sessionStream } from '../sessions/session-names';
 
 const HOUR = 60 * 60 * 1000;
+/** An upload records what it has kept long before that. */
+const SOON = 10 * 60 * 1000;
+/** A workspace that stores too much is looked through again after so long. */
+const MINUTE = 60 * 1000;
 
 /**
  * Deletes payloads that no session and no dataset refers to an hour after they were written, and what came of those that were never
- * kept: at start and every hour.
+ * kept: at start and every hour. Those of a workspace that stores too much are deleted when it is refused, ten minutes
+ * after they were written.
  */
 @Injectable()
 export class PayloadSweeper {
   private readonly logger = new Logger('PayloadSweeper');
+  private readonly swept = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: EventStore,
     private readonly payloads: PayloadStore,
+    private readonly stored: StoredBytes,
   ) {}
 
   start(): void {
+    this.stored.onFull((tenant) => this.sweepSoon(tenant));
     const run = () => {
-      this.sweeping = this.sweep(new Date(Date.now() - HOUR)).catch((error: unknown) =>
-        this.logger.error(`Unused bodies could not be removed: ${String(error)}`),
-      );
+      this.swept.clear();
+      this.begin(HOUR);
     };
     run();
     this.timer = setInterval(run, HOUR).unref();
+  }
+
+  /** Sweeps one workspace, after what is swept at the moment, once a minute at most. */
+  private sweepSoon(tenant: string): void {
+    if ((this.swept.get(tenant) ?? 0) > Date.now() - MINUTE) return;
+    this.swept.set(tenant, Date.now());
+    this.begin(SOON, tenant);
+  }
+
+  private begin(age: number, tenant?: string): void {
+    this.sweeping = this.sweeping
+      .then(() => this.sweep(new Date(Date.now() - age), tenant))
+      .catch((error: unknown) => this.logger.error(`Unused bodies could not be removed: ${String(error)}`));
   }
 
   async stop(): Promise<void> {
@@ -39,11 +59,11 @@ export class PayloadSweeper {
     await this.sweeping;
   }
 
-  /** Deletes the unreferenced payloads that were kept before `time`; answers how many. */
-  async sweep(time: Date): Promise<number> {
-    await this.payloads.removeDrafts(time);
+  /** Deletes the unreferenced payloads, of one workspace or of all, that were kept before `time`; answers how many. */
+  async sweep(time: Date, only?: string): Promise<number> {
+    if (only === undefined) await this.payloads.removeDrafts(time);
     let removed = 0;
-    for (const { id, tenant, sha256 } of await this.payloads.unreferenced(time)) {
+    for (const { id, tenant, sha256 } of await this.payloads.unreferenced(time, only)) {
       if ((await this.isReferenced(tenant, sha256)) || (await this.isNeeded(tenant, sha256))) continue;
       await this.payloads.remove(id, time);
       removed++;

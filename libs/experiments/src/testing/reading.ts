@@ -6,6 +6,7 @@ import {
   Followers,
   parseMasterKeys,
   PostgresEventStore,
+  StoredBytes,
   Vault,
   ViewsGuard,
   Workspaces,
@@ -115,6 +116,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
     providers: [
       { provide: EventStore, useValue: store },
       { provide: Pool, useValue: database.pool },
+      { provide: StoredBytes, useValue: new StoredBytes(database.pool) },
       { provide: ExperimentLimits, useValue: new ExperimentLimits() },
       ExampleAttachments,
       LiveRunsThread,

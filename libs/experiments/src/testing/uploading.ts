@@ -11,6 +11,7 @@ import {
   parseMasterKeys,
   ParkedSubjects,
   PostgresEventStore,
+  QUOTA_DEFAULTS,
   Vault,
 } from '@fairlead/eventing';
 import { type Actor } from '@fairlead/api';
@@ -52,13 +53,14 @@ export interface Uploading {
   stop(): Promise<void>;
 }
 
-export async function startUploading(limits: Partial<ExperimentLimits> = {}): Promise<Uploading> {
+export async function startUploading(limits: Partial<ExperimentLimits> = {}, storedBytes?: number): Promise<Uploading> {
   const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...experimentsMigrations]);
   const store = new PostgresEventStore(database.pool);
   const tenants = { a: uuid(), b: uuid() };
   const keys = parseMasterKeys(randomBytes(32).toString('base64'), 'the test');
   const vault = new Vault(database.pool, keys);
-  const eventing = EventingModule.with({ store, db: database.db, pool: database.pool, vault });
+  const quotas = { ...QUOTA_DEFAULTS, ...(storedBytes !== undefined && { stored_bytes: storedBytes }) };
+  const eventing = EventingModule.with({ store, db: database.db, pool: database.pool, vault, quotas });
 
   @Module({ imports: [eventing, ExperimentsModule.with(limits)] })
   class TestModule {}

@@ -9,6 +9,7 @@ import {
   type Metadata,
   type Recorded,
   release,
+  StoredBytes,
 } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -56,15 +57,21 @@ export class Uploads {
     private readonly store: EventStore,
     private readonly consistency: Consistency,
     private readonly pool: Pool,
+    private readonly stored: StoredBytes,
   ) {}
 
   /**
    * Makes an experiment of a received body, or answers the first outcome when the same body came within 24 hours.
-   * @throws SessionExists, AppendTooLarge, DatasetIdTaken, DatasetMismatch, NotExternallyManaged; then nothing is visible.
+   * @throws SessionExists, AppendTooLarge, DatasetIdTaken, DatasetMismatch, NotExternallyManaged,
+   * QuotaReached; then nothing is visible.
    */
   async record(received: Received, tenant: string, metadata: Metadata): Promise<Outcome> {
     const { id, first } = await this.identify(tenant, received.sha256);
     if (first) return { event: earlier(first), replayed: true };
+    return this.stored.within(tenant, received.bytes, () => this.make(id, received, tenant, metadata));
+  }
+
+  private async make(id: string, received: Received, tenant: string, metadata: Metadata): Promise<Outcome> {
     const { header } = received.upload;
     // The event holds the metadata once, as text, and what is not known of it yet takes less than the space left here.
     const known = { ...received.upload, header: { ...header, experiment_metadata: undefined } };

@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+import { QUOTA_DEFAULTS, QuotaReached, quotaSetting } from './quotas';
+
+/** What is told when a workspace was refused because it stores too much. */
+type Full = (tenant: string) => void;
+
+/**
+ * How many bytes a workspace stores, and may store: uploaded bodies, changes of examples, attachments, source archives,
+ * and runs that are sent one by one. Counters are changed in the transactions that store and delete, so that asking costs
+ * two rows. What is being stored by this process counts from its acceptance on. A workspace can go beyond its limit by
+ * what other processes are storing at the moment, and by runs that are recorded and not in the tables yet.
+ */
+@Injectable()
+export class StoredBytes {
+  private readonly storing = new Map<string, number>();
+  private readonly told: Full[] = [];
+
+  constructor(
+    private readonly pool: Pool,
+    readonly limit: number = QUOTA_DEFAULTS.stored_bytes,
+  ) {}
+
+  /** Calls `full` whenever a workspace was refused, so that what nobody needs any more can be removed. */
+  onFull(full: Full): void {
+    this.told.push(full);
+  }
+
+  /** Bytes that the workspace stores. */
+  async used(tenant: string): Promise<number> {
+    const { rows } = await this.pool.query<{ used: number }>(
+      `select (coalesce((select sum(bytes) from stored_bytes where tenant_id = $1), 0)
+         + coalesce((select bytes from stored_run_bytes where tenant_id = $1), 0))::float8 as used`,
+      [tenant],
+    );
+    return rows[0]!.used;
+  }
+
+  /** Runs `store`, which stores at most so many bytes more. @throws QuotaReached before it is run */
+  async within<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
+    // Those that came earlier count first, so that of two for which there is room for one, one is stored.
+    const storing = (this.storing.get(tenant) ?? 0) + bytes;
+    this.storing.set(tenant, storing);
+    try {
+      const used = await this.used(tenant);
+      if (used + storing > this.limit) {
+        for (const tell of this.told) tell(tenant);
+        throw new QuotaReached(
+          `This workspace stores ${used} bytes of the ${this.limit} that it may store: ${bytes} more are too many (setting ${quotaSetting('stored_bytes')}).`,
+        );
+      }
+      return await store();
+    } finally {
+      const left = this.storing.get(tenant)! - bytes;
+      if (left > 0) this.storing.set(tenant, left);
+      else this.storing.delete(tenant);
+    }
+  }
+
+  /** Refuses so many bytes more before any of them is read. @throws QuotaReached */
+  async require(tenant: string, bytes: number): Promise<void> {
+    await this.within(tenant, bytes, () => Promise.resolve());
+  }
+}

@@ -1,0 +1,40 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** What a run that was sent takes, from the members that are stored; of earlier ones that is as near as it is known. */
+const ROW_BYTES = ['inputs', 'outputs', 'extra', 'tags', 'events', 'serialized', 'error']
+  .map((name) => `coalesce(octet_length(r.${name}), 0)`)
+  .join(' + ');
+
+/** Stored bodies and runs count towards the bytes that their workspace may store. */
+export class CountedBytes1764400001100 implements MigrationInterface {
+  readonly name = 'CountedBytes1764400001100';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      create table session_run_bytes (
+        session_id uuid primary key,
+        tenant_id uuid not null,
+        bytes bigint not null
+      )`);
+    await queryRunner.query(`
+      create trigger payloads_counted after insert or delete on payloads
+      for each row execute function count_stored_bytes('payloads')`);
+    await queryRunner.query(`
+      insert into stored_bytes (tenant_id, kind, bytes)
+      select tenant_id, 'payloads', sum(bytes) from payloads group by tenant_id`);
+    await queryRunner.query(`
+      insert into session_run_bytes (session_id, tenant_id, bytes)
+      select s.id, s.tenant_id, sum(${ROW_BYTES}) from sessions s join runs r on r.session_id = s.id
+      where s.payload_sha256 is null group by s.id`);
+    await queryRunner.query(`
+      insert into stored_run_bytes (tenant_id, bytes)
+      select tenant_id, sum(bytes) from session_run_bytes group by tenant_id`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('drop trigger payloads_counted on payloads');
+    await queryRunner.query('drop table session_run_bytes');
+    await queryRunner.query(`delete from stored_bytes where kind = 'payloads'`);
+    await queryRunner.query('delete from stored_run_bytes');
+  }
+}
