@@ -62,6 +62,7 @@ describe('The settings', () => {
         bodyMemory: 268_435_456,
         bodyRate: 1000,
         connections: 10_000,
+        connectionsPerAddress: 2500,
         https: false,
       },
       serviceUrls: {},
