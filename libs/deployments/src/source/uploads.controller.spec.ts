@@ -110,9 +110,11 @@ describe('upload-url', () => {
 
   it('takes 200 MiB and not a byte more, whether the length is announced or not', async () => {
     const { upload_url } = await issue();
-    const save = jest.spyOn(service.app.get(SourceStore), 'save').mockImplementation(async (_tenant, _id, _path, source) => {
-      for await (const part of source) expect(part.length).toBeGreaterThan(0);
-    });
+    const save = jest
+      .spyOn(service.app.get(SourceStore), 'save')
+      .mockImplementation(async (_tenant, _id, _path, source) => {
+        for await (const part of source) expect(part.length).toBeGreaterThan(0);
+      });
     const part = Buffer.alloc(1024 * 1024);
     TARBALL.copy(part, 0, 0, 3);
     const most = Array.from({ length: 200 }, () => part);
