@@ -132,7 +132,9 @@ function readBody(bytes: Buffer, start: number, headers: ReadonlyMap<string, str
 export function faultOf({ status, headers, body }: Answer, bodiless = false): string | undefined {
   if (!headers.get('x-request-id')) return `${status} without x-request-id`;
   const overloaded = (status === 503 || status === 504) && headers.has('retry-after');
-  if (status >= 500 && !overloaded) return `${status} ${body.slice(0, 300)}`;
+  // What is no part of Fairlead, and is not asked for again.
+  const leftOut = status === 501 && headers.get('x-should-retry') === 'false';
+  if (status >= 500 && !overloaded && !leftOut) return `${status} ${body.slice(0, 300)}`;
   if (bodiless || (status < 400 && body === '')) return undefined;
   const type = headers.get('content-type') ?? '';
   // Exports, metrics, and pages for a browser, of what went wrong too.
