@@ -184,7 +184,7 @@ describe('an audit of the read models', () => {
     ['experiments', `delete from runs where row_number = 3`, 'missing'],
     [
       'tenants',
-      `insert into tenants select gen_random_uuid(), organization_id, display_name, tenant_handle || 'x', created_at, version from tenants`,
+      `insert into tenants select gen_random_uuid(), organization_id, display_name, tenant_handle || 'x', created_at, version, status, status_since from tenants`,
       'unexpected',
     ],
   ])(
