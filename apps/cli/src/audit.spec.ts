@@ -77,7 +77,7 @@ it('audit log tells who did what, and who tried to', async () => {
   let refused = '';
   while (!refused.includes('401 GET')) refused = (await fairlead('audit log --refused')).out;
   expect(refused).toMatch(/401 GET +\/v2\/deployments/);
-  expect((await fairlead('audit log --since yesterday')).code).toBe(1);
+  expect((await fairlead('audit log --since yesterday')).code).toBe(2);
 });
 
 it('audit verify needs nothing but the history and the keys', async () => {
