@@ -48,6 +48,8 @@ afterAll(async () => {
 /** What a request or an answer has for itself. */
 const VARYING: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<id>'],
+  // The name of an example begins with digits of its id.
+  [/#[0-9a-f]{4} @/g, '#<id> @'],
   [/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:[\d.]+(Z|\+00:00)?/g, '<time>'],
   [/\bfl_\w+/g, '<key>'],
   [/"time":\d{13}\b/g, '"time":"<time>"'],

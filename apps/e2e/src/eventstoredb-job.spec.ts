@@ -90,7 +90,7 @@ describe(`The main job with the log in EventStoreDB${address ? '' : ' (double)'}
       Promise.all(
         [
           `/v2/deployments/${id}`,
-          `/v2/deployments/${id}/history`,
+          `/v2/deployments/${id}/history?limit=100`,
           `/v2/deployments/${id}/revisions`,
           `/v2/deployments/${id}?version=1`,
           '/v2/deployments',
@@ -99,6 +99,15 @@ describe(`The main job with the log in EventStoreDB${address ? '' : ' (double)'}
           `/api/v1/runs/${run.id}`,
         ].map(async (path) => ({ path, ...(await call('GET', path)) })),
       );
+    // Each reading of the deployment adds itself to its history.
+    const withoutReads = (answers: Awaited<ReturnType<typeof read>>) =>
+      JSON.parse(JSON.stringify(answers), (name, value: unknown) =>
+        name === 'offset'
+          ? undefined
+          : Array.isArray(value)
+            ? value.filter((entry) => entry?.type !== 'SecretsRead')
+            : value,
+      ) as unknown;
     const before = await read();
     expect(before.map(({ status }) => status)).toEqual(before.map(() => 200));
 
@@ -106,7 +115,7 @@ describe(`The main job with the log in EventStoreDB${address ? '' : ' (double)'}
     expect(await once(first.process, 'exit')).toEqual([0, null]);
     const second = await home.start(env);
     ({ url } = second);
-    expect(await read()).toEqual(before);
+    expect(withoutReads(await read())).toEqual(withoutReads(before));
     expect((await call('POST', '/v2/deployments', newDeployment('agent'))).status).toBe(400);
     expect((await call('POST', '/v2/deployments', newDeployment('other'))).status).toBe(201);
     await killed(second.process);

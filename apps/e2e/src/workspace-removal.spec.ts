@@ -12,6 +12,8 @@ jest.mock('@fairlead/edge', () => {
 const KEPT = new Set([
   ...['tenants', 'stopped_workspaces', 'workspace_removals'],
   ...['audit_log', 'refused_requests', 'idempotency_keys'],
+  'stored_bytes',
+  'stored_run_bytes',
 ]);
 const SUSPENDED = { detail: expect.stringContaining('suspended') };
 
