@@ -16,13 +16,13 @@ const DOMAINS = [
 const FOUNDATION = ['contracts', 'eventing', 'schema', 'outbound', 'api', 'edge', 'postgres'];
 const MAY_IMPORT = {
   contracts: [],
-  postgres: [],
+  postgres: ['schema'],
   schema: [],
   outbound: ['schema'],
   api: ['schema'],
   edge: ['schema', 'outbound', 'api', 'postgres'],
   gateway: ['schema', 'api', 'edge'],
-  eventing: ['postgres'],
+  eventing: ['contracts', 'postgres', 'schema'],
   access: FOUNDATION,
   audit: FOUNDATION,
   deployments: FOUNDATION,
@@ -67,8 +67,24 @@ policies.push({
   message: 'A library does not know the applications.',
 });
 
+/** Inside the console, a feature uses `ui` and `api`, and these use no feature. */
+const CONSOLE_POLICIES = [
+  {
+    from: { element: { type: 'feature' } },
+    disallow: { to: { element: { type: 'feature', captured: { feature: '!{{from.captured.feature}}' } } } },
+    message: 'A feature of the console uses no other feature.',
+  },
+  {
+    from: { element: { type: ['ui', 'data'] } },
+    disallow: { to: { element: { type: 'feature' } } },
+    message: 'What features share knows none of them.',
+  },
+];
+
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', '.nx/', '.cache/', '.fairlead/', 'coverage/'] },
+  {
+    ignores: ['**/dist/', '**/node_modules/', 'apps/console/generated/', '.nx/', '.cache/', '.fairlead/', 'coverage/'],
+  },
   js.configs.recommended,
   {
     files: ['**/*.{js,cjs,mjs}'],
@@ -99,6 +115,7 @@ export default tseslint.config(
   },
   {
     files: ['**/*.ts'],
+    ignores: ['apps/console/**'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     plugins: { boundaries },
@@ -135,6 +152,20 @@ export default tseslint.config(
         { patterns: [{ group: ['@fairlead/*'], message: 'The command line uses the public HTTP API only.' }] },
       ],
     },
+  },
+  {
+    // Its types are checked with those that are made of the service's API, which are no part of the sources.
+    files: ['apps/console/**/*.{ts,tsx}'],
+    extends: [tseslint.configs.recommended],
+    plugins: { boundaries },
+    settings: {
+      'boundaries/elements': [
+        { type: 'feature', pattern: 'apps/console/src/features/*', capture: ['feature'] },
+        { type: 'ui', pattern: 'apps/console/src/ui' },
+        { type: 'data', pattern: 'apps/console/src/api' },
+      ],
+    },
+    rules: { 'boundaries/dependencies': ['error', { default: 'allow', policies: CONSOLE_POLICIES }] },
   },
   {
     // What is below the server is tested with the servers that stand above it.

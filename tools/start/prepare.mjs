@@ -24,7 +24,8 @@ export function requireNode() {
 export async function ensureInstalled() {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) return;
-  await step('Installing packages (npm ci)', 'npm', ['ci', '--no-audit', '--no-fund']);
+  // Errors only: some packages name a newer Node than they need, and npm warns of each.
+  await step('Installing packages (npm ci)', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
 /** Builds the libraries and applications, unless that has been done since the sources changed. */
@@ -39,7 +40,7 @@ export async function ensureBuilt() {
 }
 
 /** Ends the process with one line on stderr. */
-export function fail(message) {
+function fail(message) {
   console.error(message);
   process.exit(1);
 }
@@ -67,6 +68,7 @@ function fingerprint() {
   const files = ['package-lock.json', 'tsconfig.base.json'].map((name) => join(root, name));
   for (const path of workspaces()) {
     files.push(join(path, 'tsconfig.json'), join(path, 'package.json'));
+    files.push(...['index.html', 'vite.config.mts'].map((name) => join(path, name)).filter((file) => existsSync(file)));
     for (const name of readdirSync(join(path, 'src'), { recursive: true })) {
       if (!name.endsWith('.spec.ts')) files.push(join(path, 'src', name));
     }

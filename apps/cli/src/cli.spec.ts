@@ -1,10 +1,53 @@
-import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import type { Command } from 'commander';
+import { operationOf } from './api/description';
+import { program } from './program';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
+import { reachedBy } from './table/group';
 import { Cli, type Run } from './testing/cli';
+import { describeApi, fileText, withoutTexts } from './testing/describe-api';
 
 /** The program as a process, against the whole service. */
+
+const each = (command: Command): Command[] => [command, ...command.commands.flatMap(each)];
+
+/** Routes that no command calls, and why. */
+const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
+  'GET /metrics': 'for a Prometheus server, with a key of its own',
+  'GET /docs': 'a page for a browser',
+  'POST /v1/console/session': 'for a browser: `console` prints a link',
+  'GET /v1/console/session': 'for a browser; `key whoami` tells the same',
+  'DELETE /v1/console/session': 'for a browser; `browsers remove` signs one out',
+  'GET /docs/{file}': 'a part of that page',
+  'GET /v2/auth/start': 'a page for a browser',
+  'GET /v2/auth/callback/{provider_id}': 'a page for a browser',
+  'POST /v2/auth/callback/{provider_id}': 'called by that page',
+  'POST /v1/integrations/{integration_id}/webhook': 'called by a code host',
+  'PUT /v2/deployments/{deployment_id}/uploads/{upload_id}':
+    'takes no key: the address is what `deployments upload-url` prints',
+  'GET /api/v1/tenants': 'another name of `workspace list`',
+  'GET /v1/integrations/codehost/install': 'the same integrations as `integrations list`',
+  'GET /v1/integrations/managed/codehost/install': 'another name of that',
+  'GET /v1/integrations/managed/codehost/{integration_id}/repos': 'another name of `integrations repositories`',
+  'GET /api/v1/info/health': 'another name of `service live`',
+  'POST /api/v1/datasets/{dataset_id}/runs': 'a page of the web console; `experiments compare` tells the same',
+  'POST /api/v1/datasets/{dataset_id}/runs/delta': 'a page of the web console; `experiments compare` tells the same',
+  'POST /api/v1/datasets/upload': 'a form of a browser; `examples create-many` takes files',
+  'DELETE /api/v1/examples': '`examples delete-many` does the same',
+  'POST /api/v1/platform/datasets/{dataset_id}/examples': 'a form with parts; `examples create-many` does the same',
+  'PATCH /api/v1/platform/datasets/{dataset_id}/examples': 'a form with parts; `examples patch-many` does the same',
+  'POST /api/v1/runs/batch': 'what an SDK sends; `runs create` and `runs patch` do the same',
+  'POST /api/v1/runs/multipart': 'what an SDK sends; `runs create` and `runs patch` do the same',
+  'POST /v2/runs/query': 'the second version of `runs list`',
+  'GET /v2/runs/{run_id}': 'the second version of `runs get`',
+  'POST /v2/runs/{run_id}/share': 'the second version of `runs share`',
+  'DELETE /v2/runs/{run_id}/share': 'the second version of `runs unshare`',
+  'GET /v2/public/{run_token}/run/{run_id}': 'the second version of `shared child`',
+  'POST /v2/public/{run_token}/runs/query': 'the second version of `shared runs`',
+  'POST /v2/datasets/{dataset_id}/experiment-runs': 'the second version of a page of the web console',
+};
 
 const KEY = 'cli-spec-operator-key';
 let service: Standalone;
@@ -21,6 +64,7 @@ beforeAll(async () => {
       DATABASE_URL: database.url,
       FAIRLEAD_DATA_DIR: join(cli.folder, 'data'),
       FAIRLEAD_API_KEY: KEY,
+      OUTBOUND_ALLOW: '127.0.0.1',
       LOG_LEVEL: 'silent',
     }),
   );
@@ -51,6 +95,127 @@ describe('Help', () => {
   });
 });
 
+describe('The API', () => {
+  let document: Parameters<typeof describeApi>[0];
+  beforeAll(async () => {
+    document = (await (await fetch(`${service.url}/openapi.json`)).json()) as typeof document;
+  });
+
+  it('is described in api.json as the service describes it: `WRITE_API=1` writes that file anew', () => {
+    const described = describeApi(document);
+    const file = join(__dirname, '../api.json');
+    if (process.env.WRITE_API) writeFileSync(file, fileText(described));
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as unknown;
+    expect(withoutTexts(kept)).toEqual(withoutTexts(described));
+  });
+
+  it('is reached by commands, route by route', () => {
+    const reached = new Set(each(program()).flatMap(reachedBy));
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const missing = routes.filter((route) => !reached.has(route) && !(route in WITHOUT_COMMAND));
+    expect(missing).toEqual([]);
+    expect(Object.keys(WITHOUT_COMMAND).filter((route) => reached.has(route) || !routes.includes(route))).toEqual([]);
+  });
+
+  it('has an option for every filter of a list', () => {
+    const lists = each(program()).filter(
+      (command) => command.name() === 'list' && reachedBy(command)[0]?.startsWith('GET'),
+    );
+    expect(lists.length).toBeGreaterThan(10);
+    for (const command of lists) {
+      const { query = [] } = operationOf(reachedBy(command)[0]!);
+      const filters = query.filter(({ name }) => !['limit', 'offset', 'cursor', 'after'].includes(name));
+      const options = command.options.filter(({ long }) => long !== '--limit' && long !== '--all');
+      expect(`${command.parent!.name()}: ${options.length}`).toBe(`${command.parent!.name()}: ${filters.length}`);
+    }
+  });
+});
+
+describe('The console', () => {
+  it('is signed in to by a link that is printed', async () => {
+    const { code, out } = await fairlead('console');
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^http:\/\/\S+\/login#code=[\w-]{32}\n$/) });
+    const response = await fetch(`${service.url}/v1/console/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+      body: JSON.stringify({ code: out.trim().split('=')[1] }),
+    });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe('Resources', () => {
+  it('are made by options, files or both, and known by name from then on', async () => {
+    const token = ['--set', 'credentials.token=abc', '--base-url', 'https://github.example'];
+    const made = await cli.run(['integrations', 'create', '--name', 'hub', '--provider', 'github', ...token]);
+    expect([made.code, made.out]).toEqual([0, expect.stringMatching(/name +hub\n.*base url +https:\/\/github/s)]);
+    const yaml = cli.file('lab.yaml', 'name: lab\nprovider: gitlab\ncredentials:\n  token: abc\n');
+    expect(await cli.run(['integrations', 'create', '-f', yaml, '--name', 'lab-2'])).toMatchObject({ code: 0 });
+    expect((await fairlead('integrations list')).out).toMatch(/^NAME +PROVIDER .*lab-2 +gitlab .*hub +github /s);
+    expect(await fairlead('integrations patch hub --name hub-2')).toMatchObject({ code: 0 });
+    expect((await fairlead('integrations get hub-2 --json')).out).toContain('"name":"hub-2"');
+    expect((await fairlead('integrations delete hub-2')).err).toContain('Add --yes');
+    expect(await fairlead('integrations delete hub-2 --yes')).toMatchObject({ code: 0 });
+    expect(await fairlead('integrations get hub-2')).toMatchObject({ code: 5 });
+  }, 60_000);
+
+  it.each([
+    ['integrations create --name a --provider githab', '--provider'],
+    ['integrations create --name a --provider github', '--credentials'],
+    ['webhooks create --enabled perhaps --webhook-url https://a.example', '--enabled'],
+    ['runs list --limit 0', '--limit'],
+    ['runs list --id nobody', '--id'],
+    ['datasets create', '--name'],
+    ['feedback list --min-created-at soon', '--min-created-at'],
+  ])('%s: the option is named', async (line, option) => {
+    const { code, err } = await fairlead(line);
+    expect([code, err]).toEqual([2, expect.stringContaining(option)]);
+  });
+
+  it('refuse misspelt members of files, and name the nearest', async () => {
+    const file = cli.file('slip.yaml', 'name: a\nsource_confg: {}\n');
+    const { code, err } = await cli.run(['deployments', 'create', '-f', file]);
+    expect([code, err]).toEqual([2, expect.stringContaining('no member source_confg. Did you mean source_config?')]);
+  });
+
+  it('have webhooks with deliveries that can be sent again', async () => {
+    await fairlead('webhooks create --webhook-url http://127.0.0.1:9/hook --event-types * --description ci');
+    expect((await fairlead('webhooks list')).out).toMatch(/^URL +ENABLED .*http:\/\/127\.0\.0\.1:9\/hook +true/s);
+    const { id } = await cli.json<{ id: string }>(['webhooks', 'test', 'ci']);
+    const [delivery] = await cli.json<{ id: string; event_type: string }[]>(['webhooks', 'deliveries', 'ci']);
+    expect(delivery).toMatchObject({ id, event_type: 'webhook.test' });
+    expect(await fairlead(`webhooks redeliver ci ${id}`)).toMatchObject({ code: 0 });
+    expect(await fairlead('webhooks delete ci --yes')).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  it('have datasets with examples, tags and splits, and runs with feedback', async () => {
+    expect(await fairlead('datasets create --name sums')).toMatchObject({ code: 0 });
+    const rows = cli.file('rows.json', '[]');
+    const { id } = await cli.json<{ id: string }>(['datasets', 'get', 'sums']);
+    cli.file('rows.json', JSON.stringify([{ dataset_id: id, inputs: { a: 1 }, split: 'test' }]));
+    expect(await cli.run(['examples', 'create-many', '-f', rows])).toMatchObject({ code: 0 });
+    expect((await fairlead('examples count --dataset sums')).out).toBe('1\n');
+    expect((await fairlead('examples list --dataset sums')).out).toMatch(/\{"a":1\} .* sums /);
+    expect((await fairlead('datasets splits sums')).out).toContain('test');
+    expect(await fairlead('datasets tag sums --as-of latest --tag first')).toMatchObject({ code: 0 });
+    expect((await fairlead('datasets versions sums')).out).toMatch(/first/);
+    expect(await fairlead('experiments create --name live')).toMatchObject({ code: 0 });
+    const run = '019a0000-0000-7000-8000-00000000000a';
+    const times = '--start-time 2026-01-01T00:00:00Z --end-time 2026-01-01T00:00:01Z';
+    const made = `runs create --id ${run} --trace-id ${run} --dotted-order 20260101T000000000000Z${run} --name first`;
+    expect(await fairlead(`${made} --run-type chain --inputs {} --session-name live ${times}`)).toMatchObject({
+      code: 0,
+    });
+    const scored = `feedback create --run-id ${run} --feedback-key correct --score 1 --trace-id ${run}`;
+    const sent = await fairlead(scored);
+    expect(sent).toMatchObject({ code: 0 });
+    for (;;) if ((await fairlead('runs list --session live')).out.includes('first')) break;
+    for (;;) if (/correct +1 .* live /.test((await fairlead('feedback list --session live')).out)) break;
+  }, 60_000);
+});
+
 describe('Keys', () => {
   it('are made, listed, used and revoked', async () => {
     const made = await fairlead('key create --description build --scopes read');
@@ -79,14 +244,14 @@ describe('Keys', () => {
     const { id } = (await made.json()) as { id: string };
     expect((await fairlead('workspace list')).out).toMatch(new RegExp(`shown by the command line +.*${id}`));
     const suspended = await cli.run(['workspace', 'suspend', id, '--reason', 'they do not pay']);
-    expect(suspended).toMatchObject({ code: 0, out: expect.stringMatching(/status +suspended since/) });
+    expect(suspended).toMatchObject({ code: 0, out: expect.stringMatching(/status +suspended\n/) });
     expect(await fairlead(`deployments list --workspace ${id}`)).toMatchObject({ code: 0 });
     const refused = await cli.run(['deployments', 'create', '-f', '-', '--workspace', id], { input: '{}' });
     expect(refused).toMatchObject({ code: 4, err: expect.stringContaining('This workspace is suspended') });
-    expect((await fairlead(`workspace resume ${id}`)).out).toMatch(/status +active since/);
+    expect((await fairlead(`workspace resume ${id}`)).out).toMatch(/status +active\n/);
     expect((await fairlead(`workspace remove ${id}`)).err).toMatch(/Add --yes/);
     expect((await fairlead(`workspace remove ${id} --yes`)).out).toMatch(/status +remov/);
-    for (;;) if ((await fairlead(`workspace show ${id}`)).out.includes('removed since')) break;
+    for (;;) if ((await fairlead(`workspace show ${id}`)).out.match(/status +removed\n/)) break;
   }, 60_000);
 
   it('are found in the data directory of a local service, or kept for later', async () => {
@@ -159,7 +324,7 @@ describe('Deployments', () => {
       ['secrets=[{"nam":"A","value":"b"}]', 'secrets.nam'],
     ] as const) {
       const { code, err } = await cli.run(['deployments', 'patch', 'agent', '--set', slip]);
-      expect([code, err]).toEqual([2, expect.stringContaining(`--set: there is no member ${member}. There are`)]);
+      expect([code, err]).toEqual([2, expect.stringContaining(`--set: there is no member ${member}. Did you mean `)]);
     }
     const same = await cli.run([
       'deployments',
@@ -238,7 +403,7 @@ describe('Deployments', () => {
     ['deployments create -f missing.json', '', 'missing.json cannot be read (ENOENT)'],
     ['deployments create -f -', '{"name":', 'Standard input is not JSON'],
     ['deployments create -f -', '[]', 'must hold a JSON object'],
-    ['deployments patch agent', '', 'either --file or --set'],
+    ['deployments patch agent', '', 'Give the changes with --set, --file or options'],
     ['deployments rollback agent first', '', '"first" is no id of a revision'],
     ['deployments diff agent first second', '', '"first" is no id of a revision'],
     ['deployments wait agent --revision first', '', '"first" is no id of a revision'],

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assigned } from './assignments';
+import { assigned } from './body/assignments';
 import { connectionOf } from './api/connection';
 import { EXIT } from './failure';
 import { gateLimits } from './upload/gate';
@@ -9,7 +9,9 @@ import { problemLines } from './api/problems';
 import { writeProfile } from './api/profile';
 import { retryPause } from './api/retry';
 import { tableLines } from './output/table';
-import { bytes, clean, fit, fitEnd, width } from './output/text';
+import { nearest } from './body/body-members';
+import { bodyFile } from './body/body-file';
+import { ago, bytes, clean, fit, fitEnd, width } from './output/text';
 
 describe('Assignments', () => {
   it('make an object of JSON and text', () => {
@@ -166,6 +168,83 @@ describe('The connection', () => {
     expect(() => connectionOf({ ...options, key: 'a b' }, env)).toThrow('no key has');
     writeFileSync(writeProfile(env, {}), '{');
     expect(() => connectionOf({ ...options, key: 'k' }, env)).toThrow('config.json cannot be read');
+  });
+});
+
+describe('Tables', () => {
+  const columns = [
+    { title: 'NAME', whole: true },
+    { title: 'STATUS' },
+    { title: 'RUNS', flexible: 'at its beginning' as const },
+    { title: 'UPDATED', spare: true },
+    { title: 'ID', id: true },
+  ];
+  const id = '0196b1f0-0000-7000-8000-000000000001';
+  const row = (name: string, runs = 'registry.example.com/agent:1') => [name, 'READY', runs, '2 minutes ago', id];
+  const at80 = (rows: readonly string[][]) => tableLines(columns, rows, (text) => text, 80);
+
+  it('leave out ids first, then cut what is no name, then leave out times', () => {
+    expect(tableLines(columns, [row('a')], (text) => text)[1]).toContain(id);
+    expect(at80([row('a')])[1]).toBe('a     READY   registry.example.com/agent:1  2 minutes ago');
+    expect(at80([row('n'.repeat(40))])[1]).toMatch(/^n{40} {2}READY {3}\S*…\S*:1 {2}2 minutes ago$/);
+    expect(at80([row('n'.repeat(60))])[1]).toMatch(/^n{60} {2}READY {3}…nt:1$|^n{60} {2}READY {3}…\S+:1$/);
+  });
+
+  it.each([1, 30, 60, 79, 200, 500])('hold names of %i characters whole, in 80 columns', (length) => {
+    const name = 'name '.repeat(length).slice(0, length).trim();
+    const lines = at80([row(name, 'x'.repeat(300))]);
+    for (const line of lines) expect(width(line)).toBeLessThanOrEqual(80);
+    const first = lines.slice(1).map((line) => line.slice(0, lines[0]!.indexOf('STATUS')).trim());
+    expect(first.join(' ').replaceAll(' ', '')).toBe(name.replaceAll(' ', ''));
+  });
+});
+
+it.each([
+  [0.2, 'now'],
+  [1, '1 second ago'],
+  [125, '2 minutes ago'],
+  [7200, '2 hours ago'],
+  [86_400 * 40, '1 month ago'],
+  [-3601, 'in 1 hour'],
+])('tells that something was %d seconds ago', (seconds, text) => {
+  expect(ago(seconds)).toBe(text);
+});
+
+it.each([
+  ['source_confg', 'source_config'],
+  ['Nmae', 'name'],
+  ['zzz', undefined],
+])('knows the nearest word to %s', (word, near) => {
+  expect(nearest(word, ['name', 'source', 'source_config', 'secrets'])).toBe(near);
+});
+
+describe('Files with bodies', () => {
+  let folder: string;
+  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), 'fairlead-bodies-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const read = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return bodyFile(join(folder, name));
+  };
+
+  it('are JSON or YAML', () => {
+    expect(read('a.yaml', '# a deployment\nname: a\nlist: [1, two]\nno: "2024"\n').value).toEqual({
+      name: 'a',
+      list: [1, 'two'],
+      no: '2024',
+    });
+    expect(read('a.json', '{"n": 1.00}').json).toBe('{"n": 1.00}');
+  });
+
+  it.each([
+    ['a.json', '{\n  "name": "a",\n  "x" 2\n}', /a\.json is not JSON: line 3: /],
+    ['b.json', '{\n  "name": "a"\n', /b\.json is not JSON: line 2: /],
+    ['a.yaml', 'name: a\nlist: [1\nother: 2\n', /a\.yaml is not YAML: line \d: /],
+    ['b.yaml', 'name: a\nname: b\n', /b\.yaml is not YAML: line 2: Map keys must be unique/],
+    ['c.yaml', '- 1\n', /c\.yaml must hold a YAML mapping/],
+  ])('are refused with their name and line: %s %j', (name, text, message) => {
+    expect(() => read(name, text)).toThrow(expect.objectContaining({ exitCode: EXIT.usage }) as Error);
+    expect(() => read(name, text)).toThrow(message);
   });
 });
 

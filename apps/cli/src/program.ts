@@ -2,14 +2,24 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { addAudit } from './commands/audit.commands';
-import { addDatasets } from './commands/datasets.commands';
+import { addCompletion } from './commands/completion.command';
+import { addConsole, browsers } from './commands/console.command';
+import { datasets, examples } from './commands/datasets.commands';
 import { addDeployments } from './commands/deployments.commands';
 import { addExperiments } from './commands/experiments.commands';
 import { EXIT, Failure, Refusal, Usage } from './failure';
 import { addKeys } from './commands/keys.commands';
 import { Output } from './output/output';
 import { addRevisions } from './commands/revisions.commands';
-import { addWorkspaces } from './commands/workspaces.commands';
+import { workspaces } from './commands/workspaces.commands';
+import { feedback } from './commands/feedback.commands';
+import { integrations } from './commands/integrations.commands';
+import { listeners } from './commands/listeners.commands';
+import { providers, tokens } from './commands/providers.commands';
+import { runs, shared } from './commands/runs.commands';
+import { parked, service } from './commands/service.commands';
+import { webhooks } from './commands/webhooks.commands';
+import { addGroup } from './table/group';
 
 const HELP = `
 Examples:
@@ -46,10 +56,13 @@ export function program(): Command {
   addDeployments(all);
   addRevisions(all);
   addExperiments(all);
-  addDatasets(all);
+  for (const group of [datasets, examples, runs, feedback, shared]) addGroup(all, group);
+  for (const group of [integrations, providers, tokens, webhooks, listeners]) addGroup(all, group);
   addAudit(all);
   addKeys(all);
-  addWorkspaces(all);
+  for (const group of [workspaces, browsers, parked, service]) addGroup(all, group);
+  addConsole(all);
+  addCompletion(all);
   return all;
 }
 
@@ -88,10 +101,13 @@ function helpOn(all: Command, words: readonly string[]): void {
 function report(error: unknown, said: readonly string[], out: Output): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
+    // A group without a command shows what there is.
+    if (error.code === 'commander.help') {
+      out.line(said.join('\n'));
+      return EXIT.ok;
+    }
     const message = said.join('\n').replace(/^error: /, '');
     if (out.json) out.note(JSON.stringify({ detail: message.split('\n')[0], exit_code: EXIT.usage }));
-    // Help that was printed because a subcommand is missing is no error to mark.
-    else if (error.code === 'commander.help') out.note(message);
     else out.error(message);
     return EXIT.usage;
   }

@@ -32,7 +32,7 @@ export function shifted(json: string, seconds: number): string | undefined {
 }
 
 /** Milliseconds since 1970 of ISO 8601 or Unix time, UTC when no zone is given. */
-export function millisOf(text: string): number | undefined {
+function millisOf(text: string): number | undefined {
   let ms: number;
   if (UNIX.test(text)) ms = Math.abs(Number(text)) > MOST_SECONDS ? Number(text) : Number(text) * 1000;
   else {

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ServiceName, services, urlVariable } from '@fairlead/service';
+import { SERVICE_NAMES, type ServiceName, urlVariable } from '@fairlead/service';
 import type { Log } from './log';
 import { freePort } from './ports';
 import { Replica } from './replica';
 import { inTurns } from './turns';
 
-export interface ClusterOptions {
+interface ClusterOptions {
   /** What every process is given: its settings, the address of the database among them. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where the gateways listen; 0 is a free port. */
@@ -28,16 +28,15 @@ interface Placed {
   readonly replica: Replica;
 }
 
-const NAMES = Object.keys(services) as ServiceName[];
 /** Room for the name of any process. */
-export const NAME_WIDTH = Math.max(...NAMES.map((name) => name.length)) + 2;
+export const NAME_WIDTH = Math.max(...SERVICE_NAMES.map((name) => name.length)) + 2;
 const POLL_MS = 250;
 /** Processes that start at a time. With all at once, each is so slow that the database seems not to answer it. */
 const STARTS_FOR_EACH_CORE = 2;
 
 /** How many processes there are with so many of each. */
 export function processesOf(replicas: number): number {
-  return (NAMES.length + 1) * replicas;
+  return (SERVICE_NAMES.length + 1) * replicas;
 }
 
 /**
@@ -61,7 +60,9 @@ export class Cluster {
     const { replicas, port } = this.options;
     // One that is found once: each gateway, and each that takes its place, is to listen there.
     this.port = port || (await freePort());
-    const wanted = NAMES.flatMap((service) => Array.from({ length: replicas }, (_, index) => ({ service, index })));
+    const wanted = SERVICE_NAMES.flatMap((service) =>
+      Array.from({ length: replicas }, (_, index) => ({ service, index })),
+    );
     this.placed = await Promise.all(wanted.map(({ service, index }) => this.place(service, index + 1)));
     for (let n = 0; n < replicas; n++) this.gateways.add(this.gateway());
     const all = [...this.placed.map(({ replica }) => replica), ...this.gateways];
@@ -138,7 +139,7 @@ export class Cluster {
 
   private addresses(): Record<string, string> {
     const urls = (name: ServiceName) => this.placed.filter(({ service }) => service === name).map(({ url }) => url);
-    return Object.fromEntries(NAMES.map((name) => [urlVariable(name), urls(name).join(',')]));
+    return Object.fromEntries(SERVICE_NAMES.map((name) => [urlVariable(name), urls(name).join(',')]));
   }
 
   private heard(name: string): { name: string; say: (line: string) => void } {

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings, type ServiceName, services, urlVariable } from '@fairlead/service';
+import { readSettings, SERVICE_NAMES, urlVariable } from '@fairlead/service';
 import { parse } from 'yaml';
 
 /** docker/ and docker-compose.yml, held against what they are to be. Where there is a Docker client, it reads the files as well. */
 
 const ROOT = join(__dirname, '../../..');
-const NAMES = Object.keys(services) as ServiceName[];
 const STORES = ['postgres', ...[1, 2, 3].flatMap((n) => [`eventstore-${n}`, `kafka-${n}`])];
 const SECRETS: Readonly<Record<string, string>> = {
   POSTGRES_PASSWORD: 'password',
@@ -55,10 +54,10 @@ function environmentOf(name: string): Record<string, string> {
 }
 
 it('holds every service, the gateway and the stores, and nothing else', () => {
-  expect(Object.keys(compose.services).sort()).toEqual(['gateway', ...NAMES, ...STORES].sort());
+  expect(Object.keys(compose.services).sort()).toEqual(['gateway', ...SERVICE_NAMES, ...STORES].sort());
 });
 
-it.each(['gateway', ...NAMES, ...STORES])('%s is confined, watched and started again', (name) => {
+it.each(['gateway', ...SERVICE_NAMES, ...STORES])('%s is confined, watched and started again', (name) => {
   const { user, read_only, cap_drop, security_opt, restart, healthcheck, deploy } = compose.services[name]!;
   expect({ read_only, cap_drop, security_opt, restart }).toEqual({
     read_only: true,
@@ -75,7 +74,7 @@ it.each(['gateway', ...NAMES, ...STORES])('%s is confined, watched and started a
   });
 });
 
-describe.each(['gateway', ...NAMES])('The service %s', (name) => {
+describe.each(['gateway', ...SERVICE_NAMES])('The service %s', (name) => {
   const { build, deploy, depends_on = {} } = compose.services[name]!;
 
   it('runs twice, from the one Dockerfile, once the stores are healthy', () => {
@@ -100,7 +99,7 @@ describe.each(['gateway', ...NAMES])('The service %s', (name) => {
 });
 
 it('tells the gateway where every service is, and is reached at the gateway alone', () => {
-  for (const name of NAMES) expect(environmentOf('gateway')[urlVariable(name)]).toBe(`http://${name}:4600`);
+  for (const name of SERVICE_NAMES) expect(environmentOf('gateway')[urlVariable(name)]).toBe(`http://${name}:4600`);
   const open = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
   expect(open.map(([name, { ports }]) => [name, ports])).toEqual([['gateway', ['127.0.0.1:4600-4601:4600']]]);
   expect(compose.networks.inside).toEqual({ internal: true });
@@ -108,7 +107,7 @@ it('tells the gateway where every service is, and is reached at the gateway alon
 });
 
 it('has a connection to the database for all that want one', () => {
-  const processes = 2 * (NAMES.length + 1);
+  const processes = 2 * (SERVICE_NAMES.length + 1);
   const { databaseConnections } = readSettings(environmentOf('gateway'));
   const most = /max_connections=(\d+)/.exec(read('docker-compose.yml'))?.[1];
   expect(Number(most)).toBeGreaterThanOrEqual(processes * (databaseConnections + 5));

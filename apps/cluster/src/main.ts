@@ -19,8 +19,8 @@ const { replicas, kafka: wantsKafka } = readArguments();
 const log = new Log((line) => console.log(line), process.stdout.isTTY, NAME_WIDTH);
 void run(
   startCluster,
-  ({ url, key }) =>
-    `${banner(url, key)}\nReplace every process, of each service one at a time: kill -HUP ${process.pid}\n`,
+  async (edge, settings) =>
+    `${await banner(edge, settings)}\nReplace every process, of each service one at a time: kill -HUP ${process.pid}\n`,
 );
 
 async function startCluster(settings: Settings): Promise<Edge> {

@@ -9,7 +9,7 @@ const BACKOFF_MS = { first: 250, most: 10_000 };
 /** A process that does not stop in this time is ended. */
 const STOP_MS = 20_000;
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly name: string;
   readonly launch: () => ChildProcess;
   /** Resolves when the process does its work; rejects when `gone` aborts. */

@@ -60,6 +60,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/whsec_[\w+/]{40,}=*/g, '<secret>'],
   [/\bexpires=\d{13}\b/g, 'expires=<time>'],
   [/(?<=signature=|"digest":"|"after":"|"before":")(?:[\w-]{12}\.)?[\w-]{22}(?=")/g, '<digest>'],
+  [/(?<=#code=|"code":")[\w-]{32}(?=")/g, '<code>'],
   [/(?<![\w-])[\w-]{40,}(?![\w-])/g, '<digest or random text>'],
   [/"(latency|first_token|duration|ms|total_time|position|expires)\w*":[\d.]+/g, '"$1":"<number>"'],
 ];

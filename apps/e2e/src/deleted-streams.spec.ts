@@ -19,8 +19,8 @@ jest.mock('@fairlead/edge', () => {
 
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 /** Categories of streams that stand beside a deployment or its revision: no request is about one of them alone. */
-const BESIDE = new Set(['host', 'rollout', 'secretAccess']);
-const GONE = /^The history (\S+) was deleted in the event store\.$/;
+const BESIDE = new Set(['host', 'rollout', 'secretAccess', 'uploadedFeedback']);
+const GONE = /^The history (\S+) was deleted in the event store\./;
 /** A request that is not answered for so long hangs. */
 const ANSWER_MS = 15_000;
 

@@ -27,13 +27,17 @@ afterEach(async () => {
 });
 
 it.each(pages)(
-  'every command of %s works on a fresh server',
+  'every command of %s works, twice on one installation, and leaves no files where the service was started',
   async (page) => {
     const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', installation.url);
-    const { code, said } = await bash(script);
-    expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' });
+    const before = readdirSync(folder);
+    for (const time of ['first', 'second']) {
+      const { code, said } = await bash(script);
+      expect({ time, code, said: code === 0 ? '' : said }).toEqual({ time, code: 0, said: '' });
+    }
+    expect(readdirSync(folder)).toEqual(before);
   },
-  120_000,
+  240_000,
 );
 
 /** The `sh` blocks of a page, one after the other. */

@@ -1,5 +1,6 @@
 import * as edge from '@fairlead/edge';
 import type { Route } from '@fairlead/api';
+import { GrownBodies } from './testing/grown-bodies';
 import { RouteService } from './testing/route-service';
 import { details, fillTenant, type Things } from './testing/tenant-things';
 
@@ -236,3 +237,60 @@ it("takes another tenant's ids in the parts of a multipart body for ids of nothi
   expect(faults).toEqual([]);
   expect(await settled()).toEqual(before);
 }, 120_000);
+
+/** What limits a body of most routes (BODY_MAX_VALUES, and the bytes of the smallest limit), and of those for runs. */
+const MOST_VALUES = 18_000;
+const MOST_BYTES = 1_500_000;
+const MOST_UNITS = 4_800;
+/** How many times the time of a body a body of four times as many units may take, and what is not counted at all. */
+const MOST_TIMES = 6;
+const UNCOUNTED_MS = 60;
+const TRIES = 6;
+
+/** Sends a body and answers the CPU time of the whole service, and of the client, in milliseconds. */
+async function cost(route: Route, body: unknown): Promise<{ ms: number; status: number }> {
+  const target = route.path.replaceAll(/:(\w+)/g, (_, name: string) => b.ids[name] ?? MISSING);
+  const text = JSON.stringify(body);
+  const init = { method: route.method, headers: { 'x-api-key': keyB, 'content-type': 'application/json' }, body: text };
+  const before = process.cpuUsage();
+  const answer = await fetch(service.url + target, init);
+  await answer.arrayBuffer();
+  const { user, system } = process.cpuUsage(before);
+  return { ms: (user + system) / 1000, status: answer.status };
+}
+
+it('a body of four times as many units takes about four times as long on every route that writes', async () => {
+  const bodies = new GrownBodies(document.components.schemas);
+  const slow: string[] = [];
+  const wrong: string[] = [];
+  const kinds = new Map<number, number>();
+  let measured = 0;
+  for (const route of service.table) {
+    const operation = document.paths[route.path.replaceAll(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()];
+    const schema = operation?.requestBody?.content['application/json']?.schema;
+    if (!schema || route.scope === 'public') continue;
+    const good = () => details(b, `tenant-b-${++names}`, service)[`${route.method} ${route.path}`]?.body;
+    for (const { name, unit, make } of bodies.of(schema, good())) {
+      const most = Math.min(MOST_UNITS, MOST_VALUES / unit.values, MOST_BYTES / unit.bytes);
+      const units = Math.floor(most / 4);
+      let [few, many] = [Infinity, Infinity];
+      for (let tried = 0; tried < TRIES && (tried === 0 || many > MOST_TIMES * few + UNCOUNTED_MS); tried++) {
+        const [small, large] = [await cost(route, make(units)), await cost(route, make(4 * units))];
+        [few, many] = [Math.min(few, small.ms), Math.min(many, large.ms)];
+        for (const { status } of [small, large]) {
+          kinds.set(status, (kinds.get(status) ?? 0) + 1);
+          if (status >= 500 && status !== 501 && status !== 503)
+            wrong.push(`${route.method} ${route.path}, ${name}: ${status}`);
+        }
+      }
+      measured++;
+      if (many > MOST_TIMES * few + UNCOUNTED_MS)
+        slow.push(`${route.method} ${route.path}, ${name}: ${units} take ${few} ms, ${4 * units} take ${many} ms`);
+    }
+  }
+  expect(slow).toEqual([]);
+  expect(wrong).toEqual([]);
+  expect(measured).toBeGreaterThan(200);
+  // Not all of it is refused.
+  expect((kinds.get(200) ?? 0) + (kinds.get(201) ?? 0) + (kinds.get(202) ?? 0)).toBeGreaterThan(50);
+}, 280_000);

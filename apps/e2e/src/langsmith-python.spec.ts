@@ -1,5 +1,6 @@
 import { Installation, OPERATOR } from '@fairlead/service/testing';
-import { pythonWithSdk, runProgram } from './testing/langsmith-python';
+import { documented } from './testing/documented-methods';
+import { pythonWithOlderSdk, pythonWithSdk, runProgram } from './testing/langsmith-python';
 
 /** The SDK of the incumbent for Python, unmodified: it is given the address of the service and a key. */
 
@@ -18,6 +19,19 @@ interface Session {
 }
 
 let installation: Installation;
+/** The methods of the client that the programs have called. */
+const called = new Set<string>();
+
+/** What the program saw, with the address and the key of the installation in its environment. */
+async function run(program: string, args: readonly string[] = [], interpreter = python!) {
+  const seen: Record<string, unknown> = await runProgram(interpreter, program, args, {
+    LANGSMITH_ENDPOINT: `${installation.url}/api/v1`,
+    LANGSMITH_API_KEY: OPERATOR,
+    LANGSMITH_TRACING: 'true',
+  });
+  if (interpreter === python) for (const name of seen.calls as string[]) called.add(name);
+  return seen;
+}
 
 async function until<T>(found: () => Promise<T | undefined>): Promise<T> {
   for (const deadline = Date.now() + 30_000; ;) {
@@ -56,11 +70,7 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       results,
     });
     await until(async () => ((await session('uploaded')).run_count === ROWS ? true : undefined));
-    made = await runProgram(python!, 'evaluate.py', [DATASET], {
-      LANGSMITH_ENDPOINT: `${installation.url}/api/v1`,
-      LANGSMITH_API_KEY: OPERATOR,
-      LANGSMITH_TRACING: 'true',
-    });
+    made = (await run('evaluate.py', [DATASET])) as Readonly<Record<string, string>>;
   }, 240_000);
   afterAll(() => installation?.stop());
 
@@ -87,7 +97,75 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       feedback_stats: { correct: { n: ROWS, avg: 0 } },
       total_tokens: null,
       total_cost: null,
+      // After the upload and the other evaluation.
+      test_run_number: 3,
     });
+  });
+
+  it('compares two experiments', async () => {
+    expect(made.compared).toBe(ROWS);
+    const [dataset] = (await installation.ask('GET', `/api/v1/datasets?name=${DATASET}`)) as { id: string }[];
+    const found = await installation.ask('GET', `/api/v1/datasets/${dataset!.id}/comparative?name_contains=compared`);
+    expect(found).toMatchObject([{ feedback_stats: { preferred: { n: 3 * ROWS } } }]);
+  });
+
+  const shared = {
+    url: true,
+    dataset: 'about',
+    examples: true,
+    one: 1,
+    projects: [true],
+    cloned: true,
+    again: true,
+    not_shared: [null, false],
+    same: true,
+    run: { a: 2 },
+    child: 'child',
+    other: 'LangSmithNotFoundError',
+    runs: ['child', 'root'],
+    some: ['child'],
+    unshared: 'LangSmithNotFoundError',
+    unshared_dataset: 'LangSmithNotFoundError',
+  };
+
+  it('shares runs and datasets with strangers, and clones a shared dataset', async () => {
+    const second = [['child', 'root'], 'child', { a: 2 }];
+    expect(await run('sharing.py')).toMatchObject({ ...shared, second });
+  });
+
+  it('works with projects, runs and feedback, and says which families are not offered', async () => {
+    const { refused, ...seen } = await run('projects.py');
+    expect(seen).toMatchObject({
+      description: 'second',
+      has: [true, false],
+      runs: ['None', 'broken'],
+      stats: 2,
+      thread: [true],
+      threads: ['talk'],
+      url: true,
+      given: 0.5,
+      changed: [[1, 'now']],
+      deleted: 0,
+      configs: [['liked', true]],
+      gone: false,
+      results: [[{ q: 1 }, [{ a: 2 }]]],
+    });
+    for (const sentence of refused as string[]) expect(sentence).toContain('Fairlead does not offer');
+  });
+
+  it('runs tests with the plugin for pytest', async () => {
+    const seen = await run('plugin.py');
+    expect(seen).toMatchObject({ results: ['1 failed, 2 passed', '1 failed, 2 passed'] });
+    expect(seen.examples).toEqual(['Chad', 'Fiji', 'Peru']);
+    expect(seen.projects).toHaveLength(2);
+    for (const name of seen.projects as string[]) {
+      await until(async () => {
+        const { run_count, feedback_stats } = await session(encodeURIComponent(name));
+        return (run_count === 3 && 'letters' in feedback_stats && 'pass' in feedback_stats) || undefined;
+      });
+      const { feedback_stats } = await session(encodeURIComponent(name));
+      expect(feedback_stats).toMatchObject({ letters: { n: 2, avg: 4 }, pass: { n: 3, avg: 2 / 3 } });
+    }
   });
 
   it('sends an attachment with a run and reads it back', () => {
@@ -95,11 +173,7 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
   });
 
   it('makes datasets and examples, and evaluates on them', async () => {
-    const seen = await runProgram(python!, 'datasets.py', [], {
-      LANGSMITH_ENDPOINT: `${installation.url}/api/v1`,
-      LANGSMITH_API_KEY: OPERATOR,
-      LANGSMITH_TRACING: 'true',
-    });
+    const seen = await run('datasets.py');
     expect(seen).toMatchObject({
       metadata: 'a',
       one: [{ q: 1 }, { a: 2 }, { n: 1, dataset_split: ['train'] }],
@@ -117,11 +191,14 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       csv: expect.arrayContaining([[{ country: 'Peru' }, { capital: 'Lima' }]]),
       from_run: [{ q: 7 }, { a: 8 }],
       whole_run: [{ q: 7 }, true],
+      frame: [[{ country: 'Chad' }, { capital: "N'Djamena" }]],
+      llm: [{ input: 'Hello' }, { output: 'World' }],
+      chat: [true, true],
       rows: 4,
       conflict: 'LangSmithConflictError',
       has: false,
     });
-    const name = encodeURIComponent(seen.experiment!);
+    const name = encodeURIComponent(String(seen.experiment));
     const evaluated = await until(async () => {
       const found = await session(name);
       return found.run_count === 4 ? found : undefined;
@@ -140,5 +217,20 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       total_cost: '0.25',
       feedback_stats: { early: { n: 1, avg: 1 } },
     });
+  });
+
+  it('works as docs/clients.md says, method by method', async () => {
+    const { works, others } = documented('Python');
+    expect([...called].filter((name) => !works.has(name)).sort()).toEqual([]);
+    expect([...works].filter((name) => !called.has(name)).sort()).toEqual([]);
+    const { public: methods } = (await run('methods.py')) as { public: string[] };
+    expect(methods.filter((name) => !works.has(name) && !others.has(name))).toEqual([]);
+  });
+
+  const older = pythonWithOlderSdk();
+  (older === undefined ? it.skip : it)('also works in version 0.4.46', async () => {
+    const evaluated = await run('evaluate.py', [DATASET], older);
+    expect(evaluated).toMatchObject({ rows: 2 * ROWS, compared: ROWS, picture: '89504e470d0a00ff' });
+    expect(await run('sharing.py', ['older'], older)).toMatchObject(shared);
   });
 });

@@ -1,6 +1,8 @@
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Client } from 'langsmith';
 import { evaluate } from 'langsmith/evaluation';
+import * as ls from 'langsmith/jest';
+import { documented } from './testing/documented-methods';
 
 /** The SDK of the incumbent, unmodified: it is given the address of the service and a key. */
 
@@ -18,6 +20,34 @@ interface Evaluated {
 interface Uploaded {
   readonly dataset: { readonly id: string };
   readonly experiment: { readonly id: string };
+}
+
+/** Methods that are no part of the client's interface. */
+const INTERNAL = new Set([
+  ...[
+    'constructor',
+    'toString',
+    'applyCurrentAuthHeaders',
+    'drainAutoBatchQueue',
+    'getHostUrl',
+    'hasExplicitAuthHeader',
+  ],
+  ...['getProfileManagedAuthorizationHeader', 'isProfileManagedAuthorizationHeader', 'parseTokenOrUrl'],
+  ...['prepareRunCreateOrUpdateInputs', 'processError', 'processInputs', 'processMetadata', 'processOutputs'],
+  'processRunOperation',
+]);
+/** The methods of the client that are called here, also by the SDK itself. */
+const called = new Set<string>();
+const methods = Object.entries(Object.getOwnPropertyDescriptors(Client.prototype)).flatMap(([name, { value }]) =>
+  typeof value === 'function' && !name.startsWith('_') && !INTERNAL.has(name) ? [name] : [],
+);
+for (const name of methods) {
+  const client = Client.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+  const method = client[name]!;
+  client[name] = function (this: unknown, ...args) {
+    called.add(name);
+    return method.apply(this, args);
+  };
 }
 
 let installation: Installation;
@@ -406,7 +436,8 @@ describe('evaluate()', () => {
       const found = await client.readProject({ projectName: results.experimentName, includeStats: true });
       return found.run_count === ROWS && found;
     });
-    expect(project).toMatchObject({ reference_dataset_id: dataset, error_rate: 0 });
+    // Two experiments on this dataset were uploaded before.
+    expect(project).toMatchObject({ reference_dataset_id: dataset, error_rate: 0, test_run_number: 3 });
     expect(project.feedback_stats).toMatchObject({ correct: { n: ROWS, avg: 0.75 } });
     type Result = { experiment: string; verdict: string; counts: object; test: object };
     const compared = await send<{ keys: { results: Result[] }[]; warnings: { code: string }[] }>(
@@ -437,4 +468,139 @@ describe('evaluate()', () => {
     const { feedback_stats: alone } = await client.readProject({ projectId: first, includeStats: true });
     expect(alone).not.toHaveProperty('preferred');
   }, 60_000);
+});
+
+describe('The LangSmith client that shares', () => {
+  let client: Client;
+  let stranger: Client;
+  beforeAll(() => {
+    client = clientAt('/api/v1');
+    const apiUrl = `${installation.url}/api/v1`;
+    stranger = new Client({ apiUrl, apiKey: 'placeholder', callerOptions: { maxRetries: 0 } });
+  });
+
+  it('shows a shared dataset to a stranger, who can clone it, until it is unshared', async () => {
+    const { share_token: token } = await client.shareDataset(dataset);
+    expect(await client.readDatasetSharedSchema(dataset)).toMatchObject({
+      dataset_id: dataset,
+      share_token: token,
+      url: expect.stringContaining(`/public/${token}/d`) as string,
+    });
+    expect(await stranger.readSharedDataset(token)).toMatchObject({ id: dataset, name: DATASET });
+    expect(await stranger.listSharedExamples(token)).toHaveLength(ROWS);
+    expect(await stranger.listSharedExamples(token, { exampleIds: [rowId(3)] })).toMatchObject([{ inputs: { a: 3 } }]);
+    await client.clonePublicDataset(token, { datasetName: 'cloned by hand' });
+    const cloned = await collect(client.listExamples({ datasetName: 'cloned by hand' }));
+    const sums = cloned.map(({ inputs, outputs }) => [inputs.a, outputs?.sum] as [number, number]);
+    expect(sums.sort(([a], [b]) => a - b)).toEqual(Array.from({ length: ROWS }, (_, row) => [row, row + 1]));
+    await client.unshareDataset(dataset);
+    await expect(stranger.readSharedDataset(token)).rejects.toThrow('not found');
+  });
+
+  it('shows a shared run to a stranger until it is unshared', async () => {
+    const [run] = await collect(client.listRuns({ projectId: first, referenceExampleId: rowId(5) }));
+    const { id } = run!;
+    expect(await client.readRunSharedLink(id)).toBeUndefined();
+    const address = await client.shareRun(id);
+    expect(await client.readRunSharedLink(id)).toBe(address);
+    const [token] = address.split('/').slice(-2);
+    const selects = ['NAME' as const, 'ID' as const];
+    expect((await stranger.public.runs.query(token!, { selects })).items).toEqual([{ id, name: 'sum 5' }]);
+    await client.unshareRun(id);
+    expect(await client.readRunSharedLink(id)).toBeUndefined();
+
+    const { share_token } = await client.runs.share.create(id, { session_id: first, trace_id: id });
+    expect(share_token).not.toBe(token);
+    const asked = { share_token: share_token!, selects: ['INPUTS'], start_time: '2026-01-01T00:00:05Z' };
+    expect(await stranger.public.runs.retrieve(id, asked)).toEqual({ inputs: { a: 5, b: 1 } });
+    const url = await client.runs.retrieve(id, { project_id: first, selects: ['SHARE_URL'] });
+    expect(url.share_url).toContain(`/public/${share_token}/r`);
+    await client.runs.share.delete(id, { session_id: first });
+    await expect(stranger.public.runs.query(share_token!, {})).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('The LangSmith client with projects and feedback', () => {
+  it('keeps, changes and deletes them', async () => {
+    const client = clientAt('/api/v1');
+    const { id } = await client.createProject({ projectName: 'kept by hand', description: 'first' });
+    await client.updateProject(id, { description: 'second' });
+    expect(await client.readProject({ projectId: id })).toMatchObject({ description: 'second' });
+    const run_id = crypto.randomUUID();
+    const start_time = new Date().toISOString();
+    const extra = { metadata: { thread_id: 'talk by hand' } };
+    const run = { id: run_id, name: 'a run', run_type: 'chain', inputs: { q: 1 }, start_time, extra };
+    await client.createRun({ ...run, project_name: 'kept by hand' });
+    await client.updateRun(run_id, { outputs: { a: 2 }, end_time: start_time });
+    await client.awaitPendingTraceBatches();
+    expect(await client.readRun(run_id)).toMatchObject({ outputs: { a: 2 }, session_id: id });
+    const asked = { threadId: 'talk by hand', projectId: id };
+    expect(await collect(client.readThread(asked))).toMatchObject([{ id: run_id }]);
+    expect(await client.listThreads({ projectId: id })).toMatchObject([{ thread_id: 'talk by hand' }]);
+    expect(await client.getRunUrl({ runId: run_id })).toContain(run_id);
+
+    const given = await client.createFeedback(run_id, 'liked by hand', { score: 0.5 });
+    expect(await client.readFeedback(given.id)).toMatchObject({ score: 0.5 });
+    await client.updateFeedback(given.id, { score: 1, comment: 'now' });
+    const listed = await collect(client.listFeedback({ runIds: [run_id] }));
+    expect(listed).toMatchObject([{ score: 1, comment: 'now' }]);
+    await client.deleteFeedback(given.id);
+    expect(await collect(client.listFeedback({ runIds: [run_id] }))).toEqual([]);
+    const config = { feedbackKey: 'liked by hand', feedbackConfig: { type: 'continuous' as const, min: 0, max: 1 } };
+    await client.createFeedbackConfig(config);
+    await client.updateFeedbackConfig('liked by hand', { isLowerScoreBetter: true });
+    const configs = await collect(client.listFeedbackConfigs({ feedbackKeys: ['liked by hand'] }));
+    expect(configs).toMatchObject([{ feedback_key: 'liked by hand', is_lower_score_better: true }]);
+    await client.deleteFeedbackConfig('liked by hand');
+    await client.deleteProject({ projectName: 'kept by hand' });
+    expect(await client.hasProject({ projectName: 'kept by hand' })).toBe(false);
+  });
+});
+
+/** Its address is known when the tests run, after they were described. */
+const plugged = new Client({ apiUrl: 'http://127.0.0.1:1', apiKey: OPERATOR, callerOptions: { maxRetries: 0 } });
+beforeAll(() => {
+  Object.assign(plugged, { apiUrl: `${installation.url}/api/v1` });
+});
+
+ls.describe(
+  'capitals by jest',
+  () => {
+    const example = { inputs: { country: 'Peru' }, referenceOutputs: { capital: 'Lima' } };
+    ls.test('names a capital', example, ({ inputs, referenceOutputs }) => {
+      const capital = inputs.country === 'Peru' ? 'Lima' : 'unknown';
+      ls.logOutputs({ capital });
+      ls.logFeedback({ key: 'letters', score: capital.length });
+      expect(capital).toBe(referenceOutputs?.capital);
+    });
+    ls.test.each([{ inputs: { country: 'Fiji' }, referenceOutputs: { capital: 'Suva' } }])('another', ({ inputs }) => {
+      ls.logOutputs({ capital: inputs.country === 'Fiji' ? 'Suva' : 'unknown' });
+    });
+  },
+  { client: plugged, enableTestTracking: true },
+);
+
+describe('The plugin of the SDK for jest', () => {
+  it('keeps tests as examples, and a run of them as an experiment', async () => {
+    const { id } = await plugged.readDataset({ datasetName: 'capitals by jest' });
+    const examples = await collect(plugged.listExamples({ datasetId: id }));
+    expect(examples.map(({ outputs }) => outputs?.capital as string).sort()).toEqual(['Lima', 'Suva']);
+    const [project] = await collect(plugged.listProjects({ referenceDatasetId: id }));
+    const evaluated = await until(async () => {
+      const found = await plugged.readProject({ projectId: project!.id, includeStats: true });
+      const { pass } = (found.feedback_stats ?? {}) as Readonly<Record<string, { n: number } | undefined>>;
+      return found.run_count === 2 && pass?.n === 2 && found;
+    });
+    expect(evaluated).toMatchObject({
+      test_run_number: 1,
+      feedback_stats: { pass: { n: 2, avg: 1 }, letters: { n: 1, avg: 4 } },
+    });
+  });
+});
+
+it('works as docs/clients.md says, method by method', () => {
+  const { works, others } = documented('JavaScript');
+  expect([...called].filter((name) => !works.has(name)).sort()).toEqual([]);
+  expect([...works].filter((name) => !called.has(name)).sort()).toEqual([]);
+  expect(methods.filter((name) => !works.has(name) && !others.has(name))).toEqual([]);
 });

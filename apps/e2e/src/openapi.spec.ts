@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import * as api from '@fairlead/api';
 import * as edge from '@fairlead/edge';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -6,6 +9,7 @@ import { KnownApi } from './testing/known-api';
 import { uses, validated } from './testing/request-use';
 import { RouteService } from './testing/route-service';
 import { type Sent, Successes } from './testing/successes';
+import { undescribed } from './testing/undescribed';
 
 jest.mock('@fairlead/edge', () => {
   const actual = jest.requireActual<typeof edge>('@fairlead/edge');
@@ -65,7 +69,7 @@ const DIFFERENCES: readonly string[] = [
   ),
   ...words(
     'completion_cost_details completion_token_details first_token_time manifest',
-    'price_model_id prompt_cost_details prompt_token_details share_url thread_evaluation_time thread_id',
+    'price_model_id prompt_cost_details prompt_token_details thread_evaluation_time',
   ).map((name) => `V2RunResponse (answered).${name} is not answered`),
   ...words('avg max min stdev').map((name) => `V2RunFeedbackStat (answered).${name} can be null`),
   ...words('comments contains_thread_feedback errors sources').map(
@@ -110,7 +114,7 @@ it('describes every route, and no other', () => {
   expect(
     missing.map(
       (route) =>
-        `${nameOf(route)}: put @Describe({ summary, path, query, body, answers }) beside its @Access and @Area('…') on its controller; see libs/api/src/describe.ts.`,
+        `${nameOf(route)}: put @Describe({ summary }) and @Answers({ … }) beside its @Scope and @Area('…') on its controller; see libs/api/src/describe.ts.`,
     ),
   ).toEqual([]);
   expect(contract.operations().sort()).toEqual(service.table.map(nameOf).sort());
@@ -124,6 +128,17 @@ it('gives each operation a name of its own, and describes each part of its path'
     const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, parameter]) => parameter!);
     expect({ route: nameOf(route), path: told.sort() }).toEqual({ route: nameOf(route), path: inPath.sort() });
   }
+});
+
+it('says what each member and each parameter means', () => {
+  expect(undescribed(contract.document)).toEqual([]);
+});
+
+it('is what the pages in docs/reference say', async () => {
+  const tool = resolve(__dirname, '../../../tools/reference/reference.mjs');
+  const env = { ...process.env, FAIRLEAD_URL: service.url };
+  const said = await promisify(execFile)(process.execPath, [tool, '--check'], { env }).catch((error: Error) => error);
+  expect(said).toMatchObject({ stdout: '', stderr: '' });
 });
 
 it('marks what is secret', () => {
@@ -201,7 +216,7 @@ itHere('describes the schemas and headers that the handlers really use', () => {
     const { path, query, body, takes = [] } = route.description!;
     const used = uses.get(name);
     const checks = (part: 'path' | 'query' | 'body', schema: unknown) =>
-      used?.[part].has(schema) || (part === 'body' && validated.has(schema)) || name in CHECKED_ELSEWHERE;
+      used?.[part].has(schema) || validated.has(schema) || name in CHECKED_ELSEWHERE;
     const told = { path, query, body: body && 'parse' in body ? body : undefined };
     for (const part of ['path', 'query', 'body'] as const) {
       const schema = told[part];

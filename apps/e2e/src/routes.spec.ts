@@ -1,5 +1,7 @@
 import * as edge from '@fairlead/edge';
-import type { Route } from '@fairlead/api';
+import { canonicalUrl, leftOut, type Route } from '@fairlead/api';
+import { pythonWithSdk } from './testing/langsmith-python';
+import { javascriptRequests, pythonRequests, type SdkRequest } from './testing/sdk-requests';
 import { type Answer, askUntil, RouteService } from './testing/route-service';
 import { details, fillTenant, newDeployment, type Things } from './testing/tenant-things';
 
@@ -37,6 +39,10 @@ const OWN = new Set([
   'POST /v1/webhooks',
   'POST /v2/auth/providers/mcp-discover',
   'GET /api/v1/audit-logs',
+  'GET /v1/console/session',
+  'DELETE /v1/console/session',
+  'GET /v1/console/sessions',
+  'POST /v1/console/codes',
 ]);
 
 /** Routes that answer 200 for what is not there: another tenant's things must be answered the same. */
@@ -69,6 +75,17 @@ const FROM_STREAMS = [
   '/v2/listeners/:listener_id',
 ];
 
+/** What the sources of the SDKs name and what is no request to this service. */
+const NO_REQUESTS: Readonly<Record<string, string>> = {
+  '/api': 'the beginning of addresses',
+  '/api/v1': 'the beginning of addresses',
+  '/v1': 'the beginning of addresses',
+  '/platform/:': 'the beginning of addresses',
+  '/v1/platform/:': 'the beginning of addresses',
+  '/public/:/d': 'the page of a shared dataset',
+  '/public/:/runs': 'the SDK for JavaScript forgets the question mark before the query',
+};
+
 let service: RouteService;
 let keyA: string;
 let keyB: string;
@@ -92,6 +109,10 @@ async function seenByTenantA(): Promise<Answer[]> {
     `/api/v1/examples/${ids.own_example_id}`,
     `/api/v1/feedback/${feedback_id}`,
     `/api/v1/datasets/${dataset_id}/comparative`,
+    `/api/v1/runs/${run_id}/share`,
+    `/api/v1/datasets/${dataset_id}/share`,
+    `/api/v1/public/${ids.run_token}/run`,
+    `/api/v1/public/${ids.dataset_token}/examples`,
     '/api/v1/api-key',
     `/v2/auth/providers/${provider_id}`,
     `/v2/auth/agents/${MARK}/connections`,
@@ -135,6 +156,12 @@ it('declares a scope on every route', () => {
     '/api/v1/examples/:example_id/attachment',
     '/api/v1/info',
     '/api/v1/info/health',
+    '/api/v1/public/:dataset_token/datasets',
+    '/api/v1/public/:dataset_token/datasets/sessions',
+    '/api/v1/public/:dataset_token/examples',
+    '/api/v1/public/:run_token/run',
+    '/api/v1/public/:run_token/run/:run_id',
+    '/api/v1/public/:run_token/runs/query',
     '/api/v1/runs/:run_id/attachment',
     '/docs',
     '/docs/:file',
@@ -143,10 +170,13 @@ it('declares a scope on every route', () => {
     '/metrics',
     '/openapi.json',
     '/v1/audit/keys',
+    '/v1/console/session',
     '/v1/integrations/:integration_id/webhook',
     '/v2/auth/callback/:provider_id',
     '/v2/auth/start',
     '/v2/deployments/:deployment_id/uploads/:upload_id',
+    '/v2/public/:run_token/run/:run_id',
+    '/v2/public/:run_token/runs/query',
   ]);
 });
 
@@ -154,6 +184,50 @@ it('names the views that reads wait for, but for what is read from streams or be
   const reading = service.table.filter(({ method, scope }) => method === 'GET' && scope !== 'public');
   const unnamed = reading.filter(({ views }) => views === undefined).map(({ path }) => path);
   expect(unnamed.sort()).toEqual([...FROM_STREAMS].sort());
+});
+
+const python = pythonWithSdk();
+describe.each([
+  ['JavaScript', javascriptRequests],
+  ['Python', python === undefined ? undefined : () => pythonRequests(python)],
+] as const)('What the SDK for %s can send', (_, requests) => {
+  const served = ({ method, path }: SdkRequest) => {
+    const parts = path.split('/');
+    return service.table.some((route) => {
+      const own = route.path.split('/');
+      const same = own.length === parts.length && own.every((part, n) => part.startsWith(':') || part === parts[n]);
+      return same && (method === undefined || method === route.method);
+    });
+  };
+
+  (requests ? it : it.skip)('is served, or answered 501 with the family that it belongs to', async () => {
+    const all = requests!();
+    expect(all.length).toBeGreaterThan(80);
+    const families = new Set<string>();
+    for (const { method, path } of all) {
+      if (path in NO_REQUESTS) continue;
+      const { url } = canonicalUrl(path.replaceAll(':', MISSING));
+      if (leftOut(url) === undefined) {
+        expect({ method, path, served: served({ method, path: url }) }).toEqual({ method, path, served: true });
+        continue;
+      }
+      const answer = await service.request(method ?? 'GET', path.replaceAll(':', MISSING), keyA);
+      const { detail } = (await answer.json()) as { detail: unknown };
+      expect({ method, path, status: answer.status, detail }).toEqual({
+        ...{ method, path, status: 501 },
+        detail: expect.stringMatching(/^Fairlead does not offer [\w -]+\.$/),
+      });
+      expect(answer.headers.get('x-should-retry')).toBe('false');
+      families.add(String(detail));
+    }
+    expect(families.size).toBeGreaterThan(5);
+  });
+});
+
+it('answers 404, and not 501, where no SDK sends anything', async () => {
+  for (const path of ['/nowhere', '/api/v1/nowhere', '/v2/threadsafe', '/api/v1/annotation-queue']) {
+    expect({ path, status: (await service.send('GET', path, keyA)).status }).toEqual({ path, status: 404 });
+  }
 });
 
 it('answers 503 to who has written what a stuck view does not show, and to nobody else', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isRunning, until } from './testing/home';
@@ -52,4 +52,22 @@ it('npm start hands SIGTERM to the service, which stops in order', async () => {
   npm.kill('SIGTERM');
   await ended;
   expect({ leftBehind, output }).toEqual({ leftBehind: false, output: expect.stringContaining('stopped in order\n') });
+}, 120_000);
+
+it('npm start installs without the warnings of npm', async () => {
+  rmSync(join(checkout, 'node_modules'), { recursive: true });
+  write('bin/npm', `#!/bin/sh\necho "$@" >> '${checkout}/asked'\n`);
+  chmodSync(join(checkout, 'bin/npm'), 0o755);
+  const PATH = `${join(checkout, 'bin')}:${process.env.PATH}`;
+  const start = spawn(process.execPath, [join(checkout, 'tools/start/start.mjs')], {
+    env: { ...process.env, PATH },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  start.stdout.on('data', (data: Buffer) => (output += data.toString()));
+  await until(() => /^ready \d+$/m.test(output));
+  const ended = once(start, 'close');
+  start.kill('SIGTERM');
+  await ended;
+  expect(readFileSync(join(checkout, 'asked'), 'utf8')).toMatch(/^ci .*--loglevel=error$/m);
 }, 120_000);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Installation } from '@fairlead/service/testing';
+import { isDeepStrictEqual as same } from 'node:util';
+import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Webhook } from 'standardwebhooks';
 import { newDeployment, newUpload } from './testing/good-bodies';
 import { askUntil } from './testing/route-service';
@@ -40,6 +41,18 @@ it('tells what happens to deployments, experiments, integrations and providers, 
   });
   const { dataset, experiment } = await ask('POST', '/api/v1/datasets/upload-experiment', newUpload('uploaded'));
   await ask('POST', '/api/v1/feedback', { session_id: experiment.id, key: 'good', score: 1 });
+  // Feedback that comes before its run, among the parts of a request.
+  const run = { id: crypto.randomUUID(), name: 'late', run_type: 'chain', inputs: {}, session_name: 'agent' };
+  const form = new FormData();
+  const awaited = { trace_id: run.id, key: 'awaited', score: 0.25 };
+  form.append(`feedback.${crypto.randomUUID()}`, JSON.stringify(awaited));
+  const sent = await fetch(`${installation.url}/api/v1/runs/multipart`, {
+    method: 'POST',
+    headers: { 'x-api-key': OPERATOR },
+    body: form,
+  });
+  expect(sent.status).toBe(202);
+  await ask('POST', '/api/v1/runs', run);
   const { id: integration_id } = await ask('POST', '/v1/integrations', {
     name: 'host',
     provider: 'gitlab',
@@ -66,12 +79,19 @@ it('tells what happens to deployments, experiments, integrations and providers, 
     ['experiment.uploaded', { session_id: experiment.id, dataset_id: dataset.id, row_count: 1, test_run_number: 1 }],
     ['experiment.runs_persisted', { session_id: experiment.id, run_count: 1, example_count: 1, error_rate: 1 }],
     ['feedback.added', { session_id: experiment.id, run_id: null, key: 'good', score: 1 }],
+    ['feedback.added', { session_id: experiment.id, run_id: null, key: 'overall', score: 0.5 }],
+    ['feedback.added', { session_id: experiment.id, key: 'correct', score: 1 }],
+    ['feedback.added', { run_id: run.id, key: 'awaited', score: 0.25 }],
     ['integration.added', { integration_id, name: 'host', provider: 'gitlab', base_url: 'https://gitlab.com' }],
     ['integration.changed', { integration_id, changed: ['name'] }],
     ['oauth_provider.added', { id: provider.id, provider_id: 'provider', name: 'provider' }],
   ];
-  const types = () => new Set(messages.map(({ text }) => JSON.parse(text).type));
-  await askUntil(async () => (wanted.every(([type]) => types().has(type)) ? true : undefined));
+  const arrived = ([type, data]: [string, object]) =>
+    messages.some(({ text }) => {
+      const message = JSON.parse(text) as { type: string; data: Record<string, unknown> };
+      return message.type === type && Object.entries(data).every(([name, value]) => same(message.data[name], value));
+    });
+  await askUntil(async () => (wanted.every(arrived) ? true : undefined));
   const told = messages.map(({ headers, text }) => new Webhook(secret).verify(text, headers as Record<string, string>));
   for (const [type, data] of wanted) {
     expect(told).toContainEqual({

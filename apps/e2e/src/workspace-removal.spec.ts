@@ -93,9 +93,12 @@ it('a suspended workspace is answered 403 on every route, nothing of it goes on,
   expect((await asOperator('GET')).status).toBe(200);
   expect((await asOperator('POST', newDeployment('more'))).status).toBe(403);
   expect((await service.send('GET', '/v2/deployments', keyB)).status).toBe(200);
+  const shared = `/api/v1/public/${a.ids.run_token}/run`;
+  expect((await service.send('GET', shared, 'nobody')).status).toBe(403);
 
   expect(await change('POST', '/resume')).toMatchObject({ code: 200, status: 'active' });
   expect((await service.send('GET', '/v2/deployments', keyA)).status).toBe(200);
+  expect((await service.send('GET', shared, 'nobody')).status).toBe(200);
   const { id } = await service.ask<{ id: string }>('POST', '/v2/deployments', keyA, newDeployment('resumed'));
   await askUntil(async () => {
     const found = await service.ask<{ status: string }>('GET', `/v2/deployments/${id}`, keyA);
@@ -106,13 +109,22 @@ it('a suspended workspace is answered 403 on every route, nothing of it goes on,
 it('of a removed workspace nothing is left but what tells of it, and nothing of another one is gone', async () => {
   const before = await rowsOf(tenantA);
   expect(Object.keys(before)).toEqual(
-    expect.arrayContaining(['api_keys', 'deployments', 'sessions', 'runs', 'payloads', 'oauth_tokens', 'webhooks']),
+    expect.arrayContaining([
+      'api_keys',
+      'deployments',
+      'sessions',
+      'runs',
+      'payloads',
+      'oauth_tokens',
+      'webhooks',
+      'shares',
+    ]),
   );
   const tenantB = (await service.ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current', keyB)).tenant_id;
   const others = await rowsOf(tenantB);
-  const subjects = Object.values(a.ids);
+  const subjects = [...Object.values(a.ids), `shares-${tenantA}`];
   const sealed = () => service.query('select subject from data_keys where subject = any($1::text[])', [subjects]);
-  expect(await sealed()).toHaveLength(5);
+  expect(await sealed()).toHaveLength(6);
 
   expect(await change('DELETE')).toMatchObject({ code: 202, status: 'removing' });
   const resumed = await change('POST', '/resume');
@@ -121,6 +133,7 @@ it('of a removed workspace nothing is left but what tells of it, and nothing of 
   await askUntil(async () => ((await change('GET')).status === 'removed' ? true : undefined));
   expect(await change('GET')).toMatchObject({ code: 200, status: 'removed', remaining: [] });
   expect((await service.send('GET', '/v2/deployments', keyA)).status).toBeGreaterThanOrEqual(401);
+  expect((await service.send('GET', `/api/v1/public/${a.ids.run_token}/run`, 'nobody')).status).toBe(404);
   await askUntil(async () => {
     const left = Object.keys(await rowsOf(tenantA)).filter((table) => !KEPT.has(table));
     return left.length === 0 && (await sealed()).length === 0 ? true : undefined;
@@ -128,7 +141,9 @@ it('of a removed workspace nothing is left but what tells of it, and nothing of 
   expect(await service.query('select from payload_chunks where payload_id not in (select id from payloads)')).toEqual(
     [],
   );
-  expect({ ...(await rowsOf(tenantB)), audit_log: 0 }).toEqual({ ...others, audit_log: 0 });
+  // What the other workspace has under way goes on meanwhile.
+  const still = { audit_log: 0, rollout_duties: 0 };
+  expect({ ...(await rowsOf(tenantB)), ...still }).toEqual({ ...others, ...still });
   const list = async (search: string) =>
     (await service.ask<{ id: string }[]>('GET', `/api/v1/workspaces${search}`, OPERATOR)).map(({ id }) => id);
   expect(await list('')).not.toContain(tenantA);

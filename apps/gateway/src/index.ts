@@ -1,8 +1,7 @@
 import {
   DRAIN_MS,
   type Edge,
-  type ServiceName,
-  services,
+  SERVICE_NAMES,
   type Settings,
   startEdge,
   StartProblem,
@@ -14,7 +13,7 @@ import {
  * @throws StartProblem when it is not told where one of them is, and what `startEdge` throws.
  */
 export async function startGateway(settings: Settings): Promise<Edge> {
-  const missing = (Object.keys(services) as ServiceName[]).filter((name) => !settings.serviceUrls[name]);
+  const missing = SERVICE_NAMES.filter((name) => !settings.serviceUrls[name]);
   if (missing.length > 0) {
     const names = missing.map(urlVariable);
     throw new StartProblem(`The gateway must know where the services are: set ${names.join(', ')}.`);

@@ -1,5 +1,8 @@
 import 'reflect-metadata';
-import { run } from '@fairlead/service';
+import { CONSOLE_MISSING, consoleState, run } from '@fairlead/service';
 import { startGateway } from './index';
 
-void run(startGateway, ({ url }) => `The gateway listens at ${url}`);
+void run(startGateway, ({ url }, settings) => {
+  const missing = consoleState(settings) === 'missing' ? `\n${CONSOLE_MISSING}` : '';
+  return `The gateway listens at ${url}${missing}`;
+});

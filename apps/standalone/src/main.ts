@@ -2,4 +2,4 @@ import 'reflect-metadata';
 import { banner, run } from '@fairlead/service';
 import { startStandalone } from './index';
 
-void run(startStandalone, ({ url, key }) => banner(url, key));
+void run(startStandalone, banner);

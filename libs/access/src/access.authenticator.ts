@@ -7,6 +7,9 @@ import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './api-key';
 import { apiKeysProjection, ApiKeyView, type ApiKeyRow } from './api-key.view';
 import { keep, Lookup } from './access.lookup';
+import { type ConsoleSessionRow } from './console-session.view';
+import { ConsoleSessions } from './console-sessions.service';
+import { sessionScopes } from './console-session';
 import { keyIdOf } from './key-text';
 import { effectiveScopes } from './scopes';
 import { tenantsProjection, TenantView, type TenantRow } from './tenant.view';
@@ -16,7 +19,7 @@ export const PEPPER = 'apiKeys';
 /** Tenant of a request about the organisation that names none; nothing belongs to it. */
 export const NO_TENANT = '00000000-0000-0000-0000-000000000000';
 /** Routes about the key and its organisation: an organisation key needs to name no tenant there. */
-export const ORGANIZATION_ROUTES: ReadonlySet<string> = new Set([
+const ORGANIZATION_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/api-key/current',
   '/api/v1/workspaces',
   '/api/v1/tenants',
@@ -42,17 +45,19 @@ export class Authenticator {
     consistency: Consistency,
     private readonly workspaces: Workspaces,
     keys: ApiKeyView,
-    tenants: TenantView,
+    private readonly tenantView: TenantView,
+    private readonly sessions: ConsoleSessions,
   ) {
     this.keys = new Lookup((ids) => keys.byIds(ids));
     // What another process has just created is known here as soon as it was answered there.
     const shown = (view: string) => () => consistency.upToDate(undefined, [view]);
     this.unproven = new Lookup((ids) => keys.byIds(ids), shown(apiKeysProjection.name));
-    this.tenants = new Lookup((ids) => tenants.byIds(ids), shown(tenantsProjection.name));
+    this.tenants = new Lookup((ids) => tenantView.byIds(ids), shown(tenantsProjection.name));
   }
 
   /**
-   * The actor of a request: key from `x-api-key` or `Authorization: Bearer`, tenant from the key or `X-Tenant-Id`.
+   * The actor of a request: key from `x-api-key` or `Authorization: Bearer`, tenant from the key or `X-Tenant-Id`. Without
+   * a key, the session of the console in its cookie stands for the key that opened it.
    * A revoked key is refused at once in the process that revoked it and within about a second in others.
    * @throws Unauthorized without a key, or with one that is unknown, malformed, revoked or expired.
    * @throws Forbidden when the key may not act in the tenant, or could act in several and none is named.
@@ -60,16 +65,46 @@ export class Authenticator {
    */
   async authenticate(request: FastifyRequest): Promise<Actor> {
     const text = keyIn(request);
-    const key = text === undefined ? undefined : await this.find(text);
+    const session = text === undefined ? await this.sessions.find(request) : undefined;
+    const key = text === undefined ? session && (await this.keyBehind(session)) : await this.find(text);
     if (key) request.claimant = { keyId: key.id, tenantId: key.tenant_id };
     if (!key || !isLive(key)) throw new Unauthorized();
-    const tenant = await this.tenantOf(request, key);
-    await this.requireWorking(request, key, tenant.tenantId);
+    const tenant = await this.tenantOf(request, key, session?.tenant_id ?? key.tenant_id);
+    await this.requireWorking(request.method, key, tenant.tenantId);
     const operator = key.kind === 'operator' ? { operator: true } : {};
-    return { keyId: key.id, ...tenant, scopes: effectiveScopes(key.scopes), ...operator };
+    request.consoleSession = session;
+    const scopes = session ? sessionScopes(key.scopes) : effectiveScopes(key.scopes);
+    return { keyId: key.id, ...tenant, scopes, ...operator };
   }
 
-  private async requireWorking({ method }: FastifyRequest, { kind }: ApiKeyRow, tenantId: string): Promise<void> {
+  /**
+   * The key with this text, for a session of the console, and the workspace that the session begins in: its own, or the
+   * oldest of its organisation. @throws Unauthorized, Forbidden where there is no workspace, WorkspaceStopped
+   */
+  async signIn(text: string): Promise<{ key: ApiKeyRow; tenantId: string }> {
+    return this.begin(await this.find(text));
+  }
+
+  /** The same for the key of this id, unless its text was replaced since. */
+  async signInAs(id: string, hash: string, tenantId: string): Promise<{ key: ApiKeyRow; tenantId: string }> {
+    return this.begin(await this.keyBehind({ key_id: id, key_hash: hash }), tenantId);
+  }
+
+  private async begin(key: ApiKeyRow | undefined, named?: string): Promise<{ key: ApiKeyRow; tenantId: string }> {
+    if (!key || !isLive(key)) throw new Unauthorized();
+    if (!effectiveScopes(key.scopes).has('read')) throw new Forbidden();
+    const tenantId = named ?? key.tenant_id ?? (await this.tenantView.list(key.organization_id, false))[0]?.id;
+    if (tenantId === undefined) throw new Forbidden('The organisation of this key has no workspace yet.');
+    await this.requireWorking('POST', key, tenantId);
+    return { key, tenantId };
+  }
+
+  private async keyBehind(session: Pick<ConsoleSessionRow, 'key_id' | 'key_hash'>): Promise<ApiKeyRow | undefined> {
+    const key = await this.keys.get(session.key_id);
+    return key?.hash === session.key_hash ? key : undefined;
+  }
+
+  private async requireWorking(method: string, { kind }: ApiKeyRow, tenantId: string): Promise<void> {
     const status = await this.workspaces.stoppedStatus(tenantId);
     if (status === undefined) return;
     if (kind === 'operator' && status === 'suspended' && (method === 'GET' || method === 'HEAD')) return;
@@ -123,15 +158,19 @@ export class Authenticator {
     return undefined;
   }
 
-  private async tenantOf(request: FastifyRequest, key: ApiKeyRow): Promise<Pick<Actor, 'tenantId' | 'organizationId'>> {
+  private async tenantOf(
+    request: FastifyRequest,
+    key: ApiKeyRow,
+    home: string | null,
+  ): Promise<Pick<Actor, 'tenantId' | 'organizationId'>> {
     const header = request.headers['x-tenant-id'];
-    const own = { tenantId: key.tenant_id ?? NO_TENANT, organizationId: key.organization_id };
+    const own = { tenantId: home ?? NO_TENANT, organizationId: key.organization_id };
     if (header === undefined || header === '') {
-      if (key.tenant_id === null && !ORGANIZATION_ROUTES.has(request.routeOptions.url ?? '')) throw tenantNeeded();
+      if (home === null && !ORGANIZATION_ROUTES.has(request.routeOptions.url ?? '')) throw tenantNeeded();
       return own;
     }
     const tenantId = canonicalUuid(String(header));
-    if (tenantId === own.tenantId && key.tenant_id !== null) return own;
+    if (tenantId === own.tenantId && home !== null) return own;
     if (tenantId === undefined || key.kind === 'tenant') throw new Forbidden();
     const tenant = await this.tenants.get(tenantId);
     if (!tenant || (key.kind === 'organization' && tenant.organization_id !== key.organization_id))
@@ -158,4 +197,11 @@ function tenantNeeded(): Forbidden {
   return new Forbidden('This API key is org-scoped and requires workspace specification. Set X-Tenant-Id.', {
     error: 'org_scoped_key_requires_workspace',
   });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session of the console that stands for the key of the request. */
+    consoleSession?: ConsoleSessionRow;
+  }
 }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Controller, Get, Module, Post, Req } from '@nestjs/common';
+import { Controller, Get, Module, Post } from '@nestjs/common';
 import {
   EventingModule,
   eventingMigrations,
@@ -8,11 +8,10 @@ import {
   PostgresEventStore,
   Vault,
 } from '@fairlead/eventing';
-import { Access } from '@fairlead/api';
+import { CommandContext, Context, Scope } from '@fairlead/api';
 import { createServer, type EdgeSettings } from '@fairlead/edge';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { AccessModule, accessMigrations, AdminKeyProblem, Authenticator, DEFAULT_TENANT, registerAdminKey } from '.';
 import { OPERATOR_KEY_ID } from './api-key';
@@ -22,19 +21,19 @@ import { KEY_RANDOM_BYTES, keyText } from './key-text';
 @Controller('/v1/probe')
 class Probe {
   @Get()
-  @Access('read')
-  read(@Req() { actor }: FastifyRequest) {
+  @Scope('read')
+  read(@Context() { actor }: CommandContext) {
     return { ...actor, scopes: [...actor.scopes].sort() };
   }
 
   @Post()
-  @Access('write')
+  @Scope('write')
   write() {
     return {};
   }
 
   @Get('secrets')
-  @Access('secrets:read')
+  @Scope('secrets:read')
   secrets() {
     return {};
   }
@@ -583,6 +582,23 @@ describe('workspaces', () => {
     });
     expect(await create({ id: '00000000-0000-0000-0000-000000000000' })).toMatchObject({ status: 422 });
     expect(await create({ tenant_handle: 'Not A Handle' })).toMatchObject({ status: 422 });
+  });
+
+  it('leave their handle to others when they are gone, also when their removal was cut off before it gave it back', async () => {
+    const tenant_handle = `gone-${randomBytes(4).toString('hex')}`;
+    const body = { display_name: 'X', tenant_handle };
+    const { body: first } = await send('POST', '/api/v1/workspaces', { key: ADMIN, body });
+    const cutOff = [
+      { type: 'TenantRemovalRequested', data: {} },
+      { type: 'TenantRemoved', data: {} },
+    ];
+    await process1.store.append(`tenant-${first.id}`, 1, cutOff.slice(0, 1), { tenant: first.id });
+    expect(await send('POST', '/api/v1/workspaces', { key: ADMIN, body })).toMatchObject({ status: 409 });
+    await process1.store.append(`tenant-${first.id}`, 2, cutOff.slice(1), { tenant: first.id });
+    expect(await send('POST', '/api/v1/workspaces', { key: ADMIN, body })).toMatchObject({
+      status: 200,
+      body: { tenant_handle },
+    });
   });
 
   it('are made by admins of the organisation, not of a tenant', async () => {

@@ -1,36 +1,18 @@
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
-import {
-  AppendTooLarge,
-  Followers,
-  QuotaReached,
-  Quotas,
-  stoppedWorkspacesProjection,
-  WorkspaceRemovals,
-  WorkspaceStopped,
-} from '@fairlead/eventing';
-import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound } from '@fairlead/schema';
+import { Followers, Quotas, stoppedWorkspacesProjection, WorkspaceRemovals } from '@fairlead/eventing';
 import { Authenticator } from './access.authenticator';
 import { AccessOptions } from './access.options';
-import { endsWith, GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key';
+import { endsWith } from './api-key';
 import { ApiKeysController } from './api-keys.controller';
 import { ParkedSubjectsController } from './parked-subjects.controller';
 import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
+import { ConsoleSessionsController } from './console-sessions.controller';
+import { ConsoleSessions } from './console-sessions.service';
 import { KeyRemover } from './key.remover';
-import { TenantExists, TenantNotFound, TenantStays } from './tenant';
 import { TenantsController } from './tenants.controller';
 import { tenantsProjection, TenantView } from './tenant.view';
 import { WorkspacesController } from './workspaces.controller';
-
-mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
-mapError(QuotaReached, ({ message }) => new Conflict(message));
-mapError(TenantExists, ({ message }) => new Conflict(message));
-mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
-mapError(TenantStays, ({ message }) => new Conflict(message));
-mapError(TenantNotFound, ({ message }) => new NotFound(message));
-mapError(GrantNotHeld, () => new Forbidden());
-mapError(UselessKey, ({ message }) => new BadRequest(message));
-mapError(KeyNotFound, ({ message }) => new NotFound(message));
-mapError(LastAdminKey, ({ message }) => new Conflict(message));
 
 /** Tenants, API keys and who may do what. */
 @Module({})
@@ -45,8 +27,17 @@ export class AccessModule implements OnModuleInit {
   static with(options = new AccessOptions()): DynamicModule {
     return {
       module: AccessModule,
-      controllers: [ApiKeysController, ParkedSubjectsController, TenantsController, WorkspacesController],
-      providers: [{ provide: AccessOptions, useValue: options }, Authenticator, ApiKeyView, KeyRemover, TenantView],
+      controllers: [
+        ApiKeysController,
+        ConsoleSessionsController,
+        ParkedSubjectsController,
+        TenantsController,
+        WorkspacesController,
+      ],
+      providers: [
+        { provide: AccessOptions, useValue: options },
+        ...[Authenticator, ApiKeyView, ConsoleSessions, ConsoleSessionView, KeyRemover, TenantView],
+      ],
       exports: [Authenticator],
     };
   }
@@ -55,6 +46,7 @@ export class AccessModule implements OnModuleInit {
     this.quotas.count('api_keys', 'ApiKeyCreated', 'ApiKeyRevoked', endsWith);
     this.followers.register(tenantsProjection);
     this.followers.register(apiKeysProjection);
+    this.followers.register(consoleSessionsProjection);
     this.followers.register(stoppedWorkspacesProjection);
     this.removals.register('api_keys', (tenant) => this.keys.remove(tenant));
   }

@@ -102,7 +102,7 @@ describe('the table of keys', () => {
   it('keeps a key as it is when another history creates one of its id', async () => {
     await project(apiKeysProjection, `apiKey-${facts.id}`, created(facts));
     const stranger = project(apiKeysProjection, `apiKey-${randomUUID()}`, created({ ...facts, hash: 'other hash' }));
-    await expect(stranger).rejects.toThrow('creates the key of another id.');
+    await expect(stranger).rejects.toThrow('is about another id.');
     expect(await view.byIds([facts.id])).toMatchObject([{ hash: 'hash' }]);
   });
 

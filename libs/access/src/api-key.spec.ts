@@ -3,17 +3,14 @@ import {
   apiKeyModel,
   type ApiKeyEvent,
   createKey,
-  GrantNotHeld,
-  KeyNotFound,
   type KeyFacts,
-  LastAdminKey,
   type Manager,
   manages,
   revokeKey,
   setOperatorKey,
   type StoredFacts,
-  UselessKey,
 } from './api-key';
+import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key.errors';
 import { effectiveScopes } from './scopes';
 
 const NOW = '2026-01-01T00:00:00.000Z';

@@ -1,12 +1,13 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
 import type { Scope } from '@fairlead/api';
+import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key.errors';
 import { effectiveScopes } from './scopes';
 
 /**
  * Where a key may act: in one tenant, in every tenant of its organisation, or, as the one key that the operator of the
  * installation sets, in every tenant there is.
  */
-export type KeyKind = 'tenant' | 'organization' | 'operator';
+type KeyKind = 'tenant' | 'organization' | 'operator';
 
 export interface KeyFacts {
   readonly id: string;
@@ -34,12 +35,15 @@ export interface ApiKey extends KeyFacts {
   readonly revoked_at: string | null;
 }
 
-export type ApiKeyCreated = DomainEvent<'ApiKeyCreated', StoredFacts>;
-export type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', Record<string, never>>;
+type ApiKeyCreated = DomainEvent<'ApiKeyCreated', StoredFacts>;
+type ApiKeyRevoked = DomainEvent<'ApiKeyRevoked', Record<string, never>>;
 export type ApiKeyEvent = ApiKeyCreated | ApiKeyRevoked;
 
-export const apiKeyModel: Model<ApiKey | undefined, ApiKeyEvent> = {
-  initial: undefined,
+/** null until it has been created. */
+type ApiKeyState = ApiKey | null;
+
+export const apiKeyModel: Model<ApiKeyState, ApiKeyEvent> = {
+  initial: null,
   evolve(state, event) {
     if (event.type === 'ApiKeyCreated') return { ...factsOf(event.data), created_at: event.time, revoked_at: null };
     return state && { ...state, revoked_at: event.time };
@@ -66,32 +70,6 @@ export interface Manager {
   readonly scopes: ReadonlySet<Scope>;
 }
 
-/** The manager lacks a scope, or the reach, that the new key would have. */
-export class GrantNotHeld extends Error {
-  override readonly name = 'GrantNotHeld';
-}
-
-/** The new key could never be used, or would outlive its maker. */
-export class UselessKey extends Error {
-  override readonly name = 'UselessKey';
-}
-
-/** No live key of this id that the manager may see. */
-export class KeyNotFound extends Error {
-  override readonly name = 'KeyNotFound';
-  constructor(id: string) {
-    super(`API key ID ${id} not found.`);
-  }
-}
-
-/** The operator's key is the admin key that is always left. */
-export class LastAdminKey extends Error {
-  override readonly name = 'LastAdminKey';
-  constructor() {
-    super('This is the key of the setting FAIRLEAD_API_KEY, the last admin key: change the setting to replace it.');
-  }
-}
-
 /** True when the manager may see and revoke the key. Narrow keys do not see the wider ones. */
 export function manages(manager: Manager, key: KeyFacts): boolean {
   if (key.organization_id !== manager.organizationId) return false;
@@ -114,7 +92,7 @@ export function createKey(facts: KeyFacts, creator: Manager, now: string): () =>
       throw new UselessKey('A key ends with the key that makes it: expires_at must not be later than its own.');
     }
     if (![...granted].every((scope) => creator.scopes.has(scope)) || !manages(creator, facts)) {
-      throw new GrantNotHeld('A key can grant only what it has itself.');
+      throw new GrantNotHeld();
     }
     return [{ type: 'ApiKeyCreated', data: facts }];
   };
@@ -130,7 +108,7 @@ function endOf({ expires_at }: Pick<KeyFacts, 'expires_at'>): number {
  * @throws KeyNotFound also for a key that is revoked already or that the manager may not see.
  * @throws LastAdminKey
  */
-export function revokeKey(id: string, manager: Manager): (state: ApiKey | undefined) => ApiKeyRevoked[] {
+export function revokeKey(id: string, manager: Manager): (state: ApiKeyState) => ApiKeyRevoked[] {
   return (state) => {
     if (!state || state.revoked_at !== null || !manages(manager, state)) throw new KeyNotFound(id);
     if (state.kind === 'operator') throw new LastAdminKey();
@@ -139,12 +117,12 @@ export function revokeKey(id: string, manager: Manager): (state: ApiKey | undefi
 }
 
 /** Revokes a key whose workspace is removed; one that is revoked already stays so. */
-export function endKey(state: ApiKey | undefined): ApiKeyRevoked[] {
+export function endKey(state: ApiKeyState): ApiKeyRevoked[] {
   return state?.revoked_at === null ? [{ type: 'ApiKeyRevoked', data: {} }] : [];
 }
 
 /** Makes `facts` the operator's key: the former text is revoked, the same text again changes nothing. */
-export function setOperatorKey(facts: KeyFacts): (state: ApiKey | undefined) => ApiKeyEvent[] {
+export function setOperatorKey(facts: KeyFacts): (state: ApiKeyState) => ApiKeyEvent[] {
   return (state) => {
     if (state?.hash === facts.hash) return [];
     const created: ApiKeyCreated = { type: 'ApiKeyCreated', data: facts };

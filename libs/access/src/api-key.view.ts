@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { idOf, Inapplicable, type Projection, type Recorded } from '@fairlead/eventing';
+import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
 import { type ApiKey, type ApiKeyEvent, factsOf, type KeyFacts, type Manager } from './api-key';
 import type { TenantEvent } from './tenant';
@@ -33,9 +33,8 @@ export const apiKeysProjection: Projection = {
       if (event.type === 'TenantRemoved') {
         await tx.query('delete from api_keys where tenant_id = $1', [idOf(event.stream)]);
       } else if (event.type === 'ApiKeyCreated') {
-        // The row is replaced: no other history may do that.
-        if (event.data.id !== idOf(event.stream))
-          throw new Inapplicable(`${event.stream} creates the key of another id.`);
+        // Its workspace is that of the key, not of the one who made it.
+        requireOwn(event, { id: event.data.id });
         await insert(tx, factsOf(event.data), event.time, event.version);
       } else if (event.type === 'ApiKeyRevoked') {
         await tx.query(REVOKE, [idOf(event.stream), event.time, event.version]);

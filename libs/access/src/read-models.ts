@@ -1,5 +1,6 @@
 import type { ReadModel } from '@fairlead/eventing';
 import { apiKeysProjection } from './api-key.view';
+import { consoleSessionsProjection } from './console-session.view';
 import { tenantsProjection } from './tenant.view';
 
 /** The tables of this domain that can be made again from the log. */
@@ -7,5 +8,6 @@ export function accessReadModels(): ReadModel[] {
   return [
     { name: 'tenants', tables: ['tenants'], projections: () => [tenantsProjection] },
     { name: 'api-keys', tables: ['api_keys'], projections: () => [apiKeysProjection] },
+    { name: 'console-sessions', tables: ['console_sessions'], projections: () => [consoleSessionsProjection] },
   ];
 }

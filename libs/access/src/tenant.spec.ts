@@ -4,15 +4,13 @@ import {
   DEFAULT_TENANT,
   ensureTenant,
   type TenantCreated,
-  TenantExists,
   tenantModel,
   completeTenantRemoval,
   requestTenantRemoval,
   resumeTenant,
   suspendTenant,
-  TenantNotFound,
-  TenantStays,
 } from './tenant';
+import { TenantExists, TenantNotFound, TenantStays } from './tenant.errors';
 
 const created: TenantCreated = { type: 'TenantCreated', data: DEFAULT_TENANT };
 

@@ -1,4 +1,5 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
+import { TenantExists, TenantNotFound, TenantStays } from './tenant.errors';
 
 export interface TenantFacts {
   readonly id: string;
@@ -12,7 +13,7 @@ export interface TenantFacts {
  * `removed`: it is gone.
  */
 export const TENANT_STATUSES = ['active', 'suspended', 'removing', 'removed'] as const;
-export type TenantStatus = (typeof TENANT_STATUSES)[number];
+type TenantStatus = (typeof TENANT_STATUSES)[number];
 
 /** Owner of everything that is stored; people call it a workspace. */
 export interface Tenant extends TenantFacts {
@@ -44,8 +45,11 @@ export function statusAfter({ type }: TenantEvent): TenantStatus {
   return type === 'TenantCreated' ? 'active' : STATUS_AFTER[type];
 }
 
-export const tenantModel: Model<Tenant | undefined, TenantEvent> = {
-  initial: undefined,
+/** null until it has been created. */
+type TenantState = Tenant | null;
+
+export const tenantModel: Model<TenantState, TenantEvent> = {
+  initial: null,
   evolve(state, event) {
     if (event.type === 'TenantCreated') {
       return { ...event.data, created_at: event.time, status: 'active', status_since: event.time };
@@ -53,24 +57,6 @@ export const tenantModel: Model<Tenant | undefined, TenantEvent> = {
     return state && { ...state, status: statusAfter(event), status_since: event.time };
   },
 };
-
-/** The id or the handle of a new tenant is in use. */
-export class TenantExists extends Error {
-  override readonly name = 'TenantExists';
-}
-
-/** There is no such workspace. */
-export class TenantNotFound extends Error {
-  override readonly name = 'TenantNotFound';
-  constructor(id: string) {
-    super(`Workspace ID ${id} not found.`);
-  }
-}
-
-/** The workspace cannot be stopped, or cannot work again. */
-export class TenantStays extends Error {
-  override readonly name = 'TenantStays';
-}
 
 /** The tenant and organisation that every installation starts with. */
 export const DEFAULT_TENANT: TenantFacts = {
@@ -81,7 +67,7 @@ export const DEFAULT_TENANT: TenantFacts = {
 };
 
 /** Creates a tenant under an id that is still free. @throws TenantExists */
-export function createTenant(facts: TenantFacts): (state: Tenant | undefined) => TenantCreated[] {
+export function createTenant(facts: TenantFacts): (state: TenantState) => TenantCreated[] {
   return (state) => {
     if (state) throw new TenantExists(`A workspace with the id ${facts.id} already exists.`);
     return [{ type: 'TenantCreated', data: facts }];
@@ -89,11 +75,11 @@ export function createTenant(facts: TenantFacts): (state: Tenant | undefined) =>
 }
 
 /** Creates a tenant unless it is there. */
-export function ensureTenant(facts: TenantFacts): (state: Tenant | undefined) => TenantCreated[] {
+export function ensureTenant(facts: TenantFacts): (state: TenantState) => TenantCreated[] {
   return (state) => (state ? [] : [{ type: 'TenantCreated', data: facts }]);
 }
 
-type Decide = (state: Tenant | undefined) => TenantEvent[];
+type Decide = (state: TenantState) => TenantEvent[];
 
 /** Lets nothing of a workspace work until it is resumed. @throws TenantNotFound, TenantStays */
 export function suspendTenant(id: string): Decide {
@@ -125,12 +111,12 @@ export function requestTenantRemoval(id: string): Decide {
 }
 
 /** Says that nothing of a workspace is left. */
-export function completeTenantRemoval(state: Tenant | undefined): TenantEvent[] {
+export function completeTenantRemoval(state: TenantState): TenantEvent[] {
   return state?.status === 'removing' ? [{ type: 'TenantRemoved', data: {} }] : [];
 }
 
 /** @throws TenantNotFound, TenantStays for the workspace of the installation's own key */
-function stoppable(state: Tenant | undefined, id: string): Tenant {
+function stoppable(state: TenantState, id: string): Tenant {
   if (!state) throw new TenantNotFound(id);
   if (id === DEFAULT_TENANT.id) {
     throw new TenantStays('This is the workspace of the key of the installation: it cannot be suspended or removed.');

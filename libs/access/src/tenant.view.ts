@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
 import { statusAfter, type Tenant, type TenantEvent } from './tenant';
 
@@ -21,6 +21,7 @@ export const tenantsProjection: Projection = {
     for (const event of events as Recorded<TenantEvent>[]) {
       const { version, time } = event;
       if (event.type === 'TenantCreated') {
+        requireOwn(event, { id: event.data.id });
         const { id, organization_id, display_name, tenant_handle } = event.data;
         const values = [id, organization_id, display_name, tenant_handle, time, version];
         await tx.query(`insert into tenants (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, 'active', $5)`, values);

@@ -1,32 +1,40 @@
 import { randomUUID } from 'node:crypto';
-import { Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import {
   EventStore,
   handle,
   load,
   type Metadata,
   nameStream,
-  NameTaken,
   Quotas,
-  reserve,
+  reserveName,
   StoredBytes,
   streamName,
 } from '@fairlead/eventing';
-import { Access, Area, body, Describe, metadataOf, query, shape } from '@fairlead/api';
-import { bool, Conflict, Forbidden, object, optional, refine, str, uuid } from '@fairlead/schema';
-import type { FastifyRequest } from 'fastify';
+import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { bool, Conflict, Forbidden, type Infer, note, object, optional, refine, str, uuid } from '@fairlead/schema';
 import { usage, workspace } from './access.answers.schema';
 import { Authenticator, NO_TENANT } from './access.authenticator';
 import { AccessOptions } from './access.options';
-import { createTenant, type Tenant, TenantExists, type TenantFacts, tenantModel } from './tenant';
+import { createTenant, type Tenant, type TenantFacts, tenantModel } from './tenant';
+import { TenantExists } from './tenant.errors';
 import { tenantsProjection, TenantView } from './tenant.view';
 
 const newTenant = object({
-  display_name: str({ min: 1, max: 200 }),
-  tenant_handle: optional(str({ max: 100, pattern: /^[a-z0-9][a-z0-9_-]*$/ })),
-  id: optional(refine(uuid(), (id) => (id === NO_TENANT ? 'the nil UUID names no workspace' : undefined))),
+  display_name: note(str({ min: 1, max: 200 }), 'Name that people see.'),
+  tenant_handle: note(
+    optional(str({ max: 100, pattern: /^[a-z0-9][a-z0-9_-]*$/ })),
+    'Short name for addresses, unique in the installation (409).',
+  ),
+  id: note(
+    optional(refine(uuid(), (id) => (id === NO_TENANT ? 'the nil UUID names no workspace' : undefined))),
+    'Identifier that the workspace gets, unused so far (409); absent: the service makes one.',
+  ),
 });
-const filters = object({ include_deleted: optional(bool()), skip_create: optional(bool()) });
+const filters = object({
+  include_deleted: note(optional(bool()), 'True: workspaces that were removed as well. Default false.'),
+  skip_create: note(optional(bool()), 'Accepted because clients send it; listing never creates a workspace.'),
+});
 
 /** The tenants a key may use, under both names clients have for them. */
 @Area('Keys and workspaces')
@@ -42,92 +50,78 @@ export class TenantsController {
   ) {}
 
   @Get('workspaces')
-  @Access('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
-  @Describe({
-    summary: 'List the workspaces that the key opens',
-    query: filters,
-    answers: { 200: shape.list(workspace) },
-  })
-  async workspaces(@Req() request: FastifyRequest) {
-    return this.list(request);
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Describe({ summary: 'List the workspaces that the key opens' })
+  @Answers({ 200: shape.list(workspace) })
+  async workspaces(@Context() context: CommandContext, @Query(filters) query: Infer<typeof filters>) {
+    return this.list(context, query);
   }
 
   @Get('tenants')
-  @Access('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
-  @Describe({
-    summary: 'List the workspaces that the key opens, under their other name',
-    query: filters,
-    answers: { 200: shape.list(workspace) },
-  })
-  async tenants(@Req() request: FastifyRequest) {
-    return this.list(request);
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Describe({ summary: 'List the workspaces that the key opens, under their other name' })
+  @Answers({ 200: shape.list(workspace) })
+  async tenants(@Context() context: CommandContext, @Query(filters) query: Infer<typeof filters>) {
+    return this.list(context, query);
   }
 
   @Post('workspaces')
   @HttpCode(200)
-  @Access('admin')
-  @Describe({
-    summary: 'Create a workspace',
-    description: 'Needs a key of the organisation.',
-    body: newTenant,
-    answers: { 200: workspace, 409: 'The id or the handle is in use, or this installation has one workspace only.' },
-    takes: ['x-reason'],
-  })
-  async create(@Req() request: FastifyRequest) {
-    const draft = body(newTenant, request);
-    const key = await this.authenticator.keyOf(request.actor);
+  @Scope('admin')
+  @Describe({ summary: 'Create a workspace', description: 'Needs a key of the organisation.', takes: ['x-reason'] })
+  @Answers({ 200: workspace, 409: 'The id or the handle is in use, or this installation has one workspace only.' })
+  async create(@Context() context: CommandContext, @Body(newTenant) draft: Infer<typeof newTenant>) {
+    const key = await this.authenticator.keyOf(context.actor);
     if (key.kind === 'tenant') throw new Forbidden();
     const { oneWorkspace } = this.options;
     if (oneWorkspace !== undefined) throw new Conflict(`${oneWorkspace}.`);
     const facts: TenantFacts = {
       id: draft.id ?? randomUUID(),
-      organization_id: request.actor.organizationId,
+      organization_id: context.actor.organizationId,
       display_name: draft.display_name,
       tenant_handle: draft.tenant_handle ?? null,
     };
     const decide = createTenant(facts);
     const stream = streamName('tenant', facts.id);
     // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
-    const metadata = { ...metadataOf(request), tenant: facts.id, causationId: undefined };
+    const metadata = { ...context.metadata, tenant: facts.id, causationId: undefined };
     if (facts.tenant_handle !== null) {
       decide((await load(this.store, tenantModel, stream)).state);
       await this.reserveHandle(facts.tenant_handle, stream, metadata);
     }
     const { state, version } = await handle(this.store, tenantModel, stream, decide, metadata);
     this.authenticator.learnTenant({ ...state!, version });
-    return answer(request, state!);
+    return answer(context, state!);
   }
 
   @Get('workspaces/current/usage')
-  @Access('read')
-  @Describe({ summary: 'Get what the workspace has and may have of each kind', answers: { 200: usage } })
-  async usage(@Req() { actor }: FastifyRequest) {
-    const [things, used] = await Promise.all([this.quotas.usage(actor.tenantId), this.stored.used(actor.tenantId)]);
+  @Scope('read')
+  @Describe({ summary: 'Get what the workspace has and may have of each kind' })
+  @Answers({ 200: usage })
+  async usage(@Context() { tenantId }: CommandContext) {
+    const [things, used] = await Promise.all([this.quotas.usage(tenantId), this.stored.used(tenantId)]);
     return { ...things, stored_bytes: { used, limit: this.stored.limit } };
   }
 
+  /** A handle that a removed workspace has left is free. @throws TenantExists */
   private async reserveHandle(name: string, stream: string, metadata: Metadata): Promise<void> {
-    try {
-      await reserve(this.store, nameStream('tenantHandle', '', name), stream, metadata);
-    } catch (error) {
-      if (error instanceof NameTaken) throw new TenantExists(`A workspace with the handle ${name} already exists.`);
-      throw error;
-    }
+    const isGone = async (owner: string) => (await load(this.store, tenantModel, owner)).state?.status === 'removed';
+    const taken = () => new TenantExists(`A workspace with the handle ${name} already exists.`);
+    await reserveName(this.store, nameStream('tenantHandle', '', name), stream, isGone, { metadata, taken });
   }
 
-  private async list(request: FastifyRequest) {
-    const { include_deleted = false } = query(filters, request);
-    const { kind } = await this.authenticator.keyOf(request.actor);
-    const { tenantId, organizationId } = request.actor;
+  private async list(context: CommandContext, { include_deleted = false }: Infer<typeof filters>) {
+    const { kind } = await this.authenticator.keyOf(context.actor);
+    const { tenantId, organizationId } = context.actor;
     const tenants =
       kind === 'tenant'
         ? await this.view.byIds([tenantId])
         : await this.view.list(kind === 'operator' ? undefined : organizationId, include_deleted);
-    return tenants.map((tenant) => answer(request, tenant));
+    return tenants.map((tenant) => answer(context, tenant));
   }
 }
 
-function answer({ actor }: FastifyRequest, tenant: Tenant) {
+function answer({ actor }: CommandContext, tenant: Tenant) {
   return {
     id: tenant.id,
     organization_id: tenant.organization_id,

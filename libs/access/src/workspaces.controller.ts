@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import {
   EventStore,
   Followers,
@@ -11,9 +11,8 @@ import {
   WorkspaceRemovals,
   Workspaces,
 } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, path } from '@fairlead/api';
-import { Forbidden, object, uuid } from '@fairlead/schema';
-import type { FastifyRequest } from 'fastify';
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
+import { type Infer, note, object, uuid } from '@fairlead/schema';
 import { workspaceState } from './access.answers.schema';
 import { Authenticator } from './access.authenticator';
 import {
@@ -23,11 +22,13 @@ import {
   suspendTenant,
   type Tenant,
   tenantModel,
-  TenantNotFound,
 } from './tenant';
+import { TenantNotFound } from './tenant.errors';
 import { tenantsProjection, TenantView } from './tenant.view';
 
-const named = object({ workspace_id: uuid() });
+const named = object({
+  workspace_id: note(uuid(), 'The `id` of a workspace that the key opens; for the key of the operator, of any.'),
+});
 
 /** Suspends, resumes and removes workspaces, for the operator of the installation. */
 @Area('Keys and workspaces')
@@ -45,17 +46,15 @@ export class WorkspacesController {
   }
 
   @Get()
-  @Access('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
   @Describe({
     summary: 'Get a workspace and whether it works',
     description: 'With a key that opens it; the key of the operator reads those that are suspended or removed too.',
-    path: named,
-    answers: { 200: workspaceState },
   })
-  async show(@Req() request: FastifyRequest) {
-    const { workspace_id: id } = path(named, request);
+  @Answers({ 200: workspaceState })
+  async show(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
     const [tenant] = await this.view.byIds([id]);
-    const key = await this.authenticator.keyOf(request.actor);
+    const key = await this.authenticator.keyOf(context.actor);
     const opens =
       key.kind === 'operator' ||
       (key.kind === 'tenant' ? key.tenant_id === id : tenant?.organization_id === key.organization_id);
@@ -65,53 +64,52 @@ export class WorkspacesController {
 
   @Post('suspend')
   @HttpCode(200)
-  @Access('admin')
+  @Scope('admin', { operator: true })
   @Describe({
     summary: 'Suspend a workspace',
     description:
       'With the key of the operator only. Every key of the workspace is answered 403, its rollouts wait, and nothing is sent for it, until it is resumed.',
-    path: named,
-    answers: { 200: workspaceState, 409: 'It is the workspace of the operator, or it is being removed.' },
     takes: ['x-reason'],
   })
-  suspend(@Req() request: FastifyRequest) {
-    return this.change(request, suspendTenant);
+  @Answers({ 200: workspaceState, 409: 'It is the workspace of the operator, or it is being removed.' })
+  suspend(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
+    return this.change(context, id, suspendTenant);
   }
 
   @Post('resume')
   @HttpCode(200)
-  @Access('admin')
+  @Scope('admin', { operator: true })
   @Describe({
     summary: 'Resume a suspended workspace',
     description: 'With the key of the operator only.',
-    path: named,
-    answers: { 200: workspaceState, 409: 'It is being removed.' },
     takes: ['x-reason'],
   })
-  resume(@Req() request: FastifyRequest) {
-    return this.change(request, resumeTenant);
+  @Answers({ 200: workspaceState, 409: 'It is being removed.' })
+  resume(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
+    return this.change(context, id, resumeTenant);
   }
 
   @Delete()
   @HttpCode(202)
-  @Access('admin')
+  @Scope('admin', { operator: true })
   @Describe({
     summary: 'Remove a workspace with everything it has',
     description:
       'With the key of the operator only. It goes on after the answer, also after a restart: `status` is `removing` until everything is gone. It cannot be undone.',
-    path: named,
-    answers: { 202: workspaceState, 409: 'It is the workspace of the operator.' },
     takes: ['x-reason'],
   })
-  remove(@Req() request: FastifyRequest) {
-    return this.change(request, requestTenantRemoval);
+  @Answers({ 202: workspaceState, 409: 'It is the workspace of the operator.' })
+  remove(@Context() context: CommandContext, @Path(named) { workspace_id: id }: Infer<typeof named>) {
+    return this.change(context, id, requestTenantRemoval);
   }
 
-  private async change(request: FastifyRequest, decision: (id: string) => ReturnType<typeof suspendTenant>) {
-    if (!request.actor.operator) throw new Forbidden();
-    const { workspace_id: id } = path(named, request);
+  private async change(
+    context: CommandContext,
+    id: string,
+    decision: (id: string) => ReturnType<typeof suspendTenant>,
+  ) {
     // Not the Idempotency-Key: a repeated command is answered without asking who may see it.
-    const metadata = { ...metadataOf(request), tenant: id, causationId: undefined };
+    const metadata = { ...context.metadata, tenant: id, causationId: undefined };
     const stream = streamName('tenant', id);
     const handled = await handle(this.store, tenantModel, stream, decision(id), metadata);
     const { state, version, position, events } = handled;

@@ -16,7 +16,7 @@ export interface Actor {
 }
 
 /** A key that was recognised, whether or not it may do what it was sent for. */
-export type Claimant = Pick<Actor, 'keyId'> & { readonly tenantId: string | null };
+type Claimant = Pick<Actor, 'keyId'> & { readonly tenantId: string | null };
 
 /** Which names answers use. */
 export type Dialect = 'specification' | 'wire';
@@ -39,6 +39,8 @@ interface RouteOptions {
    * written before the request came.
    */
   readonly views?: readonly string[];
+  /** Only for the key of the operator of the installation. */
+  readonly operator?: boolean;
   /** The views show what belongs to several workspaces, and all of it is waited for. */
   readonly acrossWorkspaces?: boolean;
 }
@@ -50,18 +52,26 @@ export interface RouteAccess extends RouteOptions {
 
 const configs = new WeakMap<object, FastifyContextConfig>();
 
+/** What the decorators of a handler and of its parameters have said about its route so far. */
+export function configOf(handler: object): FastifyContextConfig {
+  return configs.get(handler) ?? {};
+}
+
 /** Adds to what the decorators of a handler have said about its route so far. */
 export function configureRoute(more: FastifyContextConfig): MethodDecorator {
   return (target, name, descriptor) => {
     const handler = descriptor.value as object;
-    const config = { ...configs.get(handler), ...more };
+    const config = { ...configOf(handler), ...more };
     configs.set(handler, config);
     return RouteConfig(config)(target, name, descriptor);
   };
 }
 
-/** The scope that a key needs for this route; every route has one, or the server does not start. */
-export function Access(scope: Scope | 'public', { stream = false, ...more }: RouteOptions = {}): MethodDecorator {
+/**
+ * The scope that a key needs for this route; every route has one, or the server does not start. It is checked before
+ * the body is read, by the gateway too when it forwards the request.
+ */
+export function Scope(scope: Scope | 'public', { stream = false, ...more }: RouteOptions = {}): MethodDecorator {
   return configureRoute({ scope, stream, ...more });
 }
 
@@ -79,16 +89,19 @@ declare module 'fastify' {
     actor: Actor;
     /** Set as soon as the key is recognised: a refused request is told of by it. */
     claimant?: Claimant;
+    /** A key or code in the body that was refused: a guess, as a wrong key in a header is. */
+    guessed?: string;
     dialect: Dialect;
   }
   interface FastifyContextConfig {
     scope?: Scope | 'public';
     stream?: boolean;
     load?: Load;
-    description?: Described;
+    description?: Partial<Described>;
     direct?: boolean;
     views?: readonly string[];
     acrossWorkspaces?: boolean;
+    operator?: boolean;
     /** Another process answers. */
     forward?: boolean;
   }

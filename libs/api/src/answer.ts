@@ -1,19 +1,11 @@
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  BadRequest,
-  GatewayTimeout,
-  HttpProblem,
-  mappedError,
-  NotFound,
-  PayloadTooLarge,
-  Unavailable,
-} from '@fairlead/schema';
+import { BadRequest, GatewayTimeout, HttpProblem, NotFound, PayloadTooLarge, Unavailable } from '@fairlead/schema';
 import type { Problem } from '@fairlead/schema';
 
 /** How an error is answered, and how loudly it is logged. */
-export interface Answer {
+interface Answer {
   readonly problem: HttpProblem;
   readonly log?: 'warn' | 'error';
 }
@@ -23,10 +15,9 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT',
 const POOL =
   /timeout exceeded when trying to connect|connection terminated|cannot use a pool after calling end|client has encountered a connection error/i;
 
-/** The answer to any thrown value: registered errors, the framework's, the database's, and 500 for the rest. */
+/** The answer to any thrown value: errors that carry one, the framework's, the database's, and 500 for the rest. */
 export function answerTo(error: unknown): Answer {
-  const known = mappedError(error);
-  if (known) return { problem: known, ...(known.status >= 500 && { log: 'warn' as const }) };
+  if (error instanceof HttpProblem) return { problem: error, ...(error.status >= 500 && { log: 'warn' as const }) };
   if (error instanceof HttpException) return { problem: fromStatus(error.getStatus()) };
   return fromFramework(error) ?? fromDatabase(error) ?? { problem: fromStatus(500), log: 'error' };
 }

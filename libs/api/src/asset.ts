@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 
 const shared = new WeakSet();
 
@@ -23,9 +23,9 @@ export class Asset {
   }
 
   /** The body of the answer: none, with status 304, for a client that has it already. */
-  answer({ headers }: FastifyRequest, reply: FastifyReply): Buffer | undefined {
+  answer(reply: FastifyReply): Buffer | undefined {
     void reply.header('cache-control', this.caching).header('etag', this.etag);
-    if (isNamed(headers['if-none-match'], this.etag)) {
+    if (isNamed(reply.request.headers['if-none-match'], this.etag)) {
       void reply.code(304);
       return undefined;
     }

@@ -1,9 +1,9 @@
-import { configureRoute } from './access';
+import { configOf, configureRoute } from './access';
 import type { AREAS } from './reference/areas';
 import type { JsonSchema, ObjectSchema, Schema } from '@fairlead/schema';
 
 /** A name in the list of areas that the reference is divided into. */
-export type AreaName = keyof typeof AREAS;
+type AreaName = keyof typeof AREAS;
 
 /** A body or an answer that is not JSON, or not always: its schema by media type; `{}` for bytes. */
 export interface Content {
@@ -13,7 +13,7 @@ export interface Content {
 /** Request headers that have a meaning on some routes only. */
 export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match' | 'x-reason' | 'Content-Encoding';
 /** Answer headers that only some routes send. */
-export type AnswerHeader = 'ETag' | 'Link' | 'Warning' | 'Age' | 'x-dry-run' | 'Content-Disposition';
+type AnswerHeader = 'ETag' | 'Link' | 'Warning' | 'Age' | 'x-dry-run' | 'Content-Disposition';
 
 /** What one route takes and answers, for the OpenAPI document. */
 export interface Description {
@@ -42,12 +42,27 @@ export interface Described extends Description {
 
 const areas = new WeakMap<object, AreaName>();
 
-/** Describes a route for the OpenAPI document. Errors that come from the nature of a route need not be told. */
-export function Describe(description: Description): MethodDecorator {
+/** Adds to the description of a route; the request headers that it takes are added to those known so far. */
+export function describeRoute({ takes = [], ...more }: Partial<Description>): MethodDecorator {
   return (target, name, descriptor) => {
-    const described: Described = { ...description, controller: target.constructor, handler: String(name) };
-    return configureRoute({ description: described })(target, name, descriptor);
+    const { description: known } = configOf(descriptor.value as object);
+    const description = {
+      ...known,
+      ...more,
+      ...((known?.takes ?? takes).length > 0 && { takes: [...(known?.takes ?? []), ...takes] }),
+      controller: target.constructor,
+      handler: String(name),
+    };
+    return configureRoute({ description })(target, name, descriptor);
   };
+}
+
+/**
+ * Describes a route for the OpenAPI document, with what the decorators of its parameters, `@Answers` and `@Idempotent`
+ * say. Errors that come from the nature of a route need not be told.
+ */
+export function Describe(description: Omit<Description, 'answers'> & Partial<Description>): MethodDecorator {
+  return describeRoute(description);
 }
 
 /** Says which area of the API the routes of a controller belong to. */

@@ -33,11 +33,11 @@ export function ifMatch(request: FastifyRequest, current?: number): number | und
  * has that content already (`If-None-Match`). For reads whose content changes by itself: the tag is never good for
  * `If-Match`.
  */
-export function unlessKnown<T>(request: FastifyRequest, reply: FastifyReply, answer: T): T | undefined {
+export function unlessKnown<T>(reply: FastifyReply, answer: T): T | undefined {
   const hash = createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22);
   const tag = `"${hash}"`;
   void reply.header('etag', `W/${tag}`);
-  if (!isNamed(request.headers['if-none-match'], tag)) return answer;
+  if (!isNamed(reply.request.headers['if-none-match'], tag)) return answer;
   void reply.code(304);
   return undefined;
 }

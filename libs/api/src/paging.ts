@@ -1,15 +1,15 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { int, note, optional } from '@fairlead/schema';
 
 /** Members of a query for paged lists: `limit` 1 to 100, 20 when absent; `offset` from 0. */
 export const paging = {
-  limit: optional(note(int({ ge: 1, le: 100 }), 'Most items of the page.'), 20),
-  offset: optional(note(int({ ge: 0 }), 'Items to leave out: the `offset` of the page before.'), 0),
+  limit: optional(note(int({ ge: 1, le: 100 }), 'Largest number of items in the answer.'), 20),
+  offset: optional(note(int({ ge: 0 }), 'Number of items to skip: the `offset` that the previous page answered.'), 0),
 };
 
-/** Adds `Link: <…>; rel="next"`: this request's address with another offset. Call it only when there is a next page. */
-export function linkNext(request: FastifyRequest, reply: FastifyReply, offset: number): void {
-  const [path = '/', search = ''] = request.originalUrl.split('?', 2);
+/** Adds `Link: <…>; rel="next"`: the request's address with another offset. Call it only when there is a next page. */
+export function linkNext(reply: FastifyReply, offset: number): void {
+  const [path = '/', search = ''] = reply.request.originalUrl.split('?', 2);
   const parameters = new URLSearchParams(search);
   parameters.set('offset', String(offset));
   reply.header('link', `<${path}?${parameters.toString()}>; rel="next"`);

@@ -12,8 +12,9 @@ export interface Parts<P, Q, B> {
 }
 
 /**
- * The checked parts of a request. Problems of all parts are told together, in the order path, query, body.
- * @throws Unprocessable
+ * Returns the checked parts of a request. A query parameter without a value counts as absent; of a repeated one the
+ * last counts, unless the schema takes a list.
+ * @throws Unprocessable with the problems of all parts, in the order path, query, body.
  */
 export function validateRequest<P = undefined, Q = undefined, B = undefined>(
   request: FastifyRequest,
@@ -25,24 +26,6 @@ export function validateRequest<P = undefined, Q = undefined, B = undefined>(
   const body = parts.body && checkBody(parts.body, request.body, problems);
   if (problems.total > 0) throw new Unprocessable(problems);
   return { path: path as P, query: query as Q, body: body as B };
-}
-
-/** The checked path parameters. @throws Unprocessable */
-export function path<T>(schema: Schema<T>, request: FastifyRequest): T {
-  return validateRequest(request, { path: schema }).path;
-}
-
-/**
- * The checked query parameters. A parameter without a value counts as absent; of a repeated one the last counts, unless
- * the schema takes a list. @throws Unprocessable
- */
-export function query<T>(schema: ObjectSchema<T>, request: FastifyRequest): T {
-  return validateRequest(request, { query: schema }).query;
-}
-
-/** The checked JSON body. @throws Unprocessable */
-export function body<T>(schema: Schema<T>, request: FastifyRequest): T {
-  return validateRequest(request, { body: schema }).body;
 }
 
 const ANY_OBJECT = object({});

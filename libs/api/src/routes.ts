@@ -24,7 +24,7 @@ export class RouteTable {
     instance.addHook('onRoute', ({ method, url, config }) => {
       for (const one of [method].flat()) {
         const scope = config?.scope;
-        if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Access(…).`);
+        if (scope === undefined) throw new Error(`The route ${one} ${url} declares no scope: add @Scope(…).`);
         const { stream = false, load, description, views, acrossWorkspaces } = config!;
         const route = {
           method: one,
@@ -32,7 +32,7 @@ export class RouteTable {
           scope,
           stream,
           ...(load && { load }),
-          ...(description && { description }),
+          ...(isDescribed(description) && { description }),
           ...(views && { views }),
           ...(acrossWorkspaces && { acrossWorkspaces }),
         };
@@ -58,6 +58,11 @@ export class RouteTable {
     const methods = new Set(found.map((route) => route.method));
     return methods.size === 0 ? [] : [...methods.add('OPTIONS')].sort();
   }
+}
+
+/** True when `@Describe` is among the decorators that have said something about the route. */
+function isDescribed(description: Partial<Described> | undefined): description is Described {
+  return description?.summary !== undefined;
 }
 
 function toPattern(url: string): RegExp {

@@ -18,7 +18,7 @@ export function apiActivity(entry: Entry, tenantId: string, organizationId: stri
     activity_id: activity.id,
     activity_name: activity.name,
     status_id: refused ? 2 : 1,
-    status: refused ? 'Failure' : 'Success',
+    status: refused ? ('Failure' as const) : ('Success' as const),
     time: entry.time.getTime(),
     count: entry.count,
     metadata: { uid: entry.id, product: { name: 'Fairlead', vendor_name: 'Fairlead' } },

@@ -1,5 +1,5 @@
 import { LogSigner } from '@fairlead/eventing';
-import { Access, Area, Describe, query } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import {
   BadRequest,
   canonicalUuid,
@@ -8,13 +8,14 @@ import {
   Forbidden,
   int,
   literal,
+  note,
   object,
   optional,
   str,
   uuid,
+  type Infer,
 } from '@fairlead/schema';
-import { Controller, Get, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Get } from '@nestjs/common';
 import { apiActivity } from './activity';
 import { auditLog, keySet } from './audit.answers.schema';
 import { auditView } from './audit.view';
@@ -23,16 +24,22 @@ import { AuditQueries, type Entry, type Place } from './audit.queries';
 const MOST_OPERATIONS = 100;
 
 const auditQuery = object({
-  limit: optional(int({ ge: 1, le: 100 }), 10),
-  cursor: optional(str()),
-  workspace_id: optional(uuid()),
-  start_time: optional(datetime()),
-  end_time: optional(datetime()),
-  operations: optional(csv(str(), { max: MOST_OPERATIONS })),
-  actor: optional(uuid()),
-  resource_id: optional(str()),
-  request_id: optional(str()),
-  outcome: optional(literal(['success', 'refused'])),
+  limit: note(optional(int({ ge: 1, le: 100 }), 10), 'Largest number of entries in the answer.'),
+  cursor: note(optional(str()), 'The `cursor` of the previous page; absent: the newest entries.'),
+  workspace_id: note(optional(uuid()), 'The workspace of the request; another one is answered 403.'),
+  start_time: note(optional(datetime()), 'Only entries from this time on.'),
+  end_time: note(optional(datetime()), 'Only entries up to this time.'),
+  operations: note(
+    optional(csv(str(), { max: MOST_OPERATIONS })),
+    'Only these operations, such as `delete_deployment`; separated by commas, or repeated.',
+  ),
+  actor: note(optional(uuid()), 'Only what this API key did, by its `id`.'),
+  resource_id: note(optional(str()), 'Only what was done to the resource with this identifier.'),
+  request_id: note(optional(str()), 'Only what the request with this `x-request-id` did.'),
+  outcome: note(
+    optional(literal(['success', 'refused'])),
+    '`success`: only what was done. `refused`: only attempts that were answered 401 or 403.',
+  ),
 });
 
 /** Who did what in a workspace, and who tried to. */
@@ -46,17 +53,18 @@ export class AuditController {
 
   /** Newest first. `cursor` is that of the page before; null at the end. */
   @Get('/api/v1/audit-logs')
-  @Access('admin', { views: [auditView.name] })
+  @Scope('admin', { views: [auditView.name] })
   @Describe({
     summary: 'List who did what',
     description:
       'The newest first, refused attempts included, as OCSF API Activity. Pages follow `cursor`; it is null on the last one.',
-    query: auditQuery,
-    answers: { 200: auditLog },
   })
-  async list(@Req() request: FastifyRequest) {
-    const { limit, cursor, workspace_id, start_time, end_time, ...filter } = query(auditQuery, request);
-    const { tenantId, organizationId, operator: ofNobody } = request.actor;
+  @Answers({ 200: auditLog })
+  async list(
+    @Context() context: CommandContext,
+    @Query(auditQuery) { limit, cursor, workspace_id, start_time, end_time, ...filter }: Infer<typeof auditQuery>,
+  ) {
+    const { tenantId, organizationId, operator: ofNobody } = context.actor;
     if (workspace_id !== undefined && workspace_id !== tenantId) throw new Forbidden();
     const wanted = { ...filter, start_time: start_time?.iso, end_time: end_time?.iso, ofNobody };
     const found = await this.queries.list(tenantId, wanted, limit, cursor ? placeOf(cursor) : undefined);
@@ -69,8 +77,9 @@ export class AuditController {
 
   /** The public keys that exported histories and the seals of the log are signed with (RFC 7517). */
   @Get('/v1/audit/keys')
-  @Access('public')
-  @Describe({ summary: 'Get the public keys that the log is signed with', answers: { 200: keySet } })
+  @Scope('public')
+  @Describe({ summary: 'Get the public keys that the log is signed with' })
+  @Answers({ 200: keySet })
   async keys() {
     return { keys: await this.signer.publicKeys() };
   }

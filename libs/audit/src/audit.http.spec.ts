@@ -9,13 +9,12 @@ import {
   streamName,
   Vault,
 } from '@fairlead/eventing';
-import { Access, type Actor, metadataOf, type Scope } from '@fairlead/api';
+import { type Actor, CommandContext, Context, Scope } from '@fairlead/api';
 import { createServer } from '@fairlead/edge';
 import { Unauthorized } from '@fairlead/schema';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { Controller, Module, Post, Req } from '@nestjs/common';
+import { Controller, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyRequest } from 'fastify';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { AuditModule, auditMigrations, RefusalBook } from '.';
@@ -47,14 +46,13 @@ let app: NestFastifyApplication;
 @Controller('/v1/things/:id')
 class Things {
   @Post(':type')
-  @Access('write')
-  async happen(@Req() request: FastifyRequest) {
-    const { id, type } = request.params as { id: string; type: string };
+  @Scope('write')
+  async happen(@Context() { metadata }: CommandContext, @Param() { id, type }: { id: string; type: string }) {
     const events = [
       { type, data: {} },
       { type: 'ThingCounted', data: {} },
     ];
-    await store.append(streamName('thing', id), 'any', events, metadataOf(request));
+    await store.append(streamName('thing', id), 'any', events, metadata);
     return {};
   }
 }

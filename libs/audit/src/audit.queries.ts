@@ -20,7 +20,7 @@ export interface Entry {
   readonly count: number;
 }
 
-export interface EntryFilter {
+interface EntryFilter {
   readonly start_time?: string;
   readonly end_time?: string;
   readonly operations?: readonly string[];

@@ -1,39 +1,7 @@
-/** What a request did, in the words of audit logs: `create_deployment`. */
-export type Operation = string;
+import { rowOf } from '@fairlead/contracts';
 
-/** Names that clients of the platform know; every other type is told by its own words, object last. */
-export const KNOWN: Readonly<Record<string, Operation>> = {
-  DeploymentCreated: 'create_deployment',
-  DeploymentPatched: 'update_deployment',
-  DeploymentTagged: 'update_deployment',
-  DeploymentProvisioned: 'update_deployment',
-  DeploymentStatusReported: 'update_deployment',
-  HostStatusReported: 'update_deployment',
-  RevisionCreated: 'update_deployment',
-  RevisionActivated: 'update_revision',
-  CommitResolved: 'update_revision',
-  RolloutStatusReported: 'update_revision',
-  DeploymentDeletionRequested: 'delete_deployment',
-  ApiKeyCreated: 'create_api_key',
-  ApiKeyRevoked: 'delete_api_key',
-  TenantCreated: 'create_workspace',
-  TenantSuspended: 'suspend_workspace',
-  TenantResumed: 'resume_workspace',
-  TenantRemovalRequested: 'delete_workspace',
-  ExperimentUploaded: 'create_experiment_via_upload',
-  DatasetCreated: 'create_dataset',
-  DatasetDeleted: 'delete_dataset',
-  DatasetTagged: 'update_dataset_version',
-  SplitsChanged: 'update_dataset_splits',
-  ComparativeExperimentCreated: 'create_comparative_experiment',
-  ComparativeExperimentDeleted: 'delete_comparative_experiment',
-  SessionPatched: 'update_tracer_session',
-  RunsPersisted: 'update_tracer_session',
-  SessionDeleted: 'delete_tracer_session',
-  OAuthProviderAdded: 'register_mcp_server_oauth',
-  SecretsRead: 'read_secrets',
-  FeedbackAwaited: 'create_feedback',
-};
+/** What a request did, in the words of audit logs: `create_deployment`. */
+type Operation = string;
 
 const VERBS: ReadonlyMap<string, string> = new Map([
   ['created', 'create'],
@@ -50,10 +18,13 @@ const VERBS: ReadonlyMap<string, string> = new Map([
   ['read', 'read'],
 ]);
 
-/** The operation behind an event type: `FeedbackAdded` is `create_feedback`. */
+/** The operation behind an event type, as the catalogue names it: `FeedbackAdded` is `create_feedback`. */
 export function operationOf(type: string): Operation {
-  const known = Object.hasOwn(KNOWN, type) ? KNOWN[type] : undefined;
-  if (known !== undefined) return known;
+  return rowOf(type)?.operation ?? spelledOut(type);
+}
+
+/** A log may hold types of another version of Fairlead: they are named by their own words, object last. */
+function spelledOut(type: string): Operation {
   const words = type
     .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_')
     .toLowerCase()

@@ -14,7 +14,7 @@ export interface Refusal {
 }
 
 /** Refusals of one minute that are alike: the first of them, and how many there were. */
-export interface CountedRefusal extends Refusal {
+interface CountedRefusal extends Refusal {
   readonly id: string;
   readonly count: number;
 }

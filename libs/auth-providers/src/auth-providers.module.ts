@@ -1,25 +1,5 @@
 import { Idempotency } from '@fairlead/api';
-import {
-  AppendTooLarge,
-  Followers,
-  QuotaReached,
-  Quotas,
-  Vault,
-  VersionMismatch,
-  WorkspaceRemovals,
-  WorkspaceStopped,
-} from '@fairlead/eventing';
-import {
-  BadGateway,
-  BadRequest,
-  Conflict,
-  GatewayTimeout,
-  HttpProblem,
-  mapError,
-  NotFound,
-  PreconditionFailed,
-  Forbidden,
-} from '@fairlead/schema';
+import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { AuthProvidersOptions } from './auth-providers.options';
@@ -27,15 +7,6 @@ import { AuthorizationController } from './authorization.controller';
 import { AuthorizationFlow } from './authorization.flow';
 import { AuthorizationStore } from './authorization.store';
 import { AuthorizationWaits } from './authorization.waits';
-import {
-  AuthorizationRefused,
-  ConnectionNotFound,
-  InvalidProvider,
-  ProviderFailed,
-  ProviderIdTaken,
-  ProviderNotFound,
-  TokenNotFound,
-} from './errors';
 import { McpDiscovery } from './mcp.discovery';
 import { OAuthClient } from './oauth.client';
 import { OAuthQueries } from './oauth.queries';
@@ -43,22 +14,9 @@ import { OAuthRemover } from './oauth.remover';
 import { OAuthView } from './oauth.view';
 import { ProviderCommands } from './provider.commands';
 import { ProvidersController } from './providers.controller';
+import { TokenCommands } from './token.commands';
 import { TokenRefresher } from './token.refresher';
 import { TokensController } from './tokens.controller';
-
-mapError(ProviderNotFound, ({ message }) => new NotFound(message));
-mapError(TokenNotFound, ({ message }) => new NotFound(message));
-mapError(ConnectionNotFound, ({ message }) => new NotFound(message));
-mapError(ProviderIdTaken, ({ message }) => new Conflict(message));
-mapError(InvalidProvider, ({ message }) => new BadRequest(message));
-mapError(AuthorizationRefused, ({ message }) => new BadRequest(message));
-mapError(ProviderFailed, ({ message, fault }) =>
-  fault === 'slow' ? new GatewayTimeout(message) : new BadGateway(message),
-);
-mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
-mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
-mapError(QuotaReached, ({ message }) => new Conflict(message));
-mapError(VersionMismatch, () => new PreconditionFailed());
 
 /** OAuth providers, sign-ins through them, and the tokens that come of it. Needs the providers of EventingModule. */
 @Module({})
@@ -86,6 +44,7 @@ export class AuthProvidersModule implements OnModuleInit {
         AuthorizationFlow,
         AuthorizationStore,
         AuthorizationWaits,
+        TokenCommands,
         TokenRefresher,
         {
           provide: Idempotency,

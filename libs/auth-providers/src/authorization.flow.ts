@@ -1,23 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { EventStore, handle, load, type Metadata, streamName, Workspaces } from '@fairlead/eventing';
-import { metadataOf } from '@fairlead/api';
-import { publicAddress } from '@fairlead/edge';
+import { type Metadata, Workspaces } from '@fairlead/eventing';
+import type { CommandContext } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
 import { randomPKCECodeVerifier } from 'openid-client';
-import { AuthProvidersOptions } from './auth-providers.options';
 import { type Authorization, AuthorizationStore, LIFETIME_MINUTES } from './authorization.store';
-import { AuthorizationRefused, ProviderFailed } from './errors';
+import { AuthorizationRefused } from './authorization.errors';
+import { ProviderFailed } from './provider.errors';
 import { McpDiscovery } from './mcp.discovery';
 import { OAuthClient } from './oauth.client';
 import { originOf, type Provider } from './provider';
 import { ProviderCommands } from './provider.commands';
 import { isSameBrowser, signInCookie } from './sign-in.cookie';
-import { grantToken, tokenModel } from './token';
+import { grantToken } from './token';
+import { TokenCommands } from './token.commands';
 import { TokenRefresher } from './token.refresher';
 
 /** What a browser brought back from a provider. */
-export interface Returned {
+interface Returned {
   readonly state?: string;
   readonly code?: string;
   readonly error?: string;
@@ -42,8 +41,7 @@ const OTHER_BROWSER =
 @Injectable()
 export class AuthorizationFlow {
   constructor(
-    private readonly store: EventStore,
-    private readonly options: AuthProvidersOptions,
+    private readonly tokenCommands: TokenCommands,
     private readonly authorizations: AuthorizationStore,
     private readonly providers: ProviderCommands,
     private readonly client: OAuthClient,
@@ -54,29 +52,30 @@ export class AuthorizationFlow {
 
   /**
    * Where a provider sends browsers back to: an address that no other provider has, so that one cannot pass for another.
+   * @param origin where browsers reach this service.
    * @param id of the provider's stream.
-   * @throws BadRequest when neither the setting nor the request tells an address that can be trusted.
    */
-  redirectUri(request: FastifyRequest, id: string): string {
-    return this.address(request, `/v2/auth/callback/${id}`).href;
-  }
-
-  private address(request: FastifyRequest, path: string): URL {
-    return new URL(path, publicAddress(request, this.options.publicUrl));
+  redirectUri(origin: string, id: string): string {
+    return new URL(`/v2/auth/callback/${id}`, origin).href;
   }
 
   /** Begins an authorisation: the URL to open in a browser, and the id to wait for. */
-  async begin(request: FastifyRequest, provider: Provider, asked: Asked): Promise<{ url: string; auth_id: string }> {
+  async begin(
+    { actor }: CommandContext,
+    origin: string,
+    provider: Provider,
+    asked: Asked,
+  ): Promise<{ url: string; auth_id: string }> {
     const wanted = {
       ...asked,
       token_id: asked.token_id ?? randomUUID(),
       tenant_id: provider.tenant_id,
       provider: provider.id,
-      redirect_uri: this.redirectUri(request, provider.id),
-      requested_by: request.actor.keyId,
+      redirect_uri: this.redirectUri(origin, provider.id),
+      requested_by: actor.keyId,
     };
     const { id, state } = await this.authorizations.begin(wanted, randomPKCECodeVerifier());
-    const start = this.address(request, '/v2/auth/start');
+    const start = new URL('/v2/auth/start', origin);
     start.searchParams.set('state', state);
     return { url: start.href, auth_id: id };
   }
@@ -101,7 +100,12 @@ export class AuthorizationFlow {
    * @throws AuthorizationRefused when it may not, or the provider or the person refused.
    * @throws ProviderFailed
    */
-  async finish(request: FastifyRequest, ref: string, { state, ...returned }: Returned, tenantId?: string) {
+  async finish(
+    context: CommandContext,
+    ref: string,
+    { state, ...returned }: Returned,
+    { tenantId, cookie }: { readonly tenantId?: string; readonly cookie?: string },
+  ) {
     const authorization = state === undefined ? undefined : await this.authorizations.byState(state);
     if (!authorization || (tenantId !== undefined && authorization.tenant_id !== tenantId)) {
       throw new AuthorizationRefused(STALE);
@@ -111,14 +115,14 @@ export class AuthorizationFlow {
     if (!provider) throw new AuthorizationRefused(STALE);
     if (tenantId === undefined) {
       if (ref.toLowerCase() !== provider.id) throw new AuthorizationRefused(STALE);
-      if (!isSameBrowser(request.headers.cookie, state!)) throw new AuthorizationRefused(OTHER_BROWSER);
+      if (!isSameBrowser(cookie, state!)) throw new AuthorizationRefused(OTHER_BROWSER);
     } else if (![provider.provider_id, provider.id].includes(ref)) throw new AuthorizationRefused(STALE);
     if (!(await this.authorizations.use(authorization.id))) throw new AuthorizationRefused(STALE);
     try {
       // Key holders who took the return themselves may not have it all.
       if (tenantId === undefined || returned.iss !== undefined) checkIssuer(provider, returned.iss);
       const code = codeOf(provider, returned);
-      await this.take(request, provider, authorization, { state: state!, code, iss: returned.iss });
+      await this.take(context, provider, authorization, { state: state!, code, iss: returned.iss });
     } catch (error) {
       const told = error instanceof AuthorizationRefused || error instanceof ProviderFailed;
       await this.authorizations.fail(
@@ -131,7 +135,7 @@ export class AuthorizationFlow {
   }
 
   private async take(
-    request: FastifyRequest,
+    context: CommandContext,
     provider: Provider,
     authorization: Authorization,
     { state, ...returned }: { state: string; code: string; iss?: string },
@@ -143,7 +147,7 @@ export class AuthorizationFlow {
     const plain = await this.client.exchange(provider, secret, returned, redirect);
     const { iss } = returned;
     const found = provider.issuer === null && iss !== undefined && (await this.discovery.issuerOf(provider, iss));
-    if (found) await this.providers.learnIssuer(request, provider, found);
+    if (found) await this.providers.learnIssuer(context, provider, found);
     const id = await this.usableId(authorization.token_id);
     const grant = {
       ...(await this.tokens.seal(tenant_id, id, plain, scopes)),
@@ -158,16 +162,14 @@ export class AuthorizationFlow {
     };
     const agent = agent_id === null ? undefined : { connection_id: randomUUID(), agent_id, created_by: requested_by };
     // The browser has no key: what happens is put down to the key that asked for it.
-    const cause: Metadata = { ...metadataOf(request), tenant: tenant_id, actor: requested_by, causationId: undefined };
-    const stream = streamName('oauthToken', id);
-    await handle(this.store, tokenModel, stream, grantToken(grant, agent), cause);
+    const metadata: Metadata = { ...context.metadata, tenant: tenant_id, actor: requested_by, causationId: undefined };
+    await this.tokenCommands.run({ metadata }, id, grantToken(grant, agent));
     await this.authorizations.complete(authorization.id, id);
   }
 
   /** A token that was removed while its new consent was under way does not come back. */
   private async usableId(id: string): Promise<string> {
-    const { state } = await load(this.store, tokenModel, streamName('oauthToken', id));
-    return state?.removed ? randomUUID() : id;
+    return (await this.tokenCommands.stateOf(id))?.removed ? randomUUID() : id;
   }
 }
 

@@ -8,7 +8,7 @@ import { Pool } from 'pg';
 export const LIFETIME_MINUTES = 10;
 const PURGE_EVERY = 3_600_000;
 
-export interface NewAuthorization {
+interface NewAuthorization {
   readonly tenant_id: string;
   /** Id of the provider's stream. */
   readonly provider: string;

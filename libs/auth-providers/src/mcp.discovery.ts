@@ -3,7 +3,7 @@ import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from './auth-providers.options';
-import { InvalidProvider, ProviderFailed } from './errors';
+import { InvalidProvider, ProviderFailed } from './provider.errors';
 import { challengedMetadata, preferredMethod, readMetadata, type ResourceMetadata, wellKnownMetadata } from './mcp';
 import { providerFailed } from './oauth.client';
 import { AUTH_METHODS, originOf, type ProviderFacts } from './provider';

@@ -2,7 +2,7 @@ import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from './auth-providers.options';
-import { ProviderFailed } from './errors';
+import { ProviderFailed } from './provider.errors';
 import type { Provider } from './provider';
 
 /** What a token endpoint gave, in plain text. */
@@ -17,7 +17,7 @@ export interface PlainGrant {
 }
 
 /** A browser's way to the provider and back. */
-export interface Redirect {
+interface Redirect {
   readonly redirectUri: string;
   readonly state: string;
   /** The PKCE code verifier: its S256 challenge is always sent, also to providers that are not known to use it (RFC 9700). */

@@ -60,7 +60,7 @@ export class OAuthQueries {
   }
 }
 
-export interface ConnectedToken {
+interface ConnectedToken {
   readonly token: Token;
   readonly connection: Connection & { readonly created_at: string };
 }

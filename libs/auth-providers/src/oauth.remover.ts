@@ -1,9 +1,9 @@
-import { EventStore, Followers, handle, nameStream, release, streamName } from '@fairlead/eventing';
+import { Followers, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { OAuthQueries } from './oauth.queries';
 import { OAUTH_VIEW } from './oauth.view';
-import { providerModel, removeProvider } from './provider';
+import { ProviderCommands } from './provider.commands';
 
 const AT_ONCE = 50;
 
@@ -11,7 +11,7 @@ const AT_ONCE = 50;
 @Injectable()
 export class OAuthRemover {
   constructor(
-    private readonly store: EventStore,
+    private readonly providers: ProviderCommands,
     private readonly pool: Pool,
     private readonly followers: Followers,
     private readonly queries: OAuthQueries,
@@ -20,12 +20,9 @@ export class OAuthRemover {
   /** Removes some; answers how many it found. */
   async remove(tenant: string): Promise<number> {
     const found = (await this.queries.providers(tenant)).slice(0, AT_ONCE);
-    for (const { id, provider_id } of found) {
-      const metadata = { tenant, actor: 'system:auth-providers' };
-      const stream = streamName('oauthProvider', id);
-      const decide = removeProvider(tenant, id);
-      const { position } = await handle(this.store, providerModel, stream, decide, metadata);
-      await release(this.store, nameStream('oauthProviderId', tenant, provider_id), stream, metadata);
+    const caller = serviceCaller({ tenant, actor: 'system:auth-providers' });
+    for (const { id } of found) {
+      const { position } = await this.providers.remove(caller, id);
       await this.followers.passed(position, [OAUTH_VIEW]);
     }
     await this.pool.query('delete from oauth_authorizations where tenant_id = $1', [tenant]);

@@ -1,4 +1,4 @@
-import { idOf, type Projection, type Recorded, Vault } from '@fairlead/eventing';
+import { idOf, type Projection, type Recorded, requireOwn, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { type Provider, type ProviderEvent, providerModel } from './provider';
@@ -34,6 +34,7 @@ export class OAuthView implements Projection {
       for (const subject of [id, ...rows.map((row) => row.id)]) await this.vault.shred(subject);
       return;
     }
+    if (event.type === 'OAuthProviderAdded') requireOwn(event, event.data);
     const state = providerModel.evolve(await stateOf<Provider>(tx, 'oauth_providers', id), event);
     if (!state) return;
     await tx.query(
@@ -49,12 +50,13 @@ export class OAuthView implements Projection {
       await this.vault.shred(id);
       return;
     }
+    if (event.type === 'OAuthTokenGranted') requireOwn(event, event.data);
     const state = tokenModel.evolve(await stateOf<Token>(tx, 'oauth_tokens', id), event);
     if (!state) return;
     // A token whose provider went meanwhile is not taken in.
     const written = await tx.query(
       `insert into oauth_tokens (id, tenant_id, provider, user_id, is_default, created_at, state)
-       select $1, $2, $3, $4, $5, $6, $7 where exists (select from oauth_providers where id = $3)
+       select $1, $2, $3, $4, $5, $6, $7 where exists (select from oauth_providers where id = $3 and tenant_id = $2)
        on conflict (id) do update set user_id = excluded.user_id, is_default = excluded.is_default, state = excluded.state`,
       [id, state.tenant_id, state.provider, state.user_id, state.is_default, state.created_at, JSON.stringify(state)],
     );
@@ -62,7 +64,7 @@ export class OAuthView implements Projection {
     else if (makesDefault(event)) await onlyDefault(tx, state);
     if (event.type === 'OAuthTokenConnected') await connect(tx, state, event);
     else if (event.type === 'OAuthTokenDisconnected') {
-      await tx.query('delete from oauth_connections where id = $1', [event.data.connection_id]);
+      await tx.query('delete from oauth_connections where id = $1 and token_id = $2', [event.data.connection_id, id]);
     }
   }
 }

@@ -1,139 +1,121 @@
 import {
+  AggregateCommands,
+  type Caller,
+  type Changed,
   EventStore,
-  handle,
-  type Handled,
+  type Found,
   holder,
   idOf,
-  load,
   nameStream,
-  NameTaken,
   Quotas,
-  release,
-  reserve,
-  streamName,
+  serviceCaller,
   Vault,
 } from '@fairlead/eventing';
-import { ifMatch, metadataOf } from '@fairlead/api';
+import type { CommandContext } from '@fairlead/api';
 import { canonicalUuid } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { ProviderIdTaken, ProviderNotFound } from './errors';
+import { ProviderIdTaken, ProviderNotFound } from './provider.errors';
 import {
   addProvider,
   changeProvider,
   type ClientSecret,
   learnIssuer,
-  ownedProvider,
   type Provider,
+  providerAggregate,
   type ProviderChange,
   type ProviderEvent,
   type ProviderFacts,
-  providerModel,
-  type ProviderState,
   removeProvider,
 } from './provider';
 
 const CLIENT_SECRET = 'client_secret';
 
-export type NewProvider = Omit<ProviderFacts, 'tenant_id' | 'organization_id' | 'client_secret'> & {
+type NewProvider = Omit<ProviderFacts, 'tenant_id' | 'organization_id' | 'client_secret'> & {
   /** In plain text. */
   readonly client_secret?: string;
 };
-export type PlainChange = Omit<ProviderChange, 'client_secret'> & { readonly client_secret?: string };
+type PlainChange = Omit<ProviderChange, 'client_secret'> & { readonly client_secret?: string };
 
-export interface VersionedProvider {
+interface VersionedProvider {
   readonly provider: Provider;
   readonly version: number;
 }
 
-/** Finds and changes the providers of a request's tenant; lists show a change when it has been answered. */
+/** Finds and changes the providers of a tenant. */
 @Injectable()
 export class ProviderCommands {
+  private readonly providers: AggregateCommands<Provider, ProviderEvent>;
+
   constructor(
     private readonly store: EventStore,
     private readonly vault: Vault,
     private readonly quotas: Quotas,
-  ) {}
+  ) {
+    this.providers = new AggregateCommands(store, providerAggregate);
+  }
 
   /** @param ref the provider's provider_id or id. @throws ProviderNotFound */
   async find(tenantId: string, ref: string): Promise<VersionedProvider> {
     const held = await holder(this.store, nameOf(tenantId, ref));
     const ids = held === undefined ? [canonicalUuid(ref)] : [idOf(held), canonicalUuid(ref)];
     for (const id of ids) {
-      if (id === undefined) continue;
-      const { state, version } = await load(this.store, providerModel, streamName('oauthProvider', id));
-      if (state && !state.removed && state.tenant_id === tenantId) return { provider: state, version };
+      const found = id === undefined ? undefined : await this.providers.find(tenantId, id).catch(unlessMissing);
+      if (found) return versioned(found);
     }
     throw new ProviderNotFound(ref);
   }
 
   /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
   async checkFree(tenantId: string, providerId: string): Promise<void> {
-    const held = await holder(this.store, nameOf(tenantId, providerId));
-    if (held === undefined) return;
-    const { state } = await load(this.store, providerModel, held);
-    if (state && !state.removed) throw new ProviderIdTaken(providerId);
+    await this.providers.checkFree(nameOf(tenantId, providerId), () => new ProviderIdTaken(providerId));
   }
 
   /** @throws ProviderIdTaken when the tenant has a provider of this provider_id. */
-  async add(request: FastifyRequest, { client_secret, ...wanted }: NewProvider): Promise<VersionedProvider> {
-    const { tenantId, organizationId } = request.actor;
-    const metadata = metadataOf(request);
-    const stream = streamName('oauthProvider', wanted.id);
-    const name = nameOf(tenantId, wanted.provider_id);
-    await this.checkFree(tenantId, wanted.provider_id);
-    const isGone = async (owner: string) => (await load(this.store, providerModel, owner)).state?.removed === true;
+  async add(context: CommandContext, { client_secret, ...wanted }: NewProvider): Promise<VersionedProvider> {
+    const { tenantId, organizationId } = context.actor;
+    const { id, provider_id } = wanted;
+    await this.checkFree(tenantId, provider_id);
     const create = async () => {
-      await reserve(this.store, name, stream, metadata, isGone).catch((error: unknown) => {
-        throw error instanceof NameTaken ? new ProviderIdTaken(wanted.provider_id) : error;
-      });
-      const sealed = client_secret === undefined ? null : await this.seal(tenantId, wanted.id, client_secret);
+      const taken = () => new ProviderIdTaken(provider_id);
+      await this.providers.reserve(nameOf(tenantId, provider_id), id, context, taken);
+      const sealed = client_secret === undefined ? null : await this.seal(tenantId, id, client_secret);
       const facts = { ...wanted, tenant_id: tenantId, organization_id: organizationId, client_secret: sealed };
-      return handle(this.store, providerModel, stream, addProvider(facts), metadata);
+      return this.providers.run(context, id, addProvider(facts));
     };
-    return changed(await this.quotas.within('oauth_providers', tenantId, wanted.id, create));
+    return versioned(await this.quotas.within('oauth_providers', tenantId, id, create));
   }
 
   /** @throws ProviderNotFound, InvalidProvider, VersionMismatch */
-  async change(
-    request: FastifyRequest,
-    ref: string,
-    { client_secret, ...wanted }: PlainChange,
-  ): Promise<VersionedProvider> {
-    const { tenantId } = request.actor;
+  async change(caller: Caller, ref: string, { client_secret, ...wanted }: PlainChange): Promise<VersionedProvider> {
+    const { tenantId } = caller;
     const { id } = (await this.find(tenantId, ref)).provider;
     const sealed = client_secret === undefined ? undefined : await this.seal(tenantId, id, client_secret);
-    const decide = changeProvider(tenantId, ref, sealed ? { ...wanted, client_secret: sealed } : wanted);
-    const stream = streamName('oauthProvider', id);
-    return changed(await handle(this.store, providerModel, stream, decide, metadataOf(request), ifMatch(request)));
+    const decide = changeProvider(sealed ? { ...wanted, client_secret: sealed } : wanted);
+    return versioned(await this.providers.change(caller, id, decide));
   }
 
   /** Notes the issuer that was found for a provider. */
   async learnIssuer(
-    request: FastifyRequest,
+    { metadata }: Caller,
     { tenant_id, id }: Provider,
     found: { readonly issuer: string; readonly iss_required: boolean },
   ): Promise<void> {
-    const cause = { ...metadataOf(request), tenant: tenant_id, causationId: undefined };
-    await handle(this.store, providerModel, streamName('oauthProvider', id), learnIssuer(tenant_id, found), cause);
+    const caller = serviceCaller({ ...metadata, tenant: tenant_id, causationId: undefined });
+    await this.providers.change(caller, id, learnIssuer(found));
   }
 
   /** Removes a provider and all its tokens for good, and frees its provider_id. @throws ProviderNotFound, VersionMismatch */
-  async remove(request: FastifyRequest, ref: string): Promise<void> {
-    const { tenantId } = request.actor;
-    const metadata = metadataOf(request);
-    const { provider } = await this.find(tenantId, ref);
-    const stream = streamName('oauthProvider', provider.id);
-    const decide = removeProvider(tenantId, ref);
-    await handle(this.store, providerModel, stream, decide, metadata, ifMatch(request));
-    await release(this.store, nameOf(tenantId, provider.provider_id), stream, metadata);
-    await this.quotas.giveBack('oauth_providers', provider.id);
+  async remove(caller: Caller, ref: string): Promise<Changed<Provider, ProviderEvent>> {
+    const { id, provider_id } = (await this.find(caller.tenantId, ref)).provider;
+    const removed = await this.providers.change(caller, id, removeProvider);
+    await this.providers.release(nameOf(caller.tenantId, provider_id), id, caller);
+    await this.quotas.giveBack('oauth_providers', id);
+    return removed;
   }
 
   /** A provider by the id of its stream. @throws ProviderNotFound when it has been removed. */
   async byId(tenantId: string, id: string): Promise<Provider> {
-    const { state } = await load(this.store, providerModel, streamName('oauthProvider', id));
-    return ownedProvider(state, tenantId, id);
+    return (await this.providers.find(tenantId, id)).state;
   }
 
   /** A provider's client secret in plain text, if it has one. */
@@ -147,8 +129,12 @@ export class ProviderCommands {
   }
 }
 
-function changed({ state, version }: Handled<ProviderState, ProviderEvent>): VersionedProvider {
-  return { provider: state!, version };
+function versioned({ state, version }: Found<Provider>): VersionedProvider {
+  return { provider: state, version };
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof ProviderNotFound)) throw error;
 }
 
 function nameOf(tenantId: string, providerId: string): string {

@@ -1,26 +1,46 @@
-import { bool, literal, object, optional, secret, str } from '@fairlead/schema';
+import { bool, literal, note, object, optional, secret, str } from '@fairlead/schema';
 import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
 
 const LONGEST = 2048;
 /** Stands in the path of the redirect URI, which providers compare character by character. */
-const providerId = str({ min: 1, max: 128, pattern: /^[A-Za-z0-9][A-Za-z0-9._~-]*$/ });
-const name = str({ min: 1, max: 255 });
+const providerId = note(
+  str({ min: 1, max: 128, pattern: /^[A-Za-z0-9][A-Za-z0-9._~-]*$/ }),
+  'Name for paths and requests, unique in the workspace (409); it cannot change.',
+);
+const name = note(str({ min: 1, max: 255 }), 'Name that people see.');
 const text = str({ min: 1, max: LONGEST });
-const clientSecret = secret(str({ min: 1, max: 4096 }));
+const clientId = note(text, 'Client identifier that the provider gave out.');
+const clientSecret = note(
+  secret(str({ min: 1, max: 4096 })),
+  'Client secret that the provider gave out; sealed, and in no answer, event or log.',
+);
+const authUrl = note(text, 'Authorization endpoint, where people sign in: https; its query parameters are passed on.');
+const tokenUrl = note(
+  text,
+  'Token endpoint: https. A change to another host needs `client_secret` in the same request.',
+);
+const usesPkce = 'Kept and answered; sign-ins always use PKCE.';
+const challenge = 'Kept and answered when `uses_pkce` is true; sign-ins always use `S256`.';
 
 /** Body of POST /v2/auth/providers. */
 export const providerRequest = object(
   {
     provider_id: providerId,
     name,
-    client_id: text,
+    client_id: clientId,
     client_secret: optional(clientSecret),
-    auth_url: text,
-    token_url: text,
-    uses_pkce: optional(bool(), false),
-    code_challenge_method: optional(literal(CHALLENGE_METHODS), 'S256'),
-    provider_type: optional(literal(PROVIDER_TYPES)),
-    token_endpoint_auth_method: optional(literal(AUTH_METHODS), 'client_secret_post'),
+    auth_url: authUrl,
+    token_url: tokenUrl,
+    uses_pkce: note(optional(bool(), false), usesPkce),
+    code_challenge_method: note(optional(literal(CHALLENGE_METHODS), 'S256'), challenge),
+    provider_type: note(
+      optional(literal(PROVIDER_TYPES)),
+      'Vendor of the provider; kept and answered, without effect.',
+    ),
+    token_endpoint_auth_method: note(
+      optional(literal(AUTH_METHODS), 'client_secret_post'),
+      'How the client proves itself at the token endpoint; `none` for a public client without a secret.',
+    ),
   },
   'OAuthProviderCreateRequest',
 );
@@ -29,21 +49,25 @@ export const providerRequest = object(
 export const providerUpdate = object(
   {
     name: optional(name),
-    client_id: optional(text),
+    client_id: optional(clientId),
     client_secret: optional(clientSecret),
-    auth_url: optional(text),
-    token_url: optional(text),
-    uses_pkce: optional(bool()),
-    code_challenge_method: optional(literal(CHALLENGE_METHODS)),
+    auth_url: optional(authUrl),
+    token_url: optional(tokenUrl),
+    uses_pkce: note(optional(bool()), usesPkce),
+    code_challenge_method: note(optional(literal(CHALLENGE_METHODS)), challenge),
   },
   'OAuthProviderUpdateRequest',
 );
 
 /** Body of POST /v2/auth/providers/mcp-discover. */
 export const mcpRequest = object(
-  { provider_id: providerId, name, mcp_server_url: text },
+  {
+    provider_id: providerId,
+    name,
+    mcp_server_url: note(text, 'MCP server that publishes its metadata (RFC 9728): https.'),
+  },
   'MCPOAuthProviderCreateRequest',
 );
 
 /** What stands in a path for a provider: its provider_id or its id. */
-export const providerPath = object({ provider_id: str() });
+export const providerPath = object({ provider_id: note(str(), 'The `provider_id` or the `id` of a provider.') });

@@ -1,8 +1,12 @@
+import { owned } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
-import { InvalidProvider, ProviderNotFound } from './errors';
+import { InvalidProvider, ProviderNotFound } from './provider.errors';
 import {
   addProvider,
   changeProvider,
+  type Provider,
+  providerAggregate,
+  type ProviderEvent,
   providerModel,
   type ProviderFacts,
   providerRecord,
@@ -34,8 +38,9 @@ const facts: ProviderFacts = {
 };
 const added = { type: 'OAuthProviderAdded', data: facts } as const;
 const removed = { type: 'OAuthProviderRemoved', data: {} } as const;
-const change = (wanted: Parameters<typeof changeProvider>[2], tenant = TENANT) =>
-  changeProvider(tenant, 'github', wanted);
+const mine = (decide: (state: Provider) => ProviderEvent[], tenant = TENANT) =>
+  owned(providerAggregate, tenant, 'github', decide);
+const change = (wanted: Parameters<typeof changeProvider>[0], tenant = TENANT) => mine(changeProvider(wanted), tenant);
 
 describe('an OAuth provider', () => {
   it('is added with all its members', () => {
@@ -76,12 +81,12 @@ describe('an OAuth provider', () => {
     given(providerModel, added)
       .when(change({ name: 'x' }, OTHER))
       .throws(ProviderNotFound, message);
-    given(providerModel, added).when(removeProvider(OTHER, 'github')).throws(ProviderNotFound, message);
+    given(providerModel, added).when(mine(removeProvider, OTHER)).throws(ProviderNotFound, message);
     given(providerModel, added, removed)
       .when(change({ name: 'x' }))
       .throws(ProviderNotFound, message);
-    given(providerModel, added, removed).when(removeProvider(TENANT, 'github')).throws(ProviderNotFound, message);
-    given(providerModel, added).when(removeProvider(TENANT, 'github')).then(removed);
+    given(providerModel, added, removed).when(mine(removeProvider)).throws(ProviderNotFound, message);
+    given(providerModel, added).when(mine(removeProvider)).then(removed);
   });
 
   it('names a challenge method only while it uses PKCE', () => {

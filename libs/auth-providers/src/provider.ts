@@ -1,12 +1,12 @@
-import type { DomainEvent, Model, Sealed } from '@fairlead/eventing';
-import { InvalidProvider, ProviderNotFound } from './errors';
+import { type Aggregate, changedMembers, type DomainEvent, type Model, type Sealed } from '@fairlead/eventing';
+import { InvalidProvider, ProviderNotFound } from './provider.errors';
 
 export const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const;
 export const CHALLENGE_METHODS = ['S256', 'plain'] as const;
 export const PROVIDER_TYPES = ['microsoft', 'salesforce', 'slack'] as const;
 export type AuthMethod = (typeof AUTH_METHODS)[number];
-export type ChallengeMethod = (typeof CHALLENGE_METHODS)[number];
-export type ProviderType = (typeof PROVIDER_TYPES)[number];
+type ChallengeMethod = (typeof CHALLENGE_METHODS)[number];
+type ProviderType = (typeof PROVIDER_TYPES)[number];
 
 /** A client secret that only the vault can read, and a digest that tells whether another one is the same. */
 export interface ClientSecret {
@@ -62,9 +62,9 @@ export interface Provider extends ProviderFacts {
 }
 
 export type ProviderState = Provider | null;
-export type OAuthProviderAdded = DomainEvent<'OAuthProviderAdded', ProviderFacts>;
-export type OAuthProviderChanged = DomainEvent<'OAuthProviderChanged', ProviderChange>;
-export type OAuthProviderRemoved = DomainEvent<'OAuthProviderRemoved', Record<string, never>>;
+type OAuthProviderAdded = DomainEvent<'OAuthProviderAdded', ProviderFacts>;
+type OAuthProviderChanged = DomainEvent<'OAuthProviderChanged', ProviderChange>;
+type OAuthProviderRemoved = DomainEvent<'OAuthProviderRemoved', Record<string, never>>;
 export type ProviderEvent = OAuthProviderAdded | OAuthProviderChanged | OAuthProviderRemoved;
 
 export const providerModel: Model<ProviderState, ProviderEvent> = {
@@ -80,6 +80,12 @@ export const providerModel: Model<ProviderState, ProviderEvent> = {
   },
 };
 
+export const providerAggregate: Aggregate<Provider, ProviderEvent> = {
+  category: 'oauthProvider',
+  model: providerModel,
+  notFound: (ref) => new ProviderNotFound(ref),
+};
+
 /** Adds a provider whose provider_id has been reserved. */
 export function addProvider(facts: ProviderFacts): () => OAuthProviderAdded[] {
   return () => [{ type: 'OAuthProviderAdded', data: facts }];
@@ -87,21 +93,17 @@ export function addProvider(facts: ProviderFacts): () => OAuthProviderAdded[] {
 
 /**
  * Changes what differs; nothing differs, no event.
- * @throws ProviderNotFound when there is none for the tenant.
  * @throws InvalidProvider when token_url moves to another host and the secret for it is not sent along: the stored one
  *   was given for the host it was sent to.
  */
-export function changeProvider(tenantId: string, ref: string, wanted: ProviderChange) {
-  return (state: ProviderState): OAuthProviderChanged[] => {
-    const provider = ownedProvider(state, tenantId, ref);
-    const data = Object.fromEntries(
-      Object.entries(wanted).filter(([member, value]) => differs(provider[member as keyof ProviderChange], value)),
-    ) as ProviderChange;
-    const moves = data.token_url !== undefined && originOf(data.token_url) !== originOf(provider.token_url);
+export function changeProvider(wanted: ProviderChange) {
+  return (provider: Provider): OAuthProviderChanged[] => {
+    const data = changedMembers(provider, wanted, (a, b) => digestOf(a) === digestOf(b));
+    const moves = data?.token_url !== undefined && originOf(data.token_url) !== originOf(provider.token_url);
     if (moves && provider.client_secret && !wanted.client_secret) {
       throw new InvalidProvider('token_url names another host: send client_secret with it.');
     }
-    if (Object.keys(data).length === 0) return [];
+    if (!data) return [];
     const another = (data.auth_url ?? data.token_url) !== undefined && provider.issuer !== null;
     // Who answers at another address is found out anew.
     const unknown = another ? { issuer: null, iss_required: false } : {};
@@ -110,25 +112,13 @@ export function changeProvider(tenantId: string, ref: string, wanted: ProviderCh
 }
 
 /** Notes the issuer of a provider that had none yet, as its metadata names it. */
-export function learnIssuer(tenantId: string, found: { readonly issuer: string; readonly iss_required: boolean }) {
-  return (state: ProviderState): OAuthProviderChanged[] => {
-    const { id, issuer } = ownedProvider(state, tenantId, state?.id ?? '');
-    return id && issuer === null ? [{ type: 'OAuthProviderChanged', data: found }] : [];
-  };
+export function learnIssuer(found: { readonly issuer: string; readonly iss_required: boolean }) {
+  return ({ issuer }: Provider): OAuthProviderChanged[] =>
+    issuer === null ? [{ type: 'OAuthProviderChanged', data: found }] : [];
 }
 
-/** @throws ProviderNotFound when there is none for the tenant. */
-export function removeProvider(tenantId: string, ref: string) {
-  return (state: ProviderState): OAuthProviderRemoved[] => {
-    ownedProvider(state, tenantId, ref);
-    return [{ type: 'OAuthProviderRemoved', data: {} }];
-  };
-}
-
-/** The provider when it is there and the tenant's. @throws ProviderNotFound naming it as the caller did. */
-export function ownedProvider(state: ProviderState, tenantId: string, ref: string): Provider {
-  if (!state || state.removed || state.tenant_id !== tenantId) throw new ProviderNotFound(ref);
-  return state;
+export function removeProvider(): OAuthProviderRemoved[] {
+  return [{ type: 'OAuthProviderRemoved', data: {} }];
 }
 
 /** A provider as answers show it; never its secret. */
@@ -157,7 +147,7 @@ export function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-function differs(now: ProviderChange[keyof ProviderChange], wanted: unknown): boolean {
-  const digest = (value: unknown) => (typeof value === 'object' && value ? (value as ClientSecret).digest : value);
-  return digest(now) !== digest(wanted);
+/** Secrets are compared by their digests, because the same one sealed again looks different. */
+function digestOf(value: unknown): unknown {
+  return typeof value === 'object' && value ? (value as ClientSecret).digest : value;
 }

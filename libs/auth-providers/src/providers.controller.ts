@@ -1,8 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { Access, Area, Describe, etag, Idempotency, path, shape, validateRequest } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  Body,
+  CommandContext,
+  Context,
+  Describe,
+  etag,
+  Idempotent,
+  Path,
+  Scope,
+  shape,
+} from '@fairlead/api';
+import type { Infer } from '@fairlead/schema';
+import { publicAddress } from '@fairlead/edge';
 import { checkTarget } from '@fairlead/outbound';
-import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { AuthProvidersOptions } from './auth-providers.options';
 import { AuthorizationFlow } from './authorization.flow';
 import { McpDiscovery } from './mcp.discovery';
@@ -22,126 +36,129 @@ export class ProvidersController {
     private readonly queries: OAuthQueries,
     private readonly discovery: McpDiscovery,
     private readonly flow: AuthorizationFlow,
-    private readonly idempotency: Idempotency,
   ) {}
 
   @Get()
-  @Access('read', { views: [OAUTH_VIEW] })
-  @Describe({ summary: 'List OAuth providers', answers: { 200: shape.list(answered) } })
-  async list(@Req() request: FastifyRequest) {
-    return (await this.queries.providers(request.actor.tenantId)).map(providerRecord);
+  @Scope('read', { views: [OAUTH_VIEW] })
+  @Describe({ summary: 'List OAuth providers' })
+  @Answers({ 200: shape.list(answered) })
+  async list(@Context() context: CommandContext) {
+    return (await this.queries.providers(context.tenantId)).map(providerRecord);
   }
 
   @Post()
-  @Access('write')
+  @Scope('write')
+  @Idempotent()
   @Describe({
     summary: 'Add an OAuth provider',
-    body: providerRequest,
-    answers: { 200: answered, 409: 'The `provider_id` is taken.' },
-    takes: ['Idempotency-Key', 'x-reason'],
+    takes: ['x-reason'],
     gives: ['ETag'],
   })
+  @Answers({ 200: answered, 409: 'The `provider_id` is taken.' })
   @HttpCode(200)
-  async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { body } = validateRequest(request, { body: providerRequest });
-    return this.idempotency.run(request, reply, async () => {
-      await this.checkUrls(request.actor.tenantId, body);
-      const { provider, version } = await this.commands.add(request, {
-        ...body,
-        id: randomUUID(),
-        provider_type: body.provider_type ?? null,
-        mcp_server_url: null,
-        resource: null,
-        issuer: null,
-        is_dynamic_client: false,
-      });
-      return answer(reply, provider, version);
+  async add(
+    @Context() context: CommandContext,
+    @Body(providerRequest) body: Infer<typeof providerRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.checkUrls(context.tenantId, body);
+    const { provider, version } = await this.commands.add(context, {
+      ...body,
+      id: randomUUID(),
+      provider_type: body.provider_type ?? null,
+      mcp_server_url: null,
+      resource: null,
+      issuer: null,
+      is_dynamic_client: false,
     });
+    return answer(reply, provider, version);
   }
 
   /** Adds a provider for an MCP server by asking the server and registering a client. */
   @Post('mcp-discover')
-  @Access('write', { load: 'wait' })
+  @Scope('write', { load: 'wait' })
+  @Idempotent()
   @Describe({
     summary: 'Add an OAuth provider for an MCP server',
     description: 'Asks the server for its metadata (RFC 9728, RFC 8414) and registers a client (RFC 7591).',
-    body: mcpRequest,
-    answers: { 200: answered, 409: 'The `provider_id` is taken.' },
-    takes: ['Idempotency-Key', 'x-reason'],
+    takes: ['x-reason'],
     gives: ['ETag'],
   })
+  @Answers({ 200: answered, 409: 'The `provider_id` is taken.' })
   @HttpCode(200)
-  async discover(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { body } = validateRequest(request, { body: mcpRequest });
-    return this.idempotency.run(request, reply, async () => {
-      const { provider_id, name, mcp_server_url } = body;
-      const { tenantId } = request.actor;
-      await this.commands.checkFree(tenantId, provider_id);
-      const id = randomUUID();
-      const redirectUri = this.flow.redirectUri(request, id);
-      const discovered = await this.discovery.register(tenantId, mcp_server_url, name, redirectUri);
-      const { provider, version } = await this.commands.add(request, {
-        ...discovered,
-        id,
-        provider_id,
-        name,
-        mcp_server_url,
-        code_challenge_method: 'S256',
-        provider_type: null,
-        is_dynamic_client: true,
-      });
-      return answer(reply, provider, version);
+  async discover(
+    @Context() context: CommandContext,
+    @Body(mcpRequest) body: Infer<typeof mcpRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { provider_id, name, mcp_server_url } = body;
+    const { tenantId } = context;
+    await this.commands.checkFree(tenantId, provider_id);
+    const id = randomUUID();
+    const redirectUri = this.flow.redirectUri(publicAddress(context, this.options.publicUrl), id);
+    const discovered = await this.discovery.register(tenantId, mcp_server_url, name, redirectUri);
+    const { provider, version } = await this.commands.add(context, {
+      ...discovered,
+      id,
+      provider_id,
+      name,
+      mcp_server_url,
+      code_challenge_method: 'S256',
+      provider_type: null,
+      is_dynamic_client: true,
     });
+    return answer(reply, provider, version);
   }
 
   @Get(':provider_id')
-  @Access('read')
+  @Scope('read')
   @Describe({
     summary: 'Get an OAuth provider',
     description: 'By its `provider_id` or its `id`; never its secret.',
-    path: providerPath,
-    answers: { 200: answered },
     gives: ['ETag'],
   })
-  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { provider_id } = path(providerPath, request);
-    const { provider, version } = await this.commands.find(request.actor.tenantId, provider_id);
+  @Answers({ 200: answered })
+  async find(
+    @Context() context: CommandContext,
+    @Path(providerPath) { provider_id }: Infer<typeof providerPath>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { provider, version } = await this.commands.find(context.tenantId, provider_id);
     return answer(reply, provider, version);
   }
 
   @Patch(':provider_id')
-  @Access('write')
+  @Scope('write')
+  @Idempotent()
   @Describe({
     summary: 'Change an OAuth provider',
-    path: providerPath,
-    body: providerUpdate,
-    answers: { 200: answered },
-    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    takes: ['If-Match', 'x-reason'],
     gives: ['ETag'],
   })
-  async change(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { path, body } = validateRequest(request, { path: providerPath, body: providerUpdate });
-    return this.idempotency.run(request, reply, async () => {
-      await this.commands.find(request.actor.tenantId, path.provider_id);
-      await this.checkUrls(request.actor.tenantId, body);
-      const { provider, version } = await this.commands.change(request, path.provider_id, body);
-      return answer(reply, provider, version);
-    });
+  @Answers({ 200: answered })
+  async change(
+    @Context() context: CommandContext,
+    @Path(providerPath) path: Infer<typeof providerPath>,
+    @Body(providerUpdate) body: Infer<typeof providerUpdate>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.commands.find(context.tenantId, path.provider_id);
+    await this.checkUrls(context.tenantId, body);
+    const { provider, version } = await this.commands.change(context, path.provider_id, body);
+    return answer(reply, provider, version);
   }
 
   /** Removes the provider with every token that came from it. */
   @Delete(':provider_id')
-  @Access('write')
+  @Scope('write')
   @Describe({
     summary: 'Remove an OAuth provider and its tokens',
-    path: providerPath,
-    answers: { 200: shape.empty },
     takes: ['If-Match', 'x-reason'],
   })
+  @Answers({ 200: shape.empty })
   @HttpCode(200)
-  async remove(@Req() request: FastifyRequest) {
-    const { provider_id } = path(providerPath, request);
-    await this.commands.remove(request, provider_id);
+  async remove(@Context() context: CommandContext, @Path(providerPath) { provider_id }: Infer<typeof providerPath>) {
+    await this.commands.remove(context, provider_id);
     return {};
   }
 

@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EventStore, handle, load, type Metadata, Shredded, streamName, Vault } from '@fairlead/eventing';
+import { type Metadata, serviceCaller, Shredded, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { ProviderFailed, TokenNotFound } from './errors';
+import { ProviderFailed } from './provider.errors';
+import { TokenNotFound } from './token.errors';
 import { OAuthClient, type PlainGrant } from './oauth.client';
 import { originOf, type Provider } from './provider';
 import { ProviderCommands } from './provider.commands';
-import {
-  hasEnded,
-  isEnding,
-  liveToken,
-  refreshToken,
-  refuseRefresh,
-  type SealedGrant,
-  type Token,
-  tokenModel,
-} from './token';
+import { hasEnded, isEnding, refreshToken, refuseRefresh, type SealedGrant, type Token } from './token';
+import { TokenCommands } from './token.commands';
 
 /** Longer than a call to a provider may take. */
 const LEASE_MS = 30_000;
@@ -31,7 +24,7 @@ export class TokenRefresher {
 
   constructor(
     private readonly pool: Pool,
-    private readonly store: EventStore,
+    private readonly tokens: TokenCommands,
     private readonly vault: Vault,
     private readonly client: OAuthClient,
     private readonly providers: ProviderCommands,
@@ -61,12 +54,12 @@ export class TokenRefresher {
    * @throws TokenNotFound when it has been removed.
    */
   async open(id: string, provider: Provider, metadata: Metadata): Promise<string | undefined> {
-    let token = await this.load(id);
+    let token = await this.load(id, provider);
     if (needsRefresh(token, provider)) {
       await this.refreshOnce(id, provider, metadata).catch((error: unknown) => {
         if (!(error instanceof ProviderFailed) || hasEnded(token)) throw error;
       });
-      token = await this.load(id);
+      token = await this.load(id, provider);
     }
     if (hasEnded(token)) return undefined;
     try {
@@ -90,13 +83,13 @@ export class TokenRefresher {
     const deadline = Date.now() + LEASE_MS;
     while (!(await this.lease(id, holder))) {
       await delay(LOOK_EVERY_MS);
-      if (!needsRefresh(await this.load(id), provider)) return;
+      if (!needsRefresh(await this.load(id, provider), provider)) return;
       if (Date.now() > deadline) {
         throw new ProviderFailed('slow', `OAuth provider '${provider.provider_id}' took too long to answer.`);
       }
     }
     try {
-      const token = await this.load(id);
+      const token = await this.load(id, provider);
       if (needsRefresh(token, provider)) await this.refresh(token, provider, metadata);
     } finally {
       await this.pool.query('delete from oauth_refreshes where token_id = $1 and holder = $2', [id, holder]);
@@ -105,17 +98,16 @@ export class TokenRefresher {
 
   private async refresh(token: Token, provider: Provider, metadata: Metadata): Promise<void> {
     const { id, tenant_id } = token;
-    const stream = streamName('oauthToken', id);
     // Not the request's Idempotency-Key: a later refresh is another command.
-    const cause = { ...metadata, tenant: tenant_id, causationId: undefined };
+    const caller = serviceCaller({ ...metadata, tenant: tenant_id, causationId: undefined });
     try {
       const plain = await this.vault.open(tenant_id, id, 'refresh_token', token.refresh_token!);
       const grant = await this.client.refresh(provider, await this.providers.secretOf(provider), plain);
       const sealed = await this.seal(tenant_id, id, grant, token.scopes);
-      await handle(this.store, tokenModel, stream, refreshToken(id, sealed), cause);
+      await this.tokens.change(caller, id, refreshToken(sealed));
     } catch (error) {
       if (!(error instanceof ProviderFailed) || !FINAL.has(error.code ?? '')) throw error;
-      await handle(this.store, tokenModel, stream, refuseRefresh(id, error.code!), cause);
+      await this.tokens.change(caller, id, refuseRefresh(error.code!));
     }
   }
 
@@ -130,8 +122,8 @@ export class TokenRefresher {
     return rowCount === 1;
   }
 
-  private async load(id: string): Promise<Token> {
-    return liveToken((await load(this.store, tokenModel, streamName('oauthToken', id))).state, id);
+  private async load(id: string, { tenant_id }: Provider): Promise<Token> {
+    return (await this.tokens.find(tenant_id, id)).state;
   }
 }
 

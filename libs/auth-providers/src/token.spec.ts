@@ -1,5 +1,6 @@
+import { owned } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
-import { ConnectionNotFound, TokenNotFound } from './errors';
+import { ConnectionNotFound, TokenNotFound } from './token.errors';
 import {
   changeToken,
   connectAgent,
@@ -12,6 +13,8 @@ import {
   refuseRefresh,
   removeToken,
   type Token,
+  tokenAggregate,
+  type TokenEvent,
   type TokenGrant,
   tokenModel,
 } from './token';
@@ -34,6 +37,7 @@ const grant: TokenGrant = {
   is_default: true,
 };
 const agent = { connection_id: 'connection', agent_id: 'agent', created_by: 'key' };
+const mine = (decide: (token: Token) => TokenEvent[]) => owned(tokenAggregate, grant.tenant_id, ID, decide);
 const granted = { type: 'OAuthTokenGranted', data: grant } as const;
 const connected = { type: 'OAuthTokenConnected', data: agent } as const;
 const removed = { type: 'OAuthTokenRemoved', data: {} } as const;
@@ -64,27 +68,35 @@ describe('an OAuth token', () => {
 
   it('keeps its refresh token when the provider sends no new one', () => {
     given(tokenModel, granted)
-      .when(refreshToken(ID, next))
+      .when(mine(refreshToken(next)))
       .then({ type: 'OAuthTokenRefreshed', data: { ...next, refresh_token: sealed('refresh 1') } });
   });
 
   it('forgets a refresh token that is taken no more, once', () => {
     const refused = { type: 'OAuthTokenRefreshRefused', data: { error: 'invalid_grant' } } as const;
-    given(tokenModel, granted).when(refuseRefresh(ID, 'invalid_grant')).then(refused);
-    given(tokenModel, granted, refused).when(refuseRefresh(ID, 'invalid_grant')).then();
+    given(tokenModel, granted)
+      .when(mine(refuseRefresh('invalid_grant')))
+      .then(refused);
+    given(tokenModel, granted, refused)
+      .when(mine(refuseRefresh('invalid_grant')))
+      .then();
   });
 
   it('records only changes that make a difference; becoming the default always does', () => {
-    given(tokenModel, granted).when(changeToken(ID, {})).then();
     given(tokenModel, granted)
-      .when(changeToken(ID, { provider_account_label: 'work', is_default: true }))
+      .when(mine(changeToken({})))
+      .then();
+    given(tokenModel, granted)
+      .when(mine(changeToken({ provider_account_label: 'work', is_default: true })))
       .then({ type: 'OAuthTokenChanged', data: { provider_account_label: 'work', is_default: true } });
   });
 
   it('connects an agent once and disconnects only that agent', () => {
-    given(tokenModel, granted).when(connectAgent(ID, agent)).then(connected);
+    given(tokenModel, granted)
+      .when(mine(connectAgent(agent)))
+      .then(connected);
     given(tokenModel, granted, connected)
-      .when(connectAgent(ID, { ...agent, connection_id: 'another' }))
+      .when(mine(connectAgent({ ...agent, connection_id: 'another' })))
       .then();
     given(tokenModel, granted, connected).when(disconnectAgent('other', 'connection')).throws(ConnectionNotFound);
     given(tokenModel, granted, connected)
@@ -93,9 +105,9 @@ describe('an OAuth token', () => {
   });
 
   it('takes nothing more once it has been removed', () => {
-    given(tokenModel, granted).when(removeToken(ID)).then(removed);
-    for (const command of [removeToken(ID), changeToken(ID, {}), refreshToken(ID, next), connectAgent(ID, agent)]) {
-      given(tokenModel, granted, removed).when(command).throws(TokenNotFound, `OAuth token ID ${ID} not found.`);
+    given(tokenModel, granted).when(mine(removeToken)).then(removed);
+    for (const command of [removeToken, changeToken({}), refreshToken(next), connectAgent(agent)]) {
+      given(tokenModel, granted, removed).when(mine(command)).throws(TokenNotFound, `OAuth token ID ${ID} not found.`);
     }
   });
 

@@ -1,5 +1,5 @@
-import type { DomainEvent, Model, Sealed } from '@fairlead/eventing';
-import { ConnectionNotFound, TokenNotFound } from './errors';
+import { type Aggregate, changedMembers, type DomainEvent, type Model, type Sealed } from '@fairlead/eventing';
+import { ConnectionNotFound, TokenNotFound } from './token.errors';
 
 const MARGIN_MS = 60_000;
 
@@ -46,20 +46,20 @@ export interface Token extends TokenGrant {
   readonly removed: boolean;
 }
 
-export interface TokenChange {
+interface TokenChange {
   readonly provider_account_label?: string;
   readonly is_default?: boolean;
 }
 
 export type TokenState = Token | null;
-export type OAuthTokenGranted = DomainEvent<'OAuthTokenGranted', TokenGrant>;
-export type OAuthTokenRefreshed = DomainEvent<'OAuthTokenRefreshed', SealedGrant>;
+type OAuthTokenGranted = DomainEvent<'OAuthTokenGranted', TokenGrant>;
+type OAuthTokenRefreshed = DomainEvent<'OAuthTokenRefreshed', SealedGrant>;
 /** The provider takes the refresh token no more. */
-export type OAuthTokenRefreshRefused = DomainEvent<'OAuthTokenRefreshRefused', { readonly error: string }>;
-export type OAuthTokenChanged = DomainEvent<'OAuthTokenChanged', TokenChange>;
-export type OAuthTokenConnected = DomainEvent<'OAuthTokenConnected', Connection>;
-export type OAuthTokenDisconnected = DomainEvent<'OAuthTokenDisconnected', { readonly connection_id: string }>;
-export type OAuthTokenRemoved = DomainEvent<'OAuthTokenRemoved', Record<string, never>>;
+type OAuthTokenRefreshRefused = DomainEvent<'OAuthTokenRefreshRefused', { readonly error: string }>;
+type OAuthTokenChanged = DomainEvent<'OAuthTokenChanged', TokenChange>;
+type OAuthTokenConnected = DomainEvent<'OAuthTokenConnected', Connection>;
+type OAuthTokenDisconnected = DomainEvent<'OAuthTokenDisconnected', { readonly connection_id: string }>;
+type OAuthTokenRemoved = DomainEvent<'OAuthTokenRemoved', Record<string, never>>;
 export type TokenEvent =
   | OAuthTokenGranted
   | OAuthTokenRefreshed
@@ -96,6 +96,12 @@ export const tokenModel: Model<TokenState, TokenEvent> = {
   },
 };
 
+export const tokenAggregate: Aggregate<Token, TokenEvent> = {
+  category: 'oauthToken',
+  model: tokenModel,
+  notFound: (id) => new TokenNotFound(id),
+};
+
 /** Takes in a new token, or the same one consented to anew, and connects the agent that asked for it. */
 export function grantToken(grant: TokenGrant, agent?: Connection) {
   return (state: TokenState): TokenEvent[] => [
@@ -105,35 +111,31 @@ export function grantToken(grant: TokenGrant, agent?: Connection) {
 }
 
 /** Takes in what a refresh gave. A provider that sends no new refresh token means the old one to be kept. */
-export function refreshToken(id: string, grant: SealedGrant) {
-  return (state: TokenState): OAuthTokenRefreshed[] => {
-    const token = liveToken(state, id);
+export function refreshToken(grant: SealedGrant) {
+  return (token: Token): OAuthTokenRefreshed[] => {
     const refresh_token = grant.refresh_token ?? token.refresh_token;
     return [{ type: 'OAuthTokenRefreshed', data: { ...grant, refresh_token } }];
   };
 }
 
 /** Forgets a refresh token that the provider takes no more. */
-export function refuseRefresh(id: string, error: string) {
-  return (state: TokenState): OAuthTokenRefreshRefused[] =>
-    liveToken(state, id).refresh_token ? [{ type: 'OAuthTokenRefreshRefused', data: { error } }] : [];
+export function refuseRefresh(error: string) {
+  return ({ refresh_token }: Token): OAuthTokenRefreshRefused[] =>
+    refresh_token ? [{ type: 'OAuthTokenRefreshRefused', data: { error } }] : [];
 }
 
 /** Changes what differs; nothing differs, no event. */
-export function changeToken(id: string, wanted: TokenChange) {
-  return (state: TokenState): OAuthTokenChanged[] => {
-    const token = liveToken(state, id);
-    const data: TokenChange = Object.fromEntries(
-      // Being the default is said again, because another token may have become it since.
-      Object.entries(wanted).filter(([name, value]) => value === true || token[name as keyof TokenChange] !== value),
-    );
-    return Object.keys(data).length === 0 ? [] : [{ type: 'OAuthTokenChanged', data }];
+export function changeToken(wanted: TokenChange) {
+  return (token: Token): OAuthTokenChanged[] => {
+    // Being the default is said again, because another token may have become it since.
+    const data = changedMembers(token, wanted, (sent, current) => sent !== true && sent === current);
+    return data ? [{ type: 'OAuthTokenChanged', data }] : [];
   };
 }
 
 /** Connects an agent with a token; one that is connected stays as it is. */
-export function connectAgent(id: string, agent: Connection) {
-  return (state: TokenState): OAuthTokenConnected[] => connection(liveToken(state, id), agent);
+export function connectAgent(agent: Connection) {
+  return (token: Token): OAuthTokenConnected[] => connection(token, agent);
 }
 
 /** @throws ConnectionNotFound */
@@ -145,18 +147,8 @@ export function disconnectAgent(agentId: string, connectionId: string) {
   };
 }
 
-/** @throws TokenNotFound */
-export function removeToken(id: string) {
-  return (state: TokenState): OAuthTokenRemoved[] => {
-    liveToken(state, id);
-    return [{ type: 'OAuthTokenRemoved', data: {} }];
-  };
-}
-
-/** @throws TokenNotFound when there is none or it was removed. */
-export function liveToken(state: TokenState, id: string): Token {
-  if (!state || state.removed) throw new TokenNotFound(id);
-  return state;
+export function removeToken(): OAuthTokenRemoved[] {
+  return [{ type: 'OAuthTokenRemoved', data: {} }];
 }
 
 /** Whether a token may stand in for a request of these scopes. */

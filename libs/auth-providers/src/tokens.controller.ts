@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { EventStore, handle, streamName } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, query, shape, validateRequest } from '@fairlead/api';
-import { canonicalUuid } from '@fairlead/schema';
-import { Controller, Delete, Get, HttpCode, Patch, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { ConnectionNotFound, TokenNotFound } from './errors';
+import { serviceCaller } from '@fairlead/eventing';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { canonicalUuid, type Infer } from '@fairlead/schema';
+import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
+import { ConnectionNotFound, TokenNotFound } from './token.errors';
 import { connection, connections, removedTokens, tokenRecord, tokenStatus } from './oauth.answers.schema';
 import { connectionRecord, OAuthQueries, type TokenFilter } from './oauth.queries';
 import { OAUTH_VIEW } from './oauth.view';
@@ -16,10 +15,9 @@ import {
   removeToken,
   type Token,
   type TokenEvent,
-  tokenModel,
-  type TokenState,
   tokenSummary,
 } from './token';
+import { TokenCommands } from './token.commands';
 import {
   agentPath,
   connectionPath,
@@ -35,126 +33,133 @@ import {
 @Controller('v2/auth')
 export class TokensController {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: TokenCommands,
     private readonly providers: ProviderCommands,
     private readonly queries: OAuthQueries,
   ) {}
 
   @Get('tokens')
-  @Access('read', { views: [OAUTH_VIEW] })
+  @Scope('read', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'List tokens',
     description: 'Never the tokens themselves.',
-    query: tokensQuery,
-    answers: { 200: shape.list(tokenRecord), 404: 'There is no such provider.' },
   })
-  async list(@Req() request: FastifyRequest) {
-    const { provider_id, user_id } = query(tokensQuery, request);
-    return (await this.tokens(request, provider_id, user_id)).map(tokenSummary);
+  @Answers({ 200: shape.list(tokenRecord), 404: 'There is no such provider.' })
+  async list(
+    @Context() context: CommandContext,
+    @Query(tokensQuery) { provider_id, user_id }: Infer<typeof tokensQuery>,
+  ) {
+    return (await this.tokens(context, provider_id, user_id)).map(tokenSummary);
   }
 
   @Get('tokens/exists')
-  @Access('read', { views: [OAUTH_VIEW] })
-  @Describe({
-    summary: 'Ask whether there is a token of a provider',
-    query: providerTokensQuery,
-    answers: { 200: tokenStatus, 404: 'There is no such provider.' },
-  })
-  async exists(@Req() request: FastifyRequest) {
-    const { provider_id, user_id } = query(providerTokensQuery, request);
-    return { has_token: (await this.tokens(request, provider_id, user_id)).length > 0 };
+  @Scope('read', { views: [OAUTH_VIEW] })
+  @Describe({ summary: 'Ask whether there is a token of a provider' })
+  @Answers({ 200: tokenStatus, 404: 'There is no such provider.' })
+  async exists(
+    @Context() context: CommandContext,
+    @Query(providerTokensQuery) { provider_id, user_id }: Infer<typeof providerTokensQuery>,
+  ) {
+    return { has_token: (await this.tokens(context, provider_id, user_id)).length > 0 };
   }
 
   /** Removes the tokens of a provider; of one user alone when `user_id` is given. */
   @Delete('tokens')
-  @Access('write', { views: [OAUTH_VIEW] })
+  @Scope('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Remove the tokens of a provider',
-    query: providerTokensQuery,
-    answers: { 200: removedTokens, 404: 'There is no such provider.' },
     takes: ['x-reason'],
   })
+  @Answers({ 200: removedTokens, 404: 'There is no such provider.' })
   @HttpCode(200)
-  async removeAll(@Req() request: FastifyRequest) {
-    const { provider_id, user_id } = query(providerTokensQuery, request);
-    const tokens = await this.tokens(request, provider_id, user_id);
-    for (const { id } of tokens) await this.change(request, id, removeToken(id));
+  async removeAll(
+    @Context() context: CommandContext,
+    @Query(providerTokensQuery) { provider_id, user_id }: Infer<typeof providerTokensQuery>,
+  ) {
+    const tokens = await this.tokens(context, provider_id, user_id);
+    for (const { id } of tokens) await this.change(context, id, removeToken);
     return { deleted: tokens.map(({ id }) => id) };
   }
 
   @Patch('tokens/:token_id/metadata')
-  @Access('write', { views: [OAUTH_VIEW] })
+  @Scope('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Label a token, or make it the default',
-    path: tokenPath,
-    body: tokenUpdate,
-    answers: { 200: tokenRecord },
     takes: ['x-reason'],
   })
-  async describe(@Req() request: FastifyRequest) {
-    const { path, body } = validateRequest(request, { path: tokenPath, body: tokenUpdate });
-    const { id } = await this.owned(request, path.token_id);
-    return tokenSummary(await this.change(request, id, changeToken(id, body)));
+  @Answers({ 200: tokenRecord })
+  async describe(
+    @Context() context: CommandContext,
+    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Body(tokenUpdate) body: Infer<typeof tokenUpdate>,
+  ) {
+    const { id } = await this.owned(context, path.token_id);
+    return tokenSummary(await this.change(context, id, changeToken(body)));
   }
 
   @Delete('tokens/:token_id')
-  @Access('write', { views: [OAUTH_VIEW] })
-  @Describe({ summary: 'Remove a token', path: tokenPath, answers: { 204: null }, takes: ['x-reason'] })
+  @Scope('write', { views: [OAUTH_VIEW] })
+  @Describe({
+    summary: 'Remove a token',
+    takes: ['x-reason'],
+  })
+  @Answers({ 204: null })
   @HttpCode(204)
-  async remove(@Req() request: FastifyRequest): Promise<void> {
-    const { path } = validateRequest(request, { path: tokenPath });
-    const { id } = await this.owned(request, path.token_id);
-    await this.change(request, id, removeToken(id));
+  async remove(@Context() context: CommandContext, @Path(tokenPath) path: Infer<typeof tokenPath>): Promise<void> {
+    const { id } = await this.owned(context, path.token_id);
+    await this.change(context, id, removeToken);
   }
 
   @Get('agents/:agent_id/connections')
-  @Access('read', { views: [OAUTH_VIEW] })
-  @Describe({ summary: 'List the tokens that an agent uses', path: agentPath, answers: { 200: connections } })
-  async connections(@Req() request: FastifyRequest) {
-    const { path } = validateRequest(request, { path: agentPath });
-    const found = await this.queries.connections(request.actor.tenantId, path.agent_id);
+  @Scope('read', { views: [OAUTH_VIEW] })
+  @Describe({ summary: 'List the tokens that an agent uses' })
+  @Answers({ 200: connections })
+  async connections(@Context() context: CommandContext, @Path(agentPath) path: Infer<typeof agentPath>) {
+    const found = await this.queries.connections(context.tenantId, path.agent_id);
     return { data: found.map(connectionRecord) };
   }
 
   /** Connects an agent with a token; connecting it again answers the connection that there is. */
   @Post('agents/:agent_id/connections')
-  @Access('write', { views: [OAUTH_VIEW] })
+  @Scope('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Let an agent use a token',
-    path: agentPath,
-    body: connectionRequest,
-    answers: { 201: connection },
     takes: ['x-reason'],
   })
+  @Answers({ 201: connection })
   @HttpCode(201)
-  async connect(@Req() request: FastifyRequest) {
-    const { path, body } = validateRequest(request, { path: agentPath, body: connectionRequest });
-    const { id } = await this.owned(request, body.oauth_token_id);
-    const wanted = { connection_id: randomUUID(), agent_id: path.agent_id, created_by: request.actor.keyId };
-    const token = await this.change(request, id, connectAgent(id, wanted));
+  async connect(
+    @Context() context: CommandContext,
+    @Path(agentPath) path: Infer<typeof agentPath>,
+    @Body(connectionRequest) body: Infer<typeof connectionRequest>,
+  ) {
+    const { id } = await this.owned(context, body.oauth_token_id);
+    const wanted = { connection_id: randomUUID(), agent_id: path.agent_id, created_by: context.actor.keyId };
+    const token = await this.change(context, id, connectAgent(wanted));
     const connection = token.connections.find(({ agent_id }) => agent_id === path.agent_id)!;
     return connectionRecord({ token, connection });
   }
 
   @Delete('agents/:agent_id/connections/:connection_id')
-  @Access('write', { views: [OAUTH_VIEW] })
+  @Scope('write', { views: [OAUTH_VIEW] })
   @Describe({
     summary: 'Let an agent use a token no more',
-    path: connectionPath,
-    answers: { 204: null },
     takes: ['x-reason'],
   })
+  @Answers({ 204: null })
   @HttpCode(204)
-  async disconnect(@Req() request: FastifyRequest): Promise<void> {
-    const { agent_id, connection_id } = validateRequest(request, { path: connectionPath }).path;
-    const connections = await this.queries.connections(request.actor.tenantId, agent_id);
+  async disconnect(
+    @Context() context: CommandContext,
+    @Path(connectionPath) { agent_id, connection_id }: Infer<typeof connectionPath>,
+  ): Promise<void> {
+    const connections = await this.queries.connections(context.tenantId, agent_id);
     const found = connections.find(({ connection }) => connection.connection_id === connection_id);
     if (!found) throw new ConnectionNotFound(connection_id);
-    await this.change(request, found.token.id, disconnectAgent(agent_id, connection_id));
+    await this.commands.run(repeatable(context), found.token.id, disconnectAgent(agent_id, connection_id));
   }
 
-  private async tokens(request: FastifyRequest, providerRef?: string, user_id?: string): Promise<Token[]> {
-    const { tenantId } = request.actor;
+  private async tokens(context: CommandContext, providerRef?: string, user_id?: string): Promise<Token[]> {
+    const { tenantId } = context;
     const provider =
       providerRef === undefined ? undefined : (await this.providers.find(tenantId, providerRef)).provider;
     const filter: TokenFilter = {
@@ -164,18 +169,19 @@ export class TokensController {
     return this.queries.tokens(tenantId, filter);
   }
 
-  private async owned(request: FastifyRequest, id: string): Promise<Token> {
+  private async owned(context: CommandContext, id: string): Promise<Token> {
     const uuid = canonicalUuid(id);
-    const token = uuid === undefined ? undefined : await this.queries.token(request.actor.tenantId, uuid);
+    const token = uuid === undefined ? undefined : await this.queries.token(context.tenantId, uuid);
     if (!token) throw new TokenNotFound(id);
     return token;
   }
 
-  private async change(request: FastifyRequest, id: string, decide: (state: TokenState) => TokenEvent[]) {
-    // Every command here can be repeated as it is.
-    const metadata = { ...metadataOf(request), causationId: undefined };
-    const stream = streamName('oauthToken', id);
-    const { state } = await handle(this.store, tokenModel, stream, decide, metadata);
-    return state!;
+  private async change(context: CommandContext, id: string, decide: (token: Token) => TokenEvent[]) {
+    return (await this.commands.change(repeatable(context), id, decide)).state;
   }
+}
+
+/** Every command here can be repeated as it is, and depends on no version. */
+function repeatable({ metadata }: CommandContext) {
+  return serviceCaller({ ...metadata, causationId: undefined });
 }

@@ -35,7 +35,10 @@ export interface SessionCreatedMessage {
   readonly deployment_id?: string;
 }
 
-/** `FeedbackAdded`: on a run or, without one, on the session. */
+/**
+ * `FeedbackAdded`, and in a stream `uploadedFeedback-<session id>` `FeedbackUploaded` for what came within an upload: on a
+ * run or, without one, on the session.
+ */
 export interface FeedbackAddedMessage {
   readonly id: string;
   readonly run_id: string | null;

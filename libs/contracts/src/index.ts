@@ -61,5 +61,5 @@ export abstract class CommitResolver {
 export * from './connections';
 export * from './experiments';
 export * from './rollouts';
-export { factsOf } from './facts';
-export * from './published';
+export { asyncApi } from './asyncapi';
+export * from './catalogue';

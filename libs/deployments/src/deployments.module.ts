@@ -1,15 +1,5 @@
-import {
-  AppendTooLarge,
-  Followers,
-  QuotaReached,
-  Quotas,
-  Vault,
-  VersionMismatch,
-  WorkspaceRemovals,
-  WorkspaceStopped,
-} from '@fairlead/eventing';
+import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
-import { BadRequest, Conflict, Forbidden, HttpProblem, mapError, NotFound, PreconditionFailed } from '@fairlead/schema';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentAnswers } from './deployment/deployment.answers';
@@ -17,24 +7,14 @@ import { DeploymentCommands } from './deployment/deployment.commands';
 import { DeploymentQueries } from './deployment/deployment.queries';
 import { DeploymentRemoval } from './deployment/deployment.removal';
 import { DeploymentsView } from './deployment/deployment.view';
-import { DeploymentsConsumer } from './deployment/deployments.consumer';
 import { DeploymentsController } from './deployment/deployments.controller';
 import { DeploymentsPushConsumer } from './source/deployments.push.consumer';
 import { DeploymentsRemover } from './deployment/deployments.remover';
 import { DeploymentsOptions } from './deployments.options';
-import {
-  DeploymentBeingDeleted,
-  DeploymentNotFound,
-  InvalidDeployment,
-  RevisionEnded,
-  RevisionNotFound,
-  RevisionWaits,
-  VersionNotFound,
-} from './errors';
 import { HistoryController } from './history/history.controller';
 import { HistoryExport } from './history/history.export';
 import { IdleWatch } from './deployment/idle.watch';
-import { ListenerNotFound, ListenerTaken } from './listener/listener';
+import { ListenerCommands } from './listener/listener.commands';
 import { ListenersView } from './listener/listener.view';
 import { ListenersController } from './listener/listeners.controller';
 import { PushTargetsView } from './source/push-targets.view';
@@ -42,27 +22,10 @@ import { PushTokenController } from './source/push-token.controller';
 import { RevisionsController } from './revision/revisions.controller';
 import { RolloutsConsumer } from './revision/rollouts.consumer';
 import { SecretSafe } from './secrets/secret.safe';
-import { SourceTaken } from './source/source.store';
 import { SourcesModule } from './source/sources.module';
-import { UploadRefused, UploadUrls } from './source/upload.urls';
+import { UploadUrls } from './source/upload.urls';
 import { UploadsController } from './source/uploads.controller';
 import { UsageConsumer } from './deployment/usage.consumer';
-
-mapError(InvalidDeployment, ({ message }) => new BadRequest(message));
-mapError(DeploymentNotFound, ({ message }) => new NotFound(message));
-mapError(VersionNotFound, ({ message }) => new NotFound(message));
-mapError(RevisionNotFound, ({ message }) => new NotFound(message));
-mapError(DeploymentBeingDeleted, ({ message }) => new Conflict(message));
-mapError(RevisionEnded, ({ message }) => new Conflict(message));
-mapError(RevisionWaits, ({ message }) => new Conflict(message));
-mapError(ListenerNotFound, ({ message }) => new NotFound(message));
-mapError(ListenerTaken, ({ message }) => new Conflict(message));
-mapError(SourceTaken, ({ message }) => new Conflict(message));
-mapError(UploadRefused, ({ message }) => new Forbidden(message));
-mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
-mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
-mapError(QuotaReached, ({ message }) => new Conflict(message));
-mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
  * Deployments and their revisions over HTTP, their read model, and the consumer of their events. Needs the providers
@@ -92,7 +55,7 @@ export class DeploymentsModule implements OnModuleInit {
         UploadsController,
         PushTokenController,
         ListenersController,
-        options.rollouts ? RolloutsConsumer : DeploymentsConsumer,
+        RolloutsConsumer,
         DeploymentsPushConsumer,
         ...(options.unusedAfter === undefined ? [] : [UsageConsumer]),
       ],
@@ -106,6 +69,7 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentsRemover,
         HistoryExport,
         IdleWatch,
+        ListenerCommands,
         ListenersView,
         PushTargetsView,
         SecretSafe,

@@ -2,15 +2,13 @@ import { OutboundPolicy } from '@fairlead/outbound';
 import type { Hosting } from './source/source-rules';
 
 /** Where clients may push images to. */
-export interface Registry {
+interface Registry {
   /** Host and, if need be, a path: the name of an image follows after a slash. */
   readonly url: string;
   readonly token: string;
 }
 
 interface More {
-  /** Whether someone rolls revisions out and reports how deployments fare; else each is ready as soon as it exists. */
-  readonly rollouts?: boolean;
   /** Where clients reach this service, without a path; what their requests name when absent. */
   readonly publicUrl?: string;
   readonly registry?: Registry;
@@ -22,7 +20,6 @@ interface More {
 
 /** Settings of the deployments service; the class is also their injection token. */
 export class DeploymentsOptions {
-  readonly rollouts: boolean;
   readonly publicUrl: string | undefined;
   readonly registry: Registry | undefined;
   readonly outbound: OutboundPolicy;
@@ -30,9 +27,8 @@ export class DeploymentsOptions {
 
   constructor(
     readonly hosting: Hosting = 'any',
-    { rollouts = false, publicUrl, registry, outbound = new OutboundPolicy(), unusedAfter }: More = {},
+    { publicUrl, registry, outbound = new OutboundPolicy(), unusedAfter }: More = {},
   ) {
-    this.rollouts = rollouts;
     this.publicUrl = publicUrl;
     this.registry = registry;
     this.outbound = outbound;

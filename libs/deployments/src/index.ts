@@ -5,8 +5,8 @@ export { DeploymentQueries, type DeploymentFilter, type Listed, type Page } from
 export { DeploymentsView } from './deployment/deployment.view';
 export * from './deployments.module';
 export * from './deployments.options';
-export * from './deployment/deployments.upcasters';
-export * from './errors';
+export * from './deployment/deployment.errors';
+export * from './revision/revision.errors';
 export * from './migrations';
 export * from './deployment/record';
 export * from './revision/revision';

@@ -46,7 +46,7 @@ export const EDGE_DEFAULTS: EdgeSettings = {
 };
 
 /** Reads one setting; `parse` throws an Error with the rest of a sentence that begins with the setting's name. */
-export type ReadSetting = <T>(name: string, fallback: T, parse: (text: string) => T) => T;
+type ReadSetting = <T>(name: string, fallback: T, parse: (text: string) => T) => T;
 
 /** The edge's settings, wherever `read` finds them. */
 export function readEdgeSettings(read: ReadSetting): EdgeSettings {

@@ -1,11 +1,21 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Controller, Inject, Module, Post, Put, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Module, Post, Put, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
-import { Access, Idempotency } from '@fairlead/api';
+import {
+  Answers,
+  Body,
+  type CommandContext,
+  ForEachCaller,
+  Idempotency,
+  Idempotent,
+  Query,
+  Scope,
+  shape,
+} from '@fairlead/api';
 import { httpMigrations } from '.';
-import { BadRequest } from '@fairlead/schema';
+import { BadRequest, bool, dict, type Infer, object, optional } from '@fairlead/schema';
 import { type SampleServer, startSample } from './testing/sample-server';
 
 const digest = (text: string) => Promise.resolve(createHmac('sha256', 'key').update(text).digest('hex'));
@@ -13,26 +23,45 @@ const digest = (text: string) => Promise.resolve(createHmac('sha256', 'key').upd
 /** The work behind the sample route: counts its runs, and waits or fails when told to. */
 const work = { runs: 0, gate: Promise.resolve(), fail: false };
 
+const order = object({ a: optional(dict()) });
+const tried = object({ dry_run: optional(bool(), false) });
+const done = shape.object('Done', { run: shape.integer });
+
+/** Tells each caller what its key may do. */
+class Signed extends ForEachCaller<object> {
+  show(kept: object, { actor }: CommandContext) {
+    return { ...kept, scopes: [...actor.scopes] };
+  }
+}
+
 @Controller()
 class OrdersController {
-  constructor(@Inject(Idempotency) private readonly idempotency: Idempotency) {}
-
   @Post('v2/orders')
-  @Access('write')
-  create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.idempotency.run(request, reply, async () => {
-      const run = ++work.runs;
-      await work.gate;
-      if (work.fail) throw new BadRequest('The order is refused.');
-      void reply.header('etag', `"${run}"`);
-      return { run };
-    });
+  @Scope('write')
+  @Idempotent()
+  @Answers({ 201: done })
+  async create(@Res({ passthrough: true }) reply: FastifyReply) {
+    const run = ++work.runs;
+    await work.gate;
+    if (work.fail) throw new BadRequest('The order is refused.');
+    void reply.header('etag', `"${run}"`);
+    return { run };
   }
 
   @Put('v2/orders')
-  @Access('write')
-  replace(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.idempotency.run(request, reply, () => Promise.resolve({ run: ++work.runs }));
+  @Scope('write')
+  @Idempotent()
+  @Answers({ 200: done })
+  replace() {
+    return { run: ++work.runs };
+  }
+
+  @Post('v2/signed')
+  @Scope('write')
+  @Idempotent(Signed)
+  @Answers({ 201: done })
+  signed(@Body(order) _: Infer<typeof order>, @Query(tried) query: Infer<typeof tried>) {
+    return { run: query.dry_run ? 0 : ++work.runs };
   }
 }
 
@@ -63,8 +92,9 @@ describe('A write with an Idempotency-Key', () => {
     body: unknown,
     headers: Record<string, string> = { 'idempotency-key': `key-${key}` },
     method = 'POST',
+    path = 'v2/orders',
   ) => {
-    const answer = await fetch(`${server.url}/v2/orders`, {
+    const answer = await fetch(`${server.url}/${path}`, {
       method,
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json', 'x-api-key': 'writer', ...headers },
@@ -159,6 +189,26 @@ describe('A write with an Idempotency-Key', () => {
       [`key-${key}`],
     );
     expect((await send({ b: 1 })).body).toEqual({ run: 3 });
+  });
+
+  it('keeps the answer of the handler, and not what is made of it for the caller', async () => {
+    const first = await send({}, undefined, 'POST', 'v2/signed');
+    const other = { 'idempotency-key': `key-${key}`, 'x-api-key': 'owner' };
+    const second = await send({}, other, 'POST', 'v2/signed');
+    expect([first.body, second.body]).toEqual([
+      { run: 1, scopes: ['write'] },
+      { run: 1, scopes: ['admin'] },
+    ]);
+    const { rows } = await database.pool.query('select answer from idempotency_keys where key = $1', [`key-${key}`]);
+    expect(rows).toEqual([{ answer: '{"run":1}' }]);
+  });
+
+  it.each([
+    ['that does not fit its schema', { a: 1 }, '', 422],
+    ['that only tries', {}, '?dry_run=true', 201],
+  ])('claims no key for a request %s', async (_, body, search, status) => {
+    expect(await send(body, undefined, 'POST', `v2/signed${search}`)).toMatchObject({ status });
+    expect(await send({}, undefined, 'POST', 'v2/signed')).toMatchObject({ status: 201, body: { run: 1 } });
   });
 
   it.each(['x'.repeat(256), ''])('refuses a key that is too long or empty', async (text) => {

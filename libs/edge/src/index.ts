@@ -1,5 +1,7 @@
 export { FairShare } from './admission/fair-share';
+export { type Pages } from './admission/admit';
 export { bringsBody } from './body-framing';
+export { RateLimit } from './admission/rate-limit';
 export { clientNetwork } from './client-address';
 export { type EdgeSettings, readEdgeSettings } from './edge-settings';
 export { holdsBody } from './expectation';

@@ -2,13 +2,17 @@ import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { answerTo, sendProblem } from '@fairlead/api';
+import type { Admission } from './admission/admission';
 import { HttpProblem } from '@fairlead/schema';
 import { tooExpensive } from './read-requests';
 
 /** Answers every error that a route, a hook or the framework throws, and logs those that are not the client's fault. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly admission: Admission,
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -20,7 +24,12 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const expensive = tooExpensive(request, error);
-    const { problem, log } = expensive ? { problem: expensive, log: 'warn' as const } : answerTo(error);
+    const tooMany = request.guessed === undefined ? undefined : this.admission.refused(request, error);
+    const { problem, log } = expensive
+      ? { problem: expensive, log: 'warn' as const }
+      : tooMany
+        ? { problem: tooMany, log: undefined }
+        : answerTo(error);
     if (log) this.logger[log]({ err: error, requestId: request.id }, 'A request failed');
     if (reply.sent) return;
     if (reply.raw.headersSent) reply.raw.destroy();

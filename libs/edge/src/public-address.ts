@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import type { CommandContext } from '@fairlead/api';
 import { BadRequest } from '@fairlead/schema';
 import { parseUrl } from '@fairlead/schema';
 
@@ -11,12 +11,14 @@ const MAPPED_IPV4 = /^::ffff:/i;
  * the address at which the request arrived.
  * @throws BadRequest for any other host: the answer names the setting.
  */
-export function publicAddress(request: FastifyRequest, publicUrl: string | undefined): string {
+export function publicAddress(
+  { origin, localAddress }: Pick<CommandContext, 'origin' | 'localAddress'>,
+  publicUrl: string | undefined,
+): string {
   if (publicUrl !== undefined) return publicUrl;
-  const address = `${request.protocol}://${request.host}`;
-  const host = parseUrl(address)?.hostname.replace(/^\[|\]$/g, '');
+  const host = parseUrl(origin)?.hostname.replace(/^\[|\]$/g, '');
   if (host === undefined) throw new BadRequest('The header Host names no host: set PUBLIC_URL.');
-  if (isLoopback(host) || host === request.socket.localAddress?.replace(MAPPED_IPV4, '')) return address;
+  if (isLoopback(host) || host === localAddress?.replace(MAPPED_IPV4, '')) return origin;
   throw new BadRequest(
     'The header Host names neither localhost nor the address at which the request arrived: set PUBLIC_URL to the address of the service.',
   );

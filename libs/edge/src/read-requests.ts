@@ -1,10 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Readable } from 'node:stream';
-import { reading, ShareExceeded } from '@fairlead/postgres';
+import { reading } from '@fairlead/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { BadRequest, type HttpProblem, mapError, TooManyRequests } from '@fairlead/schema';
-
-mapError(ShareExceeded, ({ message }) => new TooManyRequests(1, message));
+import { BadRequest, type HttpProblem } from '@fairlead/schema';
 
 /** SQLSTATE of a statement that was ended before it was done. */
 const QUERY_CANCELED = '57014';

@@ -1,62 +1,108 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { Controller, Delete, Get, HttpCode, Module, Patch, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Delete, Get, HttpCode, Module, Patch } from '@nestjs/common';
 import { chromium } from 'playwright-core';
-import { Access, Area, Describe, openApi, ReferenceController, routes, shape } from '@fairlead/api';
-import { object, optional, secret, str, uuid } from '@fairlead/schema';
-import { int, note } from '@fairlead/schema';
+import {
+  Answers,
+  Area,
+  Body,
+  Describe,
+  openApi,
+  Path,
+  Query,
+  ReferenceController,
+  routes,
+  Scope,
+  shape,
+} from '@fairlead/api';
+import { type Infer, int, note, object, optional, secret, str, uuid } from '@fairlead/schema';
 import { type SampleServer, startSample } from './testing/sample-server';
 import { Components } from '@fairlead/api';
 
 const thingPath = object({ id: uuid() });
 const patch = object({ token: optional(secret(str())) }, 'ThingPatch');
+const thingsQuery = object({
+  owner: str(),
+  kind: optional(str()),
+  limit: optional(note(int({ ge: 1 }), 'How many.'), 20),
+});
 const thing = shape.object('Thing', { id: shape.uuid, 'next?': shape.nullable(shape.text) });
 
 @Area('Service')
 @Controller()
 class ThingsController {
   @Get(['v1/things', 'v1/managed/things'])
-  @Access('read')
-  @Describe({
-    summary: 'List things',
-    query: object({ owner: str(), kind: optional(str()), limit: optional(note(int({ ge: 1 }), 'How many.'), 20) }),
-    answers: { 200: shape.list(thing) },
-    gives: ['Link'],
-  })
-  list() {
-    return [];
+  @Scope('read')
+  @Describe({ summary: 'List things', gives: ['Link'] })
+  @Answers({ 200: shape.list(thing) })
+  list(@Query(thingsQuery) { owner }: Infer<typeof thingsQuery>) {
+    return [{ id: owner }];
   }
 
   @Patch('v1/things/:id')
-  @Describe({ summary: 'Change a thing', path: thingPath, body: patch, answers: { 200: thing }, takes: ['If-Match'] })
-  @Access('write')
-  change(@Req() request: FastifyRequest) {
-    return request.body;
+  @Describe({ summary: 'Change a thing', takes: ['If-Match'] })
+  @Answers({ 200: thing })
+  @Scope('write')
+  change(@Body(patch) { token }: Infer<typeof patch>, @Path(thingPath) { id }: Infer<typeof thingPath>) {
+    return { id, next: token ?? null };
   }
 
   @Delete('v1/things/:id')
   @HttpCode(204)
-  @Access('admin')
-  @Describe({ summary: 'Delete a thing', path: thingPath, answers: { 204: null, 409: 'It is in use.' } })
-  remove() {
-    return undefined;
+  @Scope('admin')
+  @Describe({ summary: 'Delete a thing' })
+  @Answers({ 204: null, 409: 'It is in use.' })
+  remove(@Path(thingPath) path: Infer<typeof thingPath>) {
+    return void path;
   }
 
   @Get('v1/open')
-  @Access('public')
-  @Describe({ summary: 'Look', answers: { 200: { content: { 'text/plain': shape.text } } } })
+  @Scope('public')
+  @Describe({ summary: 'Look' })
+  @Answers({ 200: { content: { 'text/plain': shape.text } } })
   look() {
     return 'fine';
   }
 
   @Get('v1/untold')
-  @Access('public')
+  @Scope('public')
   untold() {
     return {};
   }
 }
+/** Handlers that do not fit what they declare: the compiler refuses each. */
+export class MistakenController {
+  // @ts-expect-error The schema has another type for `id`.
+  @Answers({ 200: thing })
+  otherType() {
+    return { id: 1 };
+  }
+
+  // @ts-expect-error The schema needs `id`.
+  @Answers({ 200: shape.list(thing) })
+  async missing() {
+    return [{ next: null }];
+  }
+
+  // @ts-expect-error The schema has no `owner`.
+  @Answers({ 200: shape.list(thing) })
+  more() {
+    return [{ id: 'a', owner: 'b' }];
+  }
+
+  // @ts-expect-error The answer has no body.
+  @Answers({ 204: null })
+  body() {
+    return 'gone';
+  }
+
+  // @ts-expect-error The schema gives a number for `limit`.
+  parameter(@Query(thingsQuery) query: { readonly limit: string }) {
+    return query;
+  }
+}
+
 @Module({ controllers: [ThingsController, ReferenceController] })
 class ThingsModule {}
 

@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etag, ifMatch, linkNext, metadataOf, requireJson } from '@fairlead/api';
+import { CommandContext, etag, linkNext, requireJson } from '@fairlead/api';
 import {
   BadRequest,
   Conflict,
   HttpProblem,
-  mapError,
   PreconditionFailed,
   TooManyRequests,
   Unprocessable,
@@ -13,6 +12,7 @@ import { answerTo } from '@fairlead/api';
 
 const request = (headers: Record<string, string>, rest: object = {}) =>
   ({ headers, id: 'request-1', method: 'GET', url: '/', ip: '192.0.2.1', ...rest }) as unknown as FastifyRequest;
+const context = (...parts: Parameters<typeof request>) => new CommandContext(request(...parts));
 
 describe('If-Match', () => {
   it.each([
@@ -21,16 +21,16 @@ describe('If-Match', () => {
     [{ 'if-match': '*' }, undefined],
     [{ 'if-match': 'W/"2", "7"' }, 7],
   ])('%j asks for version %s', (headers, version) => {
-    expect(ifMatch(request(headers))).toBe(version);
+    expect(context(headers).expectedVersion()).toBe(version);
   });
 
   it('takes the current version out of a list', () => {
-    expect(ifMatch(request({ 'if-match': '"2", "5", "9"' }), 5)).toBe(5);
-    expect(() => ifMatch(request({ 'if-match': '"2", "9"' }), 5)).toThrow(PreconditionFailed);
+    expect(context({ 'if-match': '"2", "5", "9"' }).expectedVersion(5)).toBe(5);
+    expect(() => context({ 'if-match': '"2", "9"' }).expectedVersion(5)).toThrow(PreconditionFailed);
   });
 
   it.each(['W/"3"', '"abc"', '3', ''])('%j matches nothing', (header) => {
-    expect(() => ifMatch(request({ 'if-match': header }))).toThrow(PreconditionFailed);
+    expect(() => context({ 'if-match': header }).expectedVersion()).toThrow(PreconditionFailed);
   });
 });
 
@@ -50,8 +50,11 @@ describe('A body that a route reads itself', () => {
 
 it('The next page is this address with another offset', () => {
   const headers: Record<string, string> = {};
-  const reply = { header: (name: string, value: string) => (headers[name] = value) } as unknown as FastifyReply;
-  linkNext(request({}, { originalUrl: '/api-host/v2/deployments?status=READY&offset=20&tag=a%20b' }), reply, 40);
+  const reply = {
+    header: (name: string, value: string) => (headers[name] = value),
+    request: { originalUrl: '/api-host/v2/deployments?status=READY&offset=20&tag=a%20b' },
+  } as unknown as FastifyReply;
+  linkNext(reply, 40);
   expect(headers.link).toBe('</api-host/v2/deployments?status=READY&offset=40&tag=a+b>; rel="next"');
 });
 
@@ -62,7 +65,7 @@ describe('Metadata of a request', () => {
   it('holds who, which request, why and after what', () => {
     const headers = { traceparent, 'x-reason': 'more%20room', 'idempotency-key': 'k' };
     const asked = { method: 'PATCH', url: '/v2/deployments/7?token=secret', ip: '192.0.2.1' };
-    expect(metadataOf(request(headers, { actor, ...asked }))).toEqual({
+    expect(context(headers, { actor, ...asked }).metadata).toEqual({
       tenant: 'tenant-1',
       actor: 'key-1',
       requestId: 'request-1',
@@ -75,25 +78,25 @@ describe('Metadata of a request', () => {
   });
 
   it('leaves out what is missing or malformed', () => {
-    expect(metadataOf(request({ traceparent: 'x', 'x-reason': '' }))).not.toHaveProperty('traceparent');
-    expect(metadataOf(request({ traceparent: 'x', 'x-reason': '' }))).not.toHaveProperty('reason');
+    expect(context({ traceparent: 'x', 'x-reason': '' }).metadata).not.toHaveProperty('traceparent');
+    expect(context({ traceparent: 'x', 'x-reason': '' }).metadata).not.toHaveProperty('reason');
   });
 
   it('reads a reason in UTF-8 and refuses an endless one', () => {
     const header = Buffer.from('größer').toString('latin1');
-    expect(metadataOf(request({ 'x-reason': header })).reason).toBe('größer');
-    expect(() => metadataOf(request({ 'x-reason': 'x'.repeat(1001) }))).toThrow(BadRequest);
+    expect(context({ 'x-reason': header }).metadata.reason).toBe('größer');
+    expect(() => context({ 'x-reason': 'x'.repeat(1001) }).metadata).toThrow(BadRequest);
   });
 });
 
 describe('Errors', () => {
-  class NameTaken extends Error {}
+  class NameTaken extends BadRequest {}
   class NameTakenTwice extends NameTaken {}
 
-  it('of a domain are answered as registered, derived classes too', () => {
-    mapError(NameTaken, (error) => new BadRequest(error.message));
+  it('of a domain carry their status, their code and their sentence, derived classes too', () => {
     expect(answerTo(new NameTakenTwice('It already exists.')).problem).toMatchObject({
       status: 400,
+      name: 'NameTakenTwice',
       detail: 'It already exists.',
     });
     expect(answerTo(new Error('x'))).toMatchObject({ problem: { status: 500 }, log: 'error' });

@@ -1,6 +1,6 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import pino from 'pino';
-import { Access, routes } from '@fairlead/api';
+import { Scope, routes } from '@fairlead/api';
 import { createServer } from '.';
 import { answerTo } from '@fairlead/api';
 import { securityHeaders } from './headers/security-headers';
@@ -14,7 +14,7 @@ let started: () => void;
 @Controller()
 class SlowController {
   @Get('v2/slow')
-  @Access('read')
+  @Scope('read')
   async slow() {
     started();
     await gate;

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import type { Dialect } from '@fairlead/api';
 import { limitConnections } from './address-connections';
 import { Admission } from './admission/admission';
-import { admit, type Authenticate } from './admission/admit';
+import { admit, type Authenticate, type Pages } from './admission/admit';
 import { answerTo, sendProblem } from '@fairlead/api';
 import { answersClientErrors } from './client-error';
 import { Departures } from './departures';
@@ -52,9 +52,11 @@ export interface ServerOptions {
   readonly doors?: number;
   /** Makes a span of every request: after `startTracing`. */
   readonly traced?: boolean;
+  /** Answers requests of browsers that ask for a page. */
+  readonly pages?: Pages;
 }
 
-export interface ServerLimits extends Limits {
+interface ServerLimits extends Limits {
   /** Milliseconds for the head of a request. */
   readonly headers: number;
   /** Milliseconds after which a client that reads nothing of its answer is given up. */
@@ -121,9 +123,9 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const table = new RouteTable(instance);
   // The gateway has counted what comes from it.
   const admission = new Admission(options.behindGateway ? { ...edge, rates: {} } : edge);
-  const { authenticate, traced = false, behindGateway = false } = options;
+  const { authenticate, traced = false, behindGateway = false, pages } = options;
   const departures = new Departures();
-  admit(instance, { table, greeting, admission, authenticate, traced, behindGateway }, departures);
+  admit(instance, { table, greeting, admission, authenticate, traced, behindGateway, pages }, departures);
   limitReads(instance);
   const { told } = departures;
   const report = reportTurnedAway(logger);
@@ -156,7 +158,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
     abortOnError: false,
     logger: new NestLogger(logger),
   });
-  app.useGlobalFilters(new ProblemFilter(logger));
+  app.useGlobalFilters(new ProblemFilter(logger, admission));
   await app.init();
   keepTable(instance, table);
   return app;

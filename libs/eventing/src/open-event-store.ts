@@ -1,6 +1,8 @@
+import { upcasters } from '@fairlead/contracts';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Pool } from 'pg';
 import type { EventStore } from './core/event-store';
+import { UpcastingEventStore } from './core/upcasters';
 import { EventStoreDbStore } from './eventstoredb/event-store';
 import { PostgresEventStore } from './postgres/postgres-event-store';
 
@@ -36,7 +38,7 @@ export async function openEventStore(database: Pool, url?: string): Promise<Open
   );
   const { moved, filled } = rows[0]!;
   if (url === undefined) {
-    if (moved === null) return new PostgresEventStore(database);
+    if (moved === null) return inTodaysShape(new PostgresEventStore(database));
     throw new EventStoreProblem(`The log was moved to EventStoreDB at ${moved}: set EVENTSTORE_URL.`);
   }
   if (filled && moved === null) {
@@ -47,7 +49,7 @@ export async function openEventStore(database: Pool, url?: string): Promise<Open
   const store = new EventStoreDbStore(url, { database });
   try {
     await store.head();
-    return store;
+    return inTodaysShape(store);
   } catch (error) {
     await store.close();
     const reason = (error as { cause?: Error }).cause?.message ?? String(error);
@@ -55,6 +57,11 @@ export async function openEventStore(database: Pool, url?: string): Promise<Open
       cause: error,
     });
   }
+}
+
+/** A store whose events have the shapes of the catalogue, whenever they were written. */
+function inTodaysShape(store: OpenEventStore): OpenEventStore {
+  return Object.assign(new UpcastingEventStore(store, upcasters), { close: () => store.close() });
 }
 
 /** The nodes that an address names, without user and password. */

@@ -38,11 +38,14 @@ import { RunAttachmentsController } from './runs/run-attachments.controller';
 import { RunsController } from './runs/runs.controller';
 import { RunsV2Controller } from './runs/runs-v2.controller';
 import { ScoreDirectionsController } from './datasets/score-directions.controller';
+import { PublicDatasetsController } from './sharing/public-datasets.controller';
+import { PublicReading } from './sharing/public-reading.service';
+import { PublicRunsController } from './sharing/public-runs.controller';
+import { Shares } from './sharing/shares.service';
+import { SharesController } from './sharing/shares.controller';
 import { SessionsController } from './sessions/sessions.controller';
 import { TracingProjectsController } from './sessions/tracing-projects.controller';
 import { UploadController } from './upload/upload.controller';
-import { mapDatasetErrors } from './datasets/datasets.errors';
-import { mapUploadErrors } from './upload/upload.errors';
 import { UploadReceiver } from './upload/upload.receiver';
 import { Uploads } from './upload/upload.service';
 import { UploadThread } from './upload/upload.thread';
@@ -75,6 +78,9 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         RunsV2Controller,
         ScoreDirectionsController,
         SessionsController,
+        SharesController,
+        PublicDatasetsController,
+        PublicRunsController,
         TracingProjectsController,
       ],
       providers: [
@@ -93,7 +99,9 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         PayloadSweeper,
         PersistRuns,
         { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },
+        PublicReading,
         RunAttachments,
+        Shares,
         UploadReceiver,
         Uploads,
         UploadThread,
@@ -114,12 +122,11 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
 
   onModuleInit(): void {
     this.removals.register('experiments', (tenant) => this.remover.remove(tenant));
-    mapUploadErrors();
-    mapDatasetErrors();
     this.followers.register(experimentsView);
     this.followers.register(comparativeExperimentsView);
     this.followers.register(this.persistRuns);
     this.followers.register(this.awaitedFeedback);
+    this.followers.register(this.sweeper.deletedUploads);
   }
 
   onApplicationBootstrap(): void {

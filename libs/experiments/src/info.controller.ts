@@ -1,4 +1,4 @@
-import { Access, Area, Describe, VERSION } from '@fairlead/api';
+import { Answers, Area, Describe, Scope, VERSION } from '@fairlead/api';
 import { Controller, Get } from '@nestjs/common';
 import * as answers from './info.answers.schema';
 import { ExperimentLimits } from './limits';
@@ -13,8 +13,9 @@ export class InfoController {
   constructor(private readonly limits: ExperimentLimits) {}
 
   @Get()
-  @Access('public')
-  @Describe({ summary: 'Get versions and limits', answers: { 200: answers.info } })
+  @Scope('public')
+  @Describe({ summary: 'Get versions and limits' })
+  @Answers({ 200: answers.info })
   info() {
     return {
       version: PLATFORM_VERSION,
@@ -47,8 +48,9 @@ export class InfoController {
 
   /** There is no separate analytics disk here: the member that clients read says that none of it is in use. */
   @Get('health')
-  @Access('public', { load: 'vital' })
-  @Describe({ summary: 'Get the health that SDKs ask for', answers: { 200: answers.diskHealth } })
+  @Scope('public', { load: 'vital' })
+  @Describe({ summary: 'Get the health that SDKs ask for' })
+  @Answers({ 200: answers.diskHealth })
   health() {
     return { clickhouse_disk_free_pct: 100 };
   }

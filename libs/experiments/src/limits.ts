@@ -28,25 +28,3 @@ export class ExperimentLimits {
     this.idleMs = limits.idleMs ?? 30_000;
   }
 }
-
-export type LimitName = 'body bytes' | 'header bytes' | 'row bytes' | 'depth' | 'decompression ratio';
-
-/** What is told of a limit, with its unit and, where there is one, its setting. */
-const TEXTS: Readonly<Record<LimitName, (allowed: number) => string>> = {
-  'body bytes': (bytes) => `The body exceeds the limit of ${bytes} bytes (UPLOAD_MAX_BYTES).`,
-  'header bytes': (bytes) => `The members other than results and scores exceed the limit of ${bytes} bytes together.`,
-  'row bytes': (bytes) => `A row, or another value, exceeds the limit of ${bytes} bytes (UPLOAD_MAX_ROW_BYTES).`,
-  depth: (levels) => `The nesting exceeds the limit of ${levels} levels (MAX_DEPTH).`,
-  'decompression ratio': (ratio) => `The body exceeds the limit of ${ratio} bytes for each compressed byte.`,
-};
-
-/** The body goes beyond a limit. */
-export class LimitExceeded extends Error {
-  constructor(
-    readonly limit: LimitName,
-    readonly allowed: number,
-  ) {
-    super(TEXTS[limit](allowed));
-    this.name = 'LimitExceeded';
-  }
-}

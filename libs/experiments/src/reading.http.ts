@@ -4,18 +4,17 @@ import {
   check,
   datetime,
   type Instant,
+  int,
   list,
-  mapError,
+  note,
   NotFound,
   object,
+  optional,
   Problems,
   type Schema,
   uuid,
 } from '@fairlead/schema';
-import { FilterError } from './runs/filter';
 import { isSearchable } from './runs/filter.sql';
-
-mapError(FilterError, (error) => new BadRequest(error.message));
 
 /** Content type of answers that are assembled as text. */
 export const JSON_TEXT = ['content-type', 'application/json; charset=utf-8'] as const;
@@ -30,9 +29,18 @@ export function oneOrMany<T>(item: Schema<T>): Schema<T[]> {
   };
 }
 
+/** Members of a query for a page of a list: `limit` 1 to 100, 100 when absent; `offset` from 0. */
+export const pageOf100 = {
+  limit: note(optional(int({ ge: 1, le: 100 }), 100), 'Largest number of items in the answer.'),
+  offset: note(optional(int({ ge: 0 }), 0), 'Number of items to skip.'),
+};
+
 /** A path with one id in it. */
 export function idPath<const Name extends string>(name: Name) {
-  return object({ [name]: uuid() } as Record<Name, Schema<string>>);
+  const what = name.replace(/_(id|token)$/, '').replaceAll('_', ' ');
+  const one = `${/^[aeio]/.test(what) ? 'an' : 'a'} ${what} of this workspace`;
+  const described = note(uuid(), name.endsWith('_token') ? `Token of a shared ${what}.` : `The \`id\` of ${one}.`);
+  return object({ [name]: described } as Record<Name, Schema<string>>);
 }
 
 /** The text of an answer, or a stream of its pieces when it is too long to be held whole. */

@@ -466,6 +466,7 @@ describe('A service behind a gateway', () => {
     const socket = connect(Number(new URL(base).port), '127.0.0.1');
     socket.write(
       'GET /v2/deployments?name=%C3%A4&x=%2F HTTP/1.1\r\nHost: fairlead.example\r\nX-Api-Key: owner\r\nX-Other: kept\r\n' +
+        'Cookie: fairlead-4600=session; fairlead_sign_in_1=kept; __Host-fairlead=session\r\n' +
         `${IDENTITY_HEADER}: forged\r\nX-Forwarded-Host: forged\r\nConnection: close, x-other-hop\r\nX-Other-Hop: 1\r\n\r\n`,
     );
     await once(socket.resume(), 'close');
@@ -476,6 +477,7 @@ describe('A service behind a gateway', () => {
         'x-forwarded-proto': 'http',
         'x-forwarded-for': '127.0.0.1',
         'x-other': 'kept',
+        cookie: 'fairlead_sign_in_1=kept',
       }),
     ]);
     const [request] = heard;

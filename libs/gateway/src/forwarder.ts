@@ -54,6 +54,9 @@ const OWN_HEADERS = new Set([
   ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id'],
 ]);
 
+/** Cookies that stand for an API key, by all names that they have (see `console-cookie.http.ts` of the access library). */
+const SESSION_COOKIE = /^(?:__Host-fairlead|fairlead-\d+)=/;
+
 /**
  * Streams requests to the processes of a service and their answers back. A request that reached nobody is sent to
  * another process, and so is one that only reads when its process ends before it answers.
@@ -158,7 +161,16 @@ function headersFor(request: FastifyRequest, given: IncomingHttpHeaders): Incomi
     ...Object.fromEntries(entries),
   };
   if (!bringsBody(request.raw)) delete headers['content-length'];
+  const cookie = withoutSession(given.cookie ?? '');
+  if (cookie === '') delete headers.cookie;
+  else headers.cookie = cookie;
   return headers;
+}
+
+/** The cookies that a service may see: it learns who asks from the identity, as with a key. */
+function withoutSession(cookies: string): string {
+  const pairs = cookies.split(';').map((pair) => pair.trim());
+  return pairs.filter((pair) => !SESSION_COOKIE.test(pair)).join('; ');
 }
 
 /** A service closes its connection after an answer when it did not read the whole request: so does the gateway. */

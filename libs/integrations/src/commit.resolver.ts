@@ -1,9 +1,8 @@
 import { CommitResolver } from '@fairlead/contracts';
-import { EventStore, load, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { CommitNotFound } from './errors';
+import { CommitNotFound } from './hosts/code-host.errors';
 import { Hosts } from './hosts/hosts.service';
-import { integrationModel, owned } from './integration';
+import { IntegrationCommands } from './integration.commands';
 import { IntegrationsOptions } from './integrations.options';
 import { repositoryPath } from './provider';
 
@@ -13,7 +12,7 @@ const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 @Injectable()
 export class HostCommitResolver extends CommitResolver {
   constructor(
-    private readonly store: EventStore,
+    private readonly integrations: IntegrationCommands,
     private readonly hosts: Hosts,
     private readonly options: IntegrationsOptions,
   ) {
@@ -22,9 +21,7 @@ export class HostCommitResolver extends CommitResolver {
 
   /** A full commit id is answered as it is. @throws IntegrationNotFound, InvalidIntegration, CommitNotFound, CodeHostFailed, CodeHostTooSlow */
   override async resolve(tenantId: string, integrationId: string, repoUrl: string, repoRef: string): Promise<string> {
-    const stream = streamName('integration', integrationId);
-    const { state, version } = await load(this.store, integrationModel, stream);
-    const integration = owned(tenantId, integrationId, (found) => found)(state);
+    const { state: integration, version } = await this.integrations.find(tenantId, integrationId);
     const path = repositoryPath(integration.base_url, repoUrl);
     if (COMMIT.test(repoRef)) return repoRef;
     const host = await this.hosts.of(integration, version);

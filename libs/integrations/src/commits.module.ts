@@ -3,6 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { HostCommitResolver } from './commit.resolver';
 import { CredentialsSafe } from './credentials.safe';
 import { Hosts } from './hosts/hosts.service';
+import { IntegrationCommands } from './integration.commands';
 import { IntegrationsOptions } from './integrations.options';
 
 /** The commits behind names: {@link CommitResolver} for the whole application. Needs the providers of EventingModule. */
@@ -16,9 +17,10 @@ export class CommitsModule {
         { provide: IntegrationsOptions, useValue: options },
         CredentialsSafe,
         Hosts,
+        IntegrationCommands,
         { provide: CommitResolver, useClass: HostCommitResolver },
       ],
-      exports: [IntegrationsOptions, CredentialsSafe, Hosts, CommitResolver],
+      exports: [IntegrationsOptions, CredentialsSafe, Hosts, IntegrationCommands, CommitResolver],
     };
   }
 }

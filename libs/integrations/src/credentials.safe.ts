@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { Credentials } from './hosts/code-host';
-import { InvalidIntegration } from './errors';
+import { InvalidIntegration } from './integration.errors';
 import type { Auth, Integration } from './integration';
 
 /** Seals what an integration signs in with, and opens it to call the host. */

@@ -1,10 +1,10 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { check, type Infer, list, object, optional, Problems, type Schema, str } from '@fairlead/schema';
-import { DeliveryRefused } from './errors';
+import { DeliveryRefused } from './integration.errors';
 import type { Provider } from './integration';
 
 /** A branch or tag that has moved, as a delivery tells it. */
-export interface Push {
+interface Push {
   readonly repo_url: string;
   readonly ref: string;
   readonly repo_commit_sha: string;

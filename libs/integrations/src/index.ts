@@ -1,6 +1,7 @@
 export type { CodeHost, Credentials } from './hosts/code-host';
 export * from './commits.module';
-export * from './errors';
+export * from './hosts/code-host.errors';
+export * from './integration.errors';
 export * from './integration';
 export * from './integrations.module';
 export * from './integrations.options';

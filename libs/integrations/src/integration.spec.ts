@@ -1,6 +1,15 @@
+import { owned } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
-import { IntegrationNotFound, InvalidIntegration } from './errors';
-import { add, type Auth, change, type IntegrationAdded, integrationModel, owned, remove } from './integration';
+import { IntegrationNotFound, InvalidIntegration } from './integration.errors';
+import {
+  add,
+  type Auth,
+  change,
+  type IntegrationAdded,
+  integrationAggregate,
+  integrationModel,
+  remove,
+} from './integration';
 
 const TENANT = 'tenant-1';
 const sealed = (text: string) => ({ subject: 'i1', sealed: text });
@@ -17,7 +26,7 @@ const added: IntegrationAdded = {
     webhook_secret: null,
   },
 };
-const mine = (decide: Parameters<typeof change>[0]) => owned(TENANT, 'i1', change(decide));
+const mine = (decide: Parameters<typeof change>[0]) => owned(integrationAggregate, TENANT, 'i1', change(decide));
 
 it('is added once', () => {
   given(integrationModel).when(add(added.data)).then(added);
@@ -60,12 +69,12 @@ it('never sends stored credentials to another host', () => {
 it('is not there for another tenant, nor after its removal', () => {
   const removed = { type: 'IntegrationRemoved', data: { integration_id: 'i1' } } as const;
   given(integrationModel, added)
-    .when(owned(TENANT, 'i1', remove))
+    .when(owned(integrationAggregate, TENANT, 'i1', remove))
     .then(removed);
   given(integrationModel, added)
-    .when(owned('tenant-2', 'i1', remove))
+    .when(owned(integrationAggregate, 'tenant-2', 'i1', remove))
     .throws(IntegrationNotFound);
   given(integrationModel, added, removed)
-    .when(owned(TENANT, 'i1', remove))
+    .when(owned(integrationAggregate, TENANT, 'i1', remove))
     .throws(IntegrationNotFound);
 });

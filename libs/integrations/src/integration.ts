@@ -1,5 +1,12 @@
-import type { DomainEvent, Model, Recorded, Sealed } from '@fairlead/eventing';
-import { IntegrationNotFound, InvalidIntegration } from './errors';
+import {
+  type Aggregate,
+  changedMembers,
+  type DomainEvent,
+  type Model,
+  type Recorded,
+  type Sealed,
+} from '@fairlead/eventing';
+import { IntegrationNotFound, InvalidIntegration } from './integration.errors';
 
 export const PROVIDERS = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
 export type Provider = (typeof PROVIDERS)[number];
@@ -27,7 +34,7 @@ export type IntegrationAdded = DomainEvent<
   }
 >;
 /** The changed members, each as it is after the change. */
-export type IntegrationChanged = DomainEvent<
+type IntegrationChanged = DomainEvent<
   'IntegrationChanged',
   { readonly name?: string; readonly base_url?: string; readonly auth?: Auth; readonly webhook_secret?: Sealed }
 >;
@@ -55,6 +62,12 @@ export type IntegrationState = Integration | null;
 
 export const integrationModel: Model<IntegrationState, IntegrationEvent> = { initial: null, evolve };
 
+export const integrationAggregate: Aggregate<Integration, IntegrationEvent> = {
+  category: 'integration',
+  model: integrationModel,
+  notFound: (id) => new IntegrationNotFound(id),
+};
+
 function evolve(state: IntegrationState, event: Recorded<IntegrationEvent>): IntegrationState {
   if (event.type === 'IntegrationAdded') {
     const { integration_id: id, ...members } = event.data;
@@ -75,7 +88,7 @@ export function add(wanted: IntegrationAdded['data']): (state: IntegrationState)
 }
 
 /** What a PATCH asks for, secrets sealed; an absent member asks for nothing. */
-export interface IntegrationPatch {
+interface IntegrationPatch {
   readonly name?: string;
   readonly provider?: Provider;
   readonly base_url?: string;
@@ -93,30 +106,19 @@ export function change(wanted: IntegrationPatch): (state: Integration) => Integr
     const { provider = state.provider, auth, webhook_secret } = wanted;
     if (provider !== state.provider) throw new InvalidIntegration('provider cannot be changed after creation.');
     if (auth) checkAuth(provider, auth.kind);
-    const base_url = wanted.base_url === state.base_url ? undefined : wanted.base_url;
-    if (base_url !== undefined && !auth) {
+    const known = { name: state.name, base_url: state.base_url };
+    const { name, base_url } = wanted;
+    const data = changedMembers<IntegrationChanged['data']>(known, { name, base_url, auth, webhook_secret });
+    if (data?.base_url !== undefined && !auth) {
       throw new InvalidIntegration('credentials must be sent together with another base_url.');
     }
-    const name = wanted.name === state.name ? undefined : wanted.name;
-    const changes = Object.entries({ name, base_url, auth, webhook_secret }).filter(([, value]) => value !== undefined);
-    return changes.length === 0 ? [] : [{ type: 'IntegrationChanged', data: Object.fromEntries(changes) }];
+    return data ? [{ type: 'IntegrationChanged', data }] : [];
   };
 }
 
 /** Removes the integration: its credentials can never be read again. */
 export function remove(state: Integration): IntegrationEvent[] {
   return [{ type: 'IntegrationRemoved', data: { integration_id: state.id } }];
-}
-
-/**
- * A decision about an integration of one tenant.
- * @throws IntegrationNotFound when it does not exist, has been removed or belongs to another tenant.
- */
-export function owned<T>(tenantId: string, id: string, decide: (state: Integration) => T) {
-  return (state: IntegrationState): T => {
-    if (!state || state.removed || state.tenant_id !== tenantId) throw new IntegrationNotFound(id);
-    return decide(state);
-  };
 }
 
 /** @throws InvalidIntegration when the provider knows no such way to sign in. */

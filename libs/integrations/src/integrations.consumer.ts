@@ -1,8 +1,7 @@
-import type { EventContext } from '@fairlead/eventing';
+import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern } from '@nestjs/microservices';
 import { CredentialsSafe } from './credentials.safe';
-import type { IntegrationRemoved } from './integration';
 
 /** Clears away what a removed integration leaves behind. */
 @Controller()
@@ -11,6 +10,6 @@ export class IntegrationsConsumer {
 
   @EventPattern<string>('IntegrationRemoved')
   async forget(@Ctx() { event }: EventContext): Promise<void> {
-    await this.safe.shred((event.data as IntegrationRemoved['data']).integration_id);
+    await this.safe.shred(idOf(event.stream));
   }
 }

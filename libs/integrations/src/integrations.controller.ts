@@ -1,34 +1,26 @@
-import { EventStore, handle, type Handled, load, Quotas, streamName } from '@fairlead/eventing';
+import type { Found } from '@fairlead/eventing';
 import {
-  Access,
+  Answers,
   Area,
-  body,
+  Body,
+  CommandContext,
+  Context,
   Describe,
   etag,
-  Idempotency,
-  ifMatch,
+  Idempotent,
   linkNext,
-  metadataOf,
-  path as pathOf,
-  query,
-  validateRequest,
+  Path,
+  Query,
+  Scope,
 } from '@fairlead/api';
+import type { Infer } from '@fairlead/schema';
 import { checkTarget } from '@fairlead/outbound';
-import { Controller, Delete, Get, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { CredentialsSafe } from './credentials.safe';
-import {
-  add,
-  change,
-  checkAuth,
-  type Integration,
-  integrationModel,
-  type IntegrationState,
-  owned,
-  remove,
-} from './integration';
-import type { IntegrationEvent } from './integration';
+import { change, checkAuth, type Integration } from './integration';
+import { IntegrationCommands } from './integration.commands';
 import { integration, integrations } from './integrations.answers.schema';
 import { IntegrationsOptions } from './integrations.options';
 import { addRequest, changeRequest, credentialsOf, integrationPath, integrationsQuery } from './integrations.schema';
@@ -40,125 +32,107 @@ import { integrationRecord } from './record';
 @Controller('v1/integrations')
 export class IntegrationsController {
   constructor(
-    private readonly store: EventStore,
-    private readonly quotas: Quotas,
+    private readonly commands: IntegrationCommands,
     private readonly view: IntegrationsView,
     private readonly safe: CredentialsSafe,
-    private readonly idempotency: Idempotency,
     private readonly options: IntegrationsOptions,
   ) {}
 
   @Get()
-  @Access('read', { views: [INTEGRATIONS_VIEW] })
-  @Describe({ summary: 'List integrations', query: integrationsQuery, answers: { 200: integrations }, gives: ['Link'] })
-  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const page = query(integrationsQuery, request);
-    const { items, more } = await this.view.list(request.actor.tenantId, page);
+  @Scope('read', { views: [INTEGRATIONS_VIEW] })
+  @Describe({ summary: 'List integrations', gives: ['Link'] })
+  @Answers({ 200: integrations })
+  async list(
+    @Context() context: CommandContext,
+    @Query(integrationsQuery) page: Infer<typeof integrationsQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { items, more } = await this.view.list(context.tenantId, page);
     const offset = page.offset + items.length;
-    if (more) linkNext(request, reply, offset);
+    if (more) linkNext(reply, offset);
     return { resources: items.map(integrationRecord), offset };
   }
 
   @Post()
-  @Access('write')
-  @Describe({
-    summary: 'Add an integration with a code host',
-    body: addRequest,
-    answers: { 201: integration },
-    takes: ['Idempotency-Key', 'x-reason'],
-    gives: ['ETag'],
-  })
+  @Scope('write')
+  @Idempotent()
+  @Describe({ summary: 'Add an integration with a code host', takes: ['x-reason'], gives: ['ETag'] })
+  @Answers({ 201: integration })
   @HttpCode(201)
-  async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { name, provider, base_url = publicHost(provider), ...sent } = body(addRequest, request);
+  async add(
+    @Context() context: CommandContext,
+    @Body(addRequest) { name, provider, base_url = publicHost(provider), ...sent }: Infer<typeof addRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const credentials = credentialsOf(sent.credentials);
     checkAuth(provider, credentials.kind);
-    await checkTarget(base_url, this.options.outbound, request.actor.tenantId, 'base_url');
-    return this.idempotency.run(request, reply, async () => {
-      const { tenantId } = request.actor;
-      const id = uuid();
-      const auth = await this.safe.seal(tenantId, id, credentials);
-      const webhook_secret =
-        sent.webhook_secret === undefined ? null : await this.safe.sealWebhookSecret(tenantId, id, sent.webhook_secret);
-      const wanted = { integration_id: id, tenant_id: tenantId, name, provider, base_url, auth, webhook_secret };
-      const stream = streamName('integration', id);
-      const create = () => handle(this.store, integrationModel, stream, add(wanted), metadataOf(request));
-      const added = await this.quotas.within('integrations', tenantId, id, create);
-      return shown(reply, added);
-    });
+    const { tenantId } = context;
+    await checkTarget(base_url, this.options.outbound, tenantId, 'base_url');
+    const id = uuid();
+    const auth = await this.safe.seal(tenantId, id, credentials);
+    const webhook_secret =
+      sent.webhook_secret === undefined ? null : await this.safe.sealWebhookSecret(tenantId, id, sent.webhook_secret);
+    const wanted = { integration_id: id, tenant_id: tenantId, name, provider, base_url, auth, webhook_secret };
+    return shown(reply, await this.commands.add(context, wanted));
   }
 
   @Get(':integration_id')
-  @Access('read')
-  @Describe({
-    summary: 'Get an integration',
-    description: 'Never its credentials.',
-    path: integrationPath,
-    answers: { 200: integration },
-    gives: ['ETag'],
-  })
-  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { integration_id: id } = pathOf(integrationPath, request);
-    const { state, version } = await load(this.store, integrationModel, streamName('integration', id));
-    const record = owned(request.actor.tenantId, id, integrationRecord)(state);
-    reply.header('etag', etag(version));
-    return record;
+  @Scope('read')
+  @Describe({ summary: 'Get an integration', description: 'Never its credentials.', gives: ['ETag'] })
+  @Answers({ 200: integration })
+  async find(
+    @Context() context: CommandContext,
+    @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return shown(reply, await this.commands.find(context.tenantId, id));
   }
 
   @Patch(':integration_id')
-  @Access('write')
+  @Scope('write')
+  @Idempotent()
   @Describe({
     summary: 'Change an integration',
     description: 'Another `base_url` needs the credentials again.',
-    path: integrationPath,
-    body: changeRequest,
-    answers: { 200: integration },
-    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    takes: ['If-Match', 'x-reason'],
     gives: ['ETag'],
   })
-  async change(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { path, body: sent } = validateRequest(request, { path: integrationPath, body: changeRequest });
-    const id = path.integration_id;
-    const { tenantId } = request.actor;
+  @Answers({ 200: integration })
+  async change(
+    @Context() context: CommandContext,
+    @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,
+    @Body(changeRequest) sent: Infer<typeof changeRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { tenantId } = context;
     const credentials = sent.credentials && credentialsOf(sent.credentials);
     if (sent.base_url !== undefined) await checkTarget(sent.base_url, this.options.outbound, tenantId, 'base_url');
-    return this.idempotency.run(request, reply, async () => {
-      const { state } = await load(this.store, integrationModel, streamName('integration', id));
-      owned(tenantId, id, () => undefined)(state);
+    const changed = await this.commands.changePrepared(context, id, async () => {
       const auth = credentials && (await this.safe.seal(tenantId, id, credentials));
       const webhook_secret =
         sent.webhook_secret === undefined
           ? undefined
           : await this.safe.sealWebhookSecret(tenantId, id, sent.webhook_secret);
       const { name, provider, base_url } = sent;
-      return shown(reply, await this.run(request, id, change({ name, provider, base_url, auth, webhook_secret })));
+      return change({ name, provider, base_url, auth, webhook_secret });
     });
+    return shown(reply, changed);
   }
 
   @Delete(':integration_id')
-  @Access('write')
-  @Describe({
-    summary: 'Remove an integration',
-    path: integrationPath,
-    answers: { 204: null },
-    takes: ['If-Match', 'x-reason'],
-  })
+  @Scope('write')
+  @Describe({ summary: 'Remove an integration', takes: ['If-Match', 'x-reason'] })
+  @Answers({ 204: null })
   @HttpCode(204)
-  async remove(@Req() request: FastifyRequest): Promise<void> {
-    const { integration_id: id } = pathOf(integrationPath, request);
-    await this.run(request, id, remove);
-    await this.quotas.giveBack('integrations', id);
-  }
-
-  private async run(request: FastifyRequest, id: string, decide: (state: Integration) => IntegrationEvent[]) {
-    const decideOwned = owned(request.actor.tenantId, id, decide);
-    const stream = streamName('integration', id);
-    const metadata = metadataOf(request);
-    return handle(this.store, integrationModel, stream, decideOwned, metadata, ifMatch(request));
+  async remove(
+    @Context() context: CommandContext,
+    @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,
+  ): Promise<void> {
+    await this.commands.remove(context, id);
   }
 }
 
-function shown(reply: FastifyReply, { state, version }: Handled<IntegrationState, IntegrationEvent>) {
-  reply.header('etag', etag(version));
-  return integrationRecord(state!);
+function shown(reply: FastifyReply, { state, edition }: Found<Integration>) {
+  reply.header('etag', etag(edition));
+  return integrationRecord(state);
 }

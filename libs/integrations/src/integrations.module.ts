@@ -1,29 +1,8 @@
 import { Idempotency } from '@fairlead/api';
-import {
-  AppendTooLarge,
-  Followers,
-  QuotaReached,
-  Quotas,
-  Vault,
-  VersionMismatch,
-  WorkspaceRemovals,
-  WorkspaceStopped,
-} from '@fairlead/eventing';
-import {
-  BadGateway,
-  BadRequest,
-  Conflict,
-  GatewayTimeout,
-  HttpProblem,
-  mapError,
-  NotFound,
-  PreconditionFailed,
-  Forbidden,
-} from '@fairlead/schema';
+import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { CommitsModule } from './commits.module';
-import { CodeHostFailed, CodeHostTooSlow, DeliveryRefused, IntegrationNotFound, InvalidIntegration } from './errors';
 import { IntegrationsConsumer } from './integrations.consumer';
 import { IntegrationsController } from './integrations.controller';
 import { IntegrationsOptions } from './integrations.options';
@@ -32,19 +11,6 @@ import { IntegrationsView } from './integrations.view';
 import { Repositories } from './repositories.service';
 import { RepositoriesController } from './repositories.controller';
 import { WebhooksController } from './webhooks.controller';
-
-mapError(InvalidIntegration, ({ message }) => new BadRequest(message));
-mapError(IntegrationNotFound, ({ message }) => new NotFound(message));
-mapError(DeliveryRefused, ({ status, message }) => new HttpProblem(status, message));
-mapError(CodeHostTooSlow, ({ message }) => new GatewayTimeout(message));
-mapError(CodeHostFailed, ({ message, retryAfter }) => {
-  if (retryAfter === undefined) return new BadGateway(message);
-  return new HttpProblem(502, message, { headers: { 'retry-after': String(retryAfter) } });
-});
-mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
-mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
-mapError(QuotaReached, ({ message }) => new Conflict(message));
-mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
  * Integrations with code hosts: their records, the repositories they can see, the commits behind names, and the pushes

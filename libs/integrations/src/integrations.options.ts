@@ -1,7 +1,7 @@
 import { OutboundPolicy } from '@fairlead/outbound';
 
 /** How often and how patiently a code host is asked again. Milliseconds, `attempts` apart. */
-export interface Retry {
+interface Retry {
   readonly attempts: number;
   /** Before the second attempt; doubled with every further one. */
   readonly backoff: number;

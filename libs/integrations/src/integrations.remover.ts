@@ -1,6 +1,7 @@
-import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { Followers, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { integrationModel, owned, remove } from './integration';
+import { remove } from './integration';
+import { IntegrationCommands } from './integration.commands';
 import { IntegrationsView } from './integrations.view';
 
 const AT_ONCE = 50;
@@ -9,7 +10,7 @@ const AT_ONCE = 50;
 @Injectable()
 export class IntegrationsRemover {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: IntegrationCommands,
     private readonly followers: Followers,
     private readonly view: IntegrationsView,
   ) {}
@@ -18,10 +19,11 @@ export class IntegrationsRemover {
   async remove(tenant: string): Promise<number> {
     const { items } = await this.view.list(tenant, { limit: AT_ONCE, offset: 0 });
     for (const { id } of items) {
-      const metadata = { tenant, actor: 'system:integrations' };
-      const decide = owned(tenant, id, remove);
-      const stream = streamName('integration', id);
-      const { position } = await handle(this.store, integrationModel, stream, decide, metadata);
+      const { position } = await this.commands.change(
+        serviceCaller({ tenant, actor: 'system:integrations' }),
+        id,
+        remove,
+      );
       await this.followers.passed(position, [this.view.name]);
     }
     return items.length;

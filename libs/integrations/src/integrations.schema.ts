@@ -1,7 +1,7 @@
 import { paging } from '@fairlead/api';
-import { int, literal, object, optional, refine, secret, str, uuid } from '@fairlead/schema';
+import { int, literal, note, object, optional, refine, secret, str, uuid } from '@fairlead/schema';
 import type { Credentials } from './hosts/code-host';
-import { InvalidIntegration } from './errors';
+import { InvalidIntegration } from './integration.errors';
 import { PROVIDERS } from './integration';
 
 const MOST_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -17,24 +17,33 @@ const token = secret(
 
 const credentials = object(
   {
-    token: optional(token),
-    app_id: optional(int({ ge: 1, le: MOST_INTEGER })),
-    installation_id: optional(int({ ge: 1, le: MOST_INTEGER })),
-    private_key: optional(secret(str({ min: 1, max: 16_384 }))),
+    token: note(optional(token), 'Access token: visible ASCII. Either it or the three members of a GitHub App.'),
+    app_id: note(optional(int({ ge: 1, le: MOST_INTEGER })), 'Identifier of a GitHub App.'),
+    installation_id: note(optional(int({ ge: 1, le: MOST_INTEGER })), 'Installation of the GitHub App.'),
+    private_key: note(optional(secret(str({ min: 1, max: 16_384 }))), 'Private key of the GitHub App: RSA in PEM.'),
   },
   'IntegrationCredentials',
 );
 
-const webhookSecret = secret(str({ min: LEAST_SECRET, max: 256 }));
-const name = str({ min: 1, max: 255 });
+const webhookSecret = note(
+  secret(str({ min: LEAST_SECRET, max: 256 })),
+  'Secret that the code host signs its push deliveries with; absent: its deliveries are refused. Sealed, never answered.',
+);
+const name = note(str({ min: 1, max: 255 }), 'Name that people see.');
 
 /** Body of POST /v1/integrations. */
 export const addRequest = object(
   {
     name,
-    provider: literal(PROVIDERS, { aliases: { forgejo: 'gitea' } }),
-    base_url: optional(str()),
-    credentials,
+    provider: note(
+      literal(PROVIDERS, { aliases: { forgejo: 'gitea' } }),
+      'Kind of code host, which cannot change; `forgejo` is another name of `gitea`.',
+    ),
+    base_url: note(
+      optional(str()),
+      'Address of the code host. Default: the public host of the provider; required for `gitea`.',
+    ),
+    credentials: note(credentials, 'What the service proves itself with; sealed, never answered.'),
     webhook_secret: optional(webhookSecret),
   },
   'IntegrationCreateRequest',
@@ -44,15 +53,20 @@ export const addRequest = object(
 export const changeRequest = object(
   {
     name: optional(name),
-    provider: optional(literal(PROVIDERS, { aliases: { forgejo: 'gitea' } })),
-    base_url: optional(str()),
-    credentials: optional(credentials),
+    provider: note(
+      optional(literal(PROVIDERS, { aliases: { forgejo: 'gitea' } })),
+      'Cannot change: a value other than the present one is answered 400.',
+    ),
+    base_url: note(optional(str()), 'Address of the code host; another one needs `credentials` in the same request.'),
+    credentials: note(optional(credentials), 'Replaces what the service proves itself with.'),
     webhook_secret: optional(webhookSecret),
   },
   'IntegrationPatchRequest',
 );
 
-export const integrationPath = object({ integration_id: uuid() });
+export const integrationPath = object({
+  integration_id: note(uuid(), 'The `id` of an integration of this workspace.'),
+});
 export const integrationsQuery = object(paging);
 
 /** @throws InvalidIntegration unless there is a token, or all that an App needs, and not both. */

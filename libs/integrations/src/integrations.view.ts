@@ -1,4 +1,4 @@
-import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { type Integration, type IntegrationEvent, integrationModel } from './integration';
@@ -41,6 +41,9 @@ async function apply(event: Recorded<IntegrationEvent>, tx: PoolClient): Promise
   );
   const before = rows[0];
   if (before && before.version >= event.version) return;
+  if (event.type === 'IntegrationAdded') {
+    requireOwn(event, { id: event.data.integration_id, tenant_id: event.data.tenant_id });
+  }
   const state = integrationModel.evolve(before ? (JSON.parse(before.state) as Integration) : null, event);
   if (!state) return;
   await tx.query(

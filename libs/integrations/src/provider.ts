@@ -1,4 +1,4 @@
-import { InvalidIntegration } from './errors';
+import { InvalidIntegration } from './integration.errors';
 import type { Provider } from './integration';
 
 const PUBLIC: Readonly<Partial<Record<Provider, string>>> = {

@@ -1,8 +1,8 @@
-import { EventStore, load, streamName } from '@fairlead/eventing';
-import { Access, Area, Describe, path, shape } from '@fairlead/api';
-import { Controller, Get, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { integrationModel, owned } from './integration';
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import type { Infer } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { IntegrationCommands } from './integration.commands';
 import { installation, repository } from './integrations.answers.schema';
 import { integrationPath } from './integrations.schema';
 import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
@@ -14,34 +14,36 @@ import { Repositories } from './repositories.service';
 @Controller('v1/integrations')
 export class RepositoriesController {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: IntegrationCommands,
     private readonly view: IntegrationsView,
     private readonly repositories: Repositories,
   ) {}
 
   /** Every integration of the tenant, not paged. */
   @Get(['codehost/install', 'managed/codehost/install'])
-  @Access('read', { views: [INTEGRATIONS_VIEW] })
-  @Describe({ summary: 'List integrations to choose from', answers: { 200: shape.list(installation) } })
-  async install(@Req() request: FastifyRequest) {
-    const { items } = await this.view.list(request.actor.tenantId);
+  @Scope('read', { views: [INTEGRATIONS_VIEW] })
+  @Describe({ summary: 'List integrations to choose from' })
+  @Answers({ 200: shape.list(installation) })
+  async install(@Context() context: CommandContext) {
+    const { items } = await this.view.list(context.tenantId);
     return items.map(installRecord);
   }
 
   /** Every repository that the integration can see, not paged. A list that is not of now carries `Warning: 110`. */
   @Get(['codehost/:integration_id/repos', 'managed/codehost/:integration_id/repos'])
-  @Access('read', { load: 'wait' })
+  @Scope('read', { load: 'wait' })
   @Describe({
     summary: 'List the repositories of an integration',
     description: 'All of them, not paged.',
-    path: integrationPath,
-    answers: { 200: shape.list(repository) },
     gives: ['Age', 'Warning'],
   })
-  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { integration_id: id } = path(integrationPath, request);
-    const { state, version } = await load(this.store, integrationModel, streamName('integration', id));
-    const integration = owned(request.actor.tenantId, id, (found) => found)(state);
+  @Answers({ 200: shape.list(repository) })
+  async list(
+    @Context() context: CommandContext,
+    @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { state: integration, version } = await this.commands.find(context.tenantId, id);
     const { repositories, age, stale } = await this.repositories.list(integration, version);
     reply.header('age', String(Math.floor(age / 1000)));
     if (stale !== undefined) reply.header('warning', `110 - "Response is Stale: ${stale}"`);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CodeHostFailed, CodeHostTooSlow } from './errors';
+import { CodeHostFailed, CodeHostTooSlow } from './hosts/code-host.errors';
 import { Hosts } from './hosts/hosts.service';
 import type { Integration } from './integration';
 import { IntegrationsOptions } from './integrations.options';
@@ -13,7 +13,7 @@ interface Listed {
 }
 
 /** A list of repositories. `age`: milliseconds since the host was asked; `stale`: why the host was not heard now. */
-export interface Listing {
+interface Listing {
   readonly repositories: readonly Repository[];
   readonly age: number;
   readonly stale?: string;

@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto';
-import { EventStore, load, Shredded, streamName, VersionConflict, Workspaces } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, path, shape } from '@fairlead/api';
+import {
+  EventStore,
+  type Metadata,
+  type NewEvent,
+  Shredded,
+  streamName,
+  VersionConflict,
+  Workspaces,
+} from '@fairlead/eventing';
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
 import { FairShare, ownerOf, readStream } from '@fairlead/edge';
-import { Unavailable } from '@fairlead/schema';
+import { Unavailable, type Infer } from '@fairlead/schema';
 import type { PushReceivedMessage } from '@fairlead/contracts';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CredentialsSafe } from './credentials.safe';
 import { checkProof, type Delivery, deliveryId, pushes } from './delivery';
-import { DeliveryRefused, IntegrationNotFound } from './errors';
-import { integrationModel } from './integration';
+import { DeliveryRefused, IntegrationNotFound } from './integration.errors';
+import { IntegrationCommands } from './integration.commands';
 import { delivered } from './integrations.answers.schema';
 import { integrationPath } from './integrations.schema';
 
@@ -25,25 +33,28 @@ export class WebhooksController {
 
   constructor(
     private readonly store: EventStore,
+    private readonly commands: IntegrationCommands,
     private readonly safe: CredentialsSafe,
     private readonly workspaces: Workspaces,
   ) {}
 
   /** A delivery of the code host, proved by the webhook secret. Repeated ones are answered alike and do nothing more. */
   @Post(':integration_id/webhook')
-  @Access('public', { stream: true })
+  @Scope('public', { stream: true })
   @Describe({
     summary: 'Take in a push webhook of the code host',
     description:
       'The delivery is proved by the `webhook_secret` of the integration, in the way of its code host. A repeated one does nothing more.',
-    path: integrationPath,
     body: { content: { 'application/json': shape.free } },
-    answers: { 202: delivered, 401: 'The delivery is not signed with the secret.' },
   })
+  @Answers({ 202: delivered, 401: 'The delivery is not signed with the secret.' })
   @HttpCode(202)
-  async receive(@Req() request: FastifyRequest): Promise<{ pushes: number }> {
-    const { integration_id: id } = path(integrationPath, request);
-    const { state } = await load(this.store, integrationModel, streamName('integration', id));
+  async receive(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,
+  ): Promise<{ pushes: number }> {
+    const state = await this.commands.stateOf(id);
     if (!state || state.removed) throw new IntegrationNotFound(id);
     await this.workspaces.requireWorking(state.tenant_id);
     const secret = await this.safe.openWebhookSecret(state).catch((error: unknown) => {
@@ -55,10 +66,10 @@ export class WebhooksController {
     const found = pushes(state.provider, delivery);
     const events = found.map((push) => {
       const data: PushReceivedMessage = { integration_id: id, ...push };
-      return { type: 'PushReceived', data };
+      return { type: 'PushReceived' as const, data };
     });
     const stream = streamName('push', hash(id, deliveryId(state.provider, delivery)));
-    const metadata = { ...metadataOf(request), tenant: state.tenant_id, actor: 'system:integrations' };
+    const metadata = { ...context.metadata, tenant: state.tenant_id, actor: 'system:integrations' };
     if (events.length > 0) await this.once(stream, events, metadata);
     return { pushes: found.length };
   }
@@ -75,7 +86,7 @@ export class WebhooksController {
   }
 
   /** A stream of its own for each delivery: a repetition finds it there. */
-  private async once(...[stream, events, metadata]: [string, { type: string; data: unknown }[], object]) {
+  private async once(stream: string, events: readonly NewEvent[], metadata: Metadata): Promise<void> {
     try {
       await this.store.append(stream, 0, events, metadata);
     } catch (error) {

@@ -12,7 +12,7 @@ export class OutboundRefused extends BadRequest {
 }
 
 /** How a call to another server failed; `busy`: it was not made, because too many of the workspace are under way. */
-export type OutboundFault = 'refused' | 'timeout' | 'unreachable' | 'too large' | 'busy';
+type OutboundFault = 'refused' | 'timeout' | 'unreachable' | 'too large' | 'busy';
 
 /** A call to another server that got no usable answer. The message is for logs: it says nothing that the server sent. */
 export class OutboundFailure extends Error {

@@ -6,7 +6,7 @@ import { OutboundRefused } from './outbound-errors';
 import { type Resolve, type ResolvedAddress, systemResolver } from './outbound-resolver';
 
 /** How long a call may take. All in milliseconds, `bytes` apart. */
-export interface OutboundLimits {
+interface OutboundLimits {
   readonly connect: number;
   /** From the request to the head of the answer. */
   readonly headers: number;
@@ -70,7 +70,7 @@ export function hostnameOf({ hostname }: URL): string {
 }
 
 /** A URL's port, the scheme's own when it names none. */
-export function portOf({ port, protocol }: URL): string {
+function portOf({ port, protocol }: URL): string {
   return port || (protocol === 'http:' ? '80' : '443');
 }
 

@@ -1,7 +1,7 @@
 import type { ClientBase, Connection, Submittable } from 'pg';
 
 /** A `COPY … FROM STDIN` and all it takes in. */
-export interface CopyQuery {
+interface CopyQuery {
   readonly statement: string;
   readonly bytes: Buffer;
 }

@@ -9,7 +9,7 @@ import { watchedClient } from './watched-client';
 
 export type MigrationClass = new () => MigrationInterface;
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   /** Every migration of every library in this process; those not yet in the database run, oldest timestamp first. */

@@ -1,12 +1,11 @@
-export { copyIn, copyLine, type CopyValue } from './copy';
-export { copyAtOnce, type CopyQuery } from './copy-queries';
-export { connect, openDatabase, pool, transaction, type DatabaseOptions, type MigrationClass } from './database';
+export { copyAtOnce } from './copy-queries';
+export { connect, openDatabase, pool, transaction, type MigrationClass } from './database';
 export { writeDurably } from './embedded/durable-file';
-export { findEmbedded, startEmbedded, type EmbeddedOptions, type EmbeddedPostgres } from './embedded/embedded';
+export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/embedded';
 export { LOCKS } from './locks';
 export { makeDirectory } from './embedded/make-directory';
 export { opaqueStorage } from './opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading } from './reading';
-export { openRequestPool, type ReadOptions } from './request-pool';
-export { ShareExceeded, Shares } from './shares';
+export { openRequestPool } from './request-pool';
+export { Shares } from './shares';
 export { DatabaseProblem, isConnectionLost } from './problem';

@@ -4,7 +4,7 @@ import { currentReading, type Reading } from './reading';
 import { Shares } from './shares';
 import { watchedClient } from './watched-client';
 
-export interface ReadOptions {
+interface ReadOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   /** Most connections for reads at a time. */

@@ -1,11 +1,12 @@
+import { TooManyRequests } from '@fairlead/schema';
+
 /** The owner has too many requests waiting already. */
-export class ShareExceeded extends Error {
+class ShareExceeded extends TooManyRequests {
   constructor(
     readonly owner: string,
     message: string,
   ) {
-    super(message);
-    this.name = 'ShareExceeded';
+    super(1, message);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ClientConfig } from 'pg';
 import { CalmClient } from './calm-client';
 
-export interface WatchLimits {
+interface WatchLimits {
   /** A server that is asked something and gives no sign of life for so long is asked whether it still knows of it. */
   readonly silence: number;
   /** It has so long to tell. */

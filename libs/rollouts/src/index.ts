@@ -1,7 +1,7 @@
 export { CommandExecutor, type CommandSettings } from './executors/command.executor';
 export { CommandProblem, parseCommand } from './executors/command-line';
 export * from './executors/executor';
-export { KubernetesExecutor, type KubernetesSettings } from './executors/kubernetes.executor';
+export { KubernetesExecutor } from './executors/kubernetes.executor';
 export * from './migrations';
 export { RecordExecutor } from './executors/record.executor';
 export { RolloutsModule } from './rollouts.module';

@@ -39,7 +39,7 @@ export class RolloutReports {
 
   /** Records that the values of secrets are about to be used. */
   async sayRead({ id, tenantId }: Deployed, version: number, names: readonly string[]): Promise<void> {
-    const read = { type: 'SecretsRead', data: { version, names } };
+    const read = { type: 'SecretsRead' as const, data: { version, names } };
     await this.store.append(streamName('secretAccess', id), 'any', [read], metadata(tenantId));
   }
 }

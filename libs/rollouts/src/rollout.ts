@@ -2,13 +2,13 @@ import type { CommitResolvedMessage, RolloutStatus, RolloutStatusReportedMessage
 import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
 
 /** An attempt begins, with the whole time limit before it. */
-export type RolloutStarted = DomainEvent<'RolloutStarted', { readonly deployment_id: string }>;
+type RolloutStarted = DomainEvent<'RolloutStarted', { readonly deployment_id: string }>;
 /** The executor cannot be reached; the attempt goes on when it can, within its time limit. */
-export type RolloutPaused = DomainEvent<'RolloutPaused', { readonly reason: string }>;
+type RolloutPaused = DomainEvent<'RolloutPaused', { readonly reason: string }>;
 /** The service was stopped, or the revision was interrupted: the attempt does not count. */
-export type RolloutStopped = DomainEvent<'RolloutStopped', Record<string, never>>;
-export type CommitResolved = DomainEvent<'CommitResolved', CommitResolvedMessage>;
-export type RolloutStatusReported = DomainEvent<'RolloutStatusReported', RolloutStatusReportedMessage>;
+type RolloutStopped = DomainEvent<'RolloutStopped', Record<string, never>>;
+type CommitResolved = DomainEvent<'CommitResolved', CommitResolvedMessage>;
+type RolloutStatusReported = DomainEvent<'RolloutStatusReported', RolloutStatusReportedMessage>;
 
 /** Everything that can be in a stream `rollout-<revision id>`. */
 export type RolloutEvent = RolloutStarted | RolloutPaused | RolloutStopped | CommitResolved | RolloutStatusReported;

@@ -1,7 +1,5 @@
-import { mapError, NotFound } from '@fairlead/schema';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Duties } from './duty.table';
-import { DeploymentMissing, RevisionMissing } from './errors';
 import { Executor } from './executors/executor';
 import { LogBook } from './logs/log.book';
 import { LogQueries } from './logs/log.queries';
@@ -11,9 +9,6 @@ import { RolloutReports } from './rollout.reports';
 import { RolloutRunner } from './rollout.runner';
 import { RolloutsConsumer } from './rollouts.consumer';
 import { RolloutsOptions } from './rollouts.options';
-
-mapError(DeploymentMissing, ({ message }) => new NotFound(message));
-mapError(RevisionMissing, ({ message }) => new NotFound(message));
 
 /**
  * Rolls revisions out through an executor, and answers with their logs. Needs the providers of EventingModule; events

@@ -1,12 +1,16 @@
 import type { Loc, Problem, Problems } from './problem';
 
-interface More {
+interface More extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the answer beside `detail`. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** An error with its HTTP answer: `{"detail": …}` or, on request, RFC 9457. `detail` is one sentence or a list of problems. */
+/**
+ * An error that carries its answer: a status, headers, and a `detail` of one sentence or a list of problems. Its code is the
+ * name of its class. Errors of every layer derive from it, and one filter answers them all: `{"detail": …}` or, on
+ * request, RFC 9457.
+ */
 export class HttpProblem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, unknown>>;
@@ -16,7 +20,7 @@ export class HttpProblem extends Error {
     readonly detail: string | readonly Problem[],
     more: More = {},
   ) {
-    super(typeof detail === 'string' ? detail : `${detail.length} problems in the request`);
+    super(typeof detail === 'string' ? detail : `${detail.length} problems in the request`, more);
     this.name = new.target.name;
     this.headers = more.headers ?? {};
     this.members = more.members ?? {};
@@ -112,13 +116,6 @@ export class TooManyRequests extends HttpProblem {
   }
 }
 
-/** Another service that this request needs failed. */
-export class BadGateway extends HttpProblem {
-  constructor(detail: string) {
-    super(502, detail);
-  }
-}
-
 /** `retryAfter` in seconds. */
 export class Unavailable extends HttpProblem {
   constructor(retryAfter = 5, detail = 'The service is not available right now, try again later.') {
@@ -131,23 +128,4 @@ export class GatewayTimeout extends HttpProblem {
   constructor(detail = 'The service took too long, try again later.', retryAfter = 5) {
     super(504, detail, { headers: { 'retry-after': String(retryAfter) } });
   }
-}
-
-type ErrorClass<E extends Error> = abstract new (...args: never[]) => E;
-const mappings = new Map<unknown, (error: Error) => HttpProblem>();
-
-/** Says how errors of a domain class, and of classes derived from it, are answered. The last call for a class wins. */
-export function mapError<E extends Error>(errorClass: ErrorClass<E>, map: (error: E) => HttpProblem): void {
-  mappings.set(errorClass, map as (error: Error) => HttpProblem);
-}
-
-/** The answer that was registered for an error's class or the nearest class it derives from. */
-export function mappedError(error: unknown): HttpProblem | undefined {
-  if (error instanceof HttpProblem) return error;
-  if (!(error instanceof Error)) return undefined;
-  for (let proto: unknown = Object.getPrototypeOf(error); proto !== null; proto = Object.getPrototypeOf(proto)) {
-    const map = mappings.get((proto as { constructor: unknown }).constructor);
-    if (map) return map(error);
-  }
-  return undefined;
 }

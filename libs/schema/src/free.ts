@@ -2,8 +2,8 @@ import { INVALID } from './schema';
 import type { Invalid, ParseContext, Schema } from './schema';
 import { isObject } from './structure';
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-export type JsonObject = { [name: string]: Json };
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
 
 /** A free-form JSON object, kept exactly as parsed. Numbers that JSON.parse could not keep are refused. */
 export function dict(): Schema<JsonObject> {

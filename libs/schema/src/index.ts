@@ -1,13 +1,10 @@
 export { datetime, instant, type Instant } from './datetime';
 export {
-  BadGateway,
   BadRequest,
   Conflict,
   Forbidden,
   GatewayTimeout,
   HttpProblem,
-  mapError,
-  mappedError,
   MethodNotAllowed,
   NotFound,
   PayloadTooLarge,

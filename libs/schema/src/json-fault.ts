@@ -1,5 +1,5 @@
 /** What is wrong with a JSON text, as Python's json module says it; `position` counts Unicode characters. */
-export interface JsonFault {
+interface JsonFault {
   readonly error: string;
   readonly position: number;
 }
@@ -32,7 +32,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
 }
 
 /** Number of Unicode characters, a surrogate pair being one. */
-export function countCharacters(text: string): number {
+function countCharacters(text: string): number {
   let count = text.length;
   let before = 0;
   for (let i = 0; i < text.length; i++) {

@@ -13,7 +13,7 @@ const TURN_BYTES = 512 * 1024;
 export const MOST_VALUES = 20_000;
 
 /** The body holds more values than are read at once. */
-export class TooManyValues extends PayloadTooLarge {
+class TooManyValues extends PayloadTooLarge {
   constructor(most: number) {
     super(`The JSON holds more than ${most} values (BODY_MAX_VALUES).`);
   }
@@ -78,7 +78,7 @@ function parsed(text: string): unknown {
 }
 
 /** The answer to a body that is not JSON. `position` counts characters from 0. */
-export function jsonInvalid(error: string, position: number): Unprocessable {
+function jsonInvalid(error: string, position: number): Unprocessable {
   const loc = ['body', position];
   return new Unprocessable([{ type: 'json_invalid', loc, msg: 'JSON decode error', input: {}, ctx: { error } }]);
 }

@@ -2,7 +2,7 @@ import { INVALID } from './schema';
 import type { ParseContext, Schema } from './schema';
 
 /** Bounds of a number, both inclusive. */
-export interface NumberRules {
+interface NumberRules {
   readonly ge?: number;
   readonly le?: number;
 }

@@ -1,7 +1,7 @@
 import { BadRequest } from './errors';
 import { INVALID } from './schema';
 import type { JsonSchema, ParseContext, Schema } from './schema';
-import { hide, REDACTED } from './problem';
+import { hide, mapShownMembers, REDACTED } from './problem';
 import { isObject } from './structure';
 
 /** A member of an object that may be absent or, which is the same, null. */
@@ -152,19 +152,17 @@ function redactFields(fields: readonly Field[]): (input: unknown) => unknown {
   }
   return (input) => {
     if (!isObject(input)) return hide(input);
-    return Object.fromEntries(
-      Object.entries(input).map(([key, value]) => {
-        const schema = byName.get(key);
-        if (schema === undefined) return [key, REDACTED];
-        return [key, schema.redact ? schema.redact(value) : value];
-      }),
-    );
+    return mapShownMembers(input, (value, key) => {
+      const schema = byName.get(key);
+      if (schema === undefined) return REDACTED;
+      return schema.redact ? schema.redact(value) : value;
+    });
   };
 }
 
 function describe(fields: readonly Field[], title: string): JsonSchema {
   const properties = fields.map((field) => {
-    const json = field.required ? field.schema.json : { anyOf: [field.schema.json, { type: 'null' }] };
+    const json = field.required ? field.schema.json : orNull(field.schema.json);
     return [field.name, field.absent === undefined ? json : { ...json, default: field.absent }];
   });
   const required = fields.filter((field) => field.required).map((field) => field.name);
@@ -174,4 +172,9 @@ function describe(fields: readonly Field[], title: string): JsonSchema {
     properties: Object.fromEntries(properties),
     ...(required.length > 0 && { required }),
   };
+}
+
+/** The schema with null added; the description stays that of the whole member. */
+function orNull({ description, ...json }: JsonSchema): JsonSchema {
+  return { anyOf: [json, { type: 'null' }], ...(description !== undefined && { description }) };
 }

@@ -21,6 +21,26 @@ export function hide(input: unknown): unknown {
 
 const MOST_PROBLEMS = 100;
 const MOST_INPUT = 1024;
+/** Members or elements of a value that are redacted: what comes after them is never shown, since each takes 8 characters or more. */
+const MOST_SHOWN = 200;
+
+/** The first members of an object, as many as an answer can show, each mapped. */
+export function mapShownMembers(
+  input: Readonly<Record<string, unknown>>,
+  map: (value: unknown, key: string) => unknown,
+): Record<string, unknown> {
+  const members: [string, unknown][] = [];
+  for (const key in input) {
+    if (members.length >= MOST_SHOWN) break;
+    members.push([key, map(input[key], key)]);
+  }
+  return Object.fromEntries(members);
+}
+
+/** The first elements of a list, as many as an answer can show, each mapped. */
+export function mapShownElements(input: readonly unknown[], map: (value: unknown) => unknown): unknown[] {
+  return input.slice(0, MOST_SHOWN).map(map);
+}
 
 /** Findings of one request in the order they were made: the first hundred are kept, all are counted. */
 export class Problems {
@@ -54,7 +74,7 @@ export class Problems {
 }
 
 /** The value itself, or a shortened copy when it would take more than a kilobyte of JSON. */
-export function clip(input: unknown): unknown {
+function clip(input: unknown): unknown {
   return measure(input, MOST_INPUT) >= 0 ? input : shorten(input, { left: MOST_INPUT });
 }
 

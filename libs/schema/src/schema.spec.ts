@@ -169,6 +169,23 @@ describe('Problems', () => {
       secrets: [{ name: 'abc', value: '[redacted]' }],
     });
   });
+
+  it('redact no more of a large value than is shown', () => {
+    const shownOf = (count: number) => {
+      const input = Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, n]));
+      return run(object({ key: secret(str()) }), input).problems?.[0]?.input as object;
+    };
+    expect(shownOf(20_000)).toEqual(shownOf(300));
+    expect(Object.values(shownOf(20_000)).at(-1)).toBe('…');
+    let redacted = 0;
+    const counting = { ...secret(str()), redact: () => ++redacted };
+    run(object({ list: list(counting), other: str() }), { list: Array.from({ length: 20_000 }, () => 'x') });
+    run(object({ record: record(counting), other: str() }), {
+      record: Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`m${n}`, 'x'])),
+    });
+    expect(redacted).toBeGreaterThan(0);
+    expect(redacted).toBeLessThan(1_000);
+  });
 });
 
 describe('Text', () => {

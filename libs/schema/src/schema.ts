@@ -71,9 +71,17 @@ export function secret<T>(schema: Schema<T>): Schema<T> {
   };
 }
 
-/** The same schema with a sentence about it for the OpenAPI document. */
-export function note<S extends { readonly json: JsonSchema }>(schema: S, description: string): S {
-  return { ...schema, json: { ...schema.json, description } };
+type Documented = { readonly json: JsonSchema };
+
+/**
+ * The same schema, or the same member of an object, with a description for the OpenAPI document and the reference
+ * pages: what the value means, its unit, limits that the schema does not show, and what null means.
+ */
+export function note<S extends Documented>(schema: S, description: string): S;
+export function note<M extends { readonly schema: Documented }>(member: M, description: string): M;
+export function note(noted: Documented | { readonly schema: Documented }, description: string) {
+  if ('json' in noted) return { ...noted, json: { ...noted.json, description } };
+  return { ...noted, schema: note(noted.schema, description) };
 }
 
 /** A further rule on a parsed value: `rule` answers a sentence when it is broken, which is told as pydantic's value_error. */

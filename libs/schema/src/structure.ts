@@ -1,6 +1,6 @@
 import { INVALID } from './schema';
 import type { Invalid, ParseContext, Schema } from './schema';
-import { hide } from './problem';
+import { hide, mapShownElements, mapShownMembers } from './problem';
 
 /** A list of `item`s with between `min` and `max` of them. */
 export function list<T>(item: Schema<T>, limits: { readonly min?: number; readonly max?: number } = {}): Schema<T[]> {
@@ -44,7 +44,7 @@ function parseItems<T>(item: Schema<T>, input: readonly unknown[], context: Pars
 
 function redactList(item: Schema<unknown>): ((input: unknown) => unknown) | undefined {
   const { redact } = item;
-  return redact && ((input) => (Array.isArray(input) ? input.map((value) => redact(value)) : hide(input)));
+  return redact && ((input) => (Array.isArray(input) ? mapShownElements(input, redact) : hide(input)));
 }
 
 /**
@@ -68,7 +68,7 @@ export function csv<T>(item: Schema<T>, limits: { readonly max?: number } = {}):
 /** An object with any names whose values all fit `value`. */
 export function record<T>(value: Schema<T>): Schema<Record<string, T>> {
   const { redact } = value;
-  const redactAll = redact && ((input: unknown) => mapMembers(input, redact));
+  const redactAll = redact && ((input: unknown) => (isObject(input) ? mapShownMembers(input, redact) : hide(input)));
   return {
     label: `dict[str,${value.label}]`,
     json: { type: 'object', additionalProperties: value.json },
@@ -90,11 +90,6 @@ export function record<T>(value: Schema<T>): Schema<Record<string, T>> {
       return valid ? Object.fromEntries(members) : INVALID;
     },
   };
-}
-
-function mapMembers(input: unknown, map: (value: unknown) => unknown): unknown {
-  if (!isObject(input)) return hide(input);
-  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, map(value)]));
 }
 
 /** True for what JSON calls an object. */

@@ -4,7 +4,7 @@ import type { Invalid, ParseContext, Schema } from './schema';
 const UNSAFE = /[\0\p{Cs}]/u;
 
 /** Limits of a string; lengths count Unicode code points. */
-export interface TextRules {
+interface TextRules {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;

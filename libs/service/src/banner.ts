@@ -1,4 +1,9 @@
 import type { AdminKey } from './admin-key';
+import { consoleState } from './console.files';
+import type { Settings } from './settings';
+
+/** Said where the console is wanted and not built. */
+export const CONSOLE_MISSING = 'The console is not built, so there is none: `npm run build` builds it.';
 
 const FIRST_UPLOAD = {
   experiment_name: 'first-experiment',
@@ -18,14 +23,21 @@ const FIRST_UPLOAD = {
   ],
 };
 
-/** What `npm start` prints once the server answers: its address, where the key is, and commands to paste into a shell. */
-export function banner(url: string, key: AdminKey): string {
+/**
+ * What `npm start` prints once the server answers at `url`: its address, a link that signs in to the console, where the
+ * key is, and commands to paste into a shell.
+ */
+export async function banner(
+  { url, key }: { url: string; key: AdminKey },
+  settings: Pick<Settings, 'console' | 'publicUrl'>,
+): Promise<string> {
   const header = `-H "x-api-key: ${key.file === undefined ? '$FAIRLEAD_API_KEY' : `$(cat ${quote(key.file)})`}"`;
   const where = key.file === undefined ? 'the one in FAIRLEAD_API_KEY' : `in ${key.file}`;
   return [
     '',
     `Fairlead is ready at ${url}`,
     key.isNew ? `API key: ${key.text} (shown once; kept ${where})` : `API key: ${where}`,
+    ...(await consoleLines(url, key, settings)),
     `The API, to read and to try out: ${url}/docs`,
     '',
     'Upload a first experiment:',
@@ -35,6 +47,30 @@ export function banner(url: string, key: AdminKey): string {
     `  curl -sS ${url}/v2/deployments ${header}`,
     '',
   ].join('\n');
+}
+
+async function consoleLines(
+  url: string,
+  key: AdminKey,
+  settings: Pick<Settings, 'console' | 'publicUrl'>,
+): Promise<string[]> {
+  const state = consoleState(settings);
+  if (state === 'off') return [];
+  if (state === 'missing') return [CONSOLE_MISSING];
+  const base = settings.publicUrl ?? url;
+  const path = await linkPath(url, key);
+  if (path === undefined) return [`The console: ${base}/`];
+  return [`The console, signed in (the link works once, within ten minutes): ${base}${path}`];
+}
+
+/** The path of a page that signs in, undefined when the server does not give one out: it may be stopping already. */
+async function linkPath(url: string, key: AdminKey): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${url}/v1/console/codes`, { method: 'POST', headers: { 'x-api-key': key.text } });
+    return answer.ok ? ((await answer.json()) as { path: string }).path : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** For a POSIX shell, also within $( ) between double quotes. */

@@ -6,7 +6,8 @@ import { mount, type Remote } from '@fairlead/gateway';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health.module';
 import { ONE_WORKSPACE } from './one-workspace';
-import { type ServiceName, services } from './services';
+import type { Service } from './service';
+import type { ServiceName } from './services';
 import type { Settings } from './settings';
 
 /** Everything that clients reach. */
@@ -16,16 +17,21 @@ export class EdgeModule {
   static with(
     parts: EventingParts,
     settings: Settings,
+    services: ReadonlyMap<ServiceName, Service>,
     elsewhere: (service: ServiceName) => Remote | undefined,
   ): DynamicModule {
-    const names = Object.keys(services) as ServiceName[];
     return {
       module: EdgeModule,
       imports: [
         EventingModule.with(parts),
-        AccessModule.with(new AccessOptions(settings.rollouts.executor === 'kubernetes' ? ONE_WORKSPACE : undefined)),
+        AccessModule.with(
+          new AccessOptions(
+            settings.rollouts.executor === 'kubernetes' ? ONE_WORKSPACE : undefined,
+            settings.edge.https,
+          ),
+        ),
         AuditModule.with(settings.seals),
-        ...names.map((name) => mount(services[name].module(settings), elsewhere(name))),
+        ...[...services].map(([name, { module }]) => mount(module(settings), elsewhere(name))),
         HealthModule.with(settings),
       ],
       controllers: [ReferenceController],

@@ -2,8 +2,11 @@ import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/acc
 import { auditMigrations, RefusalBook } from '@fairlead/audit';
 import { SigningKeys } from '@fairlead/edge';
 import { type AdminKey, adminKey } from './admin-key';
+import { readConsole } from './console.files';
+import { consolePages } from './console.pages';
 import { EdgeModule } from './edge.module';
-import { type ServiceName, services } from './services';
+import type { Service } from './service';
+import { SERVICE_NAMES, type ServiceName, services } from './services';
 import type { Settings } from './settings';
 import { type Program, type Running, start } from './start';
 
@@ -24,15 +27,20 @@ export async function startEdge(
   settings: Settings,
 ): Promise<Edge> {
   const { serviceUrls: urls } = settings;
-  const here = (Object.keys(services) as ServiceName[]).filter((name) => !urls[name]);
+  // Those that run elsewhere too: their controllers say which requests are forwarded to them.
+  const loaded = new Map<ServiceName, Service>();
+  for (const name of SERVICE_NAMES) loaded.set(name, await services[name]());
+  const here = [...loaded].filter(([name]) => !urls[name]).map(([, service]) => service);
+  const files = settings.console ? readConsole() : undefined;
+  const pages = files && consolePages(files);
   let key: AdminKey | undefined;
   const running = await start(
     {
       ...program,
-      migrations: [...accessMigrations, ...auditMigrations, ...here.flatMap((name) => services[name].migrations)],
+      migrations: [...accessMigrations, ...auditMigrations, ...here.flatMap(({ migrations }) => migrations)],
       module: (parts) => {
         const keys = new SigningKeys(parts.pool);
-        return EdgeModule.with(parts, settings, (service) => {
+        return EdgeModule.with(parts, settings, loaded, (service) => {
           const found = urls[service];
           return found && { service, urls: found, keys };
         });
@@ -41,6 +49,7 @@ export async function startEdge(
         authenticate: (request) => app().get(Authenticator).authenticate(request),
         refused: (request) => app().get(RefusalBook).add(request),
         doors: DOORS,
+        pages,
       }),
       prepare: async (app) => {
         key = adminKey(settings);

@@ -1,4 +1,4 @@
-import { Access, Area, Describe, shape } from '@fairlead/api';
+import { Answers, Area, Describe, Scope, shape } from '@fairlead/api';
 import { isOperator } from '@fairlead/edge';
 import { HttpProblem } from '@fairlead/schema';
 import { Controller, Get, Req } from '@nestjs/common';
@@ -6,10 +6,13 @@ import type { FastifyRequest } from 'fastify';
 import { HealthOptions } from './health.options';
 import { type Reason, Readiness } from './readiness';
 
-const status = shape.object('Status', { status: shape.text });
+const status = shape.object('Status', { status: shape.noted(shape.text, '`live`.') });
 const readiness = shape.object('Readiness', {
-  status: shape.text,
-  'degraded?': shape.noted(shape.list(shape.text), 'What does not work although the service does.'),
+  status: shape.noted(shape.text, '`ready`; a service that is not ready is answered 503.'),
+  'degraded?': shape.noted(
+    shape.list(shape.text),
+    'What does not work although the service does, a sentence each; absent when everything works.',
+  ),
 });
 
 /** What load balancers and process supervisors ask; needs no key. */
@@ -23,8 +26,9 @@ export class HealthController {
 
   /** 200 as long as the process answers at all. */
   @Get('live')
-  @Access('public', { load: 'vital', direct: true })
-  @Describe({ summary: 'Ask whether the process answers', answers: { 200: status } })
+  @Scope('public', { load: 'vital', direct: true })
+  @Describe({ summary: 'Ask whether the process answers' })
+  @Answers({ 200: status })
   live(): { status: string } {
     return { status: 'live' };
   }
@@ -34,13 +38,13 @@ export class HealthController {
    * else 503 with the reasons. Messages of the database and of other servers are for those who may read the metrics.
    */
   @Get('ready')
-  @Access('public', { load: 'vital', direct: true })
+  @Scope('public', { load: 'vital', direct: true })
   @Describe({
     summary: 'Ask whether the service is ready',
     description:
       '503 with the reasons when it is not. The messages of servers behind the service are shown to those who may read `/metrics`.',
-    answers: { 200: readiness },
   })
+  @Answers({ 200: readiness })
   async ready(@Req() request: FastifyRequest): Promise<{ status: string; degraded?: readonly string[] }> {
     const inside = isOperator(request, this.options.metricsToken);
     const sentences = (list: readonly Reason[]) =>

@@ -1,10 +1,12 @@
 export { type AdminKey, adminKey } from './admin-key';
 export { startAlone } from './alone';
-export { banner } from './banner';
+export { apiRoutes } from './api-routes';
+export { banner, CONSOLE_MISSING } from './banner';
+export { consoleState } from './console.files';
 export { type Edge, startEdge } from './edge';
 export { StartProblem } from './problem';
 export { run } from './run';
 export type { Service } from './service';
-export { type ServiceName, services, urlVariable } from './services';
+export { SERVICE_NAMES, type ServiceName, urlVariable } from './services';
 export { readSettings, type Settings, SettingsProblem } from './settings';
 export { DRAIN_MS, makeDataDirectory, type Running, shownUrl } from './start';

@@ -1,8 +1,10 @@
 import { OutboundPolicy } from '@fairlead/outbound';
-import { IntegrationsModule, integrationsMigrations, IntegrationsOptions } from '@fairlead/integrations';
 import type { Service } from './service';
 
-export const integrations: Service = {
-  migrations: integrationsMigrations,
-  module: ({ outboundAllow }) => IntegrationsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
-};
+export async function integrations(): Promise<Service> {
+  const { IntegrationsModule, integrationsMigrations, IntegrationsOptions } = await import('@fairlead/integrations');
+  return {
+    migrations: integrationsMigrations,
+    module: ({ outboundAllow }) => IntegrationsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
+  };
+}

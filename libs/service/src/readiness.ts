@@ -14,7 +14,7 @@ export interface Reason {
   readonly what: string;
   readonly why?: string;
 }
-export type Reasons = readonly Reason[];
+type Reasons = readonly Reason[];
 
 export interface Health {
   /** Why the service cannot do its work; empty when it can. */

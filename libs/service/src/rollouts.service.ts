@@ -1,32 +1,33 @@
-import { deploymentsMigrations, SourcesModule } from '@fairlead/deployments';
 import { OutboundPolicy } from '@fairlead/outbound';
-import { CommitsModule, IntegrationsOptions } from '@fairlead/integrations';
-import {
-  CommandExecutor,
-  type Executor,
-  KubernetesExecutor,
-  RecordExecutor,
-  rolloutsMigrations,
-  RolloutsModule,
-  RolloutsOptions,
-} from '@fairlead/rollouts';
+import type { Executor } from '@fairlead/rollouts';
 import type { Service } from './service';
 import type { RolloutSettings } from './settings';
 
-export const rollouts: Service = {
-  migrations: rolloutsMigrations,
-  module: ({ rollouts: settings }) =>
-    RolloutsModule.with(executor(settings), new RolloutsOptions({ timeLimit: settings.timeLimit })),
-  alone: {
-    migrations: deploymentsMigrations,
-    modules: ({ outboundAllow }) => [
-      SourcesModule.with(),
-      CommitsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
-    ],
-  },
-};
+type Rollouts = typeof import('@fairlead/rollouts');
 
-function executor({ executor, commands, namespace }: RolloutSettings): Executor {
+export async function rollouts(): Promise<Service> {
+  const domain = await import('@fairlead/rollouts');
+  const { deploymentsMigrations, SourcesModule } = await import('@fairlead/deployments');
+  const { CommitsModule, IntegrationsOptions } = await import('@fairlead/integrations');
+  const { rolloutsMigrations, RolloutsModule, RolloutsOptions } = domain;
+  return {
+    migrations: rolloutsMigrations,
+    module: ({ rollouts: settings }) =>
+      RolloutsModule.with(executor(domain, settings), new RolloutsOptions({ timeLimit: settings.timeLimit })),
+    alone: {
+      migrations: deploymentsMigrations,
+      modules: ({ outboundAllow }) => [
+        SourcesModule.with(),
+        CommitsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
+      ],
+    },
+  };
+}
+
+function executor(
+  { CommandExecutor, KubernetesExecutor, RecordExecutor }: Rollouts,
+  { executor, commands, namespace }: RolloutSettings,
+): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
   if (executor === 'kubernetes') return new KubernetesExecutor({ namespace });
   return new RecordExecutor();

@@ -13,7 +13,7 @@ let stoppingSince: number | undefined;
  */
 export async function run<R extends Running>(
   start: (settings: Settings) => Promise<R>,
-  greeting: (running: R) => string,
+  greeting: (running: R, settings: Settings) => string | Promise<string>,
 ): Promise<void> {
   const settings = settingsOrExit();
   // Work that nobody waits for may fail, as when the database goes away; whoever does wait is told.
@@ -25,7 +25,8 @@ export async function run<R extends Running>(
   process.on('SIGTERM', () => stop('SIGTERM', starting));
   try {
     const running = await starting;
-    if (stoppingSince === undefined) console.log(greeting(running));
+    const text = await greeting(running, settings);
+    if (stoppingSince === undefined) console.log(text);
   } catch (error) {
     console.error(operatorLine(error) ?? error);
     process.exit(1);

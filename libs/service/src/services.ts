@@ -6,6 +6,9 @@ import { rollouts } from './rollouts.service';
 import type { Service } from './service';
 import { webhooks } from './webhooks.service';
 
+/** Loads a service with its domain, which a process that does not run it never needs. */
+type LoadService = () => Promise<Service>;
+
 /** Every service but the gateway, which is the door to them. */
 export const services = {
   deployments,
@@ -14,9 +17,11 @@ export const services = {
   experiments,
   rollouts,
   webhooks,
-} satisfies Readonly<Record<string, Service>>;
+} satisfies Readonly<Record<string, LoadService>>;
 
 export type ServiceName = keyof typeof services;
+
+export const SERVICE_NAMES = Object.keys(services) as ServiceName[];
 
 /** The setting that says where a service runs. */
 export function urlVariable(name: ServiceName): string {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readSettings, SettingsProblem } from './settings';
+import { settingsPage } from './settings-page';
 
 describe('The settings', () => {
   it('hold the quotas of a workspace', () => {
@@ -9,6 +10,12 @@ describe('The settings', () => {
     expect(() => readSettings({ QUOTA_API_KEYS: 'many' })).toThrow(
       'QUOTA_API_KEYS must be a whole number from 0 to 1000000, not "many".',
     );
+  });
+
+  it('are all described on the reference page, with the defaults and limits of the code', () => {
+    const page = settingsPage();
+    expect(page).toContain('| `READ_TIMEOUT` | `10` | a whole number from 1 to 120 |');
+    expect(page).toBe(readFileSync(resolve(__dirname, '../../../docs/reference/settings.md'), 'utf8'));
   });
 
   it('have defaults for everything', () => {
@@ -48,6 +55,7 @@ describe('The settings', () => {
         bodyMaxValues: 20_000,
         maxDepth: 100,
       },
+      console: true,
       outboundAllow: [],
       webhookRetention: 2_592_000_000,
       seals: { everyEvents: 10_000, everyMs: 3_600_000, file: undefined, webhook: undefined, bucket: undefined },

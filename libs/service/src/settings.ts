@@ -51,6 +51,8 @@ export interface Settings {
   /** Where clients reach the service, when that is not what their requests name. */
   readonly publicUrl?: string;
   readonly edge: EdgeSettings;
+  /** Serves the web console. */
+  readonly console: boolean;
   /** Asked of those who read metrics; without it they are for this machine only. */
   readonly metricsToken?: string;
   /** An OTLP collector over HTTP; without it nothing is traced. */
@@ -71,7 +73,7 @@ export interface Settings {
   readonly serviceUrls: ServiceUrls;
 }
 
-export type ServiceUrls = Readonly<Partial<Record<ServiceName, readonly string[]>>>;
+type ServiceUrls = Readonly<Partial<Record<ServiceName, readonly string[]>>>;
 
 export interface RolloutSettings {
   readonly executor: Executor;
@@ -82,7 +84,7 @@ export interface RolloutSettings {
   readonly namespace: string;
 }
 
-export interface Limits {
+interface Limits {
   /** An upload's body, after decompression. */
   readonly uploadMaxBytes: number;
   /** One element of an upload's `results`. */
@@ -100,9 +102,9 @@ export interface Limits {
 const HOSTING = ['any', 'cloud', 'self_hosted'] as const;
 const EXECUTORS = ['record', 'command', 'kubernetes'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type Hosting = (typeof HOSTING)[number];
-export type Executor = (typeof EXECUTORS)[number];
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type Hosting = (typeof HOSTING)[number];
+type Executor = (typeof EXECUTORS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MIB = 1024 * 1024;
 const MOST_SECONDS = 10 * 365 * 24 * 3600;
@@ -131,7 +133,14 @@ export function readSettings(env: Environment): Settings {
     mistakes.push(`${name} ${value.text}.`);
     return fallback;
   };
-  const settings: Settings = {
+  const settings = settingsFrom(read, mistakes);
+  if (mistakes.length > 0) throw new SettingsProblem(mistakes);
+  return settings;
+}
+
+/** All settings, wherever `read` finds them; what is wrong between several of them is added to `mistakes`. */
+export function settingsFrom(read: Read, mistakes: string[]): Settings {
+  return {
     port: read('PORT', 4600, whole(0, 65_535)),
     host: read('HOST', '127.0.0.1', host),
     dataDir: resolve(read('FAIRLEAD_DATA_DIR', '.fairlead', String)),
@@ -166,13 +175,14 @@ export function readSettings(env: Environment): Settings {
     },
     publicUrl: read('PUBLIC_URL', undefined, publicUrl),
     edge: readEdgeSettings((name, fallback, parse) => read(name, fallback, orMistake(parse))),
+    console: read('CONSOLE', 'on', oneOf(['on', 'off'])) === 'on',
     metricsToken: read('METRICS_TOKEN', undefined, secretWord(16)),
     tracesTo: read('OTEL_EXPORTER_OTLP_ENDPOINT', undefined, collector),
     outboundAllow: read('OUTBOUND_ALLOW', [], orMistake(parseOutboundAllow)),
     unusedAfter: read('UNUSED_AFTER', undefined, seconds),
     seals: {
       everyEvents: read('SEAL_EVERY_EVENTS', SEAL_SCHEDULE.everyEvents, whole(100, 10_000_000)),
-      everyMs: read('SEAL_EVERY', SEAL_SCHEDULE.everyMs, seconds),
+      everyMs: 1000 * read('SEAL_EVERY', SEAL_SCHEDULE.everyMs / 1000, whole(1, MOST_SECONDS)),
       file: read<string | undefined>('SEAL_FILE', undefined, (text) => resolve(text)),
       webhook: sealWebhook(
         read<string | undefined>('SEAL_WEBHOOK_URL', undefined, webAddress),
@@ -207,8 +217,6 @@ export function readSettings(env: Environment): Settings {
       webhooks: read('WEBHOOKS_URL', undefined, urls),
     },
   };
-  if (mistakes.length > 0) throw new SettingsProblem(mistakes);
-  return settings;
 }
 
 /** For parsers that throw the rest of such a sentence. */

@@ -9,15 +9,11 @@ import {
   KafkaCluster,
   masterKeyFile,
   measureEventing,
-  OlderLog,
   openEventStore,
   requireSameLog,
-  StreamDeleted,
   Vault,
-  ViewBehind,
 } from '@fairlead/eventing';
 import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/edge';
-import { Conflict, mapError, Unavailable } from '@fairlead/schema';
 import {
   makeDirectory,
   type MigrationClass,
@@ -34,10 +30,6 @@ import { requireOneWorkspace } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
 
-mapError(OlderLog, ({ message }) => new Unavailable(undefined, message));
-mapError(ViewBehind, ({ message }) => new Unavailable(1, message));
-mapError(StreamDeleted, ({ message }) => new Conflict(message));
-
 /** What a process runs. */
 export interface Program {
   /** Names its consumers: replicas share it. */
@@ -48,7 +40,7 @@ export interface Program {
   /** How its server treats requests; `app` is there when the first of them comes. */
   readonly server: (
     app: () => NestFastifyApplication,
-  ) => Pick<ServerOptions, 'authenticate' | 'behindGateway' | 'refused' | 'doors'>;
+  ) => Pick<ServerOptions, 'authenticate' | 'behindGateway' | 'refused' | 'doors' | 'pages'>;
   /** Runs before it listens. */
   readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
   /** Brings a PostgreSQL of its own where `databaseUrl` names none. */

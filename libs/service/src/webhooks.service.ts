@@ -1,11 +1,13 @@
 import { OutboundPolicy } from '@fairlead/outbound';
-import { WebhooksModule, webhooksMigrations, WebhooksOptions } from '@fairlead/webhooks';
 import type { Service } from './service';
 
-export const webhooks: Service = {
-  migrations: webhooksMigrations,
-  module: ({ outboundAllow, webhookRetention }) => {
-    const outbound = new OutboundPolicy(outboundAllow);
-    return WebhooksModule.with(new WebhooksOptions({ outbound, retention: webhookRetention }));
-  },
-};
+export async function webhooks(): Promise<Service> {
+  const { WebhooksModule, webhooksMigrations, WebhooksOptions } = await import('@fairlead/webhooks');
+  return {
+    migrations: webhooksMigrations,
+    module: ({ outboundAllow, webhookRetention }) => {
+      const outbound = new OutboundPolicy(outboundAllow);
+      return WebhooksModule.with(new WebhooksOptions({ outbound, retention: webhookRetention }));
+    },
+  };
+}

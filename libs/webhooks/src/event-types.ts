@@ -1,3 +1,5 @@
+import type { WebhookType } from '@fairlead/contracts';
+
 /** What can be subscribed to, with what it tells. Types may be added, never changed or removed. */
 export const EVENT_TYPES = {
   'deployment.created': 'A deployment has been created.',
@@ -20,9 +22,7 @@ export const EVENT_TYPES = {
   'oauth_provider.added': 'An OAuth provider has been added.',
   'oauth_provider.changed': 'Members of an OAuth provider have changed.',
   'oauth_provider.removed': 'An OAuth provider has been removed.',
-} as const;
-
-export type EventType = keyof typeof EVENT_TYPES;
+} as const satisfies Readonly<Record<WebhookType, string>>;
 
 /** Sent on request only, whatever the webhook subscribes to. */
 export const TEST_TYPE = 'webhook.test';

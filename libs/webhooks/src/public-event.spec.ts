@@ -138,6 +138,12 @@ it.each([
     { feedback_id: 'f', session_id: '7', run_id: 'r', key: 'k', score: 1, created_at: 't' },
   ],
   [
+    'FeedbackUploaded',
+    { id: 'f', run_id: 'r', key: 'k', score: 1, created_at: 't' },
+    'feedback.added',
+    { feedback_id: 'f', session_id: '7', run_id: 'r', key: 'k', score: 1, created_at: 't' },
+  ],
+  [
     'IntegrationAdded',
     { name: 'i', provider: 'gitlab', base_url: 'u', auth: { token: SECRET }, webhook_secret: SECRET },
     'integration.added',
@@ -173,5 +179,5 @@ it('tells nothing of other events', () => {
 });
 
 it('tells every type that can be subscribed to', () => {
-  expect(PUBLISHED).toHaveLength(Object.keys(EVENT_TYPES).length + 2);
+  expect(PUBLISHED).toHaveLength(Object.keys(EVENT_TYPES).length + 3);
 });

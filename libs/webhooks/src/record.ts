@@ -1,5 +1,7 @@
 import type { Health } from './deliveries/target.table';
 import type { Webhook } from './webhook';
+import type { shape } from '@fairlead/api';
+import type { webhookWithSecret } from './webhooks.answers.schema';
 
 /** A webhook as answers show it: never its secret. */
 export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: Health) {
@@ -20,5 +22,7 @@ export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: H
   };
 }
 
+export type WebhookRecord = ReturnType<typeof webhookRecord>;
+
 /** The record with the secret in plain, for the two answers that tell it. */
-export type WithSecret = ReturnType<typeof webhookRecord> & { readonly secret: string };
+export type WithSecret = shape.Shaped<typeof webhookWithSecret>;

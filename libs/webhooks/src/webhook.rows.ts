@@ -1,4 +1,4 @@
-import { idOf, type Recorded } from '@fairlead/eventing';
+import { idOf, type Recorded, requireOwn } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { type Webhook, type WebhookEvent, webhookModel } from './webhook';
 
@@ -19,6 +19,9 @@ export async function applyToRow(event: Recorded<WebhookEvent>, tx: PoolClient):
   );
   const before = rows[0];
   if (before && before.version >= event.version) return undefined;
+  if (event.type === 'WebhookAdded') {
+    requireOwn(event, { id: event.data.webhook_id, tenant_id: event.data.tenant_id });
+  }
   const state = webhookModel.evolve(before ? (JSON.parse(before.state) as Webhook) : null, event);
   if (!state) return undefined;
   if (state.removed) {

@@ -1,15 +1,15 @@
 import { given, recorded } from '@fairlead/eventing/testing';
-import { fold } from '@fairlead/eventing';
-import { WebhookNotFound } from './errors';
+import { fold, owned } from '@fairlead/eventing';
+import { WebhookNotFound } from './webhook.errors';
 import {
   add,
   disable,
-  owned,
   patch,
   remove,
   rotateSecret,
   secretsAt,
   type WebhookAdded,
+  webhookAggregate,
   type WebhookEvent,
   webhookModel,
 } from './webhook';
@@ -30,7 +30,7 @@ const added: WebhookAdded = {
   },
 };
 const failing: WebhookEvent = { type: 'WebhookDisabled', data: { reason: 'failing' } };
-const mine = (wanted: Parameters<typeof patch>[0]) => owned(TENANT, 'w1', patch(wanted));
+const mine = (wanted: Parameters<typeof patch>[0]) => owned(webhookAggregate, TENANT, 'w1', patch(wanted));
 
 it('is added once', () => {
   given(webhookModel).when(add(added.data)).then(added);
@@ -89,13 +89,13 @@ it('signs with a former secret for a day, and with no more than three of them', 
 it('is not there for another tenant, nor after its removal', () => {
   const removed = { type: 'WebhookRemoved', data: { webhook_id: 'w1' } } as const;
   given(webhookModel, added)
-    .when(owned(TENANT, 'w1', remove))
+    .when(owned(webhookAggregate, TENANT, 'w1', remove))
     .then(removed);
   given(webhookModel, added)
-    .when(owned('tenant-2', 'w1', remove))
+    .when(owned(webhookAggregate, 'tenant-2', 'w1', remove))
     .throws(WebhookNotFound, 'Webhook ID w1 not found.');
   given(webhookModel, added, removed)
-    .when(owned(TENANT, 'w1', remove))
+    .when(owned(webhookAggregate, TENANT, 'w1', remove))
     .throws(WebhookNotFound);
   given(webhookModel, added, removed).when(disable('gone', URL)).then();
 });

@@ -1,8 +1,15 @@
-import type { DomainEvent, Model, Recorded, Sealed } from '@fairlead/eventing';
-import { WebhookNotFound } from './errors';
+import {
+  type Aggregate,
+  changedMembers,
+  type DomainEvent,
+  type Model,
+  type Recorded,
+  type Sealed,
+} from '@fairlead/eventing';
+import { WebhookNotFound } from './webhook.errors';
 
 /** What the owner decides about a webhook. */
-export interface WebhookFacts {
+interface WebhookFacts {
   readonly url: string;
   /** Published types and prefixes of them such as `deployment.*`. */
   readonly event_types: readonly string[];
@@ -10,7 +17,7 @@ export interface WebhookFacts {
 }
 
 /** Why nothing is sent: the owner said so, the target answered 410, or it has only failed for days. */
-export type DisabledReason = 'requested' | 'gone' | 'failing';
+type DisabledReason = 'requested' | 'gone' | 'failing';
 
 export type WebhookAdded = DomainEvent<
   'WebhookAdded',
@@ -22,16 +29,16 @@ export type WebhookAdded = DomainEvent<
   }
 >;
 /** The changed members, each as it is after the change. */
-export type WebhookChanged = DomainEvent<
+type WebhookChanged = DomainEvent<
   'WebhookChanged',
   Partial<WebhookFacts> & {
     readonly enabled?: boolean;
   }
 >;
-export type WebhookSecretRotated = DomainEvent<'WebhookSecretRotated', { readonly secret: Sealed }>;
+type WebhookSecretRotated = DomainEvent<'WebhookSecretRotated', { readonly secret: Sealed }>;
 /** By the service itself. */
-export type WebhookDisabled = DomainEvent<'WebhookDisabled', { readonly reason: 'gone' | 'failing' }>;
-export type WebhookRemoved = DomainEvent<'WebhookRemoved', { readonly webhook_id: string }>;
+type WebhookDisabled = DomainEvent<'WebhookDisabled', { readonly reason: 'gone' | 'failing' }>;
+type WebhookRemoved = DomainEvent<'WebhookRemoved', { readonly webhook_id: string }>;
 
 /** Everything that can be in a stream `webhook-<id>`. */
 export type WebhookEvent = WebhookAdded | WebhookChanged | WebhookSecretRotated | WebhookDisabled | WebhookRemoved;
@@ -51,9 +58,15 @@ export interface Webhook extends WebhookFacts {
 }
 
 /** null until the webhook has been added. */
-export type WebhookState = Webhook | null;
+type WebhookState = Webhook | null;
 
 export const webhookModel: Model<WebhookState, WebhookEvent> = { initial: null, evolve };
+
+export const webhookAggregate: Aggregate<Webhook, WebhookEvent> = {
+  category: 'webhook',
+  model: webhookModel,
+  notFound: (id) => new WebhookNotFound(id),
+};
 
 const OVERLAP = 24 * 3_600_000;
 const MOST_PREVIOUS = 3;
@@ -95,13 +108,8 @@ export function add(wanted: WebhookAdded['data']): (state: WebhookState) => Webh
 /** Changes what is sent and differs; enabling forgets why it was disabled. */
 export function patch(wanted: WebhookChanged['data']): (state: Webhook) => WebhookEvent[] {
   return (state) => {
-    const enabled = state.disabled === null;
-    const now: WebhookChanged['data'] = { ...state, enabled };
-    const changes = Object.entries(wanted).filter(
-      ([member, value]) =>
-        value !== undefined && JSON.stringify(value) !== JSON.stringify(now[member as keyof WebhookChanged['data']]),
-    );
-    return changes.length === 0 ? [] : [{ type: 'WebhookChanged', data: Object.fromEntries(changes) }];
+    const data = changedMembers({ ...state, enabled: state.disabled === null }, wanted);
+    return data ? [{ type: 'WebhookChanged', data }] : [];
   };
 }
 
@@ -127,17 +135,6 @@ export function disable(reason: 'gone' | 'failing', url: string): (state: Webhoo
 export function secretsAt({ secret, previous }: Webhook, now: number): Sealed[] {
   const former = previous.filter(({ until }) => Date.parse(until) > now).map((one) => one.secret);
   return [secret, ...former.reverse()];
-}
-
-/**
- * A decision about a webhook of one tenant.
- * @throws WebhookNotFound when it does not exist, has been removed or belongs to another tenant.
- */
-export function owned<T>(tenantId: string, id: string, decide: (state: Webhook) => T): (state: WebhookState) => T {
-  return (state) => {
-    if (!state || state.removed || state.tenant_id !== tenantId) throw new WebhookNotFound(id);
-    return decide(state);
-  };
 }
 
 /** Whether failures before an event count no more: it has another target, or has been enabled. */

@@ -1,7 +1,6 @@
-import type { EventContext } from '@fairlead/eventing';
+import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern } from '@nestjs/microservices';
-import type { WebhookRemoved } from './webhook';
 import { WebhookSecrets } from './webhook.secrets';
 
 /** Clears away the secrets of a removed webhook. */
@@ -11,6 +10,6 @@ export class WebhooksConsumer {
 
   @EventPattern<string>('WebhookRemoved')
   async forget(@Ctx() { event }: EventContext): Promise<void> {
-    await this.secrets.shred((event.data as WebhookRemoved['data']).webhook_id);
+    await this.secrets.shred(idOf(event.stream));
   }
 }

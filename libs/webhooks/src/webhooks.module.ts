@@ -1,6 +1,5 @@
-import { Followers, QuotaReached, Quotas, Vault, VersionMismatch, WorkspaceRemovals } from '@fairlead/eventing';
+import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
-import { Conflict, mapError, NotFound, PreconditionFailed } from '@fairlead/schema';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeliveriesController } from './deliveries/deliveries.controller';
@@ -11,20 +10,14 @@ import { DeliveryQueries } from './deliveries/delivery.queries';
 import { DeliverySender } from './deliveries/delivery.sender';
 import { DeliverySweeper } from './deliveries/delivery.sweeper';
 import { DeliveryTable } from './deliveries/delivery.table';
-import { DeliveryNotFound, WebhookDisabledNow, WebhookNotFound } from './errors';
 import { TargetTable } from './deliveries/target.table';
+import { WebhookCommands } from './webhook.commands';
 import { WebhookSecrets } from './webhook.secrets';
 import { WebhooksConsumer } from './webhooks.consumer';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksOptions } from './webhooks.options';
 import { WebhooksRemover } from './webhooks.remover';
 import { WebhooksView } from './webhooks.view';
-
-mapError(WebhookNotFound, ({ message }) => new NotFound(message));
-mapError(DeliveryNotFound, ({ message }) => new NotFound(message));
-mapError(WebhookDisabledNow, ({ message }) => new Conflict(message));
-mapError(QuotaReached, ({ message }) => new Conflict(message));
-mapError(VersionMismatch, () => new PreconditionFailed());
 
 /**
  * Webhooks out: tells addresses that tenants name what happens, signed, again until it has arrived, with a log. Needs
@@ -54,6 +47,7 @@ export class WebhooksModule implements OnModuleInit {
         DeliverySweeper,
         DeliveryTable,
         TargetTable,
+        WebhookCommands,
         WebhookSecrets,
         WebhooksView,
         WebhooksRemover,

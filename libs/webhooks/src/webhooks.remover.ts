@@ -1,8 +1,9 @@
-import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { Followers, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeliverySweeper } from './deliveries/delivery.sweeper';
-import { owned, remove, webhookModel } from './webhook';
+import { remove } from './webhook';
+import { WebhookCommands } from './webhook.commands';
 import { WebhooksView } from './webhooks.view';
 
 const AT_ONCE = 50;
@@ -11,7 +12,7 @@ const AT_ONCE = 50;
 @Injectable()
 export class WebhooksRemover {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: WebhookCommands,
     private readonly pool: Pool,
     private readonly followers: Followers,
     private readonly view: WebhooksView,
@@ -22,9 +23,11 @@ export class WebhooksRemover {
   async remove(tenant: string): Promise<number> {
     const { items } = await this.view.list(tenant, { limit: AT_ONCE, offset: 0 });
     for (const { webhook } of items) {
-      const metadata = { tenant, actor: 'system:webhooks' };
-      const decide = owned(tenant, webhook.id, remove);
-      const { position } = await handle(this.store, webhookModel, streamName('webhook', webhook.id), decide, metadata);
+      const { position } = await this.commands.change(
+        serviceCaller({ tenant, actor: 'system:webhooks' }),
+        webhook.id,
+        remove,
+      );
       await this.followers.passed(position, [this.view.name]);
     }
     if (items.length > 0) return items.length;

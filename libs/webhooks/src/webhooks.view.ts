@@ -11,7 +11,7 @@ export const WEBHOOKS_VIEW = 'webhooks.view';
 const OWN = new Set<string>(WEBHOOK_EVENTS);
 
 /** A webhook and how its target does. */
-export interface Listed extends Health {
+interface Listed extends Health {
   readonly webhook: Webhook;
 }
 

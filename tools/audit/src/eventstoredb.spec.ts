@@ -110,4 +110,11 @@ it('names every stream that was deleted in the server by hand, those that it nee
   for (const each of streams.values()) if (each !== stream) double.log.tombstone(each);
   const { findings } = await audited();
   expect(findings).toEqual(expect.arrayContaining([stream, ...streams.values()].map(deleted)));
+  const { store, vault } = installation;
+  await expect(new LogSigner(store, vault).sign('text')).rejects.toThrow('--replace-key');
+  const id = await new LogSigner(store, vault).replaceLost('somebody cleaned the server up');
+  expect(await new LogSigner(store, vault).sign('text')).toMatchObject({ key_id: id });
+  const after = (await audited()).findings;
+  expect(after).toContainEqual(deleted('logKey-1'));
+  expect(after.filter(({ where }) => where.startsWith('logKey-2'))).toEqual([]);
 }, 60_000);

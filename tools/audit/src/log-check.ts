@@ -8,7 +8,6 @@ import {
   type LogSeal,
   type LogSigner,
   NOTHING,
-  PostgresEventStore,
   type PublicKey,
   type Recorded,
   SEALS,
@@ -20,7 +19,7 @@ import type { Pool } from 'pg';
 import type { ExpectedHead, Trust } from './trust';
 
 /** Something about the log that is not as it was written. */
-export interface Finding {
+interface Finding {
   readonly where: string;
   readonly reason: string;
 }
@@ -69,7 +68,7 @@ export async function checkLog(
   const seals = (sealings as Recorded<{ type: 'LogSealed'; data: LogSeal }>[]).map(({ data }) => data);
   const known = await signer.publicKeys().catch(noneWhenDeleted);
   const until = await store.head();
-  const isDense = store instanceof PostgresEventStore;
+  const isDense = store.stride === 1n;
   const keys = trust.keys ?? known;
   const findings: Finding[] = [...checkKeys(known, trust.keys), ...checkOrder(seals)];
   const unchecked: string[] = [];
@@ -184,7 +183,7 @@ function noneWhenDeleted(error: unknown): never[] {
 function checkKeys(known: readonly PublicKey[], given: readonly PublicKey[] | undefined): Finding[] {
   const planted = known.filter(({ kid, x }) => given && !given.some((key) => key.kid === kid && key.x === x));
   return planted.map(({ kid }) => ({
-    where: 'logKey-1',
+    where: 'the keys of the log',
     reason: `the log holds the key ${kid}, which is not among the keys given`,
   }));
 }

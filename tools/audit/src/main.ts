@@ -11,6 +11,7 @@ interface Options {
   readonly keys?: string;
   readonly head?: string;
   readonly timeout: string;
+  readonly replaceKey?: string;
   readonly json?: boolean;
   readonly log: boolean;
   readonly rows: boolean;
@@ -31,10 +32,12 @@ program
   .option('--keys <file>', 'public keys, saved from GET /v1/audit/keys when the installation was trusted')
   .option('--head <head>', 'position:hash that was kept, or a file with seals that were sent out')
   .option('--timeout <seconds>', 'end with an error when a store does not answer for so long', '60')
+  .option('--replace-key <why>', 'audit nothing: make a new signing key after the stream of the old one was deleted')
   .option('--json', 'print one JSON object')
   .option('--no-log', 'leave out the log')
   .option('--no-rows', 'leave out the read models')
   .action(async (names: string[], options: Options) => {
+    if (options.replaceKey !== undefined) return replaceKey(options.replaceKey);
     const { json, log, rows } = options;
     const seconds = Number(options.timeout);
     if (!(seconds > 0)) throw new Error('--timeout must be a number of seconds.');
@@ -136,6 +139,20 @@ program
       await Promise.race([installation.close(), delay(CLOSE_MS)]);
     }
   });
+
+/** Makes a new signing key in the place of a lost one, and says what to do with it. */
+async function replaceKey(reason: string): Promise<void> {
+  if (reason.trim() === '') throw new Error('Say why the key is replaced: --replace-key "<why>".');
+  const installation = await openInstallation(process.env, { olderLog: true });
+  try {
+    const { store, vault } = installation;
+    const key = await new LogSigner(store, vault).replaceLost(reason);
+    console.log(`The log is signed with the new key ${key} from now on; the log says so, with the reason.`);
+    console.log('Save GET /v1/audit/keys again and put it beside the keys that you have kept: both are needed.');
+  } finally {
+    await installation.close();
+  }
+}
 
 program.parseAsync().catch((error: Error) => {
   console.error(error.message);

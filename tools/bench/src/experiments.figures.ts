@@ -101,7 +101,7 @@ export async function largeUploadFigures(server: BenchServer): Promise<Figure[]>
   ];
 }
 
-export interface Uploaded {
+interface Uploaded {
   /** Seconds to the answer. */
   readonly answered: number;
   /** Seconds from the answer until the statistics could be read. */

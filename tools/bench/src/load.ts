@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 
 /** A request a connection sends over and over; `body` is asked for each time. */
-export interface Load {
+interface Load {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;

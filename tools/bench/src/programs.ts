@@ -8,7 +8,7 @@ export function missing(...names: string[]): string[] {
 }
 
 /** Runs a program and answers what it printed. @throws Error with what it said when it fails */
-export function run(program: string, args: string[]): Promise<string> {
+function run(program: string, args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, args, { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${program}: ${stderr || error.message}`));

@@ -1,5 +1,5 @@
 import { EventStoreDbStore, type EventStore, PostgresEventStore } from '@fairlead/eventing';
-import { services } from '@fairlead/service';
+import { SERVICE_NAMES } from '@fairlead/service';
 import { Courier, hasEnded, Home, type Random, type Service, until } from '@fairlead/e2e/testing';
 import { Pool } from 'pg';
 import { ClusterPart } from './cluster.part';
@@ -105,7 +105,7 @@ export class Installation {
       cluster.process.kill('SIGTERM');
       await until(() => hasEnded(cluster.process));
     });
-    for (const name of ['gateway', ...Object.keys(services)]) {
+    for (const name of ['gateway', ...SERVICE_NAMES]) {
       this.parts.push(new ClusterPart(name, cluster, this.courier, random));
     }
   }

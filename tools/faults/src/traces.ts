@@ -6,7 +6,7 @@ import { to } from 'pg-copy-streams';
 import type { Installation } from './installation';
 
 /** What was written down somewhere. */
-export interface Trace {
+interface Trace {
   readonly place: string;
   readonly bytes: Buffer;
 }

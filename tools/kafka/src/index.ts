@@ -7,10 +7,9 @@ import { Kafka, logLevel } from 'kafkajs';
 import { Broker, type BrokerPorts } from './broker';
 import { fetchJars, hasJava, KafkaProblem } from './jars';
 
-export type { Broker } from './broker';
-export { fetchJars, hasJava, jars, KafkaProblem } from './jars';
+export { fetchJars, jars, KafkaProblem } from './jars';
 
-export interface KafkaOptions {
+interface KafkaOptions {
   /** Holds the brokers' data and ports; made when it is missing. */
   readonly directory: string;
   /** 1 when absent; 3 keep every topic three times. */

@@ -7,7 +7,7 @@ import { readModels } from './read-models';
 import { type Orphans, orphans } from './orphans';
 
 /** What was done to a database whose log is older than it. */
-export interface OlderLogReport {
+interface OlderLogReport {
   /** The read models, and streams that could not be applied to them. */
   readonly models: readonly { readonly name: string; readonly leftOut: readonly string[] }[];
   /** Followers without a read model, by where they go on. */

@@ -1,5 +1,5 @@
 export { Bar } from './bar';
 export { type Installation, openInstallation } from './installation';
-export { exchangeForOlderLog, requireStopped, type OlderLogReport } from './from-older-log';
+export { exchangeForOlderLog, requireStopped } from './from-older-log';
 export { interruption } from './interruption';
 export { chosen, readModels } from './read-models';

@@ -4,7 +4,7 @@ import { type EventStore, idOf, type Recorded, type Witness } from '@fairlead/ev
 const AGAIN = 1000;
 
 /** Versions of a stream: the newest one, and the newest one that consumers have surely handled. */
-export interface StreamVersions {
+interface StreamVersions {
   readonly version: number;
   readonly handled: number;
 }

@@ -20,6 +20,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** May be sent again when it is not known what became of it; so may whatever only reads. */
   readonly repeatable?: boolean;
+  /** Is never sent again. */
+  readonly once?: boolean;
   /** Milliseconds to wait beyond the usual, as for an answer that is held back on purpose. */
   readonly patience?: number;
 }
@@ -30,10 +32,12 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   /** Milliseconds to wait for an answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Is around every request, to show that an answer is waited for. */
+  readonly waiting: <T>(work: () => Promise<T>) => Promise<T>;
   /** Told when a request is about to be repeated. */
   readonly onRetry: (why: string) => void;
 }
@@ -84,8 +88,14 @@ export class Api {
   }
 
   private async attempt<T>(call: Call, receive: (message: IncomingMessage) => Promise<T>): Promise<T> {
+    // What is uploaded shows its own progress.
+    if (typeof call.body === 'function') return this.attempts(call, receive);
+    return this.options.waiting(() => this.attempts(call, receive));
+  }
+
+  private async attempts<T>(call: Call, receive: (message: IncomingMessage) => Promise<T>): Promise<T> {
     const reading = call.method === 'GET';
-    const repeatable = reading || call.repeatable === true;
+    const repeatable = !call.once && (reading || call.repeatable === true);
     const headers = await this.headers(call);
     const { timeoutMs } = this.options;
     const idleMs = timeoutMs + (call.patience ?? 0);

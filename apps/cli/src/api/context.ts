@@ -5,6 +5,8 @@ import { Output } from '../output/output';
 import { signal } from '../signals';
 
 const TIMEOUT_S = 60;
+/** A request that takes longer shows that it does. */
+const SLOW_MS = 1000;
 
 /** What a command works with. */
 export class Context {
@@ -23,6 +25,7 @@ export class Context {
     this.opened ??= new Api(connectionOf(this.globals, process.env), {
       timeoutMs: this.timeoutMs ?? TIMEOUT_S * 1000,
       signal,
+      waiting: (work) => this.out.waiting('Waiting for an answer', work, SLOW_MS),
       onRetry: (why) => {
         if (!this.out.json) this.out.note(why);
       },

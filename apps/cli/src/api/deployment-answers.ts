@@ -11,14 +11,14 @@ export function reasonHeader(reason: string | undefined): Record<string, string>
 }
 
 /** Shows the deployment of an answer. */
-export function show(context: Context, { text, headers }: Answer): void {
+export async function show(context: Context, { text, headers }: Answer): Promise<void> {
   if (context.out.json) context.out.text(text);
-  else showDeployment(context, JSON.parse(text) as Deployment, headers.etag);
+  else await showDeployment(context, JSON.parse(text) as Deployment, headers.etag);
 }
 
 /** Waits for a rollout, then shows its deployment. Answers the exit code. */
 export async function showRolledOut(context: Context, id: string, revisionId: string): Promise<number> {
   const { status } = await waitForRollout(context, id, revisionId);
-  show(context, await context.api.send({ method: 'GET', path: `/v2/deployments/${id}`, query: MASKED }));
+  await show(context, await context.api.send({ method: 'GET', path: `/v2/deployments/${id}`, query: MASKED }));
   return exitCodeOf(status);
 }

@@ -4,7 +4,7 @@ import { Failure } from '../failure';
 /** A public key of an installation, by its name. */
 export type SigningKey = JsonWebKey & { readonly kid: string };
 
-export interface Verified {
+interface Verified {
   readonly stream: string;
   readonly events: number;
   readonly signedBy: string;

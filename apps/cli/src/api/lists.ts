@@ -16,27 +16,36 @@ export function listOptions(command: Command): Command {
 }
 
 /** A list of the API, as items and as the JSON text that was answered. */
-export interface Listed<T> {
+interface Listed<T> {
   readonly items: readonly T[];
   readonly json: string;
 }
 
-/** Reads pages until there are enough. `read` answers the items of a page as one JSON array. */
+/** What is asked for with the next page: how many items, and where it begins. */
+export type PageQuery = Readonly<Record<'limit' | 'offset', number> & Partial<Record<'cursor', string>>>;
+
+/**
+ * Reads pages until there are enough. `read` answers a page of any of the API's shapes: an array, or an object that holds
+ * one and perhaps a cursor. A list that is not paged is complete at once.
+ */
 export async function listed<T>(
   context: Context,
   { limit, all }: ListOptions,
-  read: (page: { limit: number; offset: number }) => Promise<string>,
+  read: (page: PageQuery) => Promise<string>,
+  isPaged = true,
 ): Promise<Listed<T>> {
-  const most = all ? Infinity : (limit ?? DEFAULT);
+  const most = all || !isPaged ? Infinity : (limit ?? DEFAULT);
   const items: T[] = [];
   const texts: string[] = [];
+  let cursor: string | undefined;
   for (;;) {
     const size = Math.min(PAGE, most - items.length);
-    const text = (await read({ limit: size, offset: items.length })).trim();
-    const page = JSON.parse(text) as T[];
-    items.push(...page);
-    if (page.length > 0) texts.push(text.slice(1, -1));
-    if (page.length < size) break;
+    const page = pageOf<T>(await read({ limit: size, offset: items.length, cursor }));
+    items.push(...page.items);
+    if (page.items.length > 0) texts.push(page.json.slice(1, -1));
+    const isLast = page.cursor === undefined ? page.items.length < size : page.cursor === null;
+    if (!isPaged || isLast) break;
+    cursor = page.cursor ?? undefined;
     if (items.length < most) continue;
     if (limit === undefined && !context.out.json) context.out.note(`The first ${most}; --all shows all.`);
     break;
@@ -44,9 +53,22 @@ export async function listed<T>(
   return { items, json: `[${texts.join(',')}]` };
 }
 
-/** Items of a page of the control plane as JSON. */
-export function resourcesOf(page: string): string {
-  return JSON.stringify((JSON.parse(page) as { resources: unknown }).resources);
+interface ListPage<T> {
+  readonly items: readonly T[];
+  readonly json: string;
+  /** That of the next page: null on the last one, undefined where pages have none. */
+  readonly cursor?: string | null;
+}
+
+function pageOf<T>(text: string): ListPage<T> {
+  const value = JSON.parse(text) as T[] | Record<string, unknown>;
+  if (Array.isArray(value)) return { items: value, json: text.trim() };
+  const items = (value.resources ?? value.items ?? value.runs ?? value.data ?? []) as T[];
+  const { cursor, next_cursor, after, cursors } = value as Record<string, string | null> & {
+    cursors?: { next: string | null };
+  };
+  const next = cursors ? cursors.next : [cursor, next_cursor, after].find((each) => each !== undefined);
+  return { items, json: JSON.stringify(items), cursor: next };
 }
 
 export function whole(text: string): number {
@@ -58,25 +80,6 @@ export function whole(text: string): number {
 export function time(text: string): string {
   if (/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}|$)/.test(text) && !Number.isNaN(Date.parse(text))) return text;
   throw new InvalidArgumentError('It is a time such as 2026-01-31T12:00:00Z.');
-}
-
-/** One of these words, in capitals or not. */
-export function oneOf(words: readonly string[]): (text: string) => string {
-  return (text) => {
-    const word = text.toUpperCase();
-    if (words.includes(word)) return word;
-    throw new InvalidArgumentError(`It is one of ${words.join(', ')}.`);
-  };
-}
-
-/** Some of these words, separated by commas. */
-export function someOf(words: readonly string[]): (text: string) => string {
-  const one = oneOf(words);
-  return (text) =>
-    text
-      .split(',')
-      .map((word) => one(word.trim()))
-      .join(',');
 }
 
 /** For options that can be given several times. */

@@ -1,5 +1,5 @@
 /** Lines of an upload's file on which its rows begin, by index; undefined where that is not known. */
-export type LineOf = (row: number) => number | undefined;
+type LineOf = (row: number) => number | undefined;
 
 interface Problem {
   readonly loc: readonly (string | number)[];

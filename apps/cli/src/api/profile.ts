@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Usage } from '../failure';
 
 /** What `fairlead key save` keeps. */
-export interface Profile {
+interface Profile {
   readonly url?: string;
   readonly key?: string;
   readonly workspace?: string;

@@ -1,11 +1,11 @@
 /** How an attempt at a request went: the status of the answer, or the code of the error that came instead. */
-export interface Outcome {
+interface Outcome {
   readonly status?: number;
   readonly retryAfter?: string;
   readonly error?: string;
 }
 
-export interface Attempted {
+interface Attempted {
   /** Carrying out the request twice does no harm. */
   readonly repeatable: boolean;
   /** It only reads. */

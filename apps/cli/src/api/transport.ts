@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import { EXIT, Failure, Interrupted } from '../failure';
 
-export interface Exchange {
+interface Exchange {
   readonly url: URL;
   readonly method: string;
   readonly headers: OutgoingHttpHeaders;

@@ -4,14 +4,14 @@ import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { type ExpectedHead, type SigningKey, verifyHistory } from '../api/exported-history';
 import { EXIT, Usage } from '../failure';
-import { type ListOptions, listOptions, time } from '../api/lists';
+import { namesOf } from '../api/kinds';
+import { type ListOptions, listed, type PageQuery, time } from '../api/lists';
+import { filters, reaches } from '../table/group';
 import { deploymentId } from '../api/lookups';
 import type { Activity } from '../api/records';
 import { save } from '../upload/saved';
 import { clean, when } from '../output/text';
 
-const PAGE = 100;
-const DEFAULT = 50;
 const KEYS = '/v1/audit/keys';
 const NO_KEYS =
   'whose signature it is. No keys were given (--keys): those of the service are used, which whoever can write to its database can replace.';
@@ -26,11 +26,13 @@ export function addAudit(all: Command): void {
     .description('the history of a deployment, signed, for somebody else to verify')
     .argument('<deployment>', 'id or name')
     .option('-o, --output <file>', 'where to (default: standard output)');
+  reaches(history, 'GET /v2/deployments/{deployment_id}/history/export');
   does<{ output?: string }>(history, async (context, [name], { output }) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history/export`;
     await save(context, await context.api.open({ method: 'GET', path }), output);
   });
   const keys = group.command('keys').description('the public keys that histories are signed with, to be kept');
+  reaches(keys, `GET ${KEYS}`);
   does(keys, async (context) => context.out.text(await context.api.read(KEYS)));
   addVerify(group);
 }
@@ -39,77 +41,77 @@ interface LogOptions extends ListOptions {
   readonly since?: string;
   readonly until?: string;
   readonly operation?: string;
-  readonly actor?: string;
-  readonly resource?: string;
   readonly request?: string;
+  readonly resource?: string;
   readonly refused?: boolean;
 }
 
+const LOG = '/api/v1/audit-logs';
+
 function addLog(group: Command): void {
-  const log = listOptions(group.command('log'))
+  const log = group
+    .command('log')
     .description('who did what in the workspace, the newest first; takes a key with the scope admin')
     .option('--since <time>', 'from this time on', time)
     .option('--until <time>', 'up to this time', time)
     .option('--operation <name,…>', 'only these, as delete_deployment')
-    .option('--actor <id>', 'only of this key')
     .option('--resource <id>', 'only about this thing')
     .option('--request <id>', 'only of this request')
     .option('--refused', 'only requests that were answered 401 or 403');
+  const other = ['start_time', 'end_time', 'operations', 'resource_id', 'request_id', 'outcome', 'workspace_id'];
+  const query = filters(log, `GET ${LOG}`, 'audit', { without: other });
   does<LogOptions>(log, async (context, _args, options) => {
-    const { out } = context;
-    const entries = await read(context, options);
-    if (out.json) return out.text(JSON.stringify(entries));
-    if (entries.length === 0) return out.note('Nothing.');
-    out.table(
-      [
-        { title: 'TIME' },
-        { title: 'OPERATION' },
-        { title: 'RESOURCE' },
-        { title: 'BY' },
-        { title: 'REASON', flexible: true },
-      ],
-      entries.map((entry) => {
-        const { code } = entry.http_response;
-        const operation = code === null ? entry.api.operation : `${code} ${entry.http_request.http_method}`;
-        const reason = entry.unmapped.original_audit_log.enrichments.reason ?? '';
-        return [
-          when(new Date(entry.time).toISOString()),
-          out.cell(code === null ? 'bold' : 'red', clean(operation)),
-          clean(entry.resources[0]?.uid ?? entry.http_request.url.path),
-          clean(entry.actor.user.credential_uid ?? entry.src_endpoint.ip ?? '-'),
-          clean(entry.count > 1 ? `${entry.count} times ${reason}`.trim() : reason),
-        ];
-      }),
-    );
+    const { api, out } = context;
+    const filter = {
+      ...(await query(context, options)),
+      start_time: options.since,
+      end_time: options.until,
+      operations: options.operation,
+      resource_id: options.resource,
+      request_id: options.request,
+      outcome: options.refused ? 'refused' : undefined,
+    };
+    const read = ({ limit, cursor }: PageQuery) => api.read(LOG, { ...filter, limit, cursor });
+    const { items, json } = await listed<Activity>(context, options, read);
+    if (out.json) return out.text(json);
+    if (items.length === 0) return out.note('Nothing.');
+    await showLog(context, items);
   });
 }
 
-async function read({ api, out }: Context, options: LogOptions): Promise<Activity[]> {
-  const { since, until, operation, actor, resource, request, refused, limit, all } = options;
-  const filter = {
-    start_time: since,
-    end_time: until,
-    operations: operation,
-    actor,
-    resource_id: resource,
-    request_id: request,
-    outcome: refused ? 'refused' : undefined,
-  };
-  const most = all ? Infinity : (limit ?? DEFAULT);
-  const entries: Activity[] = [];
-  let cursor: string | undefined;
-  do {
-    const size = Math.min(PAGE, most - entries.length);
-    const page: { items: Activity[]; cursor: string | null } = await api.get('/api/v1/audit-logs', {
-      ...filter,
-      limit: size,
-      cursor,
-    });
-    entries.push(...page.items);
-    cursor = page.cursor ?? undefined;
-  } while (cursor !== undefined && entries.length < most);
-  if (cursor !== undefined && limit === undefined && !out.json) out.note(`The newest ${most}; --all shows all.`);
-  return entries;
+async function showLog({ api, out }: Context, entries: readonly Activity[]): Promise<void> {
+  const keys = entries.flatMap(({ actor }) => actor.user.credential_uid ?? []);
+  const names = new Map([
+    ...(await namesOf(api, 'key', keys)),
+    ...(await namesOf(
+      api,
+      'deployment',
+      entries.flatMap(({ resources }) => resources[0]?.uid ?? []),
+    )),
+  ]);
+  out.table(
+    [
+      { title: 'TIME' },
+      { title: 'OPERATION', whole: true },
+      { title: 'RESOURCE', whole: true },
+      { title: 'BY', whole: true },
+      { title: 'REASON', flexible: true },
+    ],
+    entries.map((entry) => {
+      const { code } = entry.http_response;
+      const operation = code === null ? entry.api.operation : `${code} ${entry.http_request.http_method}`;
+      const reason = entry.unmapped.original_audit_log.enrichments.reason ?? '';
+      const resource = entry.resources[0]?.uid ?? entry.http_request.url.path;
+      const by = entry.actor.user.credential_uid ?? entry.src_endpoint.ip ?? '-';
+      return [
+        when(new Date(entry.time).toISOString()),
+        out.cell(code === null ? 'bold' : 'red', clean(operation)),
+        clean(names.get(resource) ?? resource),
+        clean(names.get(by) ?? by),
+        clean(entry.count > 1 ? `${entry.count} times ${reason}`.trim() : reason),
+      ];
+    }),
+  );
 }
 
 function addVerify(group: Command): void {

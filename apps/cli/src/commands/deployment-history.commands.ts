@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { changeLines } from '../output/deployments.show';
-import { type ListOptions, listed, listOptions, resourcesOf, whole } from '../api/lists';
+import { type ListOptions, listed, listOptions, type PageQuery, whole } from '../api/lists';
 import { deploymentId, revisionId } from '../api/lookups';
 import type { Change, HistoryEntry } from '../api/records';
+import { reaches } from '../table/group';
 import { clean, when } from '../output/text';
 
 export function addDeploymentHistory(group: Command): void {
@@ -12,9 +13,10 @@ export function addDeploymentHistory(group: Command): void {
     .description('who changed what, when and why, newest first')
     .argument('<deployment>', 'id or name')
     .option('--after <version>', 'leave out all up to this version', whole);
+  reaches(history, 'GET /v2/deployments/{deployment_id}/history');
   does<ListOptions & { after?: number }>(listOptions(history), async (context, [name], options) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history`;
-    const read = async (page: object) => resourcesOf(await context.api.read(path, { after: options.after, ...page }));
+    const read = (page: PageQuery) => context.api.read(path, { after: options.after, ...page });
     const { items, json } = await listed<HistoryEntry>(context, options, read);
     if (context.out.json) return context.out.text(json);
     for (const entry of items) showEntry(context, entry);
@@ -26,6 +28,7 @@ export function addDeploymentHistory(group: Command): void {
     .argument('<deployment>', 'id or name')
     .argument('<from>', 'id of a revision')
     .argument('<to>', 'id of a revision');
+  reaches(diff, 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/diff/{other_id}');
   does(diff, async (context, [name, from, to]) => {
     const [a, b] = [revisionId(from!), revisionId(to!)];
     const id = await deploymentId(context.api, name!);

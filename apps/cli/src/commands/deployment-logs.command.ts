@@ -6,7 +6,8 @@ import { whole } from '../api/lists';
 import { findDeployment, revisionId } from '../api/lookups';
 import type { Output, Style } from '../output/output';
 import type { Revision } from '../api/records';
-import { clean, when } from '../output/text';
+import { reaches } from '../table/group';
+import { clean, iso } from '../output/text';
 
 interface LogsOptions {
   readonly revision?: string;
@@ -15,6 +16,7 @@ interface LogsOptions {
   readonly query?: string;
   readonly limit?: number;
   readonly follow?: boolean;
+  readonly allRevisions?: boolean;
 }
 
 interface LogLine {
@@ -38,12 +40,16 @@ export function addDeploymentLogs(group: Command): void {
     .addOption(new Option('--level <level>', 'of this level').choices(['DEBUG', 'INFO', 'WARNING', 'ERROR']))
     .option('--query <text>', 'that hold this text')
     .option('--limit <n>', `the last lines, so many (default: ${DEFAULT})`, whole)
+    .option('--all-revisions', 'of all revisions, what deploying them wrote')
     .option('-f, --follow', 'go on with new lines until the revision has ended');
+  const logsPath = 'POST /v1/projects/{deployment_id}/revisions/{revision_id}';
+  reaches(logs, `${logsPath}/build_logs`, `${logsPath}/deploy_logs`, 'POST /v1/projects/{deployment_id}/deploy_logs');
   does<LogsOptions>(logs, async (context, [name], options) => {
     const named = options.revision === undefined ? undefined : revisionId(options.revision);
     const { id, latest_revision_id } = await findDeployment(context.api, name!);
     const revision = named ?? latest_revision_id;
     if (revision === null) throw new Usage(`${name} has no revision yet.`);
+    if (options.allRevisions && options.phase === 'build') throw new Usage('--all-revisions is for --phase deploy.');
     const log = new Log(context, id, revision, options);
     return options.follow ? log.follow() : log.last(options.limit ?? DEFAULT);
   });
@@ -94,8 +100,9 @@ class Log {
   }
 
   private async page(order: 'asc' | 'desc', limit: number, offset: string | null) {
-    const { phase, level, query } = this.options;
-    const path = `/v1/projects/${this.deploymentId}/revisions/${this.revisionId}/${phase}_logs`;
+    const { phase, level, query, allRevisions } = this.options;
+    const revision = allRevisions ? '' : `/revisions/${this.revisionId}`;
+    const path = `/v1/projects/${this.deploymentId}${revision}/${phase}_logs`;
     const body = JSON.stringify({ order, limit, offset, level, query });
     const { text } = await this.context.api.send({ method: 'POST', path, body, repeatable: true });
     return JSON.parse(text) as { logs: LogLine[]; next_offset: string | null };
@@ -105,5 +112,5 @@ class Log {
 function show(out: Output, { timestamp, level, message }: LogLine): void {
   const style = STYLES[level];
   const text = `${level.padEnd(7)}  ${clean(message)}`;
-  out.line(`${out.paint('dim', when(timestamp))}  ${style ? out.paint(style, text) : text}`);
+  out.line(`${out.paint('dim', iso(timestamp))}  ${style ? out.paint(style, text) : text}`);
 }

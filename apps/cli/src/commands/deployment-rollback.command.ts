@@ -4,6 +4,7 @@ import { reasonHeader, show, showRolledOut } from '../api/deployment-answers';
 import { changeLines } from '../output/deployments.show';
 import { EXIT, Failure } from '../failure';
 import { findDeployment, MASKED, revisionId } from '../api/lookups';
+import { reaches } from '../table/group';
 import type { Api } from '../api/api';
 import type { Change, Deployment, Page, Revision } from '../api/records';
 
@@ -22,6 +23,7 @@ export function addRollback(group: Command): void {
     .option('--reason <text>', 'why, for the history')
     .option('--dry-run', 'show what would change, change nothing')
     .option('--wait', 'wait until it is deployed');
+  reaches(rollback, 'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy');
   does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, wait }) => {
     const { api, out } = context;
     const named = revision === undefined ? undefined : revisionId(revision);
@@ -41,7 +43,7 @@ export function addRollback(group: Command): void {
     const answer = await api.command({ method: 'POST', path: `${path}/redeploy`, body: '{}', headers });
     const { latest_revision_id: made } = JSON.parse(answer.text) as Deployment;
     if (wait && made !== null) return showRolledOut(context, id, made);
-    show(context, answer);
+    await show(context, answer);
   });
 }
 

@@ -3,6 +3,7 @@ import { type Context, does } from '../api/context';
 import { EXIT, Failure, Usage } from '../failure';
 import { findDeployment, revisionId } from '../api/lookups';
 import type { Revision } from '../api/records';
+import { reaches } from '../table/group';
 
 /** Milliseconds that a wait lasts when the user does not say. */
 const PATIENCE_MS = 600_000;
@@ -22,6 +23,7 @@ export function addWait(group: Command): void {
     )
     .argument('<deployment>', 'id or name')
     .option('--revision <id>', 'which one (default: the latest)');
+  reaches(wait, 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/wait');
   does<{ revision?: string }>(wait, async (context, [name], options) => {
     const named = options.revision === undefined ? undefined : revisionId(options.revision);
     const { id, latest_revision_id } = await findDeployment(context.api, name!);
@@ -35,6 +37,15 @@ export function addWait(group: Command): void {
 
 /** Waits until a revision has ended and tells how it goes. @throws Failure when that takes too long */
 export async function waitForRollout(context: Context, deploymentId: string, id: string): Promise<Revision> {
+  return context.out.waiting(`Revision ${id}`, (tell) => rolledOut(context, deploymentId, id, tell));
+}
+
+async function rolledOut(
+  context: Context,
+  deploymentId: string,
+  id: string,
+  tell: (label: string) => void,
+): Promise<Revision> {
   const { api, out } = context;
   const path = `/v2/deployments/${deploymentId}/revisions/${id}`;
   const patience = context.timeoutMs ?? PATIENCE_MS;
@@ -51,6 +62,7 @@ export async function waitForRollout(context: Context, deploymentId: string, id:
     const revision = JSON.parse(text) as Revision;
     const { status } = revision;
     if (status !== told && !out.json) out.note(`Revision ${id}: ${status}`);
+    tell(`Revision ${id}: ${status}`);
     told = status;
     if (hasEnded(status)) return revision;
     if (Date.now() >= deadline) throw late();

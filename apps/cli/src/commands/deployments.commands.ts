@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
 import type { Call } from '../api/api';
-import { assigned } from '../assignments';
-import { bodyFile } from '../upload/body-file';
-import { checkMembers } from '../body-members';
+import { operationOf } from '../api/description';
 import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
@@ -12,11 +10,15 @@ import { addDeploymentHistory } from './deployment-history.commands';
 import { addWait } from './deployment-wait.command';
 import { showDeployments } from '../output/deployments.show';
 import { Usage } from '../failure';
-import { type ListOptions, collect, listed, listOptions, oneOf, resourcesOf, time, whole } from '../api/lists';
+import { type ListOptions, listed, type PageQuery, time, whole } from '../api/lists';
 import { deploymentId, MASKED } from '../api/lookups';
 import type { Deployment } from '../api/records';
+import { bodyText, givenValues, namedByOption } from '../table/given-values';
+import { addBody, addLines, filters, type Given, reaches } from '../table/group';
 
 const STATUSES = ['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN'];
+const ALL = '/v2/deployments';
+const ONE = '/v2/deployments/{deployment_id}';
 
 interface GetOptions {
   readonly at?: string;
@@ -24,7 +26,7 @@ interface GetOptions {
   readonly showSecrets?: boolean;
 }
 
-interface WriteOptions {
+interface WriteOptions extends Readonly<Record<string, unknown>> {
   readonly file?: string;
   readonly set?: string[];
   readonly reason?: string;
@@ -41,18 +43,20 @@ export function addDeployments(all: Command): void {
   addDeploymentHistory(group);
   addWait(group);
   addDeploymentLogs(group);
+  addLines(group, {
+    tag: { route: `PUT ${ONE}/tags` },
+    'delete-many': { route: `DELETE ${ALL}` },
+    'push-token': { route: `POST ${ONE}/push-token` },
+    'upload-url': { route: `POST ${ONE}/upload-url` },
+  });
 }
 
 function addReading(group: Command): void {
-  const list = group
-    .command('list')
-    .alias('ls')
-    .description('list deployments')
-    .option('--name <text>', 'whose name holds this text')
-    .option('--status <status>', 'of this status, such as READY', oneOf(STATUSES));
-  does<ListOptions & { name?: string; status?: string }>(listOptions(list), async (context, _args, options) => {
-    const filter = { name_contains: options.name, status: options.status };
-    const read = async (page: object) => resourcesOf(await context.api.read('/v2/deployments', { ...filter, ...page }));
+  const list = group.command('list').alias('ls').description('list deployments');
+  const query = filters(list, `GET ${ALL}`, 'deployment', { words: { status: STATUSES } });
+  does<ListOptions>(list, async (context, _args, options) => {
+    const filter = await query(context, options);
+    const read = (page: PageQuery) => context.api.read(ALL, { ...filter, ...page });
     const { items, json } = await listed<Deployment>(context, options, read);
     if (context.out.json) context.out.text(json);
     else showDeployments(context, items);
@@ -65,26 +69,35 @@ function addReading(group: Command): void {
     .option('--at <time>', 'as it was at this time', time)
     .option('--at-version <n>', 'as it was at this version', whole)
     .option('--show-secrets', 'with the values of its secrets in --json, if the key may see them');
+  reaches(get, `GET ${ONE}`);
   does<GetOptions>(get, async (context, [name], { at, atVersion, showSecrets }) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
     const past = { at, version: atVersion };
     const query = at || atVersion || showSecrets ? past : MASKED;
-    show(context, await context.api.send({ method: 'GET', path, query }));
+    await show(context, await context.api.send({ method: 'GET', path, query }));
   });
 }
 
 function addWriting(group: Command): void {
-  const create = writing(group.command('create').description('create a deployment from a JSON file'))
-    .requiredOption('-f, --file <file>', 'JSON; - reads standard input')
-    .option('--wait', 'wait until its first revision is deployed');
-  does<WriteOptions>(create, (context, _args, options) =>
-    write(context, { method: 'POST', path: '/v2/deployments', body: bodyFile(options.file!) }, options),
-  );
+  const create = writing(group.command('create').description('create a deployment'))
+    .option('--wait', 'wait until its first revision is deployed')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ fairlead deployments create -f deployment.yaml --wait
+  $ fairlead deployments create --name support-agent --source external_container \\
+      --set source_revision_config.image_uri=registry.example.com/agent:1`,
+    );
+  const createBody = addBody(create, operationOf(`POST ${ALL}`), 'deployment');
+  reaches(create, `POST ${ALL}`);
+  does<WriteOptions>(create, async (context, _args, options) => {
+    const body = await written(context, `POST ${ALL}`, createBody, options);
+    return write(context, { method: 'POST', path: ALL, body }, options, createBody);
+  });
 
   const patch = writing(group.command('patch').description('change a deployment'))
     .argument('<deployment>', 'id or name')
-    .option('-f, --file <file>', 'JSON; - reads standard input')
-    .option('--set <member=value>', 'one member, repeatable; the value is JSON or else text', collect)
     .option('--if-match <edition>', 'only when this is its edition')
     .option('--wait', 'wait until the new revision is deployed')
     .addHelpText(
@@ -95,14 +108,14 @@ Examples:
   $ fairlead deployments patch support-agent --set source_config.resource_spec.cpu=2 --dry-run
   $ fairlead deployments patch support-agent -f changes.json --reason 'release 2' --wait`,
     );
+  const patchBody = addBody(patch, operationOf(`PATCH ${ONE}`), 'deployment');
+  reaches(patch, `PATCH ${ONE}`);
   does<WriteOptions>(patch, async (context, [name], options) => {
-    const { file, set } = options;
-    if ((file === undefined) === (set === undefined)) throw new Usage('Give the changes with either --file or --set.');
-    const body = file === undefined ? JSON.stringify(assigned(set!)) : bodyFile(file);
-    await checkMembers(context.api, body, set === undefined ? file! : '--set');
+    const body = await written(context, `PATCH ${ONE}`, patchBody, options);
+    if (body === '{}') throw new Usage('Give the changes with --set, --file or options such as --name.');
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
     const { headers } = await context.api.send({ method: 'GET', path, query: MASKED });
-    return write(context, { method: 'PATCH', path, body }, options, headers.etag);
+    return write(context, { method: 'PATCH', path, body }, options, patchBody, headers.etag);
   });
 
   const remove = group
@@ -111,6 +124,7 @@ Examples:
     .argument('<deployment>', 'id or name')
     .option('--yes', 'do not ask')
     .option('--delete-tracing-project', 'and the tracing project of its name');
+  reaches(remove, `DELETE ${ONE}`);
   does<{ yes?: boolean; deleteTracingProject?: boolean }>(remove, async (context, [name], options) => {
     const id = await deploymentId(context.api, name!);
     await confirm(context, `Deleting deployment ${name} ends what it runs.`, options.yes);
@@ -127,10 +141,19 @@ function writing(command: Command): Command {
 }
 
 /** Sends the change and shows what came of it; `before` is the edition that it starts from. */
-async function write(context: Context, call: Call, options: WriteOptions, before?: string): Promise<number | void> {
+async function write(
+  context: Context,
+  call: Call,
+  options: WriteOptions,
+  given: readonly Given[],
+  before?: string,
+): Promise<number | void> {
   const { reason, dryRun, ifMatch } = options;
   const headers = { ...reasonHeader(reason), ...(ifMatch && { 'if-match': etagOf(ifMatch) }) };
-  const answer = await context.api.command({ ...call, headers, query: { dry_run: dryRun } });
+  const sent = context.api.command({ ...call, headers, query: { dry_run: dryRun } });
+  const answer = await sent.catch((error: unknown) => {
+    throw namedByOption(error, given, options);
+  });
   const { id, latest_revision_id } = JSON.parse(answer.text) as Deployment;
   if (dryRun && !context.out.json) context.out.note('Nothing was changed; this is what it would be:');
   else if (before !== undefined && answer.headers.etag === before && !context.out.json) {
@@ -138,6 +161,16 @@ async function write(context: Context, call: Call, options: WriteOptions, before
   }
   if (!options.wait || dryRun || latest_revision_id === null) return show(context, answer);
   return showRolledOut(context, id, latest_revision_id);
+}
+
+/** The JSON of the body that file, assignments and options make. */
+async function written(
+  { api }: Context,
+  route: string,
+  given: readonly Given[],
+  options: WriteOptions,
+): Promise<string> {
+  return bodyText(operationOf(route).body!, options, await givenValues(api, 'body', given, options), given);
 }
 
 function etagOf(edition: string): string {

@@ -11,6 +11,7 @@ import { type Context, does } from '../api/context';
 import { waitForRows } from '../upload/experiment-wait';
 import { EXIT, Usage } from '../failure';
 import { GATE_HELP, gateLimits } from '../upload/gate';
+import { reaches } from '../table/group';
 import { collect } from '../api/lists';
 import { findExperiment } from '../api/lookups';
 import type { Session } from '../api/records';
@@ -54,6 +55,8 @@ Examples:
   $ fairlead experiments compare model-a model-b --gate 'correct>=-0.02' --gate 'error_rate<=1%'
   $ fairlead experiments compare model-a model-b --lower-is-better cost --gate 'cost<=0.01' --json`,
     );
+  const route = '/api/v1/datasets/{dataset_id}/compare';
+  reaches(compare, `GET ${route}`, `POST ${route}/gate`);
   does<CompareOptions & GateOptions>(compare, async (context, [names], options) => {
     const { dataset, query, sessions } = await compared(context, names as unknown as string[], options);
     for (const { id, run_count } of sessions) if (run_count === null) await waitForRows(context, id);

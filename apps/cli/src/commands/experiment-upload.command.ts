@@ -1,12 +1,13 @@
 import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { isUuid } from '../api/api';
-import { assigned } from '../assignments';
+import { assigned } from '../body/assignments';
 import { type Context, does } from '../api/context';
 import { mapping } from '../upload/csv.rows';
 import { waitForRows } from '../upload/experiment-wait';
 import { showExperiment } from '../output/experiments.show';
 import { Usage } from '../failure';
+import { reaches } from '../table/group';
 import { collect } from '../api/lists';
 import type { Dataset, Session } from '../api/records';
 import { TARGETS } from '../upload/row-target';
@@ -61,6 +62,7 @@ export function addUpload(group: Command): void {
     .option('--no-gzip', 'send it as it is')
     .option('--no-wait', 'do not wait until its rows are stored')
     .addHelpText('after', HELP);
+  reaches(upload, 'POST /api/v1/datasets/upload-experiment');
   does<UploadOptions>(upload, async (context, [path], options) => {
     const file = uploadFile(path!, options.format);
     const body = file.format === 'json' ? wholeBody(options) : bodyOptions(file, options);

@@ -2,11 +2,15 @@ import { type Command, Option } from 'commander';
 import { does } from '../api/context';
 import { addCompare, compared, type CompareOptions, compareOptions } from './experiment-compare.command';
 import { addUpload } from './experiment-upload.command';
+import { addLines, filters, reaches } from '../table/group';
 import { showExperiment, showExperiments } from '../output/experiments.show';
-import { type ListOptions, listed, listOptions } from '../api/lists';
-import { findDataset, findExperiment } from '../api/lookups';
+import { type ListOptions, listed, type PageQuery } from '../api/lists';
+import { findExperiment } from '../api/lookups';
 import type { Session } from '../api/records';
 import { save } from '../upload/saved';
+
+const ONE = '/api/v1/sessions/{session_id}';
+const COMPARE = '/api/v1/datasets/{dataset_id}/compare';
 
 export function addExperiments(all: Command): void {
   const group = all
@@ -16,6 +20,7 @@ export function addExperiments(all: Command): void {
   addUpload(group);
   addList(group);
   const get = group.command('get').description('show one experiment').argument('<experiment>', 'id or name');
+  reaches(get, `GET ${ONE}`);
   does(get, async (context, [name]) => {
     const { id } = await findExperiment(context.api, name!);
     const json = await context.api.read(`/api/v1/sessions/${id}`);
@@ -24,20 +29,20 @@ export function addExperiments(all: Command): void {
   });
   addCompare(group);
   addExport(group);
+  addLines(group, {
+    create: { route: 'POST /api/v1/sessions' },
+    patch: { route: `PATCH ${ONE}` },
+    delete: { route: `DELETE ${ONE}` },
+  });
 }
 
 function addList(group: Command): void {
-  const list = group
-    .command('list')
-    .alias('ls')
-    .description('list experiments, the newest first')
-    .option('--name <text>', 'whose name holds this text')
-    .option('--dataset <id|name>', 'on this dataset');
-  does<ListOptions & { name?: string; dataset?: string }>(listOptions(list), async (context, _args, options) => {
+  const list = group.command('list').alias('ls').description('list experiments, the newest first');
+  const query = filters(list, 'GET /api/v1/sessions', 'experiment');
+  does<ListOptions>(list, async (context, _args, options) => {
     const { api, out } = context;
-    const dataset = options.dataset === undefined ? undefined : (await findDataset(api, options.dataset)).id;
-    const filter = { name_contains: options.name, reference_dataset: dataset, reference_free: false };
-    const read = (page: object) => api.read('/api/v1/sessions', { ...filter, ...page });
+    const filter = { reference_free: false, ...(await query(context, options)) };
+    const read = (page: PageQuery) => api.read('/api/v1/sessions', { ...filter, ...page });
     const { items, json } = await listed<Session>(context, options, read);
     if (out.json) out.text(json);
     else showExperiments(context, items);
@@ -54,6 +59,7 @@ function addExport(group: Command): void {
     .description('all rows of a comparison with their whole texts, the worst regression first')
     .addOption(new Option('--format <format>', 'of the rows').choices(['csv', 'jsonl']).default('csv'))
     .option('-o, --output <file>', 'where to (default: standard output)');
+  reaches(command, `GET ${COMPARE}/export`);
   does<ExportOptions>(command, async (context, [names], options) => {
     const { dataset, query } = await compared(context, names as unknown as string[], options);
     const path = `/api/v1/datasets/${dataset}/compare/export`;

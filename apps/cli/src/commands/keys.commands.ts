@@ -5,7 +5,9 @@ import { Usage } from '../failure';
 import { profileFile, writeProfile } from '../api/profile';
 import type { ApiKey } from '../api/records';
 import { clean, when } from '../output/text';
+import { idOf } from '../api/kinds';
 import { time } from '../api/lists';
+import { reaches } from '../table/group';
 
 interface CreateOptions {
   readonly description?: string;
@@ -17,6 +19,7 @@ interface CreateOptions {
 export function addKeys(all: Command): void {
   const group = all.command('key').alias('keys').description('API keys');
   const whoami = group.command('whoami').description('show the key in use');
+  reaches(whoami, 'GET /api/v1/api-key/current');
   does(whoami, async (context) => {
     const json = await context.api.read('/api/v1/api-key/current');
     if (context.out.json) context.out.text(json);
@@ -24,6 +27,7 @@ export function addKeys(all: Command): void {
   });
   addCreate(group);
   const list = group.command('list').alias('ls').description('list keys');
+  reaches(list, 'GET /api/v1/api-key');
   does(list, async (context) => {
     const json = await context.api.read('/api/v1/api-key');
     if (context.out.json) context.out.text(json);
@@ -32,11 +36,13 @@ export function addKeys(all: Command): void {
   const revoke = group
     .command('revoke')
     .description('make a key useless, at once and for ever')
-    .argument('<id>', 'as key list shows it')
+    .argument('<key>', 'its id, its beginning or its description')
     .option('--yes', 'do not ask');
+  reaches(revoke, 'DELETE /api/v1/api-key/{id}');
   does<{ yes?: boolean }>(revoke, async (context, [id], { yes }) => {
     await confirm(context, `Whoever uses key ${id} will be refused.`, yes);
-    const { text } = await context.api.send({ method: 'DELETE', path: `/api/v1/api-key/${encodeURIComponent(id!)}` });
+    const which = await idOf(context.api, 'key', id!);
+    const { text } = await context.api.send({ method: 'DELETE', path: `/api/v1/api-key/${which}` });
     if (context.out.json) context.out.text(text);
     else context.out.line(`Revoked ${(JSON.parse(text) as ApiKey).short_key}`);
   });
@@ -68,6 +74,7 @@ function addCreate(group: Command): void {
     .option('--scopes <scope,…>', 'read, write, admin, secrets:read, tokens:read (default: read,write)')
     .option('--expires-at <time>', 'when it ends', time)
     .option('--organization', 'for every workspace of the organisation');
+  reaches(create, 'POST /api/v1/api-key');
   does<CreateOptions>(create, async (context, _args, { description, scopes, expiresAt, organization }) => {
     const list = scopes?.split(',').map((scope) => scope.trim());
     if (list?.includes('')) throw new Usage('--scopes takes names separated by commas.');
@@ -94,12 +101,12 @@ function showKey({ out }: Context, key: ApiKey): void {
 function showKeys({ out }: Context, keys: readonly ApiKey[]): void {
   out.table(
     [
-      { title: 'KEY' },
-      { title: 'DESCRIPTION', flexible: true },
+      { title: 'KEY', whole: true },
+      { title: 'DESCRIPTION', whole: true },
       { title: 'SCOPES', flexible: true },
-      { title: 'CREATED' },
+      { title: 'CREATED', spare: true },
       { title: 'EXPIRES' },
-      { title: 'ID' },
+      { title: 'ID', id: true },
     ],
     keys.map((key) => [
       out.cell('bold', key.short_key),

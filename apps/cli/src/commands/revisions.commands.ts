@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { does } from '../api/context';
 import { reasonHeader } from '../api/deployment-answers';
 import { showRevisions } from '../output/deployments.show';
-import { type ListOptions, listed, listOptions, resourcesOf, someOf } from '../api/lists';
+import { type ListOptions, listed, type PageQuery } from '../api/lists';
 import { deploymentId, findDeployment, revisionId } from '../api/lookups';
 import type { Revision } from '../api/records';
+import { addLines, filters, reaches } from '../table/group';
 
 const STATUSES = [
   ...['CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'],
@@ -17,17 +18,20 @@ export function addRevisions(all: Command): void {
     .command('list')
     .alias('ls')
     .description('list revisions, the newest first')
-    .argument('<deployment>', 'id or name')
-    .option('--status <status,…>', 'of any of these statuses, such as DEPLOYED', someOf(STATUSES));
-  does<ListOptions & { status?: string }>(listOptions(list), async (context, [name], options) => {
+    .argument('<deployment>', 'id or name');
+  const query = filters(list, 'GET /v2/deployments/{deployment_id}/revisions', 'revision', {
+    words: { status: STATUSES },
+  });
+  does<ListOptions>(list, async (context, [name], options) => {
     const { id, active_revision_id } = await findDeployment(context.api, name!);
-    const read = async (page: object) =>
-      resourcesOf(await context.api.read(`/v2/deployments/${id}/revisions`, { status: options.status, ...page }));
+    const filter = await query(context, options);
+    const read = (page: PageQuery) => context.api.read(`/v2/deployments/${id}/revisions`, { ...filter, ...page });
     const { items, json } = await listed<Revision>(context, options, read);
     if (context.out.json) context.out.text(json);
     else if (items.length === 0) context.out.note('No revisions.');
     else showRevisions(context, items, active_revision_id);
   });
+  addLines(group, { get: { route: 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}' } });
 
   const interrupt = group
     .command('interrupt')
@@ -35,6 +39,7 @@ export function addRevisions(all: Command): void {
     .argument('<deployment>', 'id or name')
     .argument('<revision>', 'its id')
     .option('--reason <text>', 'why, for the history');
+  reaches(interrupt, 'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt');
   does<{ reason?: string }>(interrupt, async (context, [name, revision], { reason }) => {
     const which = revisionId(revision!);
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/revisions/${which}/interrupt`;

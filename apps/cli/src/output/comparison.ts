@@ -1,7 +1,7 @@
 import type { Cell, Column } from './table';
 import { clean, percent, probability, score, seconds } from './text';
 
-export interface KeyResult {
+interface KeyResult {
   readonly experiment: string;
   readonly mean: number | null;
   readonly scored: number;
@@ -42,7 +42,7 @@ export interface Comparison {
   readonly page: { readonly rows: readonly ComparedRow[] };
 }
 
-export interface ComparedRow {
+interface ComparedRow {
   readonly example_id: string;
   readonly inputs_preview: string | null;
   readonly reference_outputs_preview: string | null;
@@ -57,14 +57,14 @@ export interface ComparedRow {
 type CellOf = (style: 'bold' | 'dim' | 'red' | 'green', text: string) => Cell;
 
 export const EXPERIMENT_COLUMNS: readonly Column[] = [
-  { title: 'EXPERIMENT', flexible: true },
+  { title: 'EXPERIMENT', whole: true },
   { title: 'ROWS', right: true },
   { title: 'ERRORS', right: true },
   { title: 'P50', right: true },
   { title: '', right: true },
   { title: 'P99', right: true },
   { title: '', right: true },
-  { title: 'ID' },
+  { title: 'ID', id: true },
 ];
 
 /** A line for each experiment, the baseline's first. */
@@ -108,8 +108,8 @@ const WIDE = 100;
 const INTERVAL: Column = { title: '95 % INTERVAL', right: true };
 const OTHER: Column = { title: 'OTHER', right: true };
 const KEY_COLUMNS: readonly Column[] = [
-  { title: 'SCORE', flexible: true },
-  { title: 'EXPERIMENT', flexible: true },
+  { title: 'SCORE', whole: true },
+  { title: 'EXPERIMENT', whole: true },
   { title: 'MEAN', right: true },
   { title: 'DIFFERENCE', right: true },
   INTERVAL,

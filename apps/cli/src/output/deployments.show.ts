@@ -1,4 +1,5 @@
 import type { Context } from '../api/context';
+import { namesOf } from '../api/kinds';
 import type { Output, Style } from './output';
 import type { Change, Deployment, Revision } from '../api/records';
 import type { Cell } from './table';
@@ -12,7 +13,7 @@ const STYLES: Readonly<Record<string, Style>> = {
   INTERRUPTED: 'yellow',
 };
 
-export function status(out: Output, text: string): Cell {
+function status(out: Output, text: string): Cell {
   return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), text);
 }
 
@@ -20,12 +21,12 @@ export function showDeployments({ out }: Context, deployments: readonly Deployme
   if (deployments.length === 0) return out.note('No deployments.');
   out.table(
     [
-      { title: 'NAME', flexible: true },
+      { title: 'NAME', whole: true },
       { title: 'STATUS' },
-      { title: 'SOURCE' },
+      { title: 'SOURCE', spare: true },
       { title: 'RUNS', flexible: 'at its beginning' },
-      { title: 'UPDATED' },
-      { title: 'ID' },
+      { title: 'UPDATED', spare: true },
+      { title: 'ID', id: true },
     ],
     deployments.map((deployment) => [
       out.cell('bold', clean(deployment.name)),
@@ -39,15 +40,19 @@ export function showDeployments({ out }: Context, deployments: readonly Deployme
 }
 
 /** One deployment as lines; `etag` is its edition. */
-export function showDeployment({ out }: Context, deployment: Deployment, etag: string | undefined): void {
+export async function showDeployment({ api, out }: Context, deployment: Deployment, etag?: string): Promise<void> {
   const { source_config, source_revision_config, latest_revision_id: latest, active_revision_id: active } = deployment;
+  const { integration_id: integration, ...rest } = source_config;
+  const ids = typeof integration === 'string' ? [integration] : [];
+  const [name = integration] = (await namesOf(api, 'integration', ids)).values();
+  const config = { integration: name ?? null, ...rest };
   out.facts([
     ['name', out.paint('bold', clean(deployment.name))],
     ['id', deployment.id],
     ['status', deployment.status],
     ['edition', etag?.replaceAll('"', '')],
     ['source', deployment.source],
-    ...members({ ...source_config, ...source_revision_config }),
+    ...members({ ...config, ...source_revision_config }),
     ['secrets', deployment.secrets.map(({ name }) => clean(name)).join(', ') || undefined],
     ['latest revision', latest ?? '-'],
     ['active revision', active === latest && active ? 'the latest' : (active ?? '-')],
@@ -63,8 +68,8 @@ export function showRevisions({ out }: Context, revisions: readonly Revision[], 
       { title: 'STATUS' },
       { title: '' },
       { title: 'RUNS', flexible: 'at its beginning' },
-      { title: 'CREATED' },
-      { title: 'UPDATED' },
+      { title: 'CREATED', spare: true },
+      { title: 'UPDATED', spare: true },
     ],
     revisions.map(({ id, status: text, source_revision_config, created_at, updated_at }) => [
       id,

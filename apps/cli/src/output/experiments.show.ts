@@ -27,13 +27,13 @@ export function showExperiments({ out }: Context, sessions: readonly Session[]):
   if (sessions.length === 0) return out.note('No experiments.');
   out.table(
     [
-      { title: 'NAME', flexible: true },
-      { title: 'STARTED' },
+      { title: 'NAME', whole: true },
+      { title: 'STARTED', spare: true },
       { title: 'ROWS', right: true },
       { title: 'ERRORS', right: true },
       { title: 'P50', right: true },
       { title: 'SCORES', flexible: true },
-      { title: 'ID' },
+      { title: 'ID', id: true },
     ],
     sessions.map((session) => [
       out.cell('bold', clean(session.name)),

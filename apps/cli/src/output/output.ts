@@ -1,3 +1,4 @@
+import { Spinner } from './spinner';
 import { type Cell, type Column, tableLines } from './table';
 import { clean } from './text';
 
@@ -11,7 +12,7 @@ const CODES = {
 } as const;
 export type Style = keyof typeof CODES;
 
-export interface OutputOptions {
+interface OutputOptions {
   /** Machine output: JSON on stdout, errors as JSON on stderr. */
   readonly json: boolean;
   /** False when the user asked for none. */
@@ -23,6 +24,7 @@ export class Output {
   readonly json: boolean;
   /** Whether somebody watches stderr. */
   readonly watched = process.stderr.isTTY === true && process.env.TERM !== 'dumb';
+  private spinner: Spinner | undefined;
   private readonly colored: { readonly out: boolean; readonly err: boolean };
 
   constructor({ json, color }: OutputOptions) {
@@ -42,12 +44,30 @@ export class Output {
     return process.stdout.isTTY ? process.stdout.columns || 80 : Infinity;
   }
 
+  /**
+   * Does something that takes a while. On a terminal a line says what is waited for and since when; `tell` changes its
+   * words. Within another wait nothing more is shown.
+   */
+  async waiting<T>(label: string, work: (tell: (label: string) => void) => Promise<T>, afterMs = 0): Promise<T> {
+    if (!this.watched || this.spinner) return work(() => undefined);
+    const spinner = new Spinner(process.stderr, clean(label), afterMs);
+    this.spinner = spinner;
+    try {
+      return await work((text) => void (spinner.label = clean(text)));
+    } finally {
+      spinner.stop();
+      this.spinner = undefined;
+    }
+  }
+
   line(text = ''): void {
+    this.spinner?.clear();
     process.stdout.write(`${text}\n`);
   }
 
   /** JSON text as it is. */
   text(json: string): void {
+    this.spinner?.clear();
     process.stdout.write(json.endsWith('\n') ? json : `${json}\n`);
   }
 
@@ -64,6 +84,7 @@ export class Output {
 
   /** Something to know that is no result. */
   note(text: string): void {
+    this.spinner?.clear();
     process.stderr.write(`${text}\n`);
   }
 

@@ -48,11 +48,59 @@ export function fitEnd(text: string, columns: number): string {
   return `…${shown.trimStart()}`;
 }
 
-/** A time of an answer, in UTC and to the second. */
-export function when(iso: string | null | undefined): string {
-  const time = iso ? new Date(iso) : undefined;
-  if (!time || Number.isNaN(time.getTime())) return '-';
-  return `${time.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+/** The text in lines of at most `columns`, broken after spaces where that is possible. */
+export function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (width(rest) > columns) {
+    const line = start(rest, columns);
+    const space = line.lastIndexOf(' ') + 1;
+    const taken = space > columns / 2 ? line.slice(0, space) : line;
+    lines.push(taken.trimEnd());
+    rest = rest.slice(taken.length).trimStart();
+  }
+  return [...lines, rest];
+}
+
+/** The beginning of a text that takes at most `columns`, one character at least. */
+function start(text: string, columns: number): string {
+  let taken = '';
+  let used = 0;
+  for (const { segment } of segments.segment(text)) {
+    used += width(segment);
+    if (used > columns && taken !== '') break;
+    taken += segment;
+  }
+  return taken;
+}
+
+const UNITS = [
+  ['year', 31_557_600],
+  ['month', 2_629_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** A time of an answer in ISO 8601, in UTC and to the second. */
+export function iso(text: string | null | undefined): string {
+  const time = text ? Date.parse(text) : NaN;
+  return Number.isNaN(time) ? '-' : `${new Date(time).toISOString().slice(0, 19)}Z`;
+}
+
+/** A time of an answer: how long ago on a terminal, else in ISO 8601. */
+export function when(text: string | null | undefined): string {
+  const time = text ? Date.parse(text) : NaN;
+  return process.stdout.isTTY && !Number.isNaN(time) ? ago((Date.now() - time) / 1000) : iso(text);
+}
+
+/** `2 minutes ago`, `in 3 days`. */
+export function ago(seconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? UNITS.at(-1)!;
+  const count = Math.floor(Math.abs(seconds) / size);
+  if (count === 0) return 'now';
+  return seconds < 0 ? `in ${counted(count, unit)}` : `${counted(count, unit)} ago`;
 }
 
 /** A score with four significant digits. */

@@ -7,7 +7,7 @@ const ROOT = join(__dirname, '../../../..');
 const LOADER = join(ROOT, 'tools/test/typescript.cjs');
 const MAIN = join(__dirname, '../main.ts');
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;

@@ -1,7 +1,7 @@
 import { Usage } from '../failure';
 
 /** What the service's gate takes beside the experiments. */
-export interface Limits {
+interface Limits {
   keys: Record<string, { min_mean?: number; max_mean?: number; max_drop?: number; max_worse?: number }>;
   max_error_rate?: number;
   max_missing?: number;

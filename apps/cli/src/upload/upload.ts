@@ -11,7 +11,7 @@ import { type BodyOptions, type FileRow, uploadBody } from './upload-body';
 import { bytesOf, type UploadFile } from './upload.file';
 import { UploadProgress } from './upload.progress';
 
-export interface SendOptions {
+interface SendOptions {
   /** How rows become a body; undefined when the file is one. */
   readonly body: BodyOptions | undefined;
   readonly map: ReadonlyMap<string, string>;

@@ -15,7 +15,7 @@ export interface Answer {
   readonly json: ReturnType<typeof JSON.parse>;
 }
 
-export interface Target {
+interface Target {
   readonly url: string;
   readonly key: string;
 }

@@ -10,7 +10,7 @@ const TYPESCRIPT = join(ROOT, 'tools/test/typescript.cjs');
 type Environment = Readonly<Record<string, string>>;
 
 /** A process and what it has written so far. */
-export interface Launched {
+interface Launched {
   readonly process: ChildProcess;
   readonly output: () => string;
   readonly errors: () => string;
@@ -21,7 +21,7 @@ export interface Service extends Launched {
   readonly url: string;
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string[];

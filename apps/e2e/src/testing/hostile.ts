@@ -18,7 +18,7 @@ export const ODD_UUIDS = [
   ' 019a0000-0000-7000-8000-00000000abcd ',
 ];
 
-export const ODD_TIMES = [
+const ODD_TIMES = [
   '0000-00-00',
   '0001-01-01T00:00:00Z',
   '0001-01-01T00:00:00+23:59',

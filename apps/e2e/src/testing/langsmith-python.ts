@@ -2,16 +2,24 @@ import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /** Where the test run of a clean clone installs the SDK. */
-const INSTALLED = join(__dirname, '../../../../.cache/python/bin/python');
+const CACHE = join(__dirname, '../../../../.cache');
+const INSTALLED = join(CACHE, 'python/bin/python');
+const INSTALLED_OLDER = join(CACHE, 'python-0.4.46/bin/python');
 const PROGRAMS = join(__dirname, 'langsmith-python');
 const RUN_MS = 120_000;
 
 /** A Python that has the SDK; undefined when there is none. */
 export function pythonWithSdk(): string | undefined {
-  return [INSTALLED, 'python3'].find((python) => {
-    const { status } = spawnSync(python, ['-c', 'import langsmith'], { stdio: 'ignore', timeout: RUN_MS });
-    return status === 0;
-  });
+  return [INSTALLED, 'python3'].find(hasSdk);
+}
+
+/** A Python that has version 0.4.46 of the SDK; undefined when there is none. */
+export function pythonWithOlderSdk(): string | undefined {
+  return [INSTALLED_OLDER].find(hasSdk);
+}
+
+function hasSdk(python: string): boolean {
+  return spawnSync(python, ['-c', 'import langsmith'], { stdio: 'ignore', timeout: RUN_MS }).status === 0;
 }
 
 /** Runs one of the programs beside this file; what it prints as `made {…}`. */
@@ -26,7 +34,7 @@ export function runProgram(
     execFile(
       python,
       [program, ...args],
-      { env: { PATH: process.env.PATH, ...env }, timeout: RUN_MS },
+      { env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1', ...env }, timeout: RUN_MS },
       (error, output, errors) => {
         const made = /^made (.*)$/m.exec(output)?.[1];
         if (made === undefined) reject(error ?? new Error(`${name} made nothing: ${errors}`));

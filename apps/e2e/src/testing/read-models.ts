@@ -4,6 +4,7 @@ import type { Client } from 'pg';
 const TABLES = {
   tenants: 'id',
   api_keys: 'id',
+  console_sessions: 'id',
   deployments: 'id',
   deployment_documents: 'id',
   revisions: 'id',
@@ -15,6 +16,7 @@ const TABLES = {
   runs: 'id',
   feedback: 'id',
   feedback_configs: 'tenant_id, key',
+  shares: 'id',
   persisted_experiments: 'session_id',
   webhooks: 'id',
 };
@@ -75,6 +77,7 @@ export async function unsettled(db: Client): Promise<string[]> {
         when 'dataset' then (select d.version from datasets d where d.id::text = streams.id)
         when 'tenant' then (select t.version from tenants t where t.id::text = streams.id)
         when 'apiKey' then (select k.version from api_keys k where k.id::text = streams.id)
+        when 'consoleSession' then (select s.version from console_sessions s where s.id::text = streams.id)
         else version end as shown
       from streams
     )

@@ -1,7 +1,7 @@
 import type * as api from '@fairlead/api';
 
 type Api = typeof api;
-type Request = Parameters<Api['query']>[1];
+type Request = Parameters<Api['validateRequest']>[0];
 
 /** What one route was seen to look at in its requests. */
 export interface Use {
@@ -13,7 +13,7 @@ export interface Use {
 
 /** By `METHOD path`: what the handlers have used so far. */
 export const uses = new Map<string, Use>();
-/** Schemas of values that were checked apart from their request. */
+/** Schemas of values that were checked apart from their request, and those of parameters, which are always checked. */
 export const validated = new Set<unknown>();
 
 function useOf(request: Request): Use {
@@ -23,45 +23,51 @@ function useOf(request: Request): Use {
   return use;
 }
 
+/** Writes down that a route uses a header when this method or getter of a class is used. */
+function recordCalls(
+  { prototype }: { readonly prototype: object },
+  member: string,
+  header: api.RequestHeader,
+  requestOf: (self: object, parameters: readonly unknown[]) => Request,
+): void {
+  const known = Object.getOwnPropertyDescriptor(prototype, member)!;
+  const isGetter = 'get' in known && known.get !== undefined;
+  const actual = (isGetter ? Reflect.get(known, 'get') : known.value) as (...parameters: unknown[]) => unknown;
+  const recorded = function (this: object, ...parameters: unknown[]) {
+    useOf(requestOf(this, parameters)).headers.add(header);
+    return actual.apply(this, parameters);
+  };
+  Object.defineProperty(prototype, member, {
+    configurable: true,
+    ...(isGetter ? { get: recorded } : { value: recorded }),
+  });
+}
+
 /** The library of the controllers, writing down which schemas and headers each route uses. */
 export function recordUse(actual: Api): Api {
-  class Idempotency extends actual.Idempotency {
-    override run<T>(...[request, ...rest]: Parameters<api.Idempotency['run']>): Promise<T> {
-      useOf(request).headers.add('Idempotency-Key');
-      return super.run(request, ...rest) as Promise<T>;
-    }
-  }
+  recordCalls(actual.Idempotency, 'run', 'Idempotency-Key', (_, [request]) => request as Request);
+  const requestOf = (context: object) => (context as { readonly request: Request }).request;
+  recordCalls(actual.CommandContext, 'metadata', 'x-reason', requestOf);
+  recordCalls(actual.CommandContext, 'expectedVersion', 'If-Match', requestOf);
+  const parameter =
+    <T>(decorate: (schema: T) => unknown) =>
+    (schema: T) => {
+      validated.add(schema);
+      return decorate(schema);
+    };
   return {
     ...actual,
-    Idempotency,
+    Path: parameter(actual.Path) as Api['Path'],
+    Query: parameter(actual.Query) as Api['Query'],
+    Body: parameter(actual.Body) as Api['Body'],
     validateRequest(request, parts) {
       const use = useOf(request);
       for (const part of ['path', 'query', 'body'] as const) if (parts[part]) use[part].add(parts[part]);
       return actual.validateRequest(request, parts);
     },
-    path(schema, request) {
-      useOf(request).path.add(schema);
-      return actual.path(schema, request);
-    },
-    query(schema, request) {
-      useOf(request).query.add(schema);
-      return actual.query(schema, request);
-    },
-    body(schema, request) {
-      useOf(request).body.add(schema);
-      return actual.body(schema, request);
-    },
     validate(schema, input, loc) {
       validated.add(schema);
       return actual.validate(schema, input, loc);
-    },
-    ifMatch(request, current) {
-      useOf(request).headers.add('If-Match');
-      return actual.ifMatch(request, current);
-    },
-    metadataOf(request) {
-      useOf(request).headers.add('x-reason');
-      return actual.metadataOf(request);
     },
   };
 }

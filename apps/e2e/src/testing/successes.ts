@@ -3,6 +3,7 @@ import type { Route } from '@fairlead/api';
 import { OPERATOR } from '@fairlead/service/testing';
 import { askUntil, type RouteService } from './route-service';
 import {
+  CONSOLE_PAGE,
   details,
   fillTenant,
   type Ids,
@@ -115,10 +116,8 @@ async function specials(
   attached.append(`attachment.${withAttachment}.note`, 'a note');
   const headers = { 'x-api-key': key };
   await fetch(`${service.url}/api/v1/runs/multipart`, { method: 'POST', headers, body: attached });
-  const { s3_urls } = await ask<{ s3_urls: Record<string, { presigned_url: string }> }>(
-    'GET',
-    `/api/v1/runs/${withAttachment}`,
-  );
+  type Attached = { s3_urls: Record<string, { presigned_url: string }>; session_id: string };
+  const { s3_urls, session_id: itsSession } = await ask<Attached>('GET', `/api/v1/runs/${withAttachment}`);
   const attachment = new URL(s3_urls['attachment.note']!.presigned_url);
   const { own_dataset_id, own_example_id } = ids;
   const own = { ids: { dataset_id: own_dataset_id!, example_id: own_example_id! } };
@@ -148,7 +147,13 @@ async function specials(
   const parked = [{ key: OPERATOR, ids: { parked_subject_id: await service.parkedSubject() } }];
   const doomed = await service.ask<{ id: string }>('POST', '/api/v1/workspaces', OPERATOR, { display_name: 'doomed' });
   const workspace = [{ key: OPERATOR, ids: { workspace_id: doomed.id } }];
+  const signedIn = await service.request('POST', '/v1/console/session', '', { api_key: key }, CONSOLE_PAGE);
+  const session = { ...CONSOLE_PAGE, cookie: signedIn.headers.get('set-cookie')!.split(';')[0]! };
   return {
+    'POST /v1/console/session': [{ key: '', body: { api_key: key }, headers: CONSOLE_PAGE }],
+    'GET /v1/console/session': [{}, { key: '', headers: session }],
+    'DELETE /v1/console/session': [{ key: '', headers: session }],
+    'DELETE /v1/console/sessions/:console_session_id': [{ ids: spare.ids }],
     'POST /api/v1/workspaces/:workspace_id/suspend': workspace,
     'POST /api/v1/workspaces/:workspace_id/resume': workspace,
     'DELETE /api/v1/workspaces/:workspace_id': workspace,
@@ -185,6 +190,8 @@ async function specials(
       { ids: { example_id: exampleId }, search: exampleAttachment.search },
     ],
     'GET /api/v1/runs/:run_id/attachment': [{ ids: { run_id: withAttachment }, search: attachment.search }],
+    'DELETE /api/v1/runs/:run_id/share': [{ ids: { run_id: withAttachment } }],
+    'DELETE /v2/runs/:run_id/share': [{ ids: { run_id: withAttachment }, body: { session_id: itsSession } }],
     'POST /v1/integrations/:integration_id/webhook': [
       { body: push, headers: { 'x-gitlab-event': 'Push Hook', 'x-gitlab-token': WEBHOOK_SECRET } },
     ],

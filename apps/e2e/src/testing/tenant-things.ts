@@ -4,7 +4,7 @@ import { askUntil, type RouteService } from './route-service';
 const MISSING = '019a0000-0000-7000-8000-000000000000';
 
 /** What answers the requests, and what it calls in the world outside. */
-export type Asked = Pick<RouteService, 'ask' | 'outside'>;
+type Asked = Pick<RouteService, 'ask' | 'outside'>;
 
 /** Ids of a tenant's things by the path parameter that takes them. */
 export type Ids = Readonly<Record<string, string>>;
@@ -52,6 +52,9 @@ export const upload = (name: string) => ({
     },
   ],
 });
+
+/** What a browser says of a request that a page of the console sends. */
+export const CONSOLE_PAGE = { 'sec-fetch-site': 'same-origin' };
 
 /** Signs the deliveries of the integrations here. */
 export const WEBHOOK_SECRET = 'a-secret-for-webhooks';
@@ -107,14 +110,25 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
     name: mark,
     experiment_ids: [experiment.id],
   });
+  type Token = { share_token: string };
+  const sharedRun = await ask<Token>('PUT', `/api/v1/runs/${run.id}/share`, {});
+  const sharedDataset = await ask<Token>('PUT', `/api/v1/datasets/${dataset.id}/share`, {});
   const [apiKey] = await ask<{ id: string }[]>('GET', '/api/v1/api-key');
   const { tenant_id } = await ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current');
+  const { id: console_session_id } = await service.ask<{ id: string }>(
+    'POST',
+    '/v1/console/session',
+    'nobody',
+    { api_key: key },
+    CONSOLE_PAGE,
+  );
   const { pendingState, pendingCookie, ids } = await fillAuthProviders(service, key, mark);
   return {
     pendingState,
     pendingCookie,
     ids: {
       workspace_id: tenant_id,
+      console_session_id,
       deployment_id: deployment.id,
       revision_id: deployment.latest_revision_id,
       other_id: deployment.latest_revision_id,
@@ -124,6 +138,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
       example_id: example!.id,
       ...{ own_dataset_id: own.id, own_example_id: ownExampleId },
       feedback_id: feedback!.id,
+      ...{ run_token: sharedRun.share_token, dataset_token: sharedDataset.share_token },
       comparative_experiment_id: comparative.id,
       id: apiKey!.id,
       ...ids,
@@ -219,6 +234,8 @@ export function details(
     'POST /api/v1/feedback-configs': { body: { feedback_key: 'configured', feedback_config: { type: 'continuous' } } },
     'PATCH /api/v1/feedback-configs': { body: { feedback_key: 'configured', is_lower_score_better: true } },
     'DELETE /api/v1/feedback-configs': { search: '?feedback_key=configured' },
+    'POST /v2/runs/:run_id/share': { body: { session_id, trace_id: run_id } },
+    'DELETE /v2/runs/:run_id/share': { body: { session_id } },
     'GET /v2/runs/:run_id/url': { search: `?project_id=${session_id}&trace_id=${run_id}` },
     'GET /api/v1/sessions': { search: `?reference_dataset=${dataset_id}` },
     'POST /api/v1/sessions': { body: { name } },

@@ -4,7 +4,7 @@ import { DeploymentLife } from './deployment-life';
 import { ExperimentUpload } from './experiment-upload';
 import { Random } from './random';
 
-export interface TrafficOptions {
+interface TrafficOptions {
   /** At a time; those who only wait for the service to finish an earlier attempt do not count. */
   readonly clients: number;
   readonly longestPauseMs: number;

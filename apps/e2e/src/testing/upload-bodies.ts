@@ -64,7 +64,7 @@ export const uploadSchema: JsonSchema = {
 };
 
 /** A frame of zstd that holds the bytes as they are. */
-export function zstd(bytes: Buffer): Buffer {
+function zstd(bytes: Buffer): Buffer {
   const block = (data: Buffer, last: boolean) => {
     const head = Buffer.alloc(3);
     head.writeUIntLE((data.length << 3) | Number(last), 0, 3);
@@ -87,7 +87,7 @@ const zstdBomb = Buffer.concat([
 const gzipBomb = gzipSync(Buffer.alloc(32 * 1024 * 1024, ' '));
 
 /** A body, and the encoding it is said to have. */
-export type Encoded = readonly [encoding: string | undefined, bytes: Buffer];
+type Encoded = readonly [encoding: string | undefined, bytes: Buffer];
 
 /** Ways to send a body compressed, damaged or under a false name. */
 export function encodings(body: Buffer): fc.Arbitrary<Encoded> {

@@ -12,10 +12,12 @@ export const AREAS = {
   Datasets: 'Datasets and the versions of their examples.',
   Runs: 'Runs of experiments and projects: queries, and taking them in while they happen.',
   Feedback: 'Scores and comments on runs and experiments.',
+  Sharing: 'Let whoever has a token read a run or a dataset, without a key.',
   Comparisons: 'Differences between experiments on the same rows, gates, exports.',
   Webhooks: 'Events sent to addresses of yours: subscriptions, the log, sending again.',
   Audit: 'Who did what, and who was refused.',
   'Keys and workspaces': 'API keys and the workspaces that they open.',
+  Console: 'Signing browsers in to the web console, and out.',
   Operation: 'For the operator of the installation.',
   Service: 'What the service says of itself; no key needed.',
 } as const;

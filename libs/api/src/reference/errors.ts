@@ -1,32 +1,37 @@
 import type { JsonSchema } from '@fairlead/schema';
 import type { Components } from './components';
-import { any, either, free, integer, list, object, text } from './shapes';
+import { any, either, free, integer, list, noted, object, text } from './shapes';
 
 const problem = object('RequestProblem', {
-  type: { ...text, description: 'What kind of problem, such as `missing` or `uuid_parsing`.' },
-  loc: { ...list(either(text, integer)), description: 'Part of the request, then names and positions.' },
-  msg: text,
-  input: { ...any, description: 'What was sent there; `[redacted]` where it can be a secret.' },
-  'ctx?': free,
+  type: noted(text, 'What kind of problem, such as `missing` or `uuid_parsing`.'),
+  loc: noted(list(either(text, integer)), 'Where: the part of the request, then names and positions.'),
+  msg: noted(text, 'What is wrong, in one sentence.'),
+  input: noted(any, 'What was sent there; `[redacted]` where it can be a secret.'),
+  'ctx?': noted(free, 'Values that the sentence is made of, such as the limit that was exceeded.'),
 });
-const error: JsonSchema = { ...object('Error', { detail: text }), additionalProperties: true };
-const invalid = object('RequestError', { detail: either(list(problem), text) });
+const error: JsonSchema = {
+  ...object('Error', { detail: noted(text, 'What is wrong, in one sentence.') }),
+  additionalProperties: true,
+};
+const invalid = object('RequestError', {
+  detail: noted(either(list(problem), text), 'All problems of the request, or one sentence.'),
+});
 const pointed: JsonSchema = object('PointedProblem', {
-  detail: text,
-  in: text,
-  pointer: { ...text, description: 'JSON pointer within that part.' },
-  type: text,
-  input: any,
-  'ctx?': free,
+  detail: noted(text, 'What is wrong, in one sentence.'),
+  in: noted(text, 'Part of the request: `body`, `query` or `path`.'),
+  pointer: noted(text, 'JSON pointer within that part.'),
+  type: noted(text, 'What kind of problem, such as `missing` or `uuid_parsing`.'),
+  input: noted(any, 'What was sent there; `[redacted]` where it can be a secret.'),
+  'ctx?': noted(free, 'Values that the sentence is made of, such as the limit that was exceeded.'),
 });
 const details: JsonSchema = {
   ...object('ProblemDetails', {
-    type: text,
-    title: text,
-    status: integer,
-    detail: text,
-    request_id: text,
-    'errors?': list(pointed),
+    type: noted(text, 'URI of the kind of problem (RFC 9457).'),
+    title: noted(text, 'Name of the HTTP status.'),
+    status: noted(integer, 'The HTTP status.'),
+    detail: noted(text, 'What is wrong, in one sentence.'),
+    request_id: noted(text, 'The `x-request-id` of the request.'),
+    'errors?': noted(list(pointed), 'All problems of a request that does not fit its schema.'),
   }),
   additionalProperties: true,
 };
@@ -39,20 +44,24 @@ interface ErrorAnswer {
 
 /** The errors that routes answer, by status. */
 export const ERRORS: Readonly<Record<string, ErrorAnswer>> = {
-  400: { name: 'BadRequest', when: 'The request contradicts itself or the state of things.' },
-  401: { name: 'Unauthorized', when: 'There is no key, or nobody knows it.' },
-  403: { name: 'Forbidden', when: 'The key lacks the scope, or the workspace has to be named in `X-Tenant-Id`.' },
-  404: { name: 'NotFound', when: "It is not there, or another tenant's." },
-  408: { name: 'RequestTimeout', when: 'The body stopped coming.' },
-  409: { name: 'Conflict', when: 'It is in conflict with what there is.', headers: ['x-should-retry'] },
+  400: { name: 'BadRequest', when: 'The request breaks a rule, which `detail` states.' },
+  401: { name: 'Unauthorized', when: 'The key is missing, unknown, expired or revoked.' },
+  403: { name: 'Forbidden', when: 'The key lacks the scope, or `X-Tenant-Id` has to name the workspace.' },
+  404: { name: 'NotFound', when: 'The workspace has no such thing.' },
+  408: { name: 'RequestTimeout', when: 'The body came too slowly, or stopped.' },
+  409: { name: 'Conflict', when: 'The state of the resource does not allow the change.', headers: ['x-should-retry'] },
   412: { name: 'PreconditionFailed', when: '`If-Match` names another version.', headers: ['x-should-retry'] },
   413: { name: 'PayloadTooLarge', when: 'The body is larger than the limit, which `detail` names.' },
-  415: { name: 'UnsupportedMediaType', when: 'The body is encoded in a way that is not taken here.' },
+  415: { name: 'UnsupportedMediaType', when: 'The type or the encoding of the body is not accepted here.' },
   422: { name: 'RequestInvalid', when: 'The request does not fit its schema.', headers: ['x-error-count'] },
-  429: { name: 'TooManyRequests', when: 'Too many requests at a time.', headers: ['Retry-After'] },
+  429: {
+    name: 'TooManyRequests',
+    when: 'Too many requests; `Retry-After` says when to try again.',
+    headers: ['Retry-After'],
+  },
   '5XX': {
     name: 'ServerError',
-    when: 'The service, or another one that it needs, fails or takes too long.',
+    when: 'The service, or another one that it needs, failed or took too long.',
     headers: ['Retry-After'],
   },
 };

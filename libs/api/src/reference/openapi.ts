@@ -63,7 +63,8 @@ function operationOf(route: DescribedRoute, components: Components, shared: Erro
 }
 
 function parametersOf({ description: told, scope }: DescribedRoute, components: Components): object[] {
-  const headers = [...(scope === 'public' ? [] : ['X-Tenant-Id']), ...(told.takes ?? [])];
+  const taken = new Set<string>([...(scope === 'public' ? [] : ['X-Tenant-Id']), ...(told.takes ?? [])]);
+  const headers = Object.keys(PARAMETERS).filter((name) => taken.has(name));
   return [
     ...(told.path ? membersOf(told.path, 'path', components) : []),
     ...(told.query ? membersOf(told.query, 'query', components) : []),
@@ -135,7 +136,7 @@ function errors(
   shared: ErrorResponses,
 ): Record<string, object> {
   const takes = new Set<string>(told.takes);
-  const readsBody = method !== 'GET' && method !== 'DELETE';
+  const readsBody = method !== 'GET' && (method !== 'DELETE' || told.body !== undefined);
   const nature: Readonly<Record<string, boolean>> = {
     400: true,
     401: scope !== 'public',

@@ -1,19 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access } from '../access';
+import type { FastifyReply } from 'fastify';
+import { Scope } from '../access';
+import { Answers } from '../answers';
 import { Asset } from '../asset';
 import { Area, Describe } from '../describe';
-import { NotFound } from '@fairlead/schema';
-import { path } from '../request';
+import { note, NotFound } from '@fairlead/schema';
+import { Path } from '../parameters';
 import { routes } from '../routes';
-import { object, str } from '@fairlead/schema';
+import { type Infer, object, str } from '@fairlead/schema';
 import { VERSION } from '../version';
 import { openApi } from './openapi';
 import { PAGE, SCRIPT, STYLE } from './page';
-import { free, text } from './shapes';
+import { asText, free, text } from './shapes';
 
 /** Nothing from elsewhere, nothing inline. The styles of its code samples are set as attributes. */
 const POLICY = [
@@ -29,7 +30,7 @@ const POLICY = [
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
-const filePath = object({ file: str() });
+const filePath = object({ file: note(str(), 'Name of a script or style sheet that the page loads.') });
 
 /** By name: the media type, and the text of what is not a file of swagger-ui-dist. */
 const FILES: ReadonlyMap<string, { readonly type: string; readonly text?: string }> = new Map([
@@ -49,41 +50,38 @@ export class ReferenceController {
   constructor(private readonly host: HttpAdapterHost) {}
 
   @Get('openapi.json')
-  @Access('public')
-  @Describe({ summary: 'Get this document', answers: { 200: free, 304: null }, gives: ['ETag'] })
-  openApi(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer | undefined {
+  @Scope('public')
+  @Describe({ summary: 'Get this document', gives: ['ETag'] })
+  @Answers({ 200: asText(free), 304: null })
+  openApi(@Res({ passthrough: true }) reply: FastifyReply): Buffer | undefined {
     const app = { getHttpAdapter: () => this.host.httpAdapter };
     this.document ??= new Asset(
       Buffer.from(JSON.stringify(openApi(routes(app), VERSION))),
       'application/json; charset=utf-8',
       'no-cache',
     );
-    return this.document.answer(request, reply);
+    return this.document.answer(reply);
   }
 
   @Get('docs')
-  @Access('public')
-  @Describe({ summary: 'Read this document in a browser', answers: { 200: { content: { 'text/html': text } } } })
+  @Scope('public')
+  @Describe({ summary: 'Read this document in a browser' })
+  @Answers({ 200: { content: { 'text/html': text } } })
   page(@Res({ passthrough: true }) reply: FastifyReply): string {
     void reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY);
     return PAGE;
   }
 
   @Get('docs/:file')
-  @Access('public')
-  @Describe({
-    summary: 'Get a script or style sheet of that page',
-    path: filePath,
-    answers: { 200: { content: { 'text/css': text, 'text/javascript': text } }, 304: null },
-    gives: ['ETag'],
-  })
+  @Scope('public')
+  @Describe({ summary: 'Get a script or style sheet of that page', gives: ['ETag'] })
+  @Answers({ 200: { content: { 'text/css': text, 'text/javascript': text } }, 304: null })
   async file(
-    @Req() request: FastifyRequest,
+    @Path(filePath) { file: name }: Infer<typeof filePath>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | undefined> {
-    const { file: name } = path(filePath, request);
     if (!FILES.has(name)) throw new NotFound();
-    return (await assetOf(name)).answer(request, reply);
+    return (await assetOf(name)).answer(reply);
   }
 }
 

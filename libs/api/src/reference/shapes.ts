@@ -1,65 +1,99 @@
+import type { Readable } from 'node:stream';
 import type { JsonSchema } from '@fairlead/schema';
 
 /*
- * Shapes of what is answered, as JSON Schema. Unlike the schemas of requests they never parse anything: tests hold real
- * answers against them.
+ * Shapes of what is answered, as JSON Schema. Unlike the schemas of requests they never parse anything: the compiler
+ * holds the handlers to them, and tests hold real answers against them.
  */
 
-export const text: JsonSchema = { type: 'string' };
-export const uuid: JsonSchema = { type: 'string', format: 'uuid' };
+declare const answered: unique symbol;
+
+/** The JSON Schema of a `T` in an answer. */
+export type Shape<T> = JsonSchema & { readonly [answered]: () => T };
+
+/** The type of the values that a shape describes, `unknown` for JSON Schema without a type. */
+export type Shaped<S> = S extends Shape<infer T> ? T : unknown;
+
+type Members = Readonly<Record<string, JsonSchema>>;
+type Flat<T> = { readonly [K in keyof T]: T[K] };
+type ObjectOf<M> = Flat<
+  { [K in keyof M as K extends `${string}?` ? never : K]: Shaped<M[K]> } & {
+    [K in keyof M as K extends `${infer Name}?` ? Name : never]?: Shaped<M[K]>;
+  }
+>;
+
+function shape<T>(json: JsonSchema): Shape<T> {
+  return json as Shape<T>;
+}
+
+export const text = shape<string>({ type: 'string' });
+export const uuid = shape<string>({ type: 'string', format: 'uuid' });
 /** ISO 8601 with an offset. */
-export const time: JsonSchema = { type: 'string', format: 'date-time' };
-export const integer: JsonSchema = { type: 'integer' };
-export const number: JsonSchema = { type: 'number' };
-export const boolean: JsonSchema = { type: 'boolean' };
+export const time = shape<string>({ type: 'string', format: 'date-time' });
+export const integer = shape<number>({ type: 'integer' });
+export const number = shape<number>({ type: 'number' });
+export const boolean = shape<boolean>({ type: 'boolean' });
 /** An object with any members. */
-export const free: JsonSchema = { type: 'object', additionalProperties: true };
+export const free = shape<object>({ type: 'object', additionalProperties: true });
 /** Any JSON value. */
-export const any: JsonSchema = {};
-export const nothing: JsonSchema = { type: 'null' };
+export const any = shape<unknown>({});
+export const nothing = shape<null>({ type: 'null' });
+/** A member of the compatible API that this service has no value for. */
+export const unused = shape<null>({
+  type: 'null',
+  description: 'Always null; answered because clients expect the member.',
+});
 
-export function nullable(shape: JsonSchema): JsonSchema {
-  return { anyOf: [shape, nothing] };
+export function nullable<S extends JsonSchema>(inner: S): Shape<Shaped<S> | null> {
+  return shape({ anyOf: [inner, nothing] });
 }
 
-export function oneOf(...values: readonly string[]): JsonSchema {
-  return { type: 'string', enum: values };
+export function oneOf<const V extends string>(...values: readonly V[]): Shape<V> {
+  return shape({ type: 'string', enum: values });
 }
 
-export function either(...shapes: readonly JsonSchema[]): JsonSchema {
-  return { anyOf: shapes };
+export function either<const S extends readonly JsonSchema[]>(...shapes: S): Shape<Shaped<S[number]>> {
+  return shape({ anyOf: shapes });
 }
 
-export function list(item: JsonSchema): JsonSchema {
-  return { type: 'array', items: item };
+export function list<S extends JsonSchema>(item: S): Shape<readonly Shaped<S>[]> {
+  return shape({ type: 'array', items: item });
 }
 
 /** An object with any names. */
-export function map(value: JsonSchema): JsonSchema {
-  return { type: 'object', additionalProperties: value };
+export function map<S extends JsonSchema>(value: S): Shape<Readonly<Record<string, Shaped<S>>>> {
+  return shape({ type: 'object', additionalProperties: value });
 }
 
 /** The same shape with a sentence about it. */
-export function noted(shape: JsonSchema, description: string): JsonSchema {
-  return { ...shape, description };
+export function noted<S extends JsonSchema>(inner: S, description: string): S {
+  return { ...inner, description };
 }
 
 /** An object with these members; a name that ends in `?` is that of a member that can be absent. */
-export function object(title: string, members: Readonly<Record<string, JsonSchema>>): JsonSchema {
+export function object<M extends Members>(title: string, members: M): Shape<ObjectOf<M>> {
   const names = Object.keys(members);
   const required = names.filter((name) => !name.endsWith('?'));
-  return {
+  return shape({
     title,
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name.replace(/\?$/, ''), members[name]])),
     ...(required.length > 0 && { required }),
-  };
+  });
 }
 
 /** A page of a list; `offset` is where the next page begins. */
-export function page(title: string, item: JsonSchema): JsonSchema {
-  return object(title, { resources: list(item), offset: noted(integer, 'Pass it on to get the next page.') });
+export function page<S extends JsonSchema>(title: string, item: S) {
+  return object(title, {
+    resources: noted(list(item), 'The items of this page.'),
+    offset: noted(integer, 'The `offset` of the next page: the one of the request plus the number of items here.'),
+  });
 }
 
 /** An object without members. */
-export const empty: JsonSchema = { type: 'object', maxProperties: 0 };
+export const empty = shape<Readonly<Record<string, never>>>({ type: 'object', maxProperties: 0 });
+
+/** The same shape for a handler that answers it as JSON text, or not always as an object. */
+export function asText<S extends JsonSchema>(inner: S): Shape<Shaped<S> | string | Uint8Array | Readable> {
+  return shape(inner);
+}

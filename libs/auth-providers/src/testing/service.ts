@@ -18,7 +18,7 @@ import { AuthProvidersModule } from '../auth-providers.module';
 import { AuthProvidersOptions } from '../auth-providers.options';
 import { authProvidersMigrations } from '../migrations';
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

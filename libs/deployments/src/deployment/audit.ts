@@ -1,7 +1,6 @@
-import type { Recorded } from '@fairlead/eventing';
+import { type Recorded, same } from '@fairlead/eventing';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
 import type { DeploymentEvent, SecretsRead, Snapshot } from './deployment-events';
-import { same } from '../json';
 
 /** One member's value before and after; null where there was none. Secrets are shown as keyed digests. */
 export interface Change {
@@ -11,7 +10,7 @@ export interface Change {
 }
 
 /** One thing that happened to a deployment, and who did it. */
-export interface HistoryEntry {
+interface HistoryEntry {
   /** Version of the deployment after it; for a reading of secrets, the version that was read. */
   readonly version: number;
   readonly type: string;

@@ -1,3 +1,4 @@
+import { changedMembers, same } from '@fairlead/eventing';
 import { checkChangeable, snapshotOf, type Deployment, type DeploymentState } from './deployment';
 import type {
   Agent,
@@ -8,7 +9,6 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from './deployment-events';
-import { same } from '../json';
 import { checkSizes } from '../revision/resource-sizes';
 import { checkReferenceNames, replaceSecrets, sameSecrets, type OfferedSecret } from '../secrets/secrets';
 import {
@@ -35,7 +35,7 @@ export interface NewDeployment {
 }
 
 /** What a PATCH asks for, secrets sealed; an absent member asks for nothing. */
-export interface DeploymentPatch extends Fixed {
+interface DeploymentPatch extends Fixed {
   readonly revision_source?: Source;
   readonly source_revision_config?: SourceRevisionConfig;
   readonly secrets?: readonly OfferedSecret[];
@@ -180,10 +180,7 @@ function changedConfig(current: SourceConfig, sent: SourceConfig | undefined): S
     ...(sent?.resource_spec && { resource_spec: { ...current.resource_spec, ...sent.resource_spec } }),
     ...(sent?.listener_config && { listener_config: { ...current.listener_config, ...sent.listener_config } }),
   };
-  const changed = Object.entries(merged).filter(
-    ([member, value]) => value !== undefined && !same(value, current[member as keyof SourceConfig]),
-  );
-  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+  return changedMembers(current, merged);
 }
 
 function changedSecrets(state: Deployment, offered: readonly OfferedSecret[] | undefined) {

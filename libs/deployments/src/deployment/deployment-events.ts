@@ -1,6 +1,6 @@
 import type { DomainEvent, Sealed } from '@fairlead/eventing';
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
+type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
 export const SOURCES = [
   'codehost',
@@ -10,6 +10,9 @@ export const SOURCES = [
   'internal_template',
 ] as const;
 export type Source = (typeof SOURCES)[number];
+
+export const DEPLOYMENT_TYPES = ['dev_free', 'dev', 'prod', 'serverless', 'dev_zero'] as const;
+export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 
 export type DeploymentStatus = 'AWAITING_DATABASE' | 'READY' | 'UNUSED' | 'AWAITING_DELETE' | 'UNKNOWN';
 
@@ -29,13 +32,13 @@ export type RevisionStatus =
   | 'UNKNOWN';
 
 /** Sizing and pod additions, member by member as the caller gave them. */
-export type ResourceSpec = { readonly [member: string]: Json };
+type ResourceSpec = { readonly [member: string]: Json };
 
 /** What can change without a new revision, or not at all. A member that was never set is absent. */
 export interface SourceConfig {
   readonly integration_id?: string;
   readonly repo_url?: string;
-  readonly deployment_type?: string;
+  readonly deployment_type?: DeploymentType;
   readonly build_on_push?: boolean;
   readonly custom_url?: string;
   readonly resource_spec?: ResourceSpec;
@@ -82,7 +85,7 @@ export interface Agent {
   readonly environment: string;
 }
 
-export type DeploymentCreated = DomainEvent<
+type DeploymentCreated = DomainEvent<
   'DeploymentCreated',
   {
     readonly deployment_id: string;
@@ -96,9 +99,9 @@ export type DeploymentCreated = DomainEvent<
     readonly agent?: Agent;
   }
 >;
-export type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string, never>>;
+type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string, never>>;
 /** The place where the deployment runs cannot be reached, or can be reached again; nobody uses it, or somebody does again. */
-export type DeploymentStatusReported = DomainEvent<
+type DeploymentStatusReported = DomainEvent<
   'DeploymentStatusReported',
   { readonly status: 'READY' | 'UNKNOWN' | 'UNUSED'; readonly reason?: string }
 >;
@@ -112,7 +115,7 @@ export type DeploymentPatched = DomainEvent<
     readonly secret_references?: readonly SecretReference[];
   }
 >;
-export type RevisionCreated = DomainEvent<
+type RevisionCreated = DomainEvent<
   'RevisionCreated',
   Snapshot & {
     readonly revision_id: string;
@@ -121,29 +124,29 @@ export type RevisionCreated = DomainEvent<
     readonly redeployed_from?: string;
   }
 >;
-export type RevisionStatusChanged = DomainEvent<
+type RevisionStatusChanged = DomainEvent<
   'RevisionStatusChanged',
   { readonly revision_id: string; readonly previous_status: RevisionStatus; readonly status: RevisionStatus }
 >;
-export type RevisionActivated = DomainEvent<
+type RevisionActivated = DomainEvent<
   'RevisionActivated',
   { readonly revision_id: string; readonly previous_revision_id: string | null }
 >;
 /** What `repo_ref` of a revision stood for when its code host was asked. */
-export type RevisionCommitResolved = DomainEvent<
+type RevisionCommitResolved = DomainEvent<
   'RevisionCommitResolved',
   { readonly revision_id: string; readonly repo_commit_sha: string }
 >;
 /** After a roll-back pushes are not built until `source_revision_config` or `build_on_push` is patched. */
-export type BuildOnPushPaused = DomainEvent<'BuildOnPushPaused', Record<string, never>>;
+type BuildOnPushPaused = DomainEvent<'BuildOnPushPaused', Record<string, never>>;
 /** A path to upload a source tarball to was handed out; only such a path may be deployed. */
-export type UploadPathIssued = DomainEvent<'UploadPathIssued', { readonly object_path: string }>;
-export type DeploymentTagged = DomainEvent<'DeploymentTagged', { readonly tag_value_ids: readonly string[] }>;
-export type DeploymentDeletionRequested = DomainEvent<
+type UploadPathIssued = DomainEvent<'UploadPathIssued', { readonly object_path: string }>;
+type DeploymentTagged = DomainEvent<'DeploymentTagged', { readonly tag_value_ids: readonly string[] }>;
+type DeploymentDeletionRequested = DomainEvent<
   'DeploymentDeletionRequested',
   { readonly name: string; readonly delete_tracing_project: boolean }
 >;
-export type DeploymentDeleted = DomainEvent<'DeploymentDeleted', { readonly name: string }>;
+type DeploymentDeleted = DomainEvent<'DeploymentDeleted', { readonly name: string }>;
 
 /** Everything that can be in a stream `deployment-<id>`. */
 export type DeploymentEvent =

@@ -1,6 +1,6 @@
 import { shape } from '@fairlead/api';
-import { SOURCES } from './deployment-events';
-import { deploymentTypes, listenerConfig } from './deployment.schema';
+import { DEPLOYMENT_TYPES, SOURCES } from './deployment-events';
+import { listenerConfig } from './deployment.schema';
 import { resourceSpec } from '../revision/resource-spec.schema';
 
 const { any, boolean, integer, list, noted, nullable, object, oneOf, page, text, time, uuid } = shape;
@@ -13,95 +13,131 @@ const revisionStatus = oneOf(
 );
 
 const sourceConfig = object('SourceConfig', {
-  integration_id: nullable(uuid),
-  repo_url: nullable(text),
-  deployment_type: nullable(oneOf(...deploymentTypes)),
-  build_on_push: nullable(boolean),
-  custom_url: nullable(text),
-  resource_spec: nullable(resourceSpec.json),
-  listener_id: nullable(uuid),
-  listener_config: nullable(listenerConfig.json),
-  install_command: nullable(text),
-  build_command: nullable(text),
+  integration_id: noted(nullable(uuid), 'Integration that reads the repository; null for other sources.'),
+  repo_url: noted(nullable(text), 'URL of the repository; null for other sources than `codehost`.'),
+  deployment_type: noted(nullable(oneOf(...DEPLOYMENT_TYPES)), 'Kind that the client chose; null when it chose none.'),
+  build_on_push: noted(nullable(boolean), 'Whether a push makes a revision; null, which means no, when never set.'),
+  custom_url: noted(nullable(text), 'Address at which users reach the deployment; null when none was given.'),
+  resource_spec: noted(nullable(resourceSpec.json), 'Sizes and pod settings as they were given; null when none were.'),
+  listener_id: noted(nullable(uuid), 'Listener whose cluster runs the deployment; null without a listener.'),
+  listener_config: noted(nullable(listenerConfig.json), 'Where in the cluster it runs; null when not given.'),
+  install_command: noted(nullable(text), 'Shell command that installs dependencies; null when not given.'),
+  build_command: noted(nullable(text), 'Shell command that builds the source; null when not given.'),
 });
 
 const sourceRevisionConfig = object('SourceRevisionConfig', {
-  repo_ref: nullable(text),
-  graph_config_path: nullable(text),
-  image_uri: nullable(text),
-  source_tarball_path: nullable(text),
-  repo_commit_sha: nullable(text),
+  repo_ref: noted(nullable(text), 'Branch, tag or commit that was asked for; null for sources that are not built.'),
+  graph_config_path: noted(nullable(text), 'Path of the graph configuration in the source; null when not given.'),
+  image_uri: noted(nullable(text), 'Container image with tag or digest; null for other sources.'),
+  source_tarball_path: noted(nullable(text), 'Path of the uploaded source archive; null for other sources.'),
+  repo_commit_sha: noted(nullable(text), 'Commit that `repo_ref` was resolved to; null until it has been resolved.'),
 });
 
 const secret = object('StoredSecret', {
-  name: text,
+  name: noted(text, 'Environment variable that holds the secret.'),
   value: noted(text, '`********`, or the value for a key with the scope `secrets:read`.'),
 });
-const secretReference = object('StoredSecretReference', { name: text, secret_name: text, secret_key: text });
+const secretReference = object('StoredSecretReference', {
+  name: noted(text, 'Environment variable that gets the value.'),
+  secret_name: noted(text, 'Name of the Secret in the cluster.'),
+  secret_key: noted(text, 'Key in that Secret.'),
+});
 
 export const deployment = object('Deployment', {
-  name: text,
-  source,
-  source_config: sourceConfig,
-  source_revision_config: noted(sourceRevisionConfig, 'Of the latest revision.'),
-  secrets: list(secret),
-  secret_references: nullable(list(secretReference)),
-  'agent?': noted(
-    object('DeploymentAgent', { agent_id: text, environment: text }),
-    'Only of a deployment that was created for one.',
+  name: noted(text, 'Name of the deployment and of its tracing project; unique in the workspace.'),
+  source: noted(source, 'Where the code or image comes from.'),
+  source_config: noted(sourceConfig, 'Settings of the source; a change of them makes no revision.'),
+  source_revision_config: noted(sourceRevisionConfig, 'What the latest revision deploys.'),
+  secrets: noted(list(secret), 'Environment variables with secret values, masked.'),
+  secret_references: noted(
+    nullable(list(secretReference)),
+    'Environment variables from Secrets of the cluster; null when none were given.',
   ),
-  id: uuid,
-  tenant_id: uuid,
-  created_at: time,
-  updated_at: time,
-  status,
-  latest_revision_id: nullable(uuid),
-  active_revision_id: noted(nullable(uuid), 'The one that runs.'),
-  image_version: noted(nullable(text), 'The tag of `image_uri`.'),
+  'agent?': noted(
+    object('DeploymentAgent', {
+      agent_id: noted(text, 'Identifier of the agent, chosen by the client.'),
+      environment: noted(text, 'Environment in which the agent runs.'),
+    }),
+    'Agent that the deployment was created for; absent on others.',
+  ),
+  id: noted(uuid, 'Identifier of the deployment.'),
+  tenant_id: noted(uuid, 'Workspace that owns the deployment.'),
+  created_at: noted(time, 'When the deployment was created.'),
+  updated_at: noted(time, 'When a client or the rollout last changed the deployment.'),
+  status: noted(
+    status,
+    '`AWAITING_DATABASE` until it can be served, then `READY`; `UNUSED` after the idle time that is configured; `UNKNOWN` while the executor cannot be reached; `AWAITING_DELETE` until everything is removed.',
+  ),
+  latest_revision_id: noted(nullable(uuid), 'The newest revision; null before there is one.'),
+  active_revision_id: noted(nullable(uuid), 'The revision that runs; null until one has been deployed.'),
+  image_version: noted(nullable(text), 'Tag of `image_uri`; null without an image, a tag, or with a digest.'),
 });
 export const deployments = page('DeploymentsList', deployment);
 
 export const bulkDeletion = object('DeploymentsDeleted', {
-  deleted: list(uuid),
-  failed: list(object('DeploymentNotDeleted', { deployment_id: uuid, detail: text })),
+  deleted: noted(list(uuid), 'Deployments whose deletion has begun.'),
+  failed: noted(
+    list(
+      object('DeploymentNotDeleted', {
+        deployment_id: noted(uuid, 'As it was sent.'),
+        detail: noted(text, 'Why it was not deleted, in one sentence.'),
+      }),
+    ),
+    'Identifiers that are not those of a deployment of this workspace.',
+  ),
 });
 
-export const tags = object('DeploymentTags', { tag_value_ids: list(uuid) });
+export const tags = object('DeploymentTags', {
+  tag_value_ids: noted(list(uuid), 'Tag values that lists find the deployment by.'),
+});
 
 export const revision = object('Revision', {
-  id: uuid,
-  created_at: time,
-  updated_at: time,
-  status: revisionStatus,
-  source,
-  source_revision_config: sourceRevisionConfig,
+  id: noted(uuid, 'Identifier of the revision.'),
+  created_at: noted(time, 'When the revision was made.'),
+  updated_at: noted(time, 'When its status last changed.'),
+  status: noted(
+    revisionStatus,
+    'Step of the rollout. `DEPLOYED`, `CREATE_FAILED`, `BUILD_FAILED`, `DEPLOY_FAILED`, `SKIPPED` (a newer revision ran instead) and `INTERRUPTED` are final.',
+  ),
+  source: noted(source, 'Where the code or image of the revision came from.'),
+  source_revision_config: noted(sourceRevisionConfig, 'What the revision deploys.'),
 });
 export const revisions = page('RevisionsList', revision);
 
 const change = object('Change', {
-  member: text,
-  before: noted(any, 'Null where there was none; secrets as digests.'),
-  after: any,
+  member: noted(text, 'Path of the member, such as `source_config.resource_spec.cpu`.'),
+  before: noted(any, 'Value before the change; null where there was none. Secrets are shown as digests.'),
+  after: noted(any, 'Value after the change; null where it was removed. Secrets are shown as digests.'),
 });
-export const revisionDiff = object('RevisionDiff', { from: uuid, to: uuid, changes: list(change) });
+export const revisionDiff = object('RevisionDiff', {
+  from: noted(uuid, 'The revision whose values are in `before`.'),
+  to: noted(uuid, 'The revision whose values are in `after`.'),
+  changes: noted(list(change), 'Members in which the two differ.'),
+});
 
 export const history = page(
   'DeploymentHistory',
   object('HistoryEntry', {
-    version: noted(integer, 'Of the deployment after it.'),
-    type: text,
-    time,
-    actor: noted(nullable(text), 'Id of an API key, or `system:` and the name of a service.'),
-    actor_name: noted(nullable(text), 'Description of the API key.'),
-    request_id: nullable(text),
-    reason: nullable(text),
-    changes: list(change),
-    'secrets_read?': list(text),
+    version: noted(integer, 'Number of events of the deployment up to this one; `?version=` takes it.'),
+    type: noted(text, 'Type of the event, such as `DeploymentPatched`.'),
+    time: noted(time, 'When it happened.'),
+    actor: noted(
+      nullable(text),
+      'Identifier of an API key, or `system:` and the name of a service; null where it was not recorded.',
+    ),
+    actor_name: noted(nullable(text), 'Description of the API key; null for others.'),
+    request_id: noted(nullable(text), 'The `x-request-id` of the request; null when no request caused it.'),
+    reason: noted(nullable(text), 'The header `x-reason` of the request; null when it was not sent.'),
+    changes: noted(list(change), 'Members that it changed.'),
+    'secrets_read?': noted(list(text), 'Names of the secrets whose values were read; only in entries of readings.'),
   }),
 );
 
 export const uploadUrl = object('UploadUrl', {
-  upload_url: noted(text, 'PUT the gzip tarball there; it needs no key.'),
-  object_path: noted(text, 'What `source_tarball_path` takes then.'),
+  upload_url: noted(text, 'Address to PUT a gzip tarball of at most 200 MiB to, without a key; valid for one hour.'),
+  object_path: noted(text, 'Value for `source_tarball_path` once the archive has been uploaded.'),
 });
-export const pushToken = object('PushToken', { token: text, registry_url: text });
+export const pushToken = object('PushToken', {
+  token: noted(text, 'Password for the registry: the setting `REGISTRY_TOKEN`.'),
+  registry_url: noted(text, 'Registry to push the image to: the setting `REGISTRY_URL`.'),
+});

@@ -1,31 +1,30 @@
-import { EventStore, handle, load, type Recorded, streamName, Vault } from '@fairlead/eventing';
+import { type Recorded, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { completeDeletion, deploymentModel } from './deployment';
-import { releaseNames } from './deployment.names';
+import { completeDeletion } from './deployment';
+import { DeploymentCommands } from './deployment.commands';
 import { SourceStore } from '../source/source.store';
 
 /** Clears away what a deployment leaves behind. */
 @Injectable()
 export class DeploymentRemoval {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: DeploymentCommands,
     private readonly vault: Vault,
     private readonly sources: SourceStore,
   ) {}
 
   /**
    * Ends a deployment whose deletion was requested: its name is free again, its sources are gone and its secrets can
-   * never be read again. `cause` is the event that says so; the same one again does the same.
+   * never be read again. The event that says so is one of its workspace; the same one again does the same.
    */
   async complete(deploymentId: string, { id: causationId, metadata: said }: Recorded): Promise<void> {
-    const stream = streamName('deployment', deploymentId);
-    const { state } = await load(this.store, deploymentModel, stream);
-    if (state?.status !== 'AWAITING_DELETE') return;
+    const state = await this.commands.stateOf(deploymentId);
+    if (state?.status !== 'AWAITING_DELETE' || state.tenant_id !== said.tenant) return;
     const { tenant_id: tenant } = state;
     const { requestId, traceparent } = said;
     const metadata = { tenant, requestId, traceparent, actor: 'system:deployments' };
-    await releaseNames(this.store, tenant, deploymentId, state, metadata);
-    await handle(this.store, deploymentModel, stream, completeDeletion, { ...metadata, causationId });
+    await this.commands.releaseNames({ metadata }, state);
+    await this.commands.run({ metadata: { ...metadata, causationId } }, deploymentId, completeDeletion);
     await this.sources.removeAll(deploymentId);
     await this.vault.shred(deploymentId);
   }

@@ -1,6 +1,6 @@
 import { paging } from '@fairlead/api';
 import { bool, csv, datetime, int, list, literal, note, object, optional, secret, str, uuid } from '@fairlead/schema';
-import { SOURCES } from './deployment-events';
+import { DEPLOYMENT_TYPES, type DeploymentType, SOURCES } from './deployment-events';
 import { resourceSpec } from '../revision/resource-spec.schema';
 import { both, source } from './spelling.schema';
 
@@ -12,58 +12,135 @@ const MOST_TAGS = 1000;
 /** Secrets of a deployment, and references to secrets. */
 const MOST_SECRETS = 1000;
 
-export const deploymentTypes = ['dev_free', 'dev', 'prod', 'serverless', 'dev_zero'] as const;
-type DeploymentType = (typeof deploymentTypes)[number];
-export const listenerConfig = object(both({ cluster_namespace: text }), 'ListenerConfig');
+export const listenerConfig = object(
+  both({
+    cluster_namespace: note(
+      text,
+      "Namespace of the cluster that the deployment runs in; null: the executor's own. Fixed at creation.",
+    ),
+  }),
+  'ListenerConfig',
+);
 
 const sourceConfig = object(
   both({
-    integration_id: optional(uuid()),
-    repo_url: text,
-    deployment_type: optional(literal(deploymentTypes)),
-    build_on_push: optional(bool()),
-    custom_url: text,
-    resource_spec: optional(resourceSpec),
-    listener_id: optional(uuid()),
-    listener_config: optional(listenerConfig),
-    install_command: text,
-    build_command: text,
+    integration_id: note(
+      optional(uuid()),
+      'Integration that reads the repository: `host_integration_id` of a repository record. Only for `codehost`; fixed at creation.',
+    ),
+    repo_url: note(
+      text,
+      'URL of the repository: `url` of a repository record. Only for `codehost`; fixed at creation.',
+    ),
+    deployment_type: note(
+      optional(literal(DEPLOYMENT_TYPES)),
+      'Kind of deployment that the client chose; kept and filtered by, without effect on resources. Fixed at creation.',
+    ),
+    build_on_push: note(
+      optional(bool()),
+      'True: each push to the branch in `repo_ref` makes a revision. Only for `codehost`, and not when `repo_ref` is a tag.',
+    ),
+    custom_url: note(text, 'Address at which users reach the deployment; stored and answered, never called.'),
+    resource_spec: note(optional(resourceSpec), 'Sizes and pod settings; a PATCH changes the members that it sends.'),
+    listener_id: note(
+      optional(uuid()),
+      'Listener whose cluster runs the deployment. Only for `external_container`; fixed at creation.',
+    ),
+    listener_config: note(
+      optional(listenerConfig),
+      'Where in the cluster of the listener the deployment runs. Only for `external_container`.',
+    ),
+    install_command: note(
+      text,
+      'Shell command that installs dependencies; the executor `command` passes it to the build.',
+    ),
+    build_command: note(text, 'Shell command that builds the source; the executor `command` passes it to the build.'),
   }),
   'SourceConfigRequest',
 );
 
 const sourceRevisionConfig = object(
   both({
-    repo_ref: text,
-    graph_config_path: text,
-    image_uri: text,
-    source_tarball_path: text,
+    repo_ref: note(
+      text,
+      'Branch, tag or commit to deploy, such as `main` or `refs/tags/v1`. Only for sources that are built; not empty.',
+    ),
+    graph_config_path: note(
+      text,
+      'Path of the graph configuration in the source, such as `langgraph.json`. Only for sources that are built.',
+    ),
+    image_uri: note(
+      text,
+      'Container image with tag or digest. Only for `external_container` and `internal_container`; not empty.',
+    ),
+    source_tarball_path: note(
+      text,
+      'The `object_path` that `upload-url` answered for this deployment. Only for `internal_source`.',
+    ),
   }),
   'SourceRevisionConfigRequest',
 );
 
-const secrets = list(object({ name: str(), value: secret(str()) }, 'Secret'), { max: MOST_SECRETS });
+const SECRET_NAME =
+  'Environment variable; unique among `secrets` and `secret_references`. `PORT`, `DATABASE_URI`, `POSTGRES_URI`, `REDIS_URI` and names that begin with `FAIRLEAD_` are reserved.';
+const secrets = list(
+  object(
+    {
+      name: note(str(), SECRET_NAME),
+      value: note(secret(str()), 'Value of the variable; in a PATCH `********` keeps the stored value.'),
+    },
+    'Secret',
+  ),
+  { max: MOST_SECRETS },
+);
 const secretReferences = list(
-  object({ name: str(), secret_name: str({ min: 1 }), secret_key: str({ min: 1 }) }, 'SecretReference'),
+  object(
+    {
+      name: note(str(), SECRET_NAME),
+      secret_name: note(str({ min: 1 }), 'Name of a Secret that exists in the cluster.'),
+      secret_key: note(str({ min: 1 }), 'Key in the Secret of the cluster whose value the variable gets.'),
+    },
+    'SecretReference',
+  ),
   { max: MOST_SECRETS },
 );
 
 const agentWord = str({ min: 1, max: LONGEST_NAME });
 const created = {
-  source: source(SOURCES),
-  source_config: sourceConfig,
-  source_revision_config: sourceRevisionConfig,
-  secrets,
-  secret_references: optional(secretReferences),
-  agent: optional(
-    note(
-      object({ agent_id: agentWord, environment: agentWord }, 'DeploymentAgentRequest'),
-      'The agent that it runs, and where: at most one deployment of both. It gives the name where none is sent.',
+  source: note(
+    source(SOURCES),
+    'Where the code or image comes from; fixed at creation. The setting `HOSTING` can exclude sources.',
+  ),
+  source_config: note(sourceConfig, 'Settings of the source; changing them makes no revision.'),
+  source_revision_config: note(
+    sourceRevisionConfig,
+    'What to deploy; `{}` for `internal_source` and `internal_container` until something has been uploaded.',
+  ),
+  secrets: note(secrets, 'Environment variables with secret values, sealed at rest; `[]` for none.'),
+  secret_references: note(
+    optional(secretReferences),
+    'Environment variables from Secrets that exist in the cluster. Only for `external_container`.',
+  ),
+  agent: note(
+    optional(
+      object(
+        {
+          agent_id: note(agentWord, 'Identifier of the agent, chosen by the client.'),
+          environment: note(agentWord, 'Environment in which the agent runs, such as `production`.'),
+        },
+        'DeploymentAgentRequest',
+      ),
     ),
+    'Agent for which the deployment is created: a workspace has at most one deployment per agent and environment.',
   ),
 };
+const NAME =
+  'Name of the deployment, unique in the workspace; its tracing project gets the same name. Fixed at creation.';
 const name = str({ min: 1, max: LONGEST_NAME });
-const ofAgent = object({ name: optional(name), ...created }, 'DeploymentCreateRequest');
+const ofAgent = object(
+  { name: note(optional(name), `${NAME} May be left out where \`agent\` is sent; then it is made of it.`), ...created },
+  'DeploymentCreateRequest',
+);
 const named = object({ name, ...created }, 'DeploymentCreateRequest');
 
 /** Body of POST /v2/deployments: `name` may be left out where `agent` is sent. */
@@ -80,59 +157,112 @@ function hasAgent(input: unknown): boolean {
 /** Body of PATCH; `name` and `source` are read to refuse another value. */
 export const patchRequest = object(
   {
-    revision_source: optional(source(['codehost', 'internal_container', 'internal_source'])),
-    source_config: optional(sourceConfig),
-    source_revision_config: optional(sourceRevisionConfig),
-    secrets: optional(secrets),
-    secret_references: optional(secretReferences),
-    name: optional(str()),
-    source: optional(source(SOURCES)),
+    revision_source: note(
+      optional(source(['codehost', 'internal_container', 'internal_source'])),
+      'Source of this revision instead of the source of the deployment, which is the default.',
+    ),
+    source_config: note(
+      optional(sourceConfig),
+      'Settings of the source to change; members that are absent or null stay. Makes no revision.',
+    ),
+    source_revision_config: note(
+      optional(sourceRevisionConfig),
+      'What to deploy; members that are absent or null stay. A different value makes a revision.',
+    ),
+    secrets: note(optional(secrets), 'Replaces the whole list; `[]` removes all. Different secrets make a revision.'),
+    secret_references: note(
+      optional(secretReferences),
+      'Replaces the whole list; different references make a revision. Only for `external_container`.',
+    ),
+    name: note(optional(str()), 'Cannot change: a value other than the present one is answered 400.'),
+    source: note(optional(source(SOURCES)), 'Cannot change: a value other than the present one is answered 400.'),
   },
   'DeploymentPatchRequest',
 );
 
-export const tagsRequest = object({ tag_value_ids: list(uuid(), { max: MOST_TAGS }) }, 'TagsRequest');
+export const tagsRequest = object(
+  {
+    tag_value_ids: note(
+      list(uuid(), { max: MOST_TAGS }),
+      'Replaces the identifiers of tag values that lists are filtered by; `[]` removes all.',
+    ),
+  },
+  'TagsRequest',
+);
 
-export const deploymentPath = object({ deployment_id: uuid() });
-export const revisionPath = object({ deployment_id: uuid(), revision_id: uuid() });
-export const diffPath = object({ deployment_id: uuid(), revision_id: uuid(), other_id: uuid() });
+const deployment_id = note(uuid(), 'The `id` of a deployment of this workspace.');
+const revision_id = note(uuid(), 'The `id` of a revision of the deployment.');
+export const deploymentPath = object({ deployment_id });
+export const revisionPath = object({ deployment_id, revision_id });
+export const diffPath = object({
+  deployment_id,
+  revision_id,
+  other_id: note(uuid(), 'The revision that the first one is compared with.'),
+});
 
 export const listQuery = object({
   ...paging,
-  name: optional(note(str(), 'The whole name.')),
-  name_contains: optional(note(str(), 'A part of the name, in any case.')),
-  agent_id: optional(note(str(), 'Was created for this agent.')),
-  agent_environment: optional(note(str(), 'Was created for an agent in this environment.')),
-  status: text,
-  remote_reconciled: optional(bool()),
-  tag_value_ids: optional(note(csv(uuid()), 'Has one of these tags; separated by commas, or repeated.')),
-  image_version: text,
-  // The message names what the specification has.
-  deployment_type: optional(
-    literal<DeploymentType>(['dev_free', 'dev', 'prod'], { aliases: { dev_zero: 'dev_zero' } }),
+  name: optional(note(str(), 'Only the deployment of exactly this name.')),
+  name_contains: optional(
+    note(str(), 'Only deployments whose name contains this text, in upper or lower case; an exact match comes first.'),
   ),
-  deployment_ids: optional(note(csv(uuid()), 'Is one of these; separated by commas, or repeated.')),
+  agent_id: optional(note(str(), 'Only deployments that were created for this agent.')),
+  agent_environment: optional(note(str(), 'Only deployments that were created for an agent in this environment.')),
+  status: note(text, 'Only deployments in this status; an unknown status finds none.'),
+  remote_reconciled: note(optional(bool()), 'True: only deployments with a listener. False: only those without.'),
+  tag_value_ids: optional(
+    note(csv(uuid()), 'Only deployments with at least one of these tag values; separated by commas, or repeated.'),
+  ),
+  image_version: note(text, 'Only deployments whose image has exactly this tag.'),
+  // The message names what the specification has.
+  deployment_type: note(
+    optional(literal<DeploymentType>(['dev_free', 'dev', 'prod'], { aliases: { dev_zero: 'dev_zero' } })),
+    'Only deployments of this kind.',
+  ),
+  deployment_ids: optional(note(csv(uuid()), 'Only these deployments; separated by commas, or repeated.')),
 });
 
 /** The point of the past to answer with: a time, or a version of the deployment. */
 export const replayQuery = object({
-  at: optional(note(datetime(), 'As it was at this time.')),
-  version: optional(note(int({ ge: 1 }), 'As it was at this version.')),
+  at: optional(note(datetime(), 'Answers the deployment as it was at this time; not together with `version`.')),
+  version: optional(
+    note(int({ ge: 1 }), 'Answers the deployment as it was after so many events, counted as `version` in its history.'),
+  ),
 });
 export const dryRunQuery = object({
-  dry_run: optional(note(bool(), 'Answer what the write would answer, and write nothing.'), false),
+  dry_run: optional(
+    note(bool(), 'True: answers what the write would answer, with `x-dry-run: true`, and writes nothing.'),
+    false,
+  ),
 });
-const deleteTracingProject = optional(note(bool(), 'Delete its tracing project as well.'), false);
+const deleteTracingProject = optional(
+  note(bool(), 'True: deletes the tracing project of the same name with its runs as well.'),
+  false,
+);
 export const deleteQuery = object({ delete_tracing_project: deleteTracingProject });
 export const bulkDeleteQuery = object({
-  deployment_ids: csv(uuid(), { max: MOST_IDS }),
+  deployment_ids: note(csv(uuid(), { max: MOST_IDS }), 'The deployments to delete; separated by commas, or repeated.'),
   delete_tracing_project: deleteTracingProject,
 });
-export const revisionsQuery = object({ ...paging, status: optional(csv(str())) });
+export const revisionsQuery = object({
+  ...paging,
+  status: note(optional(csv(str())), 'Only revisions in one of these statuses; separated by commas, or repeated.'),
+});
 export const historyQuery = object({
   ...paging,
-  after: optional(note(int({ ge: 0 }), 'Leave out what made this version, and all before.')),
+  after: optional(
+    note(
+      int({ ge: 0 }),
+      'Only entries after the event that made this version of the deployment; 0, like absent, leaves out none.',
+    ),
+  ),
 });
 export const waitQuery = object({
-  timeout: optional(note(int({ ge: 0, le: 300 }), 'Most seconds to wait.'), 30),
+  timeout: optional(
+    note(
+      int({ ge: 0, le: 300 }),
+      'Longest time to wait, in seconds; then the revision is answered in the status that it has.',
+    ),
+    30,
+  ),
 });

@@ -1,18 +1,20 @@
+import { owned } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
 import { create, patch, type NewDeployment } from './change';
 import {
   completeDeletion,
+  type Deployment,
+  deploymentAggregate,
   deploymentModel,
   issueUploadPath,
-  markProvisioned,
-  owned,
   reportHost,
   requestDeletion,
   tag,
   type DeploymentState,
 } from './deployment';
 import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from './deployment-events';
-import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment, RevisionEnded, RevisionWaits } from '../errors';
+import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment } from './deployment.errors';
+import { RevisionEnded, RevisionWaits } from '../revision/revision.errors';
 import { interrupt, redeploy, reportRevision } from '../revision/revision';
 import { imageVersion, type Hosting } from '../source/source-rules';
 
@@ -53,7 +55,7 @@ const container: NewDeployment = {
 const pushed: NewDeployment = { ...codehost, source: 'internal_source', source_config: {}, source_revision_config: {} };
 
 const created = (wanted: NewDeployment): DeploymentEvent[] => create(wanted, tenant, ids, 'any')(null);
-const decide = (command: Parameters<typeof owned<DeploymentEvent[]>>[2]) => owned(tenant, id, command);
+const decide = (command: (state: Deployment) => DeploymentEvent[]) => owned(deploymentAggregate, tenant, id, command);
 const patching = (wanted: Parameters<typeof patch>[0], n = 2, hosting: Hosting = 'any') =>
   decide(patch(wanted, revisionId(n), hosting));
 const reporting = (n: number, status: RevisionStatus) => decide(reportRevision(revisionId(n), status));
@@ -305,7 +307,7 @@ describe('rule 6: what cannot change after creation', () => {
     ['source', codehost, { source: 'internal_source' as const }],
     ['integration_id', codehost, { source_config: { integration_id: other } }],
     ['repo_url', codehost, { source_config: { repo_url: 'https://code.example/x/y' } }],
-    ['deployment_type', codehost, { source_config: { deployment_type: 'dev' } }],
+    ['deployment_type', codehost, { source_config: { deployment_type: 'dev' as const } }],
     ['listener_id', container, { source_config: { listener_id: other } }],
     ['cluster_namespace', container, { source_config: { listener_config: { cluster_namespace: 'x' } } }],
   ])('%s', (member, wanted, change) => {
@@ -477,10 +479,10 @@ describe('rule 9: statuses of a deployment', () => {
       .when(create(codehost, tenant, ids, 'any'))
       .thenState((after) => expect(after!.status).toBe('AWAITING_DATABASE'));
     given(deploymentModel, ...created(codehost))
-      .when(markProvisioned)
+      .when(reportHost('READY'))
       .thenState((after) => expect(after!.status).toBe('READY'));
     given(deploymentModel, ...created(codehost), { type: 'DeploymentProvisioned', data: {} })
-      .when(markProvisioned)
+      .when(reportHost('READY'))
       .then();
   });
 
@@ -683,7 +685,7 @@ describe('tags', () => {
 
 describe('tenancy', () => {
   it('another tenant’s deployment is not found', () => {
-    const stranger = owned('another', id, requestDeletion(false));
+    const stranger = owned(deploymentAggregate, 'another', id, requestDeletion(false));
     given(deploymentModel, ...created(codehost))
       .when(stranger)
       .throws(DeploymentNotFound, `Deployment ID ${id} not found.`);

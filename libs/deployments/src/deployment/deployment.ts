@@ -1,4 +1,4 @@
-import type { Model, Recorded } from '@fairlead/eventing';
+import { type Aggregate, type Model, type Recorded, same } from '@fairlead/eventing';
 import type {
   Agent,
   DeploymentEvent,
@@ -11,8 +11,7 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from './deployment-events';
-import { DeploymentBeingDeleted, DeploymentNotFound } from '../errors';
-import { same } from '../json';
+import { DeploymentBeingDeleted, DeploymentNotFound } from './deployment.errors';
 import { hasEnded, isRunning } from '../revision/revision-status';
 
 /** A deployment as its events tell it. */
@@ -56,6 +55,12 @@ export const deploymentModel: Model<DeploymentState, DeploymentEvent> = {
   initial: null,
   evolve,
   edition: (state) => state?.edition ?? 0,
+};
+
+export const deploymentAggregate: Aggregate<Deployment, DeploymentEvent> = {
+  category: 'deployment',
+  model: deploymentModel,
+  notFound: (id) => new DeploymentNotFound(id),
 };
 
 /** What changes a deployment by somebody's wish. The other events tell how a rollout goes, or are not shown in its record. */
@@ -178,40 +183,23 @@ export function snapshotOf(state: Deployment): Snapshot {
   };
 }
 
-/**
- * A decision about a deployment of one tenant.
- * @throws DeploymentNotFound when it does not exist, has been removed or belongs to another tenant.
- */
-export function owned<T>(
-  tenantId: string,
-  id: string,
-  decide: (state: Deployment) => T,
-): (state: DeploymentState) => T {
-  return (state) => {
-    if (!state || state.removed || state.tenant_id !== tenantId) throw new DeploymentNotFound(id);
-    return decide(state);
-  };
-}
-
 /** @throws DeploymentBeingDeleted once deletion was requested. */
 export function checkChangeable(state: Deployment): void {
   if (state.status === 'AWAITING_DELETE') throw new DeploymentBeingDeleted(state.id);
 }
 
-/** The database and everything else a deployment needs is there: its status becomes READY. */
-export function markProvisioned(state: DeploymentState): DeploymentEvent[] {
-  if (state?.status !== 'AWAITING_DATABASE') return [];
-  return [{ type: 'DeploymentProvisioned', data: {} }];
-}
-
-/** Whether the place where the deployment runs can be reached: UNKNOWN until it can, READY from then on. */
+/**
+ * Whether the place where the deployment runs can be reached: UNKNOWN until it can, READY from then on. The first READY
+ * says that everything the deployment needs is there.
+ */
 export function reportHost(
   status: 'READY' | 'UNKNOWN',
   reason?: string,
 ): (state: DeploymentState) => DeploymentEvent[] {
   return (state) => {
     if (!state || state.removed || state.status === status || state.status === 'AWAITING_DELETE') return [];
-    if (status === 'READY' && state.status === 'AWAITING_DATABASE') return markProvisioned(state);
+    if (status === 'READY' && state.status === 'AWAITING_DATABASE')
+      return [{ type: 'DeploymentProvisioned', data: {} }];
     return [{ type: 'DeploymentStatusReported', data: { status, ...(reason && { reason }) } }];
   };
 }

@@ -1,4 +1,4 @@
-import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
@@ -109,6 +109,9 @@ function apply(before: Fold | undefined, events: readonly Recorded<DeploymentEve
     if (event.version <= version) continue;
     if (event.version !== version + 1) {
       throw new Error(`${event.stream} is at version ${version} in the view, its next event is ${event.version}.`);
+    }
+    if (event.type === 'DeploymentCreated') {
+      requireOwn(event, { id: event.data.deployment_id, tenant_id: event.data.tenant_id });
     }
     state = deploymentModel.evolve(state, event);
     version = event.version;

@@ -1,6 +1,6 @@
-import { handle, load, nameStream, streamName, Vault } from '@fairlead/eventing';
+import { handle, load, nameStream, owned, streamName, Vault } from '@fairlead/eventing';
 import { OTHER_TENANT, type Sent, TENANT } from '@fairlead/edge/testing';
-import { deploymentModel, owned } from './deployment';
+import { deploymentAggregate, deploymentModel } from './deployment';
 import { reportRevision } from '../revision/revision';
 import type { RevisionStatus } from './deployment-events';
 import { uuidOf } from '../testing/samples';
@@ -34,7 +34,7 @@ const report = (id: string, revisionId: string, status: RevisionStatus) =>
     service.store,
     deploymentModel,
     streamName('deployment', id),
-    owned(TENANT, id, reportRevision(revisionId, status)),
+    owned(deploymentAggregate, TENANT, id, reportRevision(revisionId, status)),
     {
       tenant: TENANT,
       actor: 'system:rollouts',

@@ -1,12 +1,28 @@
-import { EventStore, fold, load, newId, type Recorded, streamName } from '@fairlead/eventing';
-import { Access, allows, Area, Describe, etag, Idempotency, linkNext, query, validateRequest } from '@fairlead/api';
+import { EventStore, fold, newId, owned, type Recorded, streamName } from '@fairlead/eventing';
+import {
+  allows,
+  Answers,
+  Area,
+  Body,
+  CommandContext,
+  Context,
+  Describe,
+  etag,
+  Idempotent,
+  linkNext,
+  Path,
+  Query,
+  Scope,
+  shape,
+  spelled,
+} from '@fairlead/api';
 import { SharedReads } from '@fairlead/edge';
 import { checkUrl } from '@fairlead/outbound';
-import { BadRequest, NotFound } from '@fairlead/schema';
-import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BadRequest, NotFound, type Infer } from '@fairlead/schema';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { create, patch } from './change';
-import { deploymentModel, owned, requestDeletion, tag } from './deployment';
+import { type Deployment, deploymentAggregate, deploymentModel, tag } from './deployment';
 import { DeploymentAnswers } from './deployment.answers';
 import { bulkDeletion, deployment, deployments, tags } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
@@ -26,8 +42,10 @@ import {
   tagsRequest,
 } from './deployment.schema';
 import { DeploymentsOptions } from '../deployments.options';
-import { DeploymentNotFound, VersionNotFound } from '../errors';
+import { Revealing } from './revealing.interceptor';
+import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
 import { SecretSafe } from '../secrets/secret.safe';
+import type { OfferedSecret } from '../secrets/secrets';
 
 @Area('Deployments')
 @Controller('v2/deployments')
@@ -41,24 +59,23 @@ export class DeploymentsController {
     private readonly queries: DeploymentQueries,
     private readonly answers: DeploymentAnswers,
     private readonly safe: SecretSafe,
-    private readonly idempotency: Idempotency,
     private readonly options: DeploymentsOptions,
   ) {}
 
   /** Secrets are always masked in lists. */
   @Get()
-  @Access('read', { views: [DEPLOYMENTS_VIEW] })
+  @Scope('read', { views: [DEPLOYMENTS_VIEW] })
   @Describe({
     summary: 'List deployments',
     description: 'The newest first; an exact match of `name_contains` goes before all others.',
-    query: listQuery,
-    answers: { 200: deployments },
     gives: ['Link'],
   })
-  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { limit, offset, ...filter } = query(listQuery, request);
-    const { dialect } = request;
-    const { tenantId } = request.actor;
+  @Answers({ 200: shape.asText(deployments) })
+  async list(
+    @Context() { tenantId, dialect }: CommandContext,
+    @Query(listQuery) { limit, offset, ...filter }: Infer<typeof listQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const { body, next, more } = await this.pages.run(
       JSON.stringify([tenantId, dialect, limit, offset, filter]),
       async () => {
@@ -67,64 +84,66 @@ export class DeploymentsController {
         return { body: Buffer.from(`{"resources":[${items.join(',')}],"offset":${next}}`), next, more };
       },
     );
-    if (more) linkNext(request, reply, next);
+    if (more) linkNext(reply, next);
     return json(reply, body);
   }
 
   @Post()
-  @Access('write')
+  @Scope('write')
+  @Idempotent(Revealing)
   @Describe({
     summary: 'Create a deployment',
     description: 'An artefact that can be used makes the first revision at once. A name that is taken is answered 400.',
-    query: dryRunQuery,
-    body: createRequest,
-    answers: { 201: deployment, 409: 'The agent has a deployment in this environment.' },
-    takes: ['Idempotency-Key', 'x-reason'],
+    takes: ['x-reason'],
     gives: ['ETag', 'x-dry-run'],
   })
+  @Answers({ 201: deployment, 409: 'The agent has a deployment in this environment.' })
   @HttpCode(201)
-  async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { query, body: sent } = validateRequest(request, { query: dryRunQuery, body: createRequest });
+  async create(
+    @Context() context: CommandContext,
+    @Query(dryRunQuery) query: Infer<typeof dryRunQuery>,
+    @Body(createRequest) sent: Infer<typeof createRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const { hosting, outbound } = this.options;
-    const { tenantId } = request.actor;
+    const { tenantId } = context;
     const name = sent.name ?? nameForAgent(sent.agent!);
     const { repo_url } = sent.source_config;
     if (repo_url !== undefined) checkUrl(repo_url, outbound, 'repo_url');
-    const ids = { deploymentId: await this.commands.idFor(request, name), revisionId: newId() };
+    const ids = { deploymentId: await this.commands.idFor(context, name), revisionId: newId() };
     const tried = { ...sent, name, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
     if (query.dry_run) {
-      const { state } = await this.commands.previewCreate(request, ids, tried, hosting);
-      return this.answers.dryRun(request, reply, state);
+      const { state } = await this.commands.previewCreate(context, ids, tried, hosting);
+      return this.answers.dryRun(reply, state);
     }
-    const answer = await this.idempotency.run(request, reply, async () => {
-      create(tried, tenantId, ids, hosting)(null);
-      const secrets = await this.safe.seal(tenantId, ids.deploymentId, [], sent.secrets);
-      const { state } = await this.commands.create(request, ids, { ...sent, name, secrets }, hosting);
-      return this.answers.kept(reply, state);
-    });
-    return this.answers.revealed(request, reply, answer);
+    create(tried, tenantId, ids, hosting)(null);
+    const secrets = await this.safe.seal(tenantId, ids.deploymentId, [], sent.secrets);
+    const { state } = await this.commands.create(context, ids, { ...sent, name, secrets }, hosting);
+    return this.answers.kept(reply, state);
   }
 
   /** Deletes those that exist: 200 when all do, 207 when some do. */
   @Delete()
-  @Access('write')
+  @Scope('write')
   @Describe({
     summary: 'Delete several deployments',
     description: '207 when some of them do not exist.',
-    query: bulkDeleteQuery,
-    answers: {
-      200: bulkDeletion,
-      207: bulkDeletion,
-      404: 'None of them exists.',
-      409: 'One is being deleted already.',
-    },
     takes: ['If-Match', 'x-reason'],
   })
-  async removeMany(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { deployment_ids, delete_tracing_project } = query(bulkDeleteQuery, request);
+  @Answers({
+    200: bulkDeletion,
+    207: bulkDeletion,
+    404: 'None of them exists.',
+    409: 'One is being deleted already.',
+  })
+  async removeMany(
+    @Context() context: CommandContext,
+    @Query(bulkDeleteQuery) { deployment_ids, delete_tracing_project }: Infer<typeof bulkDeleteQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const attempts = [...new Set(deployment_ids)].map(async (deployment_id) => {
       try {
-        await this.requestDeletion(request, deployment_id, delete_tracing_project);
+        await this.commands.remove(context, deployment_id, delete_tracing_project);
         return { deployment_id };
       } catch (error) {
         if (error instanceof DeploymentNotFound) return { deployment_id, detail: error.message };
@@ -140,111 +159,104 @@ export class DeploymentsController {
   }
 
   @Get(':deployment_id')
-  @Access('read', { views: [DEPLOYMENTS_VIEW] })
-  @Describe({
-    summary: 'Get a deployment, as it is or as it was',
-    path: deploymentPath,
-    query: replayQuery,
-    answers: { 200: deployment },
-    takes: ['x-reason'],
-    gives: ['ETag'],
-  })
-  async find(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { path, query } = validateRequest(request, { path: deploymentPath, query: replayQuery });
-    const id = path.deployment_id;
-    const { tenantId } = request.actor;
-    if (query.at !== undefined || query.version !== undefined) return this.replay(request, reply, id, query);
-    if (allows(request.actor, 'secrets:read')) {
-      const { state } = await load(this.store, deploymentModel, streamName('deployment', id));
-      const current = owned(tenantId, id, (deployment) => deployment)(state);
-      return this.answers.revealed(request, reply, this.answers.kept(reply, current));
+  @Scope('read', { views: [DEPLOYMENTS_VIEW] })
+  @Describe({ summary: 'Get a deployment, as it is or as it was', takes: ['x-reason'], gives: ['ETag'] })
+  @Answers({ 200: shape.asText(deployment) })
+  async find(
+    @Context() context: CommandContext,
+    @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,
+    @Query(replayQuery) query: Infer<typeof replayQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { tenantId } = context;
+    if (query.at !== undefined || query.version !== undefined) return this.replay(context, reply, id, query);
+    if (allows(context.actor, 'secrets:read')) {
+      const { state } = await this.commands.find(tenantId, id);
+      return this.answers.revealed(context, reply, this.answers.kept(reply, state));
     }
-    const found = await this.queries.find(tenantId, id, request.dialect);
+    const found = await this.queries.find(tenantId, id, context.dialect);
     if (!found) throw new DeploymentNotFound(id);
     reply.header('etag', etag(found.edition));
     return json(reply, found.document);
   }
 
   @Patch(':deployment_id')
-  @Access('write')
+  @Scope('write')
+  @Idempotent(Revealing)
   @Describe({
     summary: 'Change a deployment',
     description:
       'Another `source_revision_config`, `secrets` or `secret_references` makes a revision. Equal values change nothing.',
-    path: deploymentPath,
-    query: dryRunQuery,
-    body: patchRequest,
-    answers: { 200: deployment, 409: 'It is being deleted.' },
-    takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
+    takes: ['If-Match', 'x-reason'],
     gives: ['ETag', 'x-dry-run'],
   })
-  async patch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const parts = { path: deploymentPath, query: dryRunQuery, body: patchRequest };
-    const { path, query, body: sent } = validateRequest(request, parts);
-    const id = path.deployment_id;
+  @Answers({ 200: deployment, 409: 'It is being deleted.' })
+  async patch(
+    @Context() context: CommandContext,
+    @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,
+    @Query(dryRunQuery) query: Infer<typeof dryRunQuery>,
+    @Body(patchRequest) sent: Infer<typeof patchRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const { hosting } = this.options;
     if (query.dry_run) {
-      const secrets = sent.secrets && (await this.safe.pretend(id, await this.readable(request, id), sent.secrets));
-      const { state } = await this.commands.preview(request, id, patch({ ...sent, secrets }, newId(), hosting));
-      return this.answers.dryRun(request, reply, state);
+      const secrets = sent.secrets && (await this.safe.pretend(id, await this.readable(context, id), sent.secrets));
+      const { state } = await this.commands.preview(context, id, patch({ ...sent, secrets }, newId(), hosting));
+      return this.answers.dryRun(reply, state);
     }
-    const answer = await this.idempotency.run(request, reply, async () => {
-      const { tenantId } = request.actor;
-      const secrets =
-        sent.secrets && (await this.safe.seal(tenantId, id, await this.stored(request, id), sent.secrets));
-      const anew = sent.secrets && this.mayGuess(request) && (await this.safe.seal(tenantId, id, [], sent.secrets));
-      const revisionId = newId();
-      const { state } = await this.commands.change(request, id, (deployment) => {
+    const { tenantId } = context;
+    const revisionId = newId();
+    const decide = (secrets?: OfferedSecret[]) => patch({ ...sent, secrets }, revisionId, hosting);
+    const { secrets: offered } = sent;
+    if (!offered) return this.answers.kept(reply, (await this.commands.change(context, id, decide())).state);
+    const { state } = await this.commands.changePrepared(context, id, async (current) => {
+      const secrets = await this.safe.seal(tenantId, id, current.secrets, offered);
+      const anew = this.mayGuess(context) && (await this.safe.seal(tenantId, id, [], offered));
+      return (deployment) => {
         // A wrong value must be refused no sooner than the right one.
-        if (anew) this.commands.check(request, id, patch({ ...sent, secrets: anew }, revisionId, hosting)(deployment));
-        return patch({ ...sent, secrets }, revisionId, hosting)(deployment);
-      });
-      return this.answers.kept(reply, state);
+        if (anew) this.commands.check(context, id, decide(anew)(deployment));
+        return decide(secrets)(deployment);
+      };
     });
-    return this.answers.revealed(request, reply, answer);
+    return this.answers.kept(reply, state);
   }
 
   @Delete(':deployment_id')
-  @Access('write')
-  @Describe({
-    summary: 'Delete a deployment',
-    path: deploymentPath,
-    query: deleteQuery,
-    answers: { 204: null },
-    takes: ['If-Match', 'x-reason'],
-  })
+  @Scope('write')
+  @Describe({ summary: 'Delete a deployment', takes: ['If-Match', 'x-reason'] })
+  @Answers({ 204: null })
   @HttpCode(204)
-  async remove(@Req() request: FastifyRequest): Promise<void> {
-    const { path, query } = validateRequest(request, { path: deploymentPath, query: deleteQuery });
-    await this.requestDeletion(request, path.deployment_id, query.delete_tracing_project);
+  async remove(
+    @Context() context: CommandContext,
+    @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,
+    @Query(deleteQuery) query: Infer<typeof deleteQuery>,
+  ): Promise<void> {
+    await this.commands.remove(context, id, query.delete_tracing_project);
   }
 
   /** Replaces the tag values that lists can be filtered by. */
   @Put(':deployment_id/tags')
-  @Access('write')
+  @Scope('write')
   @Describe({
     summary: 'Replace the tags of a deployment',
-    path: deploymentPath,
-    body: tagsRequest,
-    answers: { 200: tags },
     takes: ['Idempotency-Key', 'If-Match', 'x-reason'],
     gives: ['ETag'],
   })
-  async tag(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { path, body: sent } = validateRequest(request, { path: deploymentPath, body: tagsRequest });
-    const { state } = await this.commands.change(request, path.deployment_id, tag(sent.tag_value_ids));
+  @Answers({ 200: tags })
+  async tag(
+    @Context() context: CommandContext,
+    @Path(deploymentPath) path: Infer<typeof deploymentPath>,
+    @Body(tagsRequest) sent: Infer<typeof tagsRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { state } = await this.commands.change(context, path.deployment_id, tag(sent.tag_value_ids));
     reply.header('etag', etag(state.edition));
     return { tag_value_ids: state.tag_value_ids };
   }
 
-  private async requestDeletion(request: FastifyRequest, id: string, deleteTracingProject: boolean): Promise<void> {
-    const { state } = await this.commands.change(request, id, requestDeletion(deleteTracingProject));
-    await this.commands.releaseName(request, state);
-  }
-
   /** The deployment as it was, folded from the events up to a time or version; secrets are masked. */
   private async replay(
-    request: FastifyRequest,
+    context: CommandContext,
     reply: FastifyReply,
     id: string,
     { at, version }: { at?: { micros: number }; version?: number },
@@ -254,26 +266,25 @@ export class DeploymentsController {
     // Times of services whose clocks differ may not grow: nothing is left out from the middle.
     const later = at ? events.findIndex(({ time }) => Date.parse(time) * 1000 > at.micros) : -1;
     const until = at ? events.slice(0, later < 0 ? undefined : later) : events.slice(0, version);
-    const state = owned(request.actor.tenantId, id, (deployment) => deployment)(fold(deploymentModel, until));
+    const state = owned(
+      deploymentAggregate,
+      context.tenantId,
+      id,
+      (deployment: Deployment) => deployment,
+    )(fold(deploymentModel, until));
     if (version !== undefined && version > events.length) throw new VersionNotFound(id, version, events.length);
-    return this.answers.masked(request, reply, state);
-  }
-
-  /** Whether the caller must not be told that a value it sends is a stored one. */
-  private mayGuess({ actor }: FastifyRequest): boolean {
-    return !allows(actor, 'secrets:read');
+    return spelled(context, this.answers.kept(reply, state));
   }
 
   /** The secrets that values may be compared with when nothing is written. */
-  private async readable(request: FastifyRequest, id: string): Promise<readonly Secret[]> {
-    const stored = await this.stored(request, id);
-    return this.mayGuess(request) ? [] : stored;
+  private async readable(context: CommandContext, id: string): Promise<readonly Secret[]> {
+    const { state } = await this.commands.find(context.tenantId, id);
+    return this.mayGuess(context) ? [] : state.secrets;
   }
 
-  /** The secrets that the caller's deployment has now. */
-  private async stored(request: FastifyRequest, id: string): Promise<readonly Secret[]> {
-    const { state } = await load(this.store, deploymentModel, streamName('deployment', id));
-    return owned(request.actor.tenantId, id, ({ secrets }) => secrets)(state);
+  /** Whether the caller must not be told that a value it sends is a stored one. */
+  private mayGuess({ actor }: CommandContext): boolean {
+    return !allows(actor, 'secrets:read');
   }
 }
 

@@ -1,7 +1,6 @@
-import { EventStore, handle, streamName } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
-import { deploymentModel } from './deployment';
+import { DeploymentCommands } from './deployment.commands';
 import { DeploymentsOptions } from '../deployments.options';
 import { reportUnused, reportUsed } from './idleness';
 
@@ -25,7 +24,7 @@ export class IdleWatch implements OnApplicationBootstrap, OnApplicationShutdown 
 
   constructor(
     private readonly pool: Pool,
-    private readonly store: EventStore,
+    private readonly commands: DeploymentCommands,
     private readonly options: DeploymentsOptions,
   ) {}
 
@@ -52,7 +51,7 @@ export class IdleWatch implements OnApplicationBootstrap, OnApplicationShutdown 
       for (const { id, tenant_id: tenant, status } of rows) {
         const decide = status === 'UNUSED' ? reportUsed : reportUnused(since);
         const metadata = { tenant, actor: 'system:deployments' };
-        await handle(this.store, deploymentModel, streamName('deployment', id), decide, metadata);
+        await this.commands.run({ metadata }, id, decide);
       }
     }
   }

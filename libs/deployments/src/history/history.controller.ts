@@ -1,13 +1,14 @@
 import { EventStore, type Recorded, streamName } from '@fairlead/eventing';
-import { Access, Area, Describe, linkNext, shape, validateRequest } from '@fairlead/api';
-import { Controller, Get, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Answers, Area, CommandContext, Context, Describe, linkNext, Path, Query, Scope, shape } from '@fairlead/api';
+import type { Infer } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { actorNames } from '../deployment/actor-names';
 import { history } from '../deployment/audit';
 import type { DeploymentEvent, SecretsRead } from '../deployment/deployment-events';
 import * as answers from '../deployment/deployment.answers.schema';
 import { deploymentPath, historyQuery } from '../deployment/deployment.schema';
-import { DeploymentNotFound } from '../errors';
+import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { HistoryExport } from './history.export';
 
 @Area('Deployments')
@@ -23,19 +24,21 @@ export class HistoryController {
    * made this version.
    */
   @Get()
-  @Access('read')
+  @Scope('read')
   @Describe({
     summary: 'List what happened to a deployment',
     description: 'The newest first, also after its removal.',
-    path: deploymentPath,
-    query: historyQuery,
-    answers: { 200: answers.history },
     gives: ['Link'],
   })
-  async list(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { path, query } = validateRequest(request, { path: deploymentPath, query: historyQuery });
+  @Answers({ 200: answers.history })
+  async list(
+    @Context() context: CommandContext,
+    @Path(deploymentPath) path: Infer<typeof deploymentPath>,
+    @Query(historyQuery) query: Infer<typeof historyQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const id = path.deployment_id;
-    const events = await this.eventsOf(request, id);
+    const events = await this.eventsOf(context, id);
     const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
     const after = query.after ? (events[query.after - 1]?.position ?? events.at(-1)!.position) : 0n;
     const entries = history(events, reads)
@@ -43,7 +46,7 @@ export class HistoryController {
       .reverse();
     const page = entries.slice(query.offset, query.offset + query.limit);
     const offset = query.offset + page.length;
-    if (offset < entries.length) linkNext(request, reply, offset);
+    if (offset < entries.length) linkNext(reply, offset);
     const names = await actorNames(
       this.store,
       page.map(({ entry }) => entry.actor),
@@ -56,27 +59,29 @@ export class HistoryController {
 
   /** The events themselves as JSON lines, with a signed last line: to be kept, and verified without this service. */
   @Get('export')
-  @Access('read')
+  @Scope('read')
   @Describe({
     summary: 'Export the events of a deployment',
     description: 'As JSON lines, the last one signed: to be kept, and verified without this service.',
-    path: deploymentPath,
-    answers: { 200: { content: { 'application/jsonl': shape.text } } },
     gives: ['Content-Disposition'],
   })
-  async export(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    const { path } = validateRequest(request, { path: deploymentPath });
+  @Answers({ 200: { content: { 'application/jsonl': shape.text } } })
+  async export(
+    @Context() context: CommandContext,
+    @Path(deploymentPath) path: Infer<typeof deploymentPath>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const id = path.deployment_id;
-    const lines = await this.exports.lines(await this.eventsOf(request, id));
+    const lines = await this.exports.lines(await this.eventsOf(context, id));
     reply.header('content-type', 'application/jsonl; charset=utf-8');
     reply.header('content-disposition', `attachment; filename="deployment-${id}.jsonl"`);
     return `${lines.join('\n')}\n`;
   }
 
-  private async eventsOf(request: FastifyRequest, id: string): Promise<Recorded<DeploymentEvent>[]> {
+  private async eventsOf(context: CommandContext, id: string): Promise<Recorded<DeploymentEvent>[]> {
     const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
     const [created] = events;
-    if (created?.type === 'DeploymentCreated' && created.data.tenant_id === request.actor.tenantId) return events;
+    if (created?.type === 'DeploymentCreated' && created.data.tenant_id === context.tenantId) return events;
     throw new DeploymentNotFound(id);
   }
 }

@@ -1,8 +1,8 @@
-import { chain, LogSigner, type Recorded, withoutSealed } from '@fairlead/eventing';
+import { chain, LogSigner, type Recorded, storedShape, withoutSealed } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 
 /** What the last line of an export says: the stream had this hash at this version. */
-export interface StreamHead {
+interface StreamHead {
   readonly stream: string;
   readonly version: number;
   readonly hash: string;
@@ -10,7 +10,7 @@ export interface StreamHead {
 }
 
 /** The text that the signature of an export is over. */
-export function headText({ stream, version, hash, exported_at }: StreamHead): string {
+function headText({ stream, version, hash, exported_at }: StreamHead): string {
   return JSON.stringify(['fairlead stream', stream, version, hash, exported_at]);
 }
 
@@ -27,9 +27,11 @@ export class HistoryExport {
     const { stream, version } = events.at(-1)!;
     const head = { stream, version, hash: chain(events), exported_at: new Date().toISOString() };
     return [
-      ...events.map(({ id, stream, version, type, data, metadata, time }) =>
-        withoutSealed(JSON.stringify({ id, stream, version, type, data, metadata, time })),
-      ),
+      ...events
+        .map(storedShape)
+        .map(({ id, stream, version, type, data, metadata, time }) =>
+          withoutSealed(JSON.stringify({ id, stream, version, type, data, metadata, time })),
+        ),
       JSON.stringify({ head, ...(await this.signer.sign(headText(head))) }),
     ];
   }

@@ -1,5 +1,5 @@
-import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
-import { same } from '../json';
+import { type Aggregate, changedMembers, type DomainEvent, type Model, type Recorded } from '@fairlead/eventing';
+import { ListenerNotFound } from './listener.errors';
 
 /** A cluster that runs deployments and listens for them. */
 export interface Listener {
@@ -11,7 +11,7 @@ export interface Listener {
   readonly compute_config: { readonly cluster_namespaces?: readonly string[] };
   readonly created_at: string;
   readonly updated_at: string;
-  readonly deleted: boolean;
+  readonly removed: boolean;
 }
 
 type Members = Pick<Listener, 'version' | 'compute_type' | 'compute_id' | 'compute_config'>;
@@ -20,42 +20,32 @@ export type ListenerCreated = DomainEvent<
   Members & { readonly listener_id: string; readonly tenant_id: string }
 >;
 /** The members that changed, whole. */
-export type ListenerPatched = DomainEvent<'ListenerPatched', Pick<Partial<Listener>, 'version' | 'compute_config'>>;
-export type ListenerDeleted = DomainEvent<'ListenerDeleted', Record<string, never>>;
+type ListenerPatched = DomainEvent<'ListenerPatched', Pick<Partial<Listener>, 'version' | 'compute_config'>>;
+type ListenerDeleted = DomainEvent<'ListenerDeleted', Record<string, never>>;
 /** Everything that can be in a stream `listener-<id>`. */
 export type ListenerEvent = ListenerCreated | ListenerPatched | ListenerDeleted;
 
 /** null until it has been created. */
-export type ListenerState = Listener | null;
+type ListenerState = Listener | null;
 
 export const listenerModel: Model<ListenerState, ListenerEvent> = {
   initial: null,
   evolve(state, event: Recorded<ListenerEvent>) {
     if (event.type === 'ListenerCreated') {
       const { listener_id: id, ...members } = event.data;
-      return { id, ...members, created_at: event.time, updated_at: event.time, deleted: false };
+      return { id, ...members, created_at: event.time, updated_at: event.time, removed: false };
     }
     if (!state) return state;
-    const changes = event.type === 'ListenerPatched' ? event.data : { deleted: true };
+    const changes = event.type === 'ListenerPatched' ? event.data : { removed: true };
     return { ...state, ...changes, updated_at: event.time };
   },
 };
 
-/** No such listener for this tenant. */
-export class ListenerNotFound extends Error {
-  override name = 'ListenerNotFound';
-  constructor(id: string) {
-    super(`Listener ID ${id} not found.`);
-  }
-}
-
-/** The tenant has a listener for this compute already. */
-export class ListenerTaken extends Error {
-  override name = 'ListenerTaken';
-  constructor(tenantId: string, computeId: string) {
-    super(`Listener for workspace ID '${tenantId}' and compute ID '${computeId}' already exists.`);
-  }
-}
+export const listenerAggregate: Aggregate<Listener, ListenerEvent> = {
+  category: 'listener',
+  model: listenerModel,
+  notFound: (id) => new ListenerNotFound(id),
+};
 
 export function createListener(id: string, tenant_id: string, members: Members) {
   return (state: ListenerState): ListenerEvent[] =>
@@ -66,23 +56,13 @@ export function createListener(id: string, tenant_id: string, members: Members) 
 export function patchListener({ version, compute_config }: ListenerPatched['data']) {
   return (state: Listener): ListenerEvent[] => {
     const wanted = { version, compute_config: { ...state.compute_config, ...compute_config } };
-    const changed = Object.entries(wanted).filter(
-      ([member, value]) => value !== undefined && !same(value, state[member as 'version']),
-    );
-    return changed.length === 0 ? [] : [{ type: 'ListenerPatched', data: Object.fromEntries(changed) }];
+    const data = changedMembers(state, wanted);
+    return data ? [{ type: 'ListenerPatched', data }] : [];
   };
 }
 
 export function deleteListener(): ListenerEvent[] {
   return [{ type: 'ListenerDeleted', data: {} }];
-}
-
-/** A decision about a listener of one tenant. @throws ListenerNotFound */
-export function ownListener<T>(tenantId: string, id: string, decide: (state: Listener) => T) {
-  return (state: ListenerState): T => {
-    if (!state || state.deleted || state.tenant_id !== tenantId) throw new ListenerNotFound(id);
-    return decide(state);
-  };
 }
 
 /** A listener as answers show it, in the specification's names. */

@@ -1,8 +1,8 @@
-import { EventStore, idOf, load, type Projection, type Recorded } from '@fairlead/eventing';
+import { EventStore, idOf, load, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import type { Listed, Page } from '../deployment/deployment.queries';
-import { type Listener, listenerModel } from './listener';
+import { type Listener, type ListenerEvent, listenerModel } from './listener';
 
 /** Name of the follower that keeps this view. */
 export const LISTENERS_VIEW = 'listeners.view';
@@ -22,8 +22,12 @@ export class ListenersView implements Projection {
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
     for (const stream of new Set(events.map((event) => event.stream))) {
       const seen = events.filter((event) => event.stream === stream);
+      for (const event of seen as Recorded<ListenerEvent>[]) {
+        const { type, data } = event;
+        if (type === 'ListenerCreated') requireOwn(event, { id: data.listener_id, tenant_id: data.tenant_id });
+      }
       const { state } = await load(this.store, listenerModel, stream, seen);
-      if (!state || state.deleted) {
+      if (!state || state.removed) {
         await tx.query('delete from listeners where id = $1', [idOf(stream)]);
         continue;
       }

@@ -1,4 +1,4 @@
-import { InvalidDeployment } from '../errors';
+import { InvalidDeployment } from '../deployment/deployment.errors';
 
 type Sizes = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 import {
   bool,
   dict,
-  type Infer,
   int,
   INVALID,
   list,
+  note,
   num,
   object,
   optional,
@@ -39,47 +39,85 @@ const amount = optional(int({ ge: 1 }));
 
 const volumeMount = object(
   {
-    name: text,
-    mountPath: text,
-    subPath: text,
-    mountPropagation: text,
-    readOnly: optional(bool()),
-    subPathExpr: text,
+    name: note(text, 'Name of a volume in `volumes`.'),
+    mountPath: note(text, 'Path in the container where the volume is mounted.'),
+    subPath: note(text, 'Path in the volume that is mounted; null: its root.'),
+    mountPropagation: note(text, 'How mounts spread between host and container, such as `None` or `HostToContainer`.'),
+    readOnly: note(optional(bool()), 'True: the container cannot write to the volume. Null means false.'),
+    subPathExpr: note(text, 'Like `subPath`, with `$(NAME)` replaced by environment variables.'),
   },
   'VolumeMount',
 );
 
 const volume = object(
   {
-    name: text,
-    configMap: optional(dict()),
-    secret: optional(dict()),
-    emptyDir: optional(dict()),
-    persistentVolumeClaim: optional(dict()),
-    nfs: optional(dict()),
-    projected: optional(dict()),
-    downwardAPI: optional(dict()),
-    csi: optional(dict()),
+    name: note(text, 'Name that `volume_mounts` refer to.'),
+    configMap: note(optional(dict()), 'ConfigMap as the source, as Kubernetes defines `ConfigMapVolumeSource`.'),
+    secret: note(optional(dict()), 'Secret as the source, as Kubernetes defines `SecretVolumeSource`.'),
+    emptyDir: note(optional(dict()), 'Empty directory, as Kubernetes defines `EmptyDirVolumeSource`.'),
+    persistentVolumeClaim: note(
+      optional(dict()),
+      'Claim of persistent storage, as Kubernetes defines `PersistentVolumeClaimVolumeSource`.',
+    ),
+    nfs: note(optional(dict()), 'Directory of an NFS server, as Kubernetes defines `NFSVolumeSource`.'),
+    projected: note(
+      optional(dict()),
+      'Several sources in one directory, as Kubernetes defines `ProjectedVolumeSource`.',
+    ),
+    downwardAPI: note(optional(dict()), 'Fields of the pod as files, as Kubernetes defines `DownwardAPIVolumeSource`.'),
+    csi: note(optional(dict()), 'Volume of a storage driver, as Kubernetes defines `CSIVolumeSource`.'),
   },
   'Volume',
 );
 
 const container = object(
   {
-    name: named,
-    image: named,
-    imagePullPolicy: text,
-    command: optional(list(str())),
-    args: optional(list(str())),
-    workingDir: text,
-    env: optional(list(object({ name: named, value: text, valueFrom: optional(dict()) }, 'EnvVar'))),
-    envFrom: optional(list(dict())),
-    resources: optional(
-      object({ limits: optional(record(str())), requests: optional(record(str())) }, 'ResourceRequirements'),
+    name: note(named, 'Name of the container, unique in the pod.'),
+    image: note(named, 'Container image with tag or digest.'),
+    imagePullPolicy: note(text, '`Always`, `IfNotPresent` or `Never`; null: the default of Kubernetes.'),
+    command: note(optional(list(str())), 'Entry point and its arguments; null: that of the image.'),
+    args: note(optional(list(str())), 'Arguments of the entry point; null: those of the image.'),
+    workingDir: note(text, 'Working directory; null: that of the image.'),
+    env: note(
+      optional(
+        list(
+          object(
+            {
+              name: note(named, 'Name of the variable.'),
+              value: note(text, 'Value of the variable; null where `valueFrom` gives it.'),
+              valueFrom: note(optional(dict()), 'Source of the value, as Kubernetes defines `EnvVarSource`.'),
+            },
+            'EnvVar',
+          ),
+        ),
+      ),
+      'Environment variables of the container.',
     ),
-    volumeMounts: optional(list(volumeMount)),
-    securityContext: optional(dict()),
-    restartPolicy: text,
+    envFrom: note(optional(list(dict())), 'Sources of several variables, as Kubernetes defines `EnvFromSource`.'),
+    resources: note(
+      optional(
+        object(
+          {
+            limits: note(
+              optional(record(str())),
+              'Most that the container may use, by resource, as Kubernetes quantities such as `500m` or `1Gi`.',
+            ),
+            requests: note(
+              optional(record(str())),
+              'What is reserved for the container, by resource, as Kubernetes quantities such as `500m` or `1Gi`.',
+            ),
+          },
+          'ResourceRequirements',
+        ),
+      ),
+      'CPU and memory of the container.',
+    ),
+    volumeMounts: note(optional(list(volumeMount)), 'Volumes that the container mounts.'),
+    securityContext: note(optional(dict()), 'Rights of the container, as Kubernetes defines `SecurityContext`.'),
+    restartPolicy: note(
+      text,
+      '`Always` makes an init container run beside the others; null: the default of Kubernetes.',
+    ),
   },
   'Container',
 );
@@ -87,48 +125,136 @@ const container = object(
 /** Sizing of everything a deployment runs, and additions to its pods. Kubernetes objects keep Kubernetes' names. */
 export const resourceSpec = object(
   both({
-    min_scale: replicas,
-    max_scale: replicas,
-    cpu: optional(cpu(requested)),
-    cpu_limit: optional(cpu(limited)),
-    memory_mb: amount,
-    memory_limit_mb: amount,
-    queue_min_scale: replicas,
-    queue_max_scale: replicas,
-    queue_cpu: optional(cpu(requested)),
-    queue_cpu_limit: optional(cpu(limited)),
-    queue_memory_mb: amount,
-    queue_memory_limit_mb: amount,
-    orchestrator_cpu: cores,
-    orchestrator_cpu_limit: cores,
-    orchestrator_memory_mb: amount,
-    orchestrator_memory_limit_mb: amount,
-    orchestrator_min_scale: replicas,
-    orchestrator_max_scale: replicas,
-    executor_cpu: cores,
-    executor_cpu_limit: cores,
-    executor_memory_mb: amount,
-    executor_memory_limit_mb: amount,
-    cache_cpu: optional(cpu(requested)),
-    cache_cpu_limit: optional(cpu(limited)),
-    cache_memory_mb: amount,
-    cache_memory_limit_mb: amount,
-    labels: optional(record(str())),
-    annotations: optional(record(str())),
-    service_account_name: text,
-    image_pull_secrets: optional(list(object({ name: named }, 'LocalObjectReference'))),
-    volumes: optional(list(volume)),
-    volume_mounts: optional(list(volumeMount)),
-    init_containers: optional(list(container)),
-    sidecars: optional(list(container)),
-    db_cpu: cores,
-    db_cpu_limit: cores,
-    db_memory_mb: amount,
-    db_memory_limit_mb: amount,
-    db_storage_gi: amount,
-    db_max_connections: amount,
+    min_scale: note(
+      replicas,
+      'Fewest replicas of the server; not more than `max_scale`. The executor `kubernetes` takes 1 for 0 and when absent.',
+    ),
+    max_scale: note(
+      replicas,
+      'Most replicas of the server. Above `min_scale` the executor `kubernetes` scales at 75 % CPU.',
+    ),
+    cpu: note(
+      optional(cpu(requested)),
+      'CPU reserved for the server, in cores, rounded to 0.1; not more than `cpu_limit`.',
+    ),
+    cpu_limit: note(optional(cpu(limited)), 'Most CPU of the server, in cores, rounded to 0.1.'),
+    memory_mb: note(
+      amount,
+      'Memory reserved for the server, in megabytes (10^6 bytes); not more than `memory_limit_mb`.',
+    ),
+    memory_limit_mb: note(amount, 'Most memory of the server, in megabytes (10^6 bytes).'),
+    queue_min_scale: note(
+      replicas,
+      'Fewest replicas of the queue workers; not more than `queue_max_scale`. The executor `kubernetes` takes 1 for 0 and when absent.',
+    ),
+    queue_max_scale: note(
+      replicas,
+      'Most replicas of the queue workers. Above `queue_min_scale` the executor `kubernetes` scales at 75 % CPU.',
+    ),
+    queue_cpu: note(
+      optional(cpu(requested)),
+      'CPU reserved for the queue workers, in cores, rounded to 0.1; not more than `queue_cpu_limit`.',
+    ),
+    queue_cpu_limit: note(optional(cpu(limited)), 'Most CPU of the queue workers, in cores, rounded to 0.1.'),
+    queue_memory_mb: note(
+      amount,
+      'Memory reserved for the queue workers, in megabytes (10^6 bytes); not more than `queue_memory_limit_mb`.',
+    ),
+    queue_memory_limit_mb: note(amount, 'Most memory of the queue workers, in megabytes (10^6 bytes).'),
+    orchestrator_cpu: note(
+      cores,
+      'CPU reserved for the orchestrator, in cores, rounded to 0.1; not more than `orchestrator_cpu_limit`. Stored; the executors of this service do not apply it.',
+    ),
+    orchestrator_cpu_limit: note(
+      cores,
+      'Most CPU of the orchestrator, in cores, rounded to 0.1. Stored; the executors of this service do not apply it.',
+    ),
+    orchestrator_memory_mb: note(
+      amount,
+      'Memory reserved for the orchestrator, in megabytes (10^6 bytes); not more than `orchestrator_memory_limit_mb`. Stored; the executors of this service do not apply it.',
+    ),
+    orchestrator_memory_limit_mb: note(
+      amount,
+      'Most memory of the orchestrator, in megabytes (10^6 bytes). Stored; the executors of this service do not apply it.',
+    ),
+    orchestrator_min_scale: note(
+      replicas,
+      'Fewest replicas of the orchestrator; not more than `orchestrator_max_scale`. Stored; the executors of this service do not apply it.',
+    ),
+    orchestrator_max_scale: note(
+      replicas,
+      'Most replicas of the orchestrator. Stored; the executors of this service do not apply it.',
+    ),
+    executor_cpu: note(
+      cores,
+      'CPU reserved for the executor, in cores, rounded to 0.1; not more than `executor_cpu_limit`. Stored; the executors of this service do not apply it.',
+    ),
+    executor_cpu_limit: note(
+      cores,
+      'Most CPU of the executor, in cores, rounded to 0.1. Stored; the executors of this service do not apply it.',
+    ),
+    executor_memory_mb: note(
+      amount,
+      'Memory reserved for the executor, in megabytes (10^6 bytes); not more than `executor_memory_limit_mb`. Stored; the executors of this service do not apply it.',
+    ),
+    executor_memory_limit_mb: note(
+      amount,
+      'Most memory of the executor, in megabytes (10^6 bytes). Stored; the executors of this service do not apply it.',
+    ),
+    cache_cpu: note(
+      optional(cpu(requested)),
+      'CPU reserved for the cache, in cores, rounded to 0.1; not more than `cache_cpu_limit`. Stored; the executors of this service do not apply it.',
+    ),
+    cache_cpu_limit: note(
+      optional(cpu(limited)),
+      'Most CPU of the cache, in cores, rounded to 0.1. Stored; the executors of this service do not apply it.',
+    ),
+    cache_memory_mb: note(
+      amount,
+      'Memory reserved for the cache, in megabytes (10^6 bytes); not more than `cache_memory_limit_mb`. Stored; the executors of this service do not apply it.',
+    ),
+    cache_memory_limit_mb: note(
+      amount,
+      'Most memory of the cache, in megabytes (10^6 bytes). Stored; the executors of this service do not apply it.',
+    ),
+    labels: note(
+      optional(record(str())),
+      'Labels of the Kubernetes objects and pods; those that Fairlead manages win.',
+    ),
+    annotations: note(optional(record(str())), 'Annotations of the Kubernetes objects and pods.'),
+    service_account_name: note(text, 'Service account of the pods; null: the default of the namespace.'),
+    image_pull_secrets: note(
+      optional(list(object({ name: note(named, 'Name of a Secret in the namespace.') }, 'LocalObjectReference'))),
+      'Secrets of the cluster with credentials for image registries.',
+    ),
+    volumes: note(optional(list(volume)), 'Volumes of the pods.'),
+    volume_mounts: note(optional(list(volumeMount)), 'Volumes that the container of the agent mounts.'),
+    init_containers: note(optional(list(container)), 'Containers that run to their end before the agent starts.'),
+    sidecars: note(optional(list(container)), 'Containers that run beside the agent in each pod.'),
+    db_cpu: note(
+      cores,
+      'CPU reserved for the database, in cores, rounded to 0.1; not more than `db_cpu_limit`. Stored; the executors of this service do not apply it.',
+    ),
+    db_cpu_limit: note(
+      cores,
+      'Most CPU of the database, in cores, rounded to 0.1. Stored; the executors of this service do not apply it.',
+    ),
+    db_memory_mb: note(
+      amount,
+      'Memory reserved for the database, in megabytes (10^6 bytes); not more than `db_memory_limit_mb`. Stored; the executors of this service do not apply it.',
+    ),
+    db_memory_limit_mb: note(
+      amount,
+      'Most memory of the database, in megabytes (10^6 bytes). Stored; the executors of this service do not apply it.',
+    ),
+    db_storage_gi: note(
+      amount,
+      'Storage of the database, in gibibytes. Stored; the executors of this service do not apply it.',
+    ),
+    db_max_connections: note(
+      amount,
+      'Most connections to the database. Stored; the executors of this service do not apply it.',
+    ),
   }),
   'ResourceSpec',
 );
-
-export type SentResourceSpec = Infer<typeof resourceSpec>;

@@ -1,7 +1,8 @@
 import type { Model, Recorded } from '@fairlead/eventing';
 import { checkChangeable, type Deployment } from '../deployment/deployment';
 import type { DeploymentEvent, RevisionStatus, Snapshot } from '../deployment/deployment-events';
-import { InvalidDeployment, RevisionEnded, RevisionNotFound, RevisionWaits } from '../errors';
+import { InvalidDeployment } from '../deployment/deployment.errors';
+import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning } from './revision-status';
 import { checkAvailable, isBuilt, type Hosting } from '../source/source-rules';
 

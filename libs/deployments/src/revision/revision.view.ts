@@ -1,4 +1,4 @@
-import { idOf, type Recorded } from '@fairlead/eventing';
+import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { DeploymentEvent, RevisionStatus, Source, SourceRevisionConfig } from '../deployment/deployment-events';
 
@@ -16,6 +16,11 @@ type Created = Recorded<DeploymentEvent & { type: 'RevisionCreated' }>;
 type Resolved = Recorded<DeploymentEvent & { type: 'RevisionCommitResolved' }>;
 type Moved = Recorded<DeploymentEvent & { type: 'RevisionStatusChanged' }>;
 
+/** A revision of a deployment: an id by itself may be named by several. */
+function keyOf({ stream, data }: Created | Moved): string {
+  return `${stream} ${data.revision_id}`;
+}
+
 /** What one batch of events does to the table `revisions`: gathered, then written at once. */
 export class RevisionRows {
   private readonly created: Created[] = [];
@@ -25,7 +30,7 @@ export class RevisionRows {
   add(event: Recorded<DeploymentEvent>): void {
     if (event.type === 'RevisionCreated') this.created.push(event);
     if (event.type === 'RevisionCommitResolved') this.resolved.push(event);
-    if (event.type === 'RevisionStatusChanged') this.moved.set(event.data.revision_id, event);
+    if (event.type === 'RevisionStatusChanged') this.moved.set(keyOf(event), event);
   }
 
   async write(tx: PoolClient): Promise<void> {
@@ -37,8 +42,8 @@ export class RevisionRows {
   private async insert(tx: PoolClient): Promise<void> {
     const rows = this.created.map((event) => {
       const { revision_id, source, source_revision_config } = event.data;
-      const moved = this.moved.get(revision_id);
-      this.moved.delete(revision_id);
+      const moved = this.moved.get(keyOf(event));
+      this.moved.delete(keyOf(event));
       return [
         revision_id,
         idOf(event.stream),
@@ -52,14 +57,15 @@ export class RevisionRows {
       ];
     });
     const values = Array.from({ length: 9 }, (_, column) => rows.map((row) => row[column]));
-    await tx.query({
+    const written = await tx.query({
       name: 'insert revisions',
       text: `insert into revisions (id, deployment_id, version, number, created_at, updated_at, status, source, source_revision_config)
         select * from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::text[])
         on conflict (id) do update set version = excluded.version, updated_at = excluded.updated_at, status = excluded.status
-        where revisions.version < excluded.version`,
+        where revisions.deployment_id = excluded.deployment_id and revisions.version < excluded.version`,
       values,
     });
+    if (written.rowCount !== rows.length) await requireOwnRevisions(this.created, tx);
   }
 
   private async update(tx: PoolClient): Promise<void> {
@@ -67,13 +73,16 @@ export class RevisionRows {
     await tx.query({
       name: 'update revisions',
       text: `update revisions set version = fresh.version, updated_at = fresh.updated_at, status = fresh.status
-        from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[]) as fresh (id, version, updated_at, status)
-        where revisions.id = fresh.id and revisions.version < fresh.version`,
+        from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::uuid[])
+          as fresh (id, version, updated_at, status, deployment_id)
+        where revisions.id = fresh.id and revisions.deployment_id = fresh.deployment_id
+          and revisions.version < fresh.version`,
       values: [
         moved.map(({ data }) => data.revision_id),
         moved.map(({ version }) => version),
         moved.map(({ time }) => time),
         moved.map(({ data }) => data.status),
+        moved.map(({ stream }) => idOf(stream)),
       ],
     });
   }
@@ -84,13 +93,26 @@ export class RevisionRows {
       name: 'name commits of revisions',
       text: `update revisions set updated_at = greatest(revisions.updated_at, fresh.updated_at), source_revision_config =
           (revisions.source_revision_config::jsonb || jsonb_build_object('repo_commit_sha', fresh.sha))::text
-        from unnest($1::uuid[], $2::timestamptz[], $3::text[]) as fresh (id, updated_at, sha)
-        where revisions.id = fresh.id`,
+        from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::uuid[]) as fresh (id, updated_at, sha, deployment_id)
+        where revisions.id = fresh.id and revisions.deployment_id = fresh.deployment_id`,
       values: [
         this.resolved.map(({ data }) => data.revision_id),
         this.resolved.map(({ time }) => time),
         this.resolved.map(({ data }) => data.repo_commit_sha),
+        this.resolved.map(({ stream }) => idOf(stream)),
       ],
     });
   }
+}
+
+/** @throws Inapplicable when one of the ids belongs to a revision of another deployment, whose row stays as it is */
+async function requireOwnRevisions(created: readonly Created[], tx: PoolClient): Promise<void> {
+  const { rows } = await tx.query<{ id: string; deployment_id: string }>(
+    `select r.id, given.deployment_id from unnest($1::uuid[], $2::uuid[]) as given (id, deployment_id)
+       join revisions r on r.id = given.id where r.deployment_id <> given.deployment_id limit 1`,
+    [created.map(({ data }) => data.revision_id), created.map(({ stream }) => idOf(stream))],
+  );
+  const [taken] = rows;
+  if (taken)
+    throw new Inapplicable(`Revision ${taken.id} of deployment ${taken.deployment_id} is another deployment's.`);
 }

@@ -1,6 +1,6 @@
-import { handle, streamName } from '@fairlead/eventing';
+import { handle, owned, streamName } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
-import { deploymentModel, owned } from '../deployment/deployment';
+import { deploymentAggregate, deploymentModel } from '../deployment/deployment';
 import type { RevisionStatus } from '../deployment/deployment-events';
 import { reportRevision } from './revision';
 import { uuidOf } from '../testing/samples';
@@ -15,7 +15,7 @@ const at = (id: string, rest = '') => `/v2/deployments/${id}/revisions${rest}`;
 const send: TestService['send'] = (...request) => service.send(...request);
 const patch = (id: string, body: object) => send('PATCH', `/v2/deployments/${id}`, { body });
 const report = (id: string, revisionId: string, status: RevisionStatus) => {
-  const decide = owned(TENANT, id, reportRevision(revisionId, status));
+  const decide = owned(deploymentAggregate, TENANT, id, reportRevision(revisionId, status));
   return handle(service.store, deploymentModel, streamName('deployment', id), decide, { tenant: TENANT });
 };
 const deployed = () =>

@@ -1,11 +1,13 @@
 import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '@fairlead/contracts';
-import { type EventContext, EventStore, handle, streamName } from '@fairlead/eventing';
+import { type EventContext, owned } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { deploymentModel, type DeploymentState, owned, reportHost } from '../deployment/deployment';
+import { deploymentAggregate, type DeploymentState, reportHost } from '../deployment/deployment';
+import { DeploymentCommands } from '../deployment/deployment.commands';
 import { DeploymentRemoval } from '../deployment/deployment.removal';
 import type { DeploymentEvent } from '../deployment/deployment-events';
-import { DeploymentBeingDeleted, DeploymentNotFound, RevisionEnded, RevisionWaits } from '../errors';
+import { DeploymentBeingDeleted, DeploymentNotFound } from '../deployment/deployment.errors';
+import { RevisionEnded, RevisionWaits } from './revision.errors';
 import { reportRevision } from './revision';
 
 /** What is refused has been overtaken: the rollout learns it from the deployment's own events. */
@@ -15,7 +17,7 @@ const OVERTAKEN = [DeploymentNotFound, DeploymentBeingDeleted, RevisionEnded, Re
 @Controller()
 export class RolloutsConsumer {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: DeploymentCommands,
     private readonly removal: DeploymentRemoval,
   ) {}
 
@@ -24,8 +26,9 @@ export class RolloutsConsumer {
     @Payload() { deployment_id, revision_id, status }: RolloutStatusReportedMessage,
     @Ctx() context: EventContext,
   ): Promise<void> {
-    const decide = owned(context.metadata.tenant ?? '', deployment_id, reportRevision(revision_id, status));
-    await this.follow(context, deployment_id, decide);
+    const decide = reportRevision(revision_id, status);
+    const tenant = context.metadata.tenant ?? '';
+    await this.follow(context, deployment_id, owned(deploymentAggregate, tenant, deployment_id, decide));
   }
 
   @EventPattern<string>('HostStatusReported')
@@ -34,7 +37,9 @@ export class RolloutsConsumer {
     @Ctx() context: EventContext,
   ): Promise<void> {
     if (status === 'REMOVED') return this.removal.complete(deployment_id, context.event);
-    await this.follow(context, deployment_id, reportHost(status, reason));
+    const { tenant } = context.metadata;
+    const decide = reportHost(status, reason);
+    await this.follow(context, deployment_id, (state) => (state?.tenant_id === tenant ? decide(state) : []));
   }
 
   private async follow(
@@ -45,7 +50,7 @@ export class RolloutsConsumer {
     const { tenant, actor, traceparent } = event.metadata;
     const metadata = { tenant, actor, traceparent, causationId: event.id };
     try {
-      await handle(this.store, deploymentModel, streamName('deployment', deploymentId), decide, metadata);
+      await this.commands.run({ metadata }, deploymentId, decide);
     } catch (error) {
       if (!OVERTAKEN.some((overtaken) => error instanceof overtaken)) throw error;
     }

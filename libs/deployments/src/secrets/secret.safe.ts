@@ -4,7 +4,7 @@ import { EventStore, type Metadata, Shredded, streamName, Vault } from '@fairlea
 import { Injectable } from '@nestjs/common';
 import type { Deployment } from '../deployment/deployment';
 import type { Secret } from '../deployment/deployment-events';
-import { DeploymentNotFound } from '../errors';
+import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { checkSecretNames, MASK, type OfferedSecret } from './secrets';
 
 const SALT_BYTES = 9;
@@ -12,7 +12,7 @@ const SALT_BYTES = 9;
 const AT_ONCE = 50;
 
 /** A secret as a request brings it. */
-export interface PlainSecret {
+interface PlainSecret {
   readonly name: string;
   readonly value: string;
 }
@@ -72,7 +72,7 @@ export class SecretSafe {
       throw error instanceof Shredded ? new DeploymentNotFound(id) : error;
     });
     const names = secrets.map(({ name }) => name);
-    const read = { type: 'SecretsRead', data: { version, names } };
+    const read = { type: 'SecretsRead' as const, data: { version, names } };
     if (names.length > 0) await this.store.append(streamName('secretAccess', id), 'any', [read], metadata);
     return new Map(opened);
   }

@@ -1,5 +1,5 @@
 import type { Secret } from '../deployment/deployment-events';
-import { InvalidDeployment } from '../errors';
+import { InvalidDeployment } from '../deployment/deployment.errors';
 
 /** What answers show instead of a secret's value; sent back in a PATCH it keeps the stored value. */
 export const MASK = '********';

@@ -1,11 +1,12 @@
 import type { CommitResolvedMessage, PushReceivedMessage } from '@fairlead/contracts';
-import { type EventContext, EventStore, Followers, handle, type Metadata, streamName } from '@fairlead/eventing';
+import { type EventContext, Followers, type Metadata, serviceCaller } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { v7 as uuid } from 'uuid';
-import { type Deployment, deploymentModel, owned } from '../deployment/deployment';
+import type { Deployment } from '../deployment/deployment';
+import { DeploymentCommands } from '../deployment/deployment.commands';
 import type { DeploymentEvent } from '../deployment/deployment-events';
-import { DeploymentNotFound } from '../errors';
+import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { buildPush, resolveCommit } from './push';
 import { PushTargetsView } from './push-targets.view';
 
@@ -13,7 +14,7 @@ import { PushTargetsView } from './push-targets.view';
 @Controller()
 export class DeploymentsPushConsumer {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: DeploymentCommands,
     private readonly followers: Followers,
     private readonly targets: PushTargetsView,
   ) {}
@@ -43,9 +44,8 @@ export class DeploymentsPushConsumer {
   }
 
   private async change(id: string, decide: (state: Deployment) => DeploymentEvent[], metadata: Metadata) {
-    const decideOwned = owned(metadata.tenant ?? '', id, decide);
     try {
-      await handle(this.store, deploymentModel, streamName('deployment', id), decideOwned, metadata);
+      await this.commands.change(serviceCaller(metadata), id, decide);
     } catch (error) {
       if (!(error instanceof DeploymentNotFound)) throw error;
     }

@@ -1,4 +1,4 @@
-import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
+import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import type { DeploymentEvent } from '../deployment/deployment-events';
@@ -15,6 +15,9 @@ export class PushTargetsView implements Projection {
     for (const event of events as Recorded<DeploymentEvent>[]) {
       if (event.type === 'DeploymentDeleted') {
         await tx.query('delete from push_targets where deployment_id = $1', [idOf(event.stream)]);
+      }
+      if (event.type === 'DeploymentCreated') {
+        requireOwn(event, { id: event.data.deployment_id, tenant_id: event.data.tenant_id });
       }
       const integration = event.type === 'DeploymentCreated' ? event.data.source_config.integration_id : undefined;
       if (integration === undefined) continue;

@@ -1,9 +1,7 @@
-import { EventStore, load, streamName } from '@fairlead/eventing';
-import { Access, Area, Describe, validateRequest } from '@fairlead/api';
-import { BadRequest } from '@fairlead/schema';
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { deploymentModel, owned } from '../deployment/deployment';
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
+import { BadRequest, type Infer } from '@fairlead/schema';
+import { Controller, HttpCode, Post } from '@nestjs/common';
+import { DeploymentCommands } from '../deployment/deployment.commands';
 import { pushToken } from '../deployment/deployment.answers.schema';
 import { deploymentPath } from '../deployment/deployment.schema';
 import { DeploymentsOptions } from '../deployments.options';
@@ -12,21 +10,20 @@ import { DeploymentsOptions } from '../deployments.options';
 @Controller('v2/deployments/:deployment_id/push-token')
 export class PushTokenController {
   constructor(
-    private readonly store: EventStore,
+    private readonly commands: DeploymentCommands,
     private readonly options: DeploymentsOptions,
   ) {}
 
   /** What a client needs to push an image: the operator's registry and its token. */
   @Post()
-  @Access('write')
-  @Describe({ summary: 'Get a token to push an image with', path: deploymentPath, answers: { 200: pushToken } })
+  @Scope('write')
+  @Describe({ summary: 'Get a token to push an image with' })
+  @Answers({ 200: pushToken })
   @HttpCode(200)
-  async issue(@Req() request: FastifyRequest) {
-    const { path } = validateRequest(request, { path: deploymentPath });
-    const { state } = await load(this.store, deploymentModel, streamName('deployment', path.deployment_id));
-    const { source } = owned(request.actor.tenantId, path.deployment_id, (deployment) => deployment)(state);
+  async issue(@Context() context: CommandContext, @Path(deploymentPath) path: Infer<typeof deploymentPath>) {
+    const { state } = await this.commands.find(context.tenantId, path.deployment_id);
     // Clients look for this very sentence, so it keeps their name of the source.
-    if (source !== 'internal_container') {
+    if (state.source !== 'internal_container') {
       throw new BadRequest("A push token is only available for 'internal_docker' source deployments.");
     }
     const { registry } = this.options;

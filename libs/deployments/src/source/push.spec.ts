@@ -1,9 +1,9 @@
-import { fold } from '@fairlead/eventing';
+import { fold, owned } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
 import { TENANT } from '@fairlead/edge/testing';
 import { history } from '../deployment/audit';
 import { create, patch } from '../deployment/change';
-import { deploymentModel, owned } from '../deployment/deployment';
+import { type Deployment, deploymentAggregate, deploymentModel } from '../deployment/deployment';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { buildPush, resolveCommit } from './push';
 import { redeploy, revisionOf, revisionsModel } from '../revision/revision';
@@ -25,7 +25,7 @@ const resolved: DeploymentEvent = {
   data: { revision_id: FIRST, repo_commit_sha: SHA },
 };
 
-const mine = (decide: Parameters<typeof owned<DeploymentEvent[]>>[2]) => owned(TENANT, ID, decide);
+const mine = (decide: (state: Deployment) => DeploymentEvent[]) => owned(deploymentAggregate, TENANT, ID, decide);
 const on = (...events: DeploymentEvent[]) => given(deploymentModel, ...born, ...events);
 const deploymentAfter = (...events: DeploymentEvent[]) => fold(deploymentModel, streamOf(1, [...born, ...events]))!;
 const revisionAfter = (id: string, ...events: DeploymentEvent[]) =>

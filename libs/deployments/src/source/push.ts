@@ -2,7 +2,7 @@ import { type Deployment, snapshotOf } from '../deployment/deployment';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 
 /** A branch or tag of a repository that has moved to a commit. */
-export interface Push {
+interface Push {
   readonly repo_url: string;
   /** In full: `refs/heads/main`. */
   readonly ref: string;

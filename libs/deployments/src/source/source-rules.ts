@@ -1,6 +1,6 @@
 import type { Source, SourceConfig, SourceRevisionConfig } from '../deployment/deployment-events';
-import { InvalidDeployment } from '../errors';
-import { same } from '../json';
+import { InvalidDeployment } from '../deployment/deployment.errors';
+import { same } from '@fairlead/eventing';
 
 /** Which sources this installation offers; the specification ties each source to one kind of hosting. */
 export type Hosting = 'any' | 'cloud' | 'self_hosted';

@@ -4,14 +4,7 @@ import { StoredBytes } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v7 as uuid } from 'uuid';
-
-/** Something else was uploaded to the path before. */
-export class SourceTaken extends Error {
-  override name = 'SourceTaken';
-  constructor() {
-    super('Another archive was already uploaded to this URL; ask for a new one.');
-  }
-}
+import { SourceTaken } from './source.errors';
 
 interface Archive {
   readonly id: string;

@@ -1,14 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
+import { UploadRefused } from './source.errors';
 
 /** How long an upload URL may be used. */
 const VALID_MS = 60 * 60 * 1000;
-
-/** The URL was not made here, was changed, or has expired. */
-export class UploadRefused extends Error {
-  override name = 'UploadRefused';
-}
 
 /** Makes URLs to upload to that need no key, and recognises them. */
 @Injectable()

@@ -1,16 +1,16 @@
-import { EventStore, load, StoredBytes, streamName, Workspaces } from '@fairlead/eventing';
-import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
+import { StoredBytes, Workspaces } from '@fairlead/eventing';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { FairShare, holdsBody, publicAddress } from '@fairlead/edge';
-import { BadRequest, int, object, PayloadTooLarge, str, Unavailable, uuid } from '@fairlead/schema';
+import { BadRequest, type Infer, int, note, object, PayloadTooLarge, str, Unavailable, uuid } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { v7 as newId } from 'uuid';
-import { deploymentModel, issueUploadPath } from '../deployment/deployment';
+import { issueUploadPath } from '../deployment/deployment';
 import { uploadUrl } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { deploymentPath } from '../deployment/deployment.schema';
 import { DeploymentsOptions } from '../deployments.options';
-import { DeploymentNotFound } from '../errors';
+import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { SourceStore } from './source.store';
 import { UploadUrls } from './upload.urls';
 
@@ -25,8 +25,14 @@ const DRAIN_MS = 10_000;
 /** gzip, deflated. */
 const MAGIC = Buffer.from([0x1f, 0x8b, 0x08]);
 
-const uploadPath = object({ deployment_id: uuid(), upload_id: uuid() });
-const signedQuery = object({ expires: int(), signature: str() });
+const uploadPath = object({
+  deployment_id: note(uuid(), 'The deployment that the archive is for.'),
+  upload_id: note(uuid(), 'The upload that `upload-url` began.'),
+});
+const signedQuery = object({
+  expires: note(int(), 'End of validity of the URL, in seconds since 1970.'),
+  signature: note(str(), 'Signature of the URL, made by the service.'),
+});
 
 /** Gives out URLs for source archives and takes the archives in. */
 @Area('Sources')
@@ -35,7 +41,6 @@ export class UploadsController {
   private readonly receiving = new FairShare(MOST_UPLOADS);
 
   constructor(
-    private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
     private readonly urls: UploadUrls,
     private readonly sources: SourceStore,
@@ -46,42 +51,39 @@ export class UploadsController {
 
   /** `object_path` is what `source_tarball_path` takes once the archive is uploaded. */
   @Post('upload-url')
-  @Access('write')
-  @Describe({
-    summary: 'Get a URL to upload a source archive to',
-    path: deploymentPath,
-    answers: { 200: uploadUrl },
-    takes: ['If-Match', 'x-reason'],
-  })
+  @Scope('write')
+  @Describe({ summary: 'Get a URL to upload a source archive to', takes: ['If-Match', 'x-reason'] })
+  @Answers({ 200: uploadUrl })
   @HttpCode(200)
-  async issue(@Req() request: FastifyRequest) {
-    const { path } = validateRequest(request, { path: deploymentPath });
-    const base = publicAddress(request, this.options.publicUrl);
+  async issue(@Context() context: CommandContext, @Path(deploymentPath) path: Infer<typeof deploymentPath>) {
+    const base = publicAddress(context, this.options.publicUrl);
     const uploadId = newId();
     const object_path = objectPath(path.deployment_id, uploadId);
-    await this.commands.change(request, path.deployment_id, issueUploadPath(object_path));
+    await this.commands.change(context, path.deployment_id, issueUploadPath(object_path));
     return { upload_url: base + (await this.urls.issue(path.deployment_id, uploadId)), object_path };
   }
 
   /** The body is a gzip tarball. No key: the signature in the URL stands for one. */
   @Put('uploads/:upload_id')
-  @Access('public', { stream: true, load: 'upload' })
+  @Scope('public', { stream: true, load: 'upload' })
   @Describe({
     summary: 'Upload a source archive',
     description: 'The URL comes from `upload-url`; its signature stands for a key. At most 200 MiB.',
-    path: uploadPath,
-    query: signedQuery,
     body: { content: { 'application/gzip': {} } },
-    answers: {
-      200: shape.empty,
-      403: 'The signature is not valid, or no longer.',
-      409: 'An archive was uploaded there before, or the workspace stores too much.',
-    },
+  })
+  @Answers({
+    200: shape.empty,
+    403: 'The signature is not valid, or no longer.',
+    409: 'An archive was uploaded there before, or the workspace stores too much.',
   })
   @HttpCode(200)
-  async receive(@Req() request: FastifyRequest): Promise<Record<string, never>> {
+  async receive(
+    @Req() request: FastifyRequest,
+    @Path(uploadPath) path: Infer<typeof uploadPath>,
+    @Query(signedQuery) query: Infer<typeof signedQuery>,
+  ): Promise<Record<string, never>> {
     try {
-      await this.take(request);
+      await this.take(request, path, query);
       return {};
     } catch (error) {
       await drain(request);
@@ -89,11 +91,13 @@ export class UploadsController {
     }
   }
 
-  private async take(request: FastifyRequest): Promise<void> {
-    const { path, query } = validateRequest(request, { path: uploadPath, query: signedQuery });
-    const { deployment_id: id, upload_id } = path;
+  private async take(
+    request: FastifyRequest,
+    { deployment_id: id, upload_id }: Infer<typeof uploadPath>,
+    query: Infer<typeof signedQuery>,
+  ): Promise<void> {
     await this.urls.check(id, upload_id, query.expires, query.signature);
-    const { state } = await load(this.store, deploymentModel, streamName('deployment', id));
+    const state = await this.commands.stateOf(id);
     if (!state || state.removed || state.status === 'AWAITING_DELETE') throw new DeploymentNotFound(id);
     if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) throw tooLarge();
     const { tenant_id: tenant } = state;

@@ -13,10 +13,13 @@ import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
+import { DeploymentCommands } from '../deployment/deployment.commands';
+import { DeploymentRemoval } from '../deployment/deployment.removal';
 import { DeploymentsModule } from '../deployments.module';
 import { DeploymentsOptions } from '../deployments.options';
 import { deploymentsMigrations } from '../migrations';
 import type { Hosting } from '../source/source-rules';
+import { InstantHost } from './instant.host';
 
 /** The deployments service alone over HTTP, on a database of its own. */
 export class TestService {
@@ -41,6 +44,8 @@ export class TestService {
         EventingModule.with({ store, db, pool, vault }),
         DeploymentsModule.with(new DeploymentsOptions(hosting, more)),
       ],
+      controllers: [InstantHost],
+      providers: [DeploymentCommands, DeploymentRemoval],
     })
     class ServiceModule {}
     const log: string[] = [];

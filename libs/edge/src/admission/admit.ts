@@ -7,13 +7,16 @@ import type { Departures } from '../departures';
 import { BadRequest, Forbidden, HttpProblem, MethodNotAllowed, NotFound } from '@fairlead/schema';
 import type { Greeting } from '../headers/greeting';
 import { linger } from './lingering';
-import { checkReason } from '@fairlead/api';
+import { checkReason, leftOut } from '@fairlead/api';
 import { traceRequest } from '../observability/request-tracing';
 import type { RouteTable } from '@fairlead/api';
 import type { Visit } from '../visit';
 
 /** Finds out who sends a request; undefined where a gateway says that nobody needs to. @throws Unauthorized, or Forbidden */
 export type Authenticate = (request: FastifyRequest) => Promise<Actor | undefined>;
+
+/** Finds the page that a request asks for and answers with it; undefined when it asks for none. */
+export type Pages = (request: FastifyRequest) => ((reply: FastifyReply) => void) | undefined;
 
 type Done = (error?: Error) => void;
 
@@ -26,6 +29,7 @@ interface Gatekeepers {
   readonly traced: boolean;
   /** Public routes are for the gateway too, unless they are direct. */
   readonly behindGateway: boolean;
+  readonly pages?: Pages;
 }
 
 /**
@@ -59,7 +63,13 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
 function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, keepers: Gatekeepers): void {
   const { table, greeting, admission, behindGateway } = keepers;
   const { scope, direct = false } = request.routeOptions.config;
-  if (scope === undefined) {
+  const page = keepers.pages?.(request);
+  const refusal = request.method === 'OPTIONS' ? undefined : leftOut(request.url);
+  if (page) {
+    goOn(admission.anonymous(request), request, reply, () => page(reply));
+  } else if (refusal) {
+    done(refusal);
+  } else if (scope === undefined) {
     const allowed = table.allowedAt(request.url.split('?', 1)[0] ?? '/');
     if (allowed.length === 0) done(new NotFound());
     else if (request.method !== 'OPTIONS') done(new MethodNotAllowed(allowed));
@@ -96,7 +106,8 @@ function recognise(
     (actor) => {
       if (actor) request.actor = actor;
       if (scope === 'public') goOn(admission.anonymous(request), request, reply, done);
-      else if (actor && allows(actor, scope)) goOn(admission.recognised(request, reply), request, reply, done);
+      else if (actor && mayEnter(actor, scope, request))
+        goOn(admission.recognised(request, reply), request, reply, done);
       else done(new Forbidden());
     },
     (error: Error) => {
@@ -105,6 +116,11 @@ function recognise(
       else done(error);
     },
   );
+}
+
+/** Whether a key may use the route of a request. */
+function mayEnter(actor: Actor, scope: Scope, { routeOptions: { config } }: FastifyRequest): boolean {
+  return allows(actor, scope) && (config.operator !== true || actor.operator === true);
 }
 
 function goOn(refusal: HttpProblem | undefined, request: FastifyRequest, reply: FastifyReply, done: () => void): void {

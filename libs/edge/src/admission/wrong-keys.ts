@@ -21,8 +21,8 @@ export class WrongKeys {
    * Takes note of a refused request and returns the seconds after which the address may try another key; 0 while it has
    * guesses left. A request without a key, or with one that was wrong before, is no guess.
    */
-  note({ headers }: FastifyRequest, address: string, now: number): number {
-    const text = headers['x-api-key'] ?? headers.authorization;
+  note({ headers, guessed }: FastifyRequest, address: string, now: number): number {
+    const text = guessed ?? headers['x-api-key'] ?? headers.authorization;
     if (text === undefined || text === '') return 0;
     const guess = hash('sha256', `${address} ${String(text)}`, 'base64');
     if (this.seen.has(guess) || this.seenBefore.has(guess)) return 0;

@@ -16,6 +16,9 @@ it.each([
   ['/a?hunter2', '/a?[redacted]'],
   ['/a?a=1=hunter2', '/a?a=[redacted]'],
   ['/api-key/fl_0123456789abcdefghijkl_0123456789', '/api-key/[redacted]'],
+  ['/api/v1/public/12345678-1234-5678-1234-567812345678/run', '/api/v1/public/[redacted]/run'],
+  ['/v2/public/12345678-1234-5678-1234-567812345678/runs/query', '/v2/public/[redacted]/runs/query'],
+  ['/public/12345678-1234-5678-1234-567812345678/r', '/public/[redacted]/r'],
 ])('%s is logged as %s', (url, logged) => {
   expect(loggedAddress(url)).toBe(logged);
 });

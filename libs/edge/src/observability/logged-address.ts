@@ -7,6 +7,8 @@ const PLAIN_VALUE =
 const PLAIN_NAME = /^[a-z][a-z_.$-]{0,39}$/i;
 /** A key of our own that somebody put into a path. */
 const KEY_IN_PATH = /(?:fl|fairlead)_[0-9A-Za-z_]{16,}/g;
+/** What stands behind `/public/` is the token of a share: who has it can read. */
+const SHARE_IN_PATH = /(\/public\/)[^/]+/g;
 const LONGEST = 512;
 const REDACTED = '[redacted]';
 
@@ -16,7 +18,9 @@ const REDACTED = '[redacted]';
  */
 export function loggedAddress(url: string): string {
   const end = url.indexOf('?');
-  const path = (end < 0 ? url : url.slice(0, end)).replaceAll(KEY_IN_PATH, REDACTED);
+  const path = (end < 0 ? url : url.slice(0, end))
+    .replaceAll(KEY_IN_PATH, REDACTED)
+    .replaceAll(SHARE_IN_PATH, `$1${REDACTED}`);
   const query =
     end < 0
       ? ''

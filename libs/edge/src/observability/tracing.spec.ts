@@ -1,6 +1,6 @@
 import { Controller, Get, Module, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Access, metadataOf } from '@fairlead/api';
+import { Scope, CommandContext, Context } from '@fairlead/api';
 import { startTracing, type Tracing } from '..';
 import { guardedFetch, OutboundPolicy, parseOutboundAllow } from '@fairlead/outbound';
 import { Collector } from '../testing/collector';
@@ -13,13 +13,13 @@ const CLIENT = 3;
 @Controller()
 class TracedController {
   @Get('v2/things/:id')
-  @Access('read')
-  find(@Req() request: FastifyRequest) {
-    return metadataOf(request);
+  @Scope('read')
+  find(@Context() { metadata }: CommandContext) {
+    return metadata;
   }
 
   @Get('v2/calls')
-  @Access('read')
+  @Scope('read')
   async call(@Req() request: FastifyRequest) {
     const policy = new OutboundPolicy(parseOutboundAllow('127.0.0.1'));
     const { status } = await guardedFetch(`http://${request.headers.host}/v2/nothing`, {}, policy, 'w');
@@ -27,7 +27,7 @@ class TracedController {
   }
 
   @Get('v2/fails')
-  @Access('read')
+  @Scope('read')
   fail() {
     throw new Error('It fails.');
   }

@@ -1,7 +1,7 @@
 import { type Context, context, propagation, trace } from '@opentelemetry/api';
 import { VERSION } from '@fairlead/api';
 
-export interface TracingOptions {
+interface TracingOptions {
   /** Address of an OTLP collector over HTTP, without `/v1/traces`. */
   readonly endpoint: string;
   /** How this process is called in traces, unless OTEL_SERVICE_NAME says otherwise. */

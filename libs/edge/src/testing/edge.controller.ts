@@ -1,10 +1,10 @@
 import { Controller, Get, HttpCode, Module, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Access } from '@fairlead/api';
+import { Scope } from '@fairlead/api';
 import { readStream } from '..';
 
 /** Lets requests wait until the test lets them go on. */
-export class Held {
+class Held {
   private waiting: (() => void)[] = [];
   private watching: (() => void)[] = [];
 
@@ -28,35 +28,35 @@ export class Held {
 export const held = new Held();
 
 @Controller()
-export class EdgeController {
+class EdgeController {
   @Get('v2/address')
-  @Access('read')
+  @Scope('read')
   address(@Req() request: FastifyRequest) {
     return { address: request.ip, protocol: request.protocol };
   }
 
   @Get('v2/open')
-  @Access('public')
+  @Scope('public')
   open() {
     return {};
   }
 
   @Get('v2/held')
-  @Access('read')
+  @Scope('read')
   async held() {
     await held.wait();
     return {};
   }
 
   @Get('v2/wait')
-  @Access('read', { load: 'wait' })
+  @Scope('read', { load: 'wait' })
   async wait() {
     await held.wait();
     return {};
   }
 
   @Post('v2/upload')
-  @Access('write', { load: 'upload' })
+  @Scope('write', { load: 'upload' })
   @HttpCode(200)
   async upload() {
     await held.wait();
@@ -64,27 +64,27 @@ export class EdgeController {
   }
 
   @Post('v2/query')
-  @Access('read')
+  @Scope('read')
   @HttpCode(200)
   query() {
     return {};
   }
 
   @Post('v2/streamed')
-  @Access('read', { stream: true })
+  @Scope('read', { stream: true })
   @HttpCode(200)
   async streamed(@Req() request: FastifyRequest) {
     return { bytes: (await readStream(request, 1024 * 1024)).length };
   }
 
   @Get('v2/large')
-  @Access('read')
+  @Scope('read')
   large() {
     return Buffer.alloc(64 * 1024 * 1024, 'x');
   }
 
   @Get('health/live')
-  @Access('public', { load: 'vital' })
+  @Scope('public', { load: 'vital' })
   live() {
     return { status: 'live' };
   }

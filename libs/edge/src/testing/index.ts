@@ -8,7 +8,7 @@ export {
   type Sent,
   TENANT,
 } from './callers';
-export { Collector, type SentSpan } from './collector';
+export { Collector } from './collector';
 export * from './name-server';
 export { SampleModule } from './sample.controller';
 export { type SampleServer, startSample } from './sample-server';

@@ -1,11 +1,12 @@
 import { Controller, Delete, Get, HttpCode, Module, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Access, body, paging, path, query, sourceAliases, validateRequest } from '@fairlead/api';
+import { Body, CommandContext, Context, paging, Path, Query, Scope, sourceAliases } from '@fairlead/api';
 import {
   bool,
   csv,
   datetime,
   dict,
+  type Infer,
   int,
   list,
   literal,
@@ -49,48 +50,47 @@ const upload = object({
 });
 
 @Controller()
-export class SampleController {
+class SampleController {
   @Get('v2/deployments')
-  @Access('read')
-  list(@Req() request: FastifyRequest) {
-    return { ...query(listQuery, request), dialect: request.dialect };
+  @Scope('read')
+  list(@Context() { dialect }: CommandContext, @Query(listQuery) query: Infer<typeof listQuery>) {
+    return { ...query, dialect };
   }
 
   @Get('v2/deployments/:deployment_id')
-  @Access('read')
-  find(@Req() request: FastifyRequest) {
-    return path(deploymentPath, request);
+  @Scope('read')
+  find(@Path(deploymentPath) path: Infer<typeof deploymentPath>) {
+    return path;
   }
 
   @Patch('v2/deployments/:deployment_id')
-  @Access('write')
-  patch(@Req() request: FastifyRequest) {
-    return validateRequest(request, { path: deploymentPath, body: patch });
+  @Scope('write')
+  patch(@Body(patch) body: Infer<typeof patch>, @Path(deploymentPath) path: Infer<typeof deploymentPath>) {
+    return { path, body };
   }
 
   @Delete('v2/deployments/:deployment_id')
-  @Access('write')
+  @Scope('write')
   @HttpCode(204)
   remove() {
     return undefined;
   }
 
   @Post('v2/deployments')
-  @Access('write')
-  create(@Req() request: FastifyRequest) {
-    return body(patch, request);
+  @Scope('write')
+  create(@Body(patch) body: Infer<typeof patch>) {
+    return body;
   }
 
   @Post('api/v1/datasets/upload-experiment')
-  @Access('write')
+  @Scope('write')
   @HttpCode(200)
-  upload(@Req() request: FastifyRequest) {
-    const { results, ...head } = body(upload, request);
+  upload(@Body(upload) { results, ...head }: Infer<typeof upload>) {
     return { ...head, rows: results.length };
   }
 
   @Post('api/v1/datasets/stream')
-  @Access('write', { stream: true })
+  @Scope('write', { stream: true })
   @HttpCode(200)
   async stream(@Req() request: FastifyRequest) {
     let bytes = 0;
@@ -99,20 +99,20 @@ export class SampleController {
   }
 
   @Delete('api/v1/datasets/:dataset_id')
-  @Access('write')
+  @Scope('write')
   @HttpCode(204)
   removeDataset() {
     return undefined;
   }
 
   @Get('api/v1/info')
-  @Access('public')
+  @Scope('public')
   info() {
     return { version: '1' };
   }
 
   @Get('v2/broken')
-  @Access('admin')
+  @Scope('admin')
   broken(@Req() request: FastifyRequest): never {
     const { code, message } = request.query as { code?: string; message?: string };
     throw Object.assign(new Error(message ?? 'the password is hunter2'), code === undefined ? {} : { code });

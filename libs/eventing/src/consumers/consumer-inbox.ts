@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Recorded } from '../core/event';
 
 /** How far a consumer has come with streams. */
-export interface Standing {
+interface Standing {
   /** The last version that it has handled, by stream. */
   readonly done: Map<string, number>;
   /** Streams that are parked. */

@@ -24,7 +24,7 @@ export interface ParkedSubject {
 }
 
 /** How many subjects of one consumer wait. */
-export interface ParkedCount {
+interface ParkedCount {
   readonly consumer: string;
   readonly parked: number;
   readonly retrying: number;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { outsideRequest } from '@fairlead/postgres';
+import { Unavailable } from '@fairlead/schema';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { EventStore } from './event-store';
 import { Followers } from '../followers/followers';
@@ -9,10 +10,9 @@ import { SharedQuestion } from './shared-question';
 import { Wakeups } from '../postgres/wakeups';
 
 /** A view has not shown the newest event of the workspace in time. */
-export class ViewBehind extends Error {
-  override name = 'ViewBehind';
+export class ViewBehind extends Unavailable {
   constructor(readonly view: string) {
-    super('What was written last cannot be read yet, try again.');
+    super(1, 'What was written last cannot be read yet, try again.');
   }
 }
 
@@ -20,7 +20,7 @@ export class ViewBehind extends Error {
  * Milliseconds that a read waits for a view at most. Views are rarely more than some milliseconds behind; on a machine
  * with too much to do it can be more than a second, and a client that asks again costs it more than one that waits.
  */
-export const READ_WAIT_MS = 5000;
+const READ_WAIT_MS = 5000;
 const PAUSE_MS = 200;
 
 /**

@@ -1,7 +1,9 @@
+import type { EventType } from '@fairlead/contracts';
+import { Conflict } from '@fairlead/schema';
 import { categoryOf, type DomainEvent, type Metadata, type Recorded } from './event';
 
-/** An event to append. Its id makes a retried append harmless; one is generated when absent. */
-export type NewEvent = DomainEvent & { readonly id?: string };
+/** An event to append, of a type in the catalogue. Its id makes a retried append harmless; one is generated when absent. */
+export type NewEvent = DomainEvent<EventType> & { readonly id?: string };
 
 /** The last event an append wrote: its version in the stream and its position in the log. */
 export interface Appended {
@@ -81,10 +83,9 @@ export abstract class EventStore {
  * The stream was deleted, or its oldest events were cut off, in the server of the log and not by Fairlead: what it stands
  * for is not known any more. Only a backup of the log brings it back.
  */
-export class StreamDeleted extends Error {
+export class StreamDeleted extends Conflict {
   constructor(readonly stream: string) {
     super(`The history ${stream} was deleted in the event store.`);
-    this.name = 'StreamDeleted';
   }
 }
 

@@ -1,13 +1,5 @@
-import {
-  type DomainEvent,
-  handle,
-  load,
-  MemoryEventStore,
-  type Metadata,
-  type Model,
-  type NewEvent,
-  VersionMismatch,
-} from '..';
+import { type DomainEvent, handle, load, type Metadata, type Model, type NewEvent, VersionMismatch } from '..';
+import { MemoryEventStore } from '../testing';
 
 type Counted = DomainEvent<'Counted', { by: number }>;
 const counter: Model<{ total: number }, Counted> = {

@@ -1,3 +1,5 @@
+import type { EventType } from '@fairlead/contracts';
+import { PreconditionFailed } from '@fairlead/schema';
 import { chain } from '../seals/chain';
 import type { DomainEvent, Metadata, Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
@@ -16,14 +18,13 @@ export interface Handled<State, E extends DomainEvent> {
 }
 
 /** The caller's `If-Match` names another edition, or version, than the resource has. */
-export class VersionMismatch extends Error {
+export class VersionMismatch extends PreconditionFailed {
   constructor(
     readonly stream: string,
     readonly expected: number,
     readonly actual: number,
   ) {
-    super(`The resource is at version ${actual}, not ${expected}.`);
-    this.name = 'VersionMismatch';
+    super();
   }
 }
 
@@ -52,7 +53,7 @@ let numbered = 0;
  * A command of the same tenant whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
  * @throws VersionMismatch when `ifMatch` is given and the resource is at another edition.
  */
-export function handle<State, E extends DomainEvent>(
+export function handle<State, E extends DomainEvent<EventType>>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,
@@ -63,7 +64,7 @@ export function handle<State, E extends DomainEvent>(
   return inTurn(store, stream, () => attempt(store, model, stream, decide, metadata, ifMatch));
 }
 
-async function attempt<State, E extends DomainEvent>(
+async function attempt<State, E extends DomainEvent<EventType>>(
   store: EventStore,
   model: Model<State, E>,
   stream: string,

@@ -1,4 +1,5 @@
 import { transaction } from '@fairlead/postgres';
+import { Conflict } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { idOf, type Recorded } from './event';
@@ -13,7 +14,7 @@ export const QUOTA_KINDS = [
   'oauth_providers',
   'webhooks',
 ] as const;
-export type QuotaKind = (typeof QUOTA_KINDS)[number];
+type QuotaKind = (typeof QUOTA_KINDS)[number];
 /** How many a workspace may have of each kind, and how many bytes it may store. */
 export type QuotaLimits = Readonly<Record<QuotaKind | 'stored_bytes', number>>;
 
@@ -33,9 +34,7 @@ export function quotaSetting(kind: keyof QuotaLimits): string {
 }
 
 /** The workspace has as much of something as it may have. */
-export class QuotaReached extends Error {
-  override name = 'QuotaReached';
-}
+export class QuotaReached extends Conflict {}
 
 /** The id of the thing with which one ends, from the data of the event that created it. */
 type MakerOf = (data: unknown) => string | null;

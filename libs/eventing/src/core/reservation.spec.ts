@@ -1,4 +1,28 @@
-import { MemoryEventStore, NameTaken, holder, nameStream, release, reserve } from '..';
+import {
+  type EventStore,
+  holder,
+  type IsGone,
+  type Metadata,
+  nameStream,
+  release,
+  reserveName,
+  StreamDeleted,
+} from '..';
+import { MemoryEventStore } from '../testing';
+
+class NameTaken extends Error {
+  constructor(readonly owner: string) {
+    super(owner);
+  }
+}
+
+const reserve = (
+  inStore: EventStore,
+  wanted: string,
+  owner: string,
+  metadata: Metadata,
+  isGone: IsGone = async () => false,
+) => reserveName(inStore, wanted, owner, isGone, { metadata, taken: (holding) => new NameTaken(holding) });
 
 const name = nameStream('thingName', 'tenant', 'agent');
 let store: MemoryEventStore;
@@ -86,5 +110,15 @@ it.each([-5, 5])(
     await begin('thing-1');
     jest.advanceTimersByTime(3_600_000);
     await expect(reserve(store, name, 'thing-2', {})).rejects.toMatchObject({ owner: 'thing-1' });
+  },
+);
+
+it.each(['read', 'append'] as const)(
+  'a name whose stream was deleted by hand is given back by itself (%s)',
+  async (at) => {
+    await reserve(store, name, 'thing-1', {});
+    jest.spyOn(store, at).mockRejectedValue(new StreamDeleted(name));
+    await expect(release(store, name, 'thing-1', {})).resolves.toBeUndefined();
+    jest.restoreAllMocks();
   },
 );

@@ -1,21 +1,10 @@
 import { createHash } from 'node:crypto';
 import { chain } from '../seals/chain';
 import { streamName, type DomainEvent, type Metadata, type Recorded } from './event';
-import { type EventStore, VersionConflict } from './event-store';
+import { type EventStore, StreamDeleted, VersionConflict } from './event-store';
 
 type NameReserved = DomainEvent<'NameReserved', { owner: string }>;
 type NameReleased = DomainEvent<'NameReleased', { owner: string }>;
-
-/** Another stream holds the name. */
-export class NameTaken extends Error {
-  constructor(
-    /** Stream that holds the name, e.g. `deployment-<id>`. */
-    readonly owner: string,
-  ) {
-    super(`The name is held by ${owner}.`);
-    this.name = 'NameTaken';
-  }
-}
 
 /** A reservation whose owner still does not use it when it has been seen for this long was left by a crash and may be taken over. */
 const ABANDONED_AFTER_MS = 60_000;
@@ -46,21 +35,21 @@ export function nameStream(category: string, tenant: string, name: string): stri
  * Reserving again for the same owner changes nothing. The name of an owner that `isGone` is taken over at once. A process
  * takes a name over as well when it has seen the same reservation a minute before and its owner still has no events, or
  * another name: the clocks of two processes are never compared.
- * @throws NameTaken when another stream holds the name.
+ * @throws what `taken` makes of the stream that holds the name, when that is another one.
  */
-export async function reserve(
+export async function reserveName(
   store: EventStore,
   name: string,
   owner: string,
-  metadata: Metadata,
-  isGone: IsGone = async () => false,
+  isGone: IsGone,
+  { metadata, taken }: { readonly metadata: Metadata; readonly taken: (owner: string) => Error },
 ): Promise<void> {
   for (;;) {
     const events = await store.read(name);
     const last = events.at(-1) as Recorded<NameReserved | NameReleased> | undefined;
     if (last?.type === 'NameReserved') {
       if (last.data.owner === owner) return;
-      if (!(await isFree(store, last, isGone))) throw new NameTaken(last.data.owner);
+      if (!(await isFree(store, last, isGone))) throw taken(last.data.owner);
     }
     try {
       await store.append(name, events.length, [{ type: 'NameReserved', data: { owner } }], linked(metadata, events));
@@ -91,16 +80,20 @@ async function isFree(
   return false;
 }
 
-/** Gives a name back when `owner` holds it; otherwise does nothing. */
+/**
+ * Gives a name back when `owner` holds it; otherwise does nothing. One whose stream was deleted in the event store is held
+ * by nobody.
+ */
 export async function release(store: EventStore, name: string, owner: string, metadata: Metadata): Promise<void> {
   for (;;) {
-    const events = await store.read(name);
-    const last = events.at(-1) as NameReserved | NameReleased | undefined;
-    if (last?.type !== 'NameReserved' || last.data.owner !== owner) return;
     try {
+      const events = await store.read(name);
+      const last = events.at(-1) as NameReserved | NameReleased | undefined;
+      if (last?.type !== 'NameReserved' || last.data.owner !== owner) return;
       await store.append(name, events.length, [{ type: 'NameReleased', data: { owner } }], linked(metadata, events));
       return;
     } catch (error) {
+      if (error instanceof StreamDeleted) return;
       if (!(error instanceof VersionConflict)) throw error;
     }
   }

@@ -2,7 +2,7 @@ import type { DomainEvent, Metadata, Recorded } from './event';
 import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from './event-store';
 
 /** For each event type whose shape has changed: from any older shape to today's. Pure, and harmless on today's shape. */
-export type Upcasters = Readonly<Record<string, (event: Recorded) => Recorded>>;
+type Upcasters = Readonly<Record<string, (event: Recorded) => Recorded>>;
 
 const STORED = Symbol('stored');
 
@@ -20,11 +20,14 @@ export function storedShape(event: Recorded): Recorded {
 
 /** A store that gives every event in today's shape; what is stored stays as it was written. */
 export class UpcastingEventStore extends EventStore {
+  override readonly stride: bigint;
+
   constructor(
     private readonly store: EventStore,
     private readonly upcasters: Upcasters,
   ) {
     super();
+    this.stride = store.stride;
   }
 
   override append(
@@ -53,5 +56,17 @@ export class UpcastingEventStore extends EventStore {
   override async at(position: bigint): Promise<Recorded | undefined> {
     const event = await this.store.at(position);
     return event && upcast(this.upcasters, event);
+  }
+
+  override end(): Promise<bigint> {
+    return this.store.end();
+  }
+
+  override deletedStreams(): Promise<readonly string[]> {
+    return this.store.deletedStreams();
+  }
+
+  override ready(): Promise<void> {
+    return this.store.ready();
   }
 }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Consistency } from './consistency';
 
-/** What the guard needs to know of a request; `@Access` of a route names its views. */
+/** What the guard needs to know of a request; `@Scope` of a route names its views. */
 interface Reading {
   readonly actor?: { readonly tenantId: string };
   readonly routeOptions: {

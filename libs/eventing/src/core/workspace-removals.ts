@@ -11,13 +11,13 @@ export const REMOVAL_PARTS = [
   'oauth_providers',
   'webhooks',
 ] as const;
-export type RemovalPart = (typeof REMOVAL_PARTS)[number];
+type RemovalPart = (typeof REMOVAL_PARTS)[number];
 
 /**
  * Removes some of what a part keeps of a workspace, by commands that may be repeated. Answers how many things it found:
  * 0 says that nothing is left.
  */
-export type Remover = (tenantId: string) => Promise<number>;
+type Remover = (tenantId: string) => Promise<number>;
 
 const LOOK_MS = 1000;
 const LEASE_SECONDS = 60;

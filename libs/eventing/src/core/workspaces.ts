@@ -1,14 +1,14 @@
+import { Forbidden } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { idOf, type Recorded } from './event';
 import type { Projection } from '../followers/followers';
 
 /** What a workspace that does not work is: suspended, or on the way to be gone, or gone. */
-export type StoppedStatus = 'suspended' | 'removing' | 'removed';
+type StoppedStatus = 'suspended' | 'removing' | 'removed';
 
 /** The workspace does not work now, and no request of it is answered. */
-export class WorkspaceStopped extends Error {
-  override name = 'WorkspaceStopped';
+export class WorkspaceStopped extends Forbidden {
   constructor(status: StoppedStatus) {
     super(SENTENCES[status]);
   }

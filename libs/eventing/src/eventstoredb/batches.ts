@@ -24,7 +24,7 @@ interface Internals {
 }
 
 /** An event as it is sent: JSON texts. */
-export interface BatchedEvent {
+interface BatchedEvent {
   readonly id: string;
   readonly type: string;
   readonly data: string;

@@ -1,4 +1,4 @@
-import { EventStoreDbStore, handle, load, type Metadata, type Model, type Recorded, reserve } from '..';
+import { EventStoreDbStore, handle, load, type Metadata, type Model, type Recorded, reserveName } from '..';
 import type { DomainEvent } from '../core/event';
 import { EventStoreDbDouble } from '../testing';
 
@@ -35,7 +35,8 @@ describe('What a command asks of EventStoreDB (double)', () => {
 
   it('is an append for its name and one for itself where something is created, and a look whether the name is free', async () => {
     const creating = async () => {
-      await reserve(store, 'name-a', 'sum-2', {});
+      const claim = { metadata: {}, taken: () => new Error('taken') };
+      await reserveName(store, 'name-a', 'sum-2', async () => false, claim);
       await handle(store, sum, 'sum-2', add(1), command('create'));
     };
     expect(await calls(creating)).toEqual({ append: 2, read: 1 });

@@ -11,7 +11,7 @@ const NEAR = 4_000_000n;
 const LOOK_MS = 1000;
 
 /** A subscriber that is behind the tail; `position` is how far it has read. */
-export interface Reader {
+interface Reader {
   position: bigint;
 }
 

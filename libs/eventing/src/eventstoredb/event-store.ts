@@ -16,7 +16,7 @@ import {
 import type { Pool } from 'pg';
 import { newId } from '../core/new-id';
 import { appendedBytes, AppendTooLarge, checkAppend } from '../postgres/append-limit';
-import { categoryOf, type Metadata, type Recorded } from '../core/event';
+import { categoryOf, type DomainEvent, type Metadata, type Recorded } from '../core/event';
 import {
   type Appended,
   type Batch,
@@ -49,16 +49,17 @@ const POLL_MS = 1000;
 const EVENT_MS = 10;
 
 /** An append among others whose order counts: to a stream that holds `version` events. */
-export interface OrderedAppend {
+interface OrderedAppend {
   readonly stream: string;
   readonly version: number;
   readonly events: readonly Sent[];
   readonly metadata: Metadata;
 }
 
-type Sent = NewEvent & { readonly id: string };
+/** Of any type: a log that is moved here may hold types of another version of Fairlead. */
+type Sent = DomainEvent & { readonly id: string };
 
-export interface EventStoreDbOptions {
+interface EventStoreDbOptions {
   /** The database that subscribers write to: subscriptions end once it was away. */
   readonly database?: Pool;
   readonly limits?: TimeLimits;

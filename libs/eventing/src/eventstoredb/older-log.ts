@@ -13,7 +13,6 @@ export class OlderLog extends Away {
       `The log is older than the database: ${finding}. Restore the log that belongs to the database, or stop Fairlead ` +
         'and run `npm run replay -- --from-older-log`, which makes everything again from the log that is there.',
     );
-    this.name = 'OlderLog';
   }
 }
 

@@ -15,7 +15,7 @@ import { isOurs, positionOf, toEvent } from './event';
 const WINDOW = 500;
 
 /** A batch, and whether the end of the log has been reached for the first time. */
-export interface Heard extends Batch {
+interface Heard extends Batch {
   readonly caughtUp: boolean;
 }
 

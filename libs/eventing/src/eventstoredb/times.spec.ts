@@ -1,6 +1,6 @@
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { chain, type DomainEvent, EventStoreDbStore, handle, type Model, verifyChain } from '..';
-import { EventStoreDbDouble } from '../testing';
+import { chain, type DomainEvent, EventStoreDbStore, handle, type Model } from '..';
+import { EventStoreDbDouble, verifyChain } from '../testing';
 
 type Counted = DomainEvent<'Counted', { by: number }>;
 const counter: Model<{ total: number }, Counted> = {

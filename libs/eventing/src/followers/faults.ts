@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { HttpProblem } from '@fairlead/schema';
 import type { PoolClient } from 'pg';
 import { unreachable } from '../core/unreachable';
 
@@ -18,18 +19,22 @@ export class Inapplicable extends Error {
 }
 
 /** What a follower needs is away: no event is at fault, however often this is thrown. */
-export class Away extends Error {
+export class Away extends HttpProblem {
   constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'Away';
+    super(503, message, { ...options, headers: { 'retry-after': '5' } });
   }
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Cardinality, data, integrity constraints, limits of the program. */
 const OF_EVENT = /^(?:21|22|23|54)/;
-/** Internal errors, what is not supported, and a transaction in which a statement failed that the handler kept to itself. */
-const UNTOLD = /^(?:XX|0A|25P02)/;
+/**
+ * A broken or refused connection, a transaction that lost against another, missing tables and rights, no room, a server
+ * that stops or cannot read its disk.
+ */
+const OF_SERVER = /^(?:08|25|26|28|3D|3F|40|42|53|55|57|58|F0)/;
+/** A transaction in which a statement failed that the handler kept to itself, and memory that one event may take. */
+const UNTOLD: ReadonlySet<string> = new Set(['25P02', '53200']);
 /** By name: an error may come from another realm. */
 const OF_DATA = new Set([
   ...['TypeError', 'RangeError', 'SyntaxError', 'ZodError', 'URIError'],
@@ -45,9 +50,11 @@ export function faultOf(error: unknown): Fault {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && SQLSTATE.test(code)) {
     if (OF_EVENT.test(code)) return 'event';
-    return UNTOLD.test(code) ? 'unknown' : 'surroundings';
+    return OF_SERVER.test(code) && !UNTOLD.has(code) ? 'surroundings' : 'unknown';
   }
   if (OF_DATA.has(error.name)) return 'event';
+  // They have numbers as codes, as errors of gRPC have.
+  if (error instanceof DOMException) return 'event';
   // Codes of the operating system (ENOSPC) and of gRPC (14).
   if (typeof code === 'number' || (typeof code === 'string' && /^E[A-Z]+$/.test(code))) return 'surroundings';
   return 'unknown';
@@ -55,7 +62,7 @@ export function faultOf(error: unknown): Fault {
 
 /** Also one of another realm, whose constructors are not those of this one. */
 function isError(error: unknown): error is Error {
-  return error instanceof Error || types.isNativeError(error);
+  return error instanceof Error || types.isNativeError(error) || error instanceof DOMException;
 }
 
 const QUICK_MS = 1000;

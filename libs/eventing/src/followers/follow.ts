@@ -8,7 +8,7 @@ import { Wakeups } from '../postgres/wakeups';
 /** What a follower does with a batch, inside the transaction that moves its checkpoint. */
 export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>;
 
-export interface FollowOptions extends Filter {
+interface FollowOptions extends Filter {
   /** Told how far the follower has come, after each committed batch. */
   readonly passed?: (position: bigint) => void;
   /** Milliseconds to wait after each batch that was not full, so that the next one holds more. */

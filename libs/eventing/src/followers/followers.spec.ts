@@ -9,12 +9,12 @@ import {
   eventingMigrations,
   EventStoreTransport,
   Followers,
-  MemoryEventStore,
   once,
   ParkedSubjects,
   PostgresEventStore,
   type Projection,
 } from '..';
+import { MemoryEventStore } from '../testing';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let store: PostgresEventStore;

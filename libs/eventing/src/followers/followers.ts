@@ -163,7 +163,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private async followUntilStopped(follower: Running): Promise<void> {
     const { signal } = this.stopping;
-    const aside = follower.setsAside === false ? undefined : new SetAside(this.parking(follower.name));
+    const aside =
+      follower.setsAside === false ? undefined : new SetAside(this.parking(follower.name), this.patience.attempts);
     let pause = RETRY_MS.first;
     let stoppedAt = -1n;
     const passed = (position: bigint) => {

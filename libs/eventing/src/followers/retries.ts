@@ -22,7 +22,7 @@ function pauseAfter(attempts: number, { attempts: most, firstMs, mostMs }: Patie
 export const POLL_MS = 1000;
 
 /** How many subjects are tried before there is a pause, and how many times as long as they took it is at least. */
-export interface Pace {
+interface Pace {
   readonly most: number;
   readonly pauses: number;
 }

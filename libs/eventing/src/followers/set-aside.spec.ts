@@ -63,8 +63,8 @@ function view(name: string, members: Partial<Projection> = {}): Projection {
     ...members,
   };
 }
-function start(projection: Projection, replicas = 1): Followers[] {
-  const made = Array.from({ length: replicas }, () => new Followers(store, database.pool, PATIENCE));
+function start(projection: Projection, replicas = 1, patience = PATIENCE): Followers[] {
+  const made = Array.from({ length: replicas }, () => new Followers(store, database.pool, patience));
   for (const followers of made) {
     followers.register(projection);
     followers.onApplicationBootstrap();
@@ -204,18 +204,67 @@ it.each<[string, () => Error]>([
   expect(await seen(`${name}-1`)).toEqual([1]);
 });
 
-it.each<[string, (tx: PoolClient) => Promise<unknown>]>([
-  ['paper', () => Promise.reject(new Error('out of paper'))],
-  ['slowness', SLOW],
-])('takes what fails for all streams alike for no event of theirs: %s', async (name, fault) => {
-  faults.bad = fault;
-  const [followers] = start(view(name));
+it('first takes what fails for all streams alike for no event of theirs', async () => {
+  const name = 'paper';
+  faults.bad = () => Promise.reject(new Error('out of paper'));
+  const [followers] = start(view(name), 1, { ...PATIENCE, attempts: 100 });
   let position = 0n;
   for (let n = 0; n < 3; n++) ({ position } = await store.append(`${name}-${n}`, 0, [said('bad')], {}));
-  await until(async () => calls > 20);
+  await until(async () => (await followers!.status())[0]!.failing !== undefined);
   expect(await parked.list(1)).toEqual([]);
   faults = {};
   expect(await followers!.passed(position, [name], 10_000)).toBe(true);
+  for (let n = 0; n < 3; n++) expect(await seen(`${name}-${n}`)).toEqual([1]);
+  expect(await parked.list(1)).toEqual([]);
+});
+
+it.each<[string, (tx: PoolClient) => Promise<unknown>]>([
+  ['untold', () => Promise.reject(new Error('out of paper'))],
+  ['raised', (tx) => tx.query(`do $$ begin raise exception 'no'; end $$`)],
+  ['sluggish', SLOW],
+])('goes on in the end when several streams, and nothing else, always fail: %s', async (name, fault) => {
+  faults.bad = fault;
+  const [followers] = start(view(name));
+  for (let n = 0; n < 4; n++) await store.append(`${name}-${n}`, 0, [said('bad')], { tenant: 't' });
+  const head = await store.head();
+  expect(await followers!.passed(head, [name], 60_000)).toBe(true);
+  // What comes now comes alone.
+  const { position } = await store.append(`${name}-9`, 0, [said('good')], {});
+  expect(await followers!.passed(position, [name], 20_000)).toBe(true);
+  expect(await seen(`${name}-9`)).toEqual([1]);
+  const list = () => parked.list(10);
+  await until(async () => (await list()).length === 4 && (await list()).every(({ status }) => status === 'parked'));
+  expect((await list()).map(({ subject }) => subject).sort()).toEqual([0, 1, 2, 3].map((n) => `${name}-${n}`));
+  for (const one of await list())
+    expect(one).toMatchObject({ consumer: name, attempts: 3, reason: expect.any(String) });
+  expect((await list()).every(({ reason }) => reason.length > 0)).toBe(true);
+  expect((await followers!.status())[0]).toMatchObject({ failing: undefined, lag: 0n });
+});
+
+it('goes on when streams fail for reasons that differ from try to try, and together otherwise than alone', async () => {
+  const batches: Projection['handle'] = async (events, tx) => {
+    if (events.length > 1) await tx.query('select 1 / 0');
+    if (events[0]!.stream !== 'moody-9') throw new Error(`mood ${calls++}`);
+  };
+  for (let n = 0; n < 2; n++) await store.append(`moody-${n}`, 0, [said('bad')], {});
+  const [followers] = start(view('moody', { handle: batches }));
+  const head = await store.head();
+  expect(await followers!.passed(head, ['moody'], 60_000)).toBe(true);
+  const { position } = await store.append('moody-9', 0, [said('good')], {});
+  expect(await followers!.passed(position, ['moody'], 10_000)).toBe(true);
+  expect((await parked.list(10)).map(({ subject }) => subject).sort()).toEqual(['moody-0', 'moody-1']);
+});
+
+it('a single event at which a statement always takes too long holds up its stream alone', async () => {
+  faults.bad = SLOW;
+  const [followers] = start(view('alone'));
+  const bad = await store.append('alone-1', 0, [said('bad')], {});
+  expect(await followers!.passed(bad.position, ['alone'], 20_000)).toBe(true);
+  const good = await store.append('alone-2', 0, [said('good')], {});
+  expect(await followers!.passed(good.position, ['alone'], 20_000)).toBe(true);
+  expect(await seen('alone-2')).toEqual([1]);
+  await givenUp();
+  expect(await only()).toMatchObject({ subject: 'alone-1', reason: expect.stringContaining('timeout') });
 });
 
 it('sets a slow event aside alone, and applies it when it has become fast', async () => {
@@ -261,4 +310,8 @@ it('tells what an error is to be blamed on', () => {
   );
   expect(faultOf(Object.assign(new Error('unavailable'), { code: 14 }))).toBe('surroundings');
   expect(faultOf('text')).toBe('unknown');
+  expect(faultOf(new DOMException('not cloned', 'DataCloneError'))).toBe('event');
+  const coded = (code: string) => faultOf(Object.assign(new Error(code), { code }));
+  for (const code of ['P0001', 'XX000', '53200', '38000']) expect(coded(code)).toBe('unknown');
+  for (const code of ['53100', '42P01', '40P01', '55P03', '58030']) expect(coded(code)).toBe('surroundings');
 });

@@ -16,6 +16,8 @@ export interface Waiting {
 const STRIKES = 5;
 /** So often in a row a batch is too slow before its events are tried one by one. */
 const SLOW_STRIKES = 2;
+/** So often in a row several streams fail, one of them because it is too slow: each time takes as long as a statement may. */
+const SLOW_STRIKES_TOGETHER = 2;
 /**
  * How long a statement may take then, because others wait meanwhile: less for each stream that is set aside, down to the
  * least. What is set aside is tried again without this limit.
@@ -25,14 +27,19 @@ const LEAST_PART_MS = 1000;
 
 /**
  * Lets a follower go on past events that it cannot apply: a batch that fails is halved until what fails is one event,
- * whose stream is set aside; everything else is applied. What is no event's fault is left to be tried again.
+ * whose stream is set aside; everything else is applied. What is no event's fault is left to be tried again, and what
+ * may be no event's fault is tried again a bounded number of times.
  */
 export class SetAside {
+  /** How often in a row nothing could be handled and nothing was set aside. */
   private strikes = 0;
+  /** How often in a row a batch was too slow. */
   private slow = 0;
 
   constructor(
     readonly waiting: Waiting,
+    /** So often in a row several streams fail, and nothing else can be handled, before they are all set aside. */
+    private readonly mostTogether: number,
     private readonly most = STRIKES,
   ) {}
 
@@ -45,7 +52,6 @@ export class SetAside {
   /** Told why a batch could not be handled; false when no event can be to blame for that. */
   mayBlame(error: unknown): boolean {
     const fault = faultOf(error);
-    if (fault === 'unknown') this.strikes++;
     if (fault === 'slow') this.slow++;
     if (fault === 'slow') return this.slow >= Math.min(SLOW_STRIKES, this.most);
     return fault !== 'surroundings';
@@ -65,15 +71,26 @@ export class SetAside {
       else if (rest.length > 1) parts.unshift(...halves(rest));
       else failed.set(rest[0]!.stream, { event: rest[0]!, error: error.of });
     }
-    const [first, second] = failed.values();
-    // When nothing can be handled for a reason that does not tell, it is not for what the events hold; of one event alone
-    // that is known only when it fails again and again.
-    const faults = [...failed.values()].map(({ error }) => faultOf(error));
-    const untold = faults.every((fault) => DOUBTFUL.has(fault));
-    const tooSoon = faults.every((fault) => fault === 'unknown') && this.strikes < this.most;
-    if (first && handled === 0 && untold && (second || tooSoon)) throw first.error;
+    const errors = [...failed.values()].map(({ error }) => error);
+    if (handled === 0 && this.mayPass(errors)) {
+      this.strikes++;
+      throw errors[0];
+    }
     for (const { event, error } of failed.values()) await this.waiting.park(event, reasonOf(error), tx);
     if (failed.size > 0) await this.waiting.withoutWaiting(events, tx);
+  }
+
+  /**
+   * Whether what failed, while nothing could be handled, is to be tried again as it is. When nothing can be handled for
+   * reasons that do not tell, that is rather not for what the events hold; but a follower does not wait for it for ever.
+   */
+  private mayPass(errors: readonly unknown[]): boolean {
+    const faults = errors.map(faultOf);
+    if (faults.length === 0 || !faults.every((fault) => DOUBTFUL.has(fault))) return false;
+    const slow = faults.includes('slow');
+    // Of one event alone it is known only when it fails again and again; a slow one has done so by now.
+    if (faults.length === 1) return !slow && this.strikes + 1 < this.most;
+    return this.strikes + 1 < (slow ? Math.min(SLOW_STRIKES_TOGETHER, this.mostTogether) : this.mostTogether);
   }
 
   /** Handles a part, or takes back what it did and says why. */

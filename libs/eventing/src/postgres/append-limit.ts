@@ -1,5 +1,5 @@
-import type { Metadata } from '../core/event';
-import type { NewEvent } from '../core/event-store';
+import { HttpProblem } from '@fairlead/schema';
+import type { DomainEvent, Metadata } from '../core/event';
 
 /**
  * Bytes that the events of one append may take together. EventStoreDB takes 1 MiB; the rest is left for what a store
@@ -8,13 +8,12 @@ import type { NewEvent } from '../core/event-store';
 export const MAX_APPEND_BYTES = 1_000_000;
 
 /** The events are too large to be appended together; what is large belongs into a payload. */
-export class AppendTooLarge extends Error {
+export class AppendTooLarge extends HttpProblem {
   constructor(
     readonly stream: string,
     readonly bytes: number,
   ) {
-    super(`The change takes ${bytes} bytes; at most ${MAX_APPEND_BYTES} can be recorded at once.`);
-    this.name = 'AppendTooLarge';
+    super(413, `The change takes ${bytes} bytes; at most ${MAX_APPEND_BYTES} can be recorded at once.`);
   }
 }
 
@@ -25,7 +24,7 @@ export interface AppendTexts {
 }
 
 /** The JSON of an append; refuses one of nothing and one over the limit. @throws AppendTooLarge */
-export function checkAppend(stream: string, events: readonly NewEvent[], metadata: Metadata): AppendTexts {
+export function checkAppend(stream: string, events: readonly DomainEvent[], metadata: Metadata): AppendTexts {
   if (events.length === 0) throw new Error('An append needs at least one event.');
   const texts = { data: events.map(({ data }) => JSON.stringify(data)), metadata: JSON.stringify(metadata) };
   const shared = Buffer.byteLength(texts.metadata);
@@ -35,7 +34,7 @@ export function checkAppend(stream: string, events: readonly NewEvent[], metadat
 }
 
 /** What an event counts towards the limit: its data, its metadata and, as on EventStoreDB's disk, twice its type. */
-export function appendedBytes({ type, data }: NewEvent, metadata: Metadata): number {
+export function appendedBytes({ type, data }: DomainEvent, metadata: Metadata): number {
   return counted(type, JSON.stringify(data), Buffer.byteLength(JSON.stringify(metadata)));
 }
 

@@ -5,6 +5,7 @@ import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
 import type { Projection } from '../followers/followers';
 import { ParkedSubjects } from '../consumers/parked-subjects';
+import { faultOf } from '../followers/faults';
 import { SetAside, type Waiting } from '../followers/set-aside';
 
 /** Tables that can be thrown away, and what fills them from the log. */
@@ -27,7 +28,7 @@ export interface RebuildProgress {
 }
 
 /** A row that a table of the live read model and the rebuilt one do not both have alike. */
-export interface Difference {
+interface Difference {
   readonly table: string;
   /** The row's primary key as a JSON object. */
   readonly key: string;
@@ -35,7 +36,7 @@ export interface Difference {
 }
 
 /** A stream whose events could not be applied from one on. */
-export interface LeftOut {
+interface LeftOut {
   readonly projection: string;
   readonly stream: string;
   readonly version: number;
@@ -258,13 +259,23 @@ export class Rebuild {
     this.left.set(name, left);
     const news = await left.withoutWaiting(events);
     if (news.length === 0) return;
-    // Whatever happens again when it is tried once more is an event's fault, unless nothing can be handled.
-    const aside = new SetAside(left, 1);
-    try {
-      await transaction(this.shadow, (tx) => handle(news, tx));
-    } catch (error) {
-      if (!aside.mayBlame(error)) throw error;
-      await transaction(this.shadow, (tx) => aside.handle(news, tx, handle));
+    // Whatever happens again when it is tried once more is an event's fault; when nothing can be handled, only if it
+    // goes on to happen.
+    const aside = new SetAside(left, ATTEMPTS, 1);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await transaction(this.shadow, (tx) => handle(news, tx));
+        return;
+      } catch (error) {
+        if (!aside.mayBlame(error)) throw error;
+      }
+      try {
+        await transaction(this.shadow, (tx) => aside.handle(news, tx, handle));
+        return;
+      } catch (error) {
+        if (faultOf(error) === 'surroundings' || attempt > ATTEMPTS) throw error;
+        await delay(attempt * PAUSE_MS);
+      }
     }
   }
 

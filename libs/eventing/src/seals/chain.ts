@@ -29,13 +29,13 @@ export function withoutSealed(json: string): string {
 }
 
 /** A part of a stream that is not as it was written: between `after` and `until` (versions). */
-export interface BrokenChain {
+interface BrokenChain {
   readonly after: number;
   readonly until: number;
   readonly reason: string;
 }
 
-export interface ChainReport {
+interface ChainReport {
   /** Hash of the whole stream. */
   readonly hash: string;
   /** Events covered by the hash that a later event holds; those after them are covered by nothing in the stream. */
@@ -79,11 +79,4 @@ export class ChainCheck {
   report(): ChainReport {
     return { hash: this.hash, covered: this.covered, broken: this.broken };
   }
-}
-
-/** Holds a whole stream against the hashes that its events hold of those before them. */
-export function verifyChain(events: readonly Recorded[]): ChainReport {
-  const check = new ChainCheck();
-  for (const event of events) check.add(event);
-  return check.report();
 }

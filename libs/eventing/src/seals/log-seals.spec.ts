@@ -12,7 +12,6 @@ import {
   headText,
   LogSeals,
   LogSigner,
-  MemoryEventStore,
   NOTHING,
   parseMasterKeys,
   type Recorded,
@@ -20,9 +19,11 @@ import {
   SEALS,
   sealSender,
   sealText,
+  StreamDeleted,
   Vault,
 } from '..';
 import { signedHeaders } from '../core/s3-signature';
+import { MemoryEventStore } from '../testing';
 
 const CREDENTIALS = { accessKeyId: 'an-id', secretAccessKey: 'a secret', region: 'eu-central-1' };
 
@@ -229,3 +230,66 @@ it.each(['data', 'metadata', 'time', 'type', 'stream', 'version', 'id'])(
     }
   },
 );
+
+describe('the signing key, when its stream was deleted', () => {
+  const loseKey = () => {
+    const read = store.read.bind(store);
+    jest.spyOn(store, 'read').mockImplementation((stream, after) => {
+      return stream === 'logKey-1' ? Promise.reject(new StreamDeleted(stream)) : read(stream, after);
+    });
+  };
+  const restarted = () => {
+    signer = new LogSigner(store, vault);
+    seals = new LogSeals(store, database.pool, signer);
+  };
+  let vault: Vault;
+  beforeEach(() => {
+    vault = new Vault(database.pool, parseMasterKeys(randomBytes(32).toString('hex'), 'test'));
+    restarted();
+  });
+
+  it('is not made anew in silence: what is to be done is said', async () => {
+    await project(events.slice(0, 1));
+    loseKey();
+    restarted();
+    for (const ask of [() => project(events.slice(1)), () => signer.publicKeys(), () => signer.sign('text')]) {
+      await expect(ask()).rejects.toThrow(
+        /^The history logKey-1 was deleted .* audit -- --replace-key .*docs\/audit\.md/,
+      );
+    }
+    expect(await store.read('logKey-2')).toEqual([]);
+  });
+
+  it('is replaced on request, with the reason in the log, and the log is signed and sealed again where it stopped', async () => {
+    await project(events.slice(0, 1));
+    const [former] = await signer.publicKeys();
+    loseKey();
+    restarted();
+    const id = await signer.replaceLost('the server was cleaned up');
+    expect(await store.read('logKey-2')).toMatchObject([
+      {
+        type: 'LogKeyCreated',
+        data: { key_id: id, replaces: ['logKey-1'] },
+        metadata: { actor: 'operator', reason: 'the server was cleaned up' },
+      },
+    ]);
+    await project(events.slice(1));
+    const made = await seals.all();
+    expect(made.map(({ key_id, count }) => [key_id, count])).toEqual([
+      [id, 2],
+      [id, 3],
+    ]);
+    const keys = await signer.publicKeys();
+    expect(keys.map(({ kid }) => kid)).toEqual([id]);
+    expect(id).not.toBe(former!.kid);
+    for (const seal of made) expect(await signer.verify(sealText(seal), seal)).toBe(true);
+    await expect(signer.replaceLost('again')).rejects.toThrow('is there: nothing is replaced');
+  });
+
+  it('is not replaced while it is there, nor before there was one', async () => {
+    await expect(signer.replaceLost('why')).rejects.toThrow('nothing is replaced');
+    const { key_id } = await signer.sign('text');
+    await expect(signer.replaceLost('why')).rejects.toThrow(`The signing key ${key_id} is there`);
+    expect(await store.read('logKey-2')).toEqual([]);
+  });
+});

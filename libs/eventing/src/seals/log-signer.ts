@@ -1,13 +1,22 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, sign, verify } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { DomainEvent } from '../core/event';
-import { EventStore } from '../core/event-store';
+import { type DomainEvent, type Metadata, streamName } from '../core/event';
+import { EventStore, StreamDeleted } from '../core/event-store';
 import { handle, load } from '../core/handle';
 import type { Model } from '../core/model';
 import { newId } from '../core/new-id';
 import { type Sealed, Vault } from '../vault/vault';
 
-type LogKeyCreated = DomainEvent<'LogKeyCreated', { key_id: string; public: JsonWebKey; private: Sealed }>;
+type LogKeyCreated = DomainEvent<
+  'LogKeyCreated',
+  {
+    key_id: string;
+    public: JsonWebKey;
+    private: Sealed;
+    /** The streams that held the keys before and were deleted in the event store. */
+    replaces?: readonly string[];
+  }
+>;
 
 /** What the holder of a signing key has said of a text. */
 export interface Signature {
@@ -19,7 +28,8 @@ export interface Signature {
 /** A public key as JWK (RFC 8037), with its id. */
 export type PublicKey = JsonWebKey & { readonly kid: string };
 
-const STREAM = 'logKey-1';
+/** Keys are in `logKey-1`, and after that was deleted in the event store in `logKey-2`, and so on. */
+const STREAM = 'logKey';
 /** The key belongs to the installation, not to a tenant. */
 const TENANT = '';
 
@@ -27,6 +37,32 @@ const keys: Model<readonly LogKeyCreated['data'][], LogKeyCreated> = {
   initial: [],
   evolve: (state, event) => [...state, event.data],
 };
+
+/** The key that the log was signed with is gone, and nobody has said yet that another one is to take its place. */
+class SigningKeyLost extends StreamDeleted {
+  constructor(stream: string) {
+    super(stream);
+    this.message +=
+      ' It held the key that the log is signed with, so that nothing is signed or sealed now. Find out who deleted it; ' +
+      'then `npm run audit -- --replace-key "<why>"` makes a new key and records that (docs/audit.md).';
+  }
+}
+
+/** Nothing is to be replaced. */
+class SigningKeyPresent extends Error {
+  constructor(keyId: string) {
+    super(`The signing key ${keyId} is there: nothing is replaced.`);
+    this.name = 'SigningKeyPresent';
+  }
+}
+
+interface Known {
+  /** The stream that holds the keys, or is to hold the next one. */
+  readonly stream: string;
+  readonly keys: readonly LogKeyCreated['data'][];
+  /** Those before it, which were deleted. */
+  readonly lost: readonly string[];
+}
 
 /** Signs what the log says, with a key of the installation that is sealed in the log itself. */
 @Injectable()
@@ -47,10 +83,23 @@ export class LogSigner {
   /** The newest key, as a function that signs with it. */
   async key(): Promise<(text: string) => Signature> {
     if (this.signing) return this.signing;
-    const { key_id, private: sealed } = (await this.known()).at(-1) ?? (await this.create());
+    const known = await this.found();
+    const { key_id, private: sealed } = known.keys.at(-1) ?? (await this.create(known, { actor: 'system:audit' }));
     const key = createPrivateKey(await this.vault.open(TENANT, subjectOf(key_id), 'private', sealed));
     this.signing = (text) => ({ key_id, signature: sign(null, Buffer.from(text), key).toString('base64url') });
     return this.signing;
+  }
+
+  /**
+   * Makes a key in the place of one whose stream was deleted, which the log then tells with the reason; answers its id.
+   * @throws SigningKeyPresent
+   */
+  async replaceLost(reason: string): Promise<string> {
+    const known = await this.known();
+    const key = known.keys.at(-1);
+    if (key || known.lost.length === 0)
+      throw new SigningKeyPresent(key?.key_id ?? 'that the service makes at its start');
+    return (await this.create(known, { actor: 'operator', reason })).key_id;
   }
 
   /** Whether a signature is one of this installation's over the text. */
@@ -58,16 +107,38 @@ export class LogSigner {
     return isSignedBy(await this.publicKeys(), text, signature);
   }
 
-  /** All public keys, oldest first. */
+  /** All public keys that are left, oldest first. @throws SigningKeyLost */
   async publicKeys(): Promise<PublicKey[]> {
-    return (await this.known()).map(({ key_id, public: key }) => ({ ...key, kid: key_id, alg: 'EdDSA', use: 'sig' }));
+    return (await this.found()).keys.map(({ key_id, public: key }) => ({
+      ...key,
+      kid: key_id,
+      alg: 'EdDSA',
+      use: 'sig',
+    }));
   }
 
-  private async known(): Promise<readonly LogKeyCreated['data'][]> {
-    return (await load(this.store, keys, STREAM)).state;
+  /** @throws SigningKeyLost: whoever deleted the key must not be able to have another one made in silence */
+  private async found(): Promise<Known> {
+    const known = await this.known();
+    const lost = known.lost.at(-1);
+    if (known.keys.length === 0 && lost !== undefined) throw new SigningKeyLost(lost);
+    return known;
   }
 
-  private async create(): Promise<LogKeyCreated['data']> {
+  private async known(): Promise<Known> {
+    const lost: string[] = [];
+    for (;;) {
+      const stream = streamName(STREAM, String(lost.length + 1));
+      try {
+        return { stream, keys: (await load(this.store, keys, stream)).state, lost };
+      } catch (error) {
+        if (!(error instanceof StreamDeleted)) throw error;
+        lost.push(stream);
+      }
+    }
+  }
+
+  private async create({ stream, lost }: Known, metadata: Metadata): Promise<LogKeyCreated['data']> {
     const key_id = newId();
     const pair = generateKeyPairSync('ed25519');
     const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -75,10 +146,11 @@ export class LogSigner {
       key_id,
       public: pair.publicKey.export({ format: 'jwk' }),
       private: await this.vault.seal(TENANT, subjectOf(key_id), 'private', pem),
+      ...(lost.length > 0 && { replaces: lost }),
     };
     const first = (state: readonly LogKeyCreated['data'][]): LogKeyCreated[] =>
       state.length > 0 ? [] : [{ type: 'LogKeyCreated', data }];
-    return (await handle(this.store, keys, STREAM, first, { actor: 'system:audit' })).state.at(-1)!;
+    return (await handle(this.store, keys, stream, first, metadata)).state.at(-1)!;
   }
 }
 

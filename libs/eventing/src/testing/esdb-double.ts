@@ -21,10 +21,10 @@ import { EsdbLog, type LogRecord, type Proposed } from './esdb-log';
 import * as messages from './esdb-messages';
 
 /** What can be made to hang. */
-export type Kind = 'append' | 'batches' | 'read' | 'subscribe' | 'live' | 'gossip';
+type Kind = 'append' | 'batches' | 'read' | 'subscribe' | 'live' | 'gossip';
 type Reading = ServerWritableStream<ReadReq, ReadResp>;
 
-export interface DoubleOptions {
+interface DoubleOptions {
   readonly port?: number;
   /** The log of another double makes it a node of the same cluster; by default it has its own. */
   readonly log?: EsdbLog;

@@ -3,7 +3,7 @@ import { existsSync, linkSync, readFileSync, unlinkSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-export interface MasterKey {
+interface MasterKey {
   /** Short and public: 16 hexadecimal digits of an HMAC under the key. */
   readonly id: string;
   /** 32 bytes. */

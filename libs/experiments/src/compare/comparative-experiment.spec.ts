@@ -1,11 +1,11 @@
 import { given } from '@fairlead/eventing/testing';
 import {
   type ComparativeExperimentCreated,
-  ComparativeExperimentExists,
   comparativeExperimentModel,
   createComparison,
   deleteComparison,
 } from './comparative-experiment';
+import { ComparativeExperimentExists } from './comparative-experiment.errors';
 
 const data = {
   dataset_id: 'd',

@@ -1,4 +1,5 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
+import { ComparativeExperimentExists } from './comparative-experiment.errors';
 
 /** Experiments of a dataset are set side by side under a name. */
 export type ComparativeExperimentCreated = DomainEvent<
@@ -15,11 +16,11 @@ export type ComparativeExperimentCreated = DomainEvent<
   }
 >;
 
-export type ComparativeExperimentDeleted = DomainEvent<'ComparativeExperimentDeleted', Record<string, never>>;
+type ComparativeExperimentDeleted = DomainEvent<'ComparativeExperimentDeleted', Record<string, never>>;
 
 export type ComparativeExperimentEvent = ComparativeExperimentCreated | ComparativeExperimentDeleted;
 
-export interface ComparativeExperimentState {
+interface ComparativeExperimentState {
   readonly exists: boolean;
   /** Also of one that has been deleted. */
   readonly tenant: string | undefined;
@@ -31,14 +32,6 @@ export const comparativeExperimentModel: Model<ComparativeExperimentState, Compa
     return { exists: event.type === 'ComparativeExperimentCreated', tenant: event.metadata.tenant };
   },
 };
-
-/** The id has been used before. */
-export class ComparativeExperimentExists extends Error {
-  constructor(readonly id: string) {
-    super(`Comparative experiment ID ${id} cannot be used again.`);
-    this.name = 'ComparativeExperimentExists';
-  }
-}
 
 /** Creates a comparative experiment. @throws ComparativeExperimentExists */
 export function createComparison(

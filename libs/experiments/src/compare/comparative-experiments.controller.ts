@@ -1,33 +1,38 @@
 import { EventStore, handle, load, streamName } from '@fairlead/eventing';
-import { Access, Area, body, Describe, metadataOf, path, shape, validateRequest } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  CommandContext,
+  Context,
+  Describe,
+  Path,
+  Query,
+  Scope,
+  shape,
+  validateRequest,
+} from '@fairlead/api';
 import {
   BadRequest,
   bool,
-  Conflict,
   datetime,
   instant,
-  int,
   list,
   literal,
-  mapError,
+  note,
   NotFound,
   object,
   optional,
   rawDict,
   str,
   uuid,
+  type Infer,
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
-import {
-  ComparativeExperimentExists,
-  comparativeExperimentModel,
-  createComparison,
-  deleteComparison,
-} from './comparative-experiment';
+import { comparativeExperimentModel, createComparison, deleteComparison } from './comparative-experiment';
 import { comparativeMembers, listComparativeExperiments } from './comparative-experiments.queries';
 import { comparativeExperimentsView } from './comparative-experiments.view';
 import { comparativeExperiment, listedComparativeExperiment } from './compare.answers.schema';
@@ -36,31 +41,29 @@ import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
 import { readOpaqueBody } from '../opaque.body';
 import { array, object as json } from '../platform-json';
-import { idPath, JSON_TEXT, oneOrMany } from '../reading.http';
-
-mapError(ComparativeExperimentExists, (error) => new Conflict(error.message));
+import { idPath, JSON_TEXT, oneOrMany, pageOf100 } from '../reading.http';
 
 const createBody = object(
   {
-    id: optional(uuid()),
-    experiment_ids: list(uuid(), { min: 1 }),
-    name: optional(str()),
-    description: optional(str()),
-    created_at: optional(datetime()),
-    modified_at: optional(datetime()),
-    reference_dataset_id: optional(uuid()),
-    extra: optional(rawDict()),
+    id: note(optional(uuid()), 'Identifier that it gets, unused so far (409); absent: the service makes one.'),
+    experiment_ids: note(list(uuid(), { min: 1 }), 'Experiments that it compares, all on the same dataset.'),
+    name: note(optional(str()), 'Name of the comparison.'),
+    description: note(optional(str()), 'What the comparison is about.'),
+    created_at: note(optional(datetime()), 'When it was created. Default: the time of the request.'),
+    modified_at: note(optional(datetime()), 'When it last changed. Default: `created_at`.'),
+    reference_dataset_id: note(optional(uuid()), 'Dataset of the experiments. Default: that of the first one.'),
+    extra: note(optional(rawDict()), 'Further facts; given back as they were sent.'),
   },
   'ComparativeExperimentCreate',
 );
 const listQuery = object({
-  name: optional(str()),
-  name_contains: optional(str()),
-  id: optional(oneOrMany(uuid())),
-  offset: optional(int({ ge: 0 }), 0),
-  limit: optional(int({ ge: 1, le: 100 }), 100),
-  sort_by: optional(literal(['name', 'created_at']), 'created_at'),
-  sort_by_desc: optional(bool(), true),
+  name: note(optional(str()), 'Only the comparison of exactly this name.'),
+  name_contains: note(optional(str()), 'Only comparisons whose name contains this text, in upper or lower case.'),
+  id: note(optional(oneOrMany(uuid())), 'Only these comparisons; repeatable.'),
+  offset: pageOf100.offset,
+  limit: pageOf100.limit,
+  sort_by: note(optional(literal(['name', 'created_at']), 'created_at'), 'What the list is sorted by.'),
+  sort_by_desc: note(optional(bool(), true), 'True: the newest, or the last name, first.'),
 });
 const datasetPath = idPath('dataset_id');
 const comparisonPath = idPath('comparative_experiment_id');
@@ -76,16 +79,15 @@ export class ComparativeExperimentsController {
 
   @Get(':dataset_id/comparative')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [comparativeExperimentsView.name, experimentsView.name] })
-  @Describe({
-    summary: 'List the named comparisons on a dataset',
-    path: datasetPath,
-    query: listQuery,
-    answers: { 200: shape.list(listedComparativeExperiment) },
-  })
-  async list(@Req() request: FastifyRequest): Promise<string> {
-    const { path, query } = validateRequest(request, { path: datasetPath, query: listQuery });
-    const { tenantId } = request.actor;
+  @Scope('read', { views: [comparativeExperimentsView.name, experimentsView.name] })
+  @Describe({ summary: 'List the named comparisons on a dataset' })
+  @Answers({ 200: shape.asText(shape.list(listedComparativeExperiment)) })
+  async list(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Query(listQuery) query: Infer<typeof listQuery>,
+  ): Promise<string> {
+    const { tenantId } = context;
     await this.mustHave(tenantId, path.dataset_id);
     return array(await listComparativeExperiments(this.pool, tenantId, path.dataset_id, query));
   }
@@ -93,17 +95,17 @@ export class ComparativeExperimentsController {
   @Post('comparative')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [comparativeExperimentsView.name, experimentsView.name] })
-  @Describe({
-    summary: 'Name a comparison',
-    body: createBody,
-    answers: { 200: comparativeExperiment, 404: 'There is no such dataset or session.', 409: 'The id is taken.' },
-    takes: ['x-reason'],
+  @Scope('write', { stream: true, views: [comparativeExperimentsView.name, experimentsView.name] })
+  @Describe({ summary: 'Name a comparison', body: createBody, takes: ['x-reason'] })
+  @Answers({
+    200: shape.asText(comparativeExperiment),
+    404: 'There is no such dataset or session.',
+    409: 'The id is taken.',
   })
-  async create(@Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = request.actor;
+  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
-    const given = body(createBody, request);
+    const { body: given } = validateRequest(request, { body: createBody });
     const datasetId = given.reference_dataset_id ?? (await this.datasetOf(tenantId, given.experiment_ids[0]!));
     await this.mustHave(tenantId, datasetId);
     const ids = [...new Set(given.experiment_ids)];
@@ -126,7 +128,7 @@ export class ComparativeExperimentsController {
       comparativeExperimentModel,
       streamName('comparativeExperiment', id),
       createComparison(id, data),
-      metadataOf(request),
+      context.metadata,
     );
     return json(
       comparativeMembers({ ...data, id, tenant_id: tenantId, created: data.created_at, modified: data.modified_at }),
@@ -134,21 +136,19 @@ export class ComparativeExperimentsController {
   }
 
   @Delete('comparative/:comparative_experiment_id')
-  @Access('write')
-  @Describe({
-    summary: 'Delete a named comparison',
-    path: comparisonPath,
-    answers: { 200: removed },
-    takes: ['x-reason'],
-  })
-  async delete(@Req() request: FastifyRequest) {
-    const { comparative_experiment_id: id } = path(comparisonPath, request);
+  @Scope('write')
+  @Describe({ summary: 'Delete a named comparison', takes: ['x-reason'] })
+  @Answers({ 200: removed })
+  async delete(
+    @Context() context: CommandContext,
+    @Path(comparisonPath) { comparative_experiment_id: id }: Infer<typeof comparisonPath>,
+  ) {
     const stream = streamName('comparativeExperiment', id);
     const { state } = await load(this.store, comparativeExperimentModel, stream);
-    if (!state.exists || state.tenant !== request.actor.tenantId) {
+    if (!state.exists || state.tenant !== context.tenantId) {
       throw new NotFound(`Comparative experiment ID ${id} not found.`);
     }
-    await handle(this.store, comparativeExperimentModel, stream, deleteComparison(), metadataOf(request));
+    await handle(this.store, comparativeExperimentModel, stream, deleteComparison(), context.metadata);
     return { message: `Comparative experiment ${id} deleted` };
   }
 

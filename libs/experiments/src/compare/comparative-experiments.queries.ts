@@ -4,7 +4,7 @@ import { array, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters } from '../sql';
 
 /** How a list of comparative experiments is narrowed, ordered and cut. */
-export interface ComparativeQuery {
+interface ComparativeQuery {
   readonly id?: readonly string[];
   readonly name?: string;
   readonly name_contains?: string;
@@ -15,7 +15,7 @@ export interface ComparativeQuery {
 }
 
 /** A comparative experiment as its row gives it; times are ISO texts, `extra` JSON text. */
-export interface ComparativeRow {
+interface ComparativeRow {
   readonly id: string;
   readonly tenant_id: string;
   readonly dataset_id: string;

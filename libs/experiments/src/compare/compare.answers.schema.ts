@@ -6,152 +6,226 @@ const { boolean, free, integer, list, noted, nullable, number, object, oneOf, te
 const direction = oneOf('higher is better', 'lower is better');
 const verdict = noted(
   oneOf('better', 'worse', 'not clear'),
-  '`better` or `worse` when the interval excludes 0 and p is below 0.05.',
+  '`better` or `worse` when the interval excludes 0 and `p` is below 0.05, else `not clear`.',
 );
 const warning = object('ComparisonWarning', {
-  code: oneOf(
-    ...['rows being stored', 'example versions differ', 'row sets differ', 'score kinds differ'],
-    ...['score sources differ', 'key not scored', 'scores outside configuration', 'keys left out'],
+  code: noted(
+    oneOf(
+      ...['rows being stored', 'example versions differ', 'row sets differ', 'score kinds differ'],
+      ...['score sources differ', 'key not scored', 'scores outside configuration', 'keys left out'],
+    ),
+    'What makes the comparison less sound.',
   ),
-  message: text,
-  'experiment?': uuid,
-  'key?': text,
-  'rows?': integer,
+  message: noted(text, 'The same in one sentence.'),
+  'experiment?': noted(uuid, 'Experiment that it is about.'),
+  'key?': noted(text, 'Feedback key that it is about.'),
+  'rows?': noted(integer, 'Number of rows that it is about.'),
 });
 
 const counts = object('ComparisonCounts', {
   rows: noted(integer, 'Rows that either of the two has: the sum of all others.'),
-  better: integer,
-  worse: integer,
-  same: integer,
+  better: noted(integer, 'Rows with a better score than in the baseline.'),
+  worse: noted(integer, 'Rows with a worse score than in the baseline.'),
+  same: noted(integer, 'Rows with the same score as in the baseline.'),
   missing: noted(integer, 'Only the baseline has the row.'),
   extra: noted(integer, 'Only the experiment has the row.'),
   errored: noted(integer, 'One of them failed and has no score.'),
   unscored: noted(integer, 'One of them has no score.'),
 });
 const test = object('ComparisonTest', {
-  interval_method: oneOf('bonett-price', 'paired bootstrap, percentile', 'paired bootstrap, normal'),
-  interval: nullable(object('Interval', { low: number, high: number })),
-  method: oneOf('exact sign test', 'paired bootstrap'),
-  p: nullable(number),
-  n: integer,
-  resamples: nullable(integer),
+  interval_method: noted(
+    oneOf('bonett-price', 'paired bootstrap, percentile', 'paired bootstrap, normal'),
+    'How the interval was computed.',
+  ),
+  interval: noted(
+    nullable(
+      object('Interval', {
+        low: noted(number, 'Lower end of the interval.'),
+        high: noted(number, 'Upper end of the interval.'),
+      }),
+    ),
+    '95 % confidence interval of the difference; null with too few pairs.',
+  ),
+  method: noted(oneOf('exact sign test', 'paired bootstrap'), 'How `p` was computed.'),
+  p: noted(nullable(number), 'Two-sided probability of such a difference by chance; null with too few pairs.'),
+  n: noted(integer, 'Number of pairs: rows that both experiments scored.'),
+  resamples: noted(nullable(integer), 'Number of resamples of the bootstrap; null when none were drawn.'),
 });
 const result = object('KeyResult', {
-  experiment: uuid,
-  mean: nullable(number),
-  scored: integer,
-  'difference?': noted(nullable(number), 'Mean of the paired differences; the baseline has none, like all below.'),
-  'test?': test,
+  experiment: noted(uuid, 'Experiment that the result is about.'),
+  mean: noted(nullable(number), 'Mean over the rows with a score; null without a score.'),
+  scored: noted(integer, 'Number of rows with a score.'),
+  'difference?': noted(
+    nullable(number),
+    'Mean of the paired differences to the baseline: positive when the experiment is higher; null without a pair, absent for the baseline.',
+  ),
+  'test?': noted(test, 'Statistical test of the difference; absent for the baseline.'),
   'verdict?': verdict,
-  'counts?': counts,
+  'counts?': noted(counts, 'How the rows compare with the baseline; absent for it.'),
 });
 const latency = object('LatencyResult', {
-  p50: nullable(number),
-  p99: nullable(number),
-  'p50_difference?': noted(nullable(number), 'Seconds more than the baseline.'),
-  'p99_difference?': nullable(number),
+  p50: noted(nullable(number), 'Median latency, in seconds; null without a run that ended.'),
+  p99: noted(nullable(number), '99th percentile of the latency, in seconds; null without a run that ended.'),
+  'p50_difference?': noted(nullable(number), 'Seconds more than the baseline; null where one of the two is not known.'),
+  'p99_difference?': noted(nullable(number), 'Seconds more than the baseline; null where one of the two is not known.'),
 });
 const cell = object('ComparisonCell', {
-  run_id: uuid,
-  runs: integer,
-  status: text,
-  latency_seconds: nullable(number),
-  error_preview: nullable(text),
-  outputs_preview: nullable(text),
-  scores: noted(list(nullable(number)), 'In the order of `keys`.'),
+  run_id: noted(uuid, 'The newest run of the row.'),
+  runs: noted(integer, 'Number of runs of the row.'),
+  status: noted(text, 'Status of the run: `success`, `error` or `pending`.'),
+  latency_seconds: noted(nullable(number), 'Latency of the run, in seconds; null until it ends.'),
+  error_preview: noted(nullable(text), 'First kilobyte of the error; null without an error.'),
+  outputs_preview: noted(nullable(text), 'First kilobyte of the outputs; null without outputs.'),
+  scores: noted(list(nullable(number)), 'Scores in the order of `keys`; null where the row has none.'),
 });
 const row = object('ComparisonRow', {
-  example_id: uuid,
-  name: nullable(text),
-  inputs_preview: nullable(text),
-  reference_outputs_preview: nullable(text),
-  regression: noted(nullable(number), 'How much worse it got at most, as a share of the range of the key.'),
-  cells: noted(list(nullable(cell)), 'In the order of `experiments`.'),
+  example_id: noted(uuid, 'Example that the row is about.'),
+  name: noted(nullable(text), 'Name of the example; null when it has none.'),
+  inputs_preview: noted(nullable(text), 'First kilobyte of the inputs; null when the example is gone.'),
+  reference_outputs_preview: noted(nullable(text), 'First kilobyte of the expected outputs; null when there are none.'),
+  regression: noted(
+    nullable(number),
+    'How much worse it got at most, as a share of the range of scores of the key; null when it got nowhere worse.',
+  ),
+  cells: noted(list(nullable(cell)), 'Runs in the order of `experiments`; null where an experiment lacks the row.'),
 });
 
+const comparedMembers = {
+  dataset_id: noted(uuid, 'Dataset of the experiments.'),
+  baseline: noted(uuid, 'Experiment that the others are measured against.'),
+  rows: noted(integer, 'Number of rows that any of the experiments has.'),
+};
 export const comparison = object('Comparison', {
-  dataset_id: uuid,
-  baseline: uuid,
-  rows: integer,
-  experiments: list(
-    object('ComparedExperiment', {
-      id: uuid,
-      name: text,
-      run_count: integer,
-      error_count: integer,
-      error_rate: nullable(number),
-      latency,
+  ...comparedMembers,
+  experiments: noted(
+    list(
+      object('ComparedExperiment', {
+        id: noted(uuid, 'Identifier of the experiment.'),
+        name: noted(text, 'Name of the experiment.'),
+        run_count: noted(integer, 'Number of its runs.'),
+        error_count: noted(integer, 'Number of its runs that failed.'),
+        error_rate: noted(nullable(number), 'Share of its runs that failed, from 0 to 1; null without a run.'),
+        latency: noted(latency, 'Latency of its runs.'),
+      }),
+    ),
+    'The experiments, the baseline among them.',
+  ),
+  keys: noted(
+    list(
+      object('KeyComparison', {
+        key: noted(text, 'Feedback key.'),
+        kind: noted(oneOf('pass/fail', 'numeric'), '`pass/fail` when all scores are 0 or 1.'),
+        direction: noted(direction, 'Which scores are better.'),
+        results: noted(list(result), 'One result for each experiment, in the order of `experiments`.'),
+      }),
+    ),
+    'The comparison by feedback key.',
+  ),
+  warnings: noted(list(warning), 'What makes the comparison less sound.'),
+  page: noted(
+    object('ComparisonPage', {
+      offset: noted(integer, 'Number of rows before this page.'),
+      next_offset: noted(nullable(integer), 'Value for `offset` to get the next page; null on the last one.'),
+      total: noted(integer, 'Number of rows that pass the filters.'),
+      filters: noted(list(text), 'The parameters `rows` of the request.'),
+      sort: noted(text, 'How the rows are sorted: the parameter `sort` of the request, or its default.'),
+      place: noted(
+        nullable(integer),
+        'Place of the row of `around` among all that pass the filters; null when it is not among them.',
+      ),
+      rows: noted(list(row), 'Rows of this page, the worst regressions first, unless `sort` says otherwise.'),
     }),
+    'A page of rows.',
   ),
-  keys: list(
-    object('KeyComparison', { key: text, kind: oneOf('pass/fail', 'numeric'), direction, results: list(result) }),
-  ),
-  warnings: list(warning),
-  page: object('ComparisonPage', {
-    offset: integer,
-    next_offset: nullable(integer),
-    rows: noted(list(row), 'The worst regressions first.'),
-  }),
 });
 
 export const comparisonSummary = object('ComparisonSummary', {
-  dataset_id: uuid,
-  baseline: uuid,
-  rows: integer,
-  experiments: list(
-    object('SummarizedExperiment', {
-      id: uuid,
-      name: nullable(text),
-      errors: integer,
-      runs: integer,
-      p50: nullable(number),
-      p99: nullable(number),
-    }),
+  ...comparedMembers,
+  experiments: noted(
+    list(
+      object('SummarizedExperiment', {
+        id: noted(uuid, 'Identifier of the experiment.'),
+        name: noted(nullable(text), 'Name of the experiment; null where it did not fit.'),
+        errors: noted(integer, 'Number of its runs that failed.'),
+        runs: noted(integer, 'Number of its runs.'),
+        p50: noted(nullable(number), 'Median latency, in seconds; null without a run that ended.'),
+        p99: noted(nullable(number), '99th percentile of the latency, in seconds; null without a run that ended.'),
+      }),
+    ),
+    'The experiments, the baseline among them.',
   ),
-  keys: list(
-    object('SummarizedKey', {
-      key: nullable(text),
-      direction,
-      results: list(
-        object('SummarizedResult', {
-          experiment: noted(integer, 'Its place in `experiments`.'),
-          mean: nullable(number),
-          'difference?': nullable(number),
-          'low?': nullable(number),
-          'high?': nullable(number),
-          'p?': nullable(number),
-          'n?': integer,
-          'verdict?': verdict,
-          'better?': integer,
-          'worse?': integer,
-        }),
-      ),
-    }),
+  keys: noted(
+    list(
+      object('SummarizedKey', {
+        key: noted(nullable(text), 'Feedback key; null where it did not fit.'),
+        direction: noted(direction, 'Which scores are better.'),
+        results: noted(
+          list(
+            object('SummarizedResult', {
+              experiment: noted(integer, 'Place of the experiment in `experiments`, from 0.'),
+              mean: noted(nullable(number), 'Mean over the rows with a score; null without a score.'),
+              'difference?': noted(
+                nullable(number),
+                'Mean of the paired differences to the baseline; null without a pair.',
+              ),
+              'low?': noted(
+                nullable(number),
+                'Lower end of the 95 % interval of the difference; null with too few pairs.',
+              ),
+              'high?': noted(
+                nullable(number),
+                'Upper end of the 95 % interval of the difference; null with too few pairs.',
+              ),
+              'p?': noted(
+                nullable(number),
+                'Two-sided probability of such a difference by chance; null with too few pairs.',
+              ),
+              'n?': noted(integer, 'Number of pairs: rows that both experiments scored.'),
+              'verdict?': verdict,
+              'better?': noted(integer, 'Rows with a better score than in the baseline.'),
+              'worse?': noted(integer, 'Rows with a worse score than in the baseline.'),
+            }),
+          ),
+          'Results of the experiments.',
+        ),
+      }),
+    ),
+    'The comparison by feedback key, rounded.',
   ),
-  warnings: list(text),
-  omitted: noted(integer, 'Keys that did not fit.'),
+  warnings: noted(list(text), 'What makes the comparison less sound, a sentence each.'),
+  omitted: noted(integer, 'Number of keys that did not fit into the answer.'),
 });
 
 export const verdictOfGate = object('GateResult', {
-  pass: boolean,
+  pass: noted(boolean, 'Whether all limits are kept.'),
   reasons: noted(list(text), 'Why it does not pass, a sentence each.'),
-  warnings: list(warning),
+  warnings: noted(list(warning), 'What makes the comparison less sound.'),
 });
 
 const comparativeMembers = {
-  id: uuid,
-  name: nullable(text),
-  description: nullable(text),
-  tenant_id: uuid,
-  created_at: time,
-  modified_at: time,
-  reference_dataset_id: uuid,
-  extra: nullable(free),
+  id: noted(uuid, 'Identifier of the comparison.'),
+  name: noted(nullable(text), 'Name of the comparison; null when it was not given.'),
+  description: noted(nullable(text), 'What the comparison is about; null when it was not given.'),
+  tenant_id: noted(uuid, 'Workspace that owns the comparison.'),
+  created_at: noted(time, 'When it was created.'),
+  modified_at: noted(time, 'When it last changed.'),
+  reference_dataset_id: noted(uuid, 'Dataset of the experiments.'),
+  extra: noted(nullable(free), 'Further facts; null when there are none.'),
 };
 export const comparativeExperiment = object('ComparativeExperiment', comparativeMembers);
 export const listedComparativeExperiment = object('ListedComparativeExperiment', {
   ...comparativeMembers,
-  experiments_info: list(object('ExperimentName', { id: uuid, name: text })),
-  feedback_stats: nullable(feedbackStatistics),
+  experiments_info: noted(
+    list(
+      object('ExperimentName', {
+        id: noted(uuid, 'Identifier of the experiment.'),
+        name: noted(text, 'Name of the experiment.'),
+      }),
+    ),
+    'Experiments that it compares.',
+  ),
+  feedback_stats: noted(
+    nullable(feedbackStatistics),
+    'Statistics of the feedback that belongs to it, by key; null without feedback.',
+  ),
 });

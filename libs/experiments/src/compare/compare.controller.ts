@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Access, Area, body, Describe, path, query, shape } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import {
   bool,
   csv,
@@ -7,63 +7,103 @@ import {
   int,
   list,
   literal,
+  note,
   num,
   object,
   optional,
   record,
+  refine,
   str,
   Unavailable,
   uuid,
 } from '@fairlead/schema';
-import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import * as answers from './compare.answers.schema';
 import { csvLines, jsonLines } from './compare.export';
 import { comparisonJson, pageJson, PREVIEW_CHARACTERS, summaryJson } from './compare.json';
 import { readRows } from './compare.rows';
+import { parseRowFilter, parseRowSort, placeOf, selectRows } from './compare.selection';
+import { ROW_KINDS } from './compare.results';
 import { type Comparison, type ComparisonRequest, Comparisons } from './compare.service';
 import { reasonsAgainst } from './comparison-gate';
 import { idPath, oneOrMany } from '../reading.http';
 
 const compared = {
-  experiments: csv(uuid(), { max: 20 }),
-  baseline: optional(uuid()),
-  key: optional(oneOrMany(str())),
-  lower_is_better: optional(csv(str())),
-  higher_is_better: optional(csv(str())),
+  experiments: note(
+    csv(uuid(), { max: 20 }),
+    'Experiments to compare, on the dataset of the path; separated by commas.',
+  ),
+  baseline: note(
+    optional(uuid()),
+    'Experiment that the others are measured against. Default: the first of `experiments`.',
+  ),
+  key: note(optional(oneOrMany(str())), 'Only these feedback keys; repeatable. Default: all, 50 at most.'),
+  lower_is_better: note(optional(csv(str())), 'Feedback keys whose lower scores are better; separated by commas.'),
+  higher_is_better: note(optional(csv(str())), 'Feedback keys whose higher scores are better; separated by commas.'),
 };
+const FILTER_FORM = '<experiment>:<kind,…>:<key>';
+const SORT_FORM = 'regression, improvement, row or difference:<experiment>:<key>';
 const compareQuery = object({
   ...compared,
-  format: optional(literal(['full', 'summary']), 'full'),
-  offset: optional(int({ ge: 0 }), 0),
-  limit: optional(int({ ge: 0, le: 100 }), 20),
+  format: note(optional(literal(['full', 'summary']), 'full'), '`summary`: an answer of less than 4 KB without rows.'),
+  offset: note(optional(int({ ge: 0 }), 0), 'Number of rows to skip.'),
+  limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
+  rows: optional(
+    note(
+      oneOrMany(refine(str(), (text) => (parseRowFilter(text) ? undefined : `give ${FILTER_FORM}`))),
+      `${FILTER_FORM}: only rows that became one of the kinds ${ROW_KINDS.join(', ')}; of several filters all must hold.`,
+    ),
+  ),
+  sort: optional(
+    note(
+      refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
+      `${SORT_FORM}; the worst regression first when absent. Of a difference the worst comes first.`,
+    ),
+  ),
+  around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
 });
-const exportQuery = object({ ...compared, format: optional(literal(['csv', 'jsonl']), 'csv') });
+const exportQuery = object({
+  ...compared,
+  format: note(optional(literal(['csv', 'jsonl']), 'csv'), 'CSV, or JSON Lines.'),
+});
 // A limit that is misspelt would not be checked, and what should fail would pass.
 const keyLimits = object(
   {
-    min_mean: optional(num()),
-    max_mean: optional(num()),
-    max_drop: optional(num()),
-    max_worse: optional(int({ ge: 0 })),
+    min_mean: note(optional(num()), 'Fails when the mean of the scores is lower.'),
+    max_mean: note(optional(num()), 'Fails when the mean of the scores is higher.'),
+    max_drop: note(
+      optional(num()),
+      'Fails when the mean is worse than that of the baseline by more, in the direction of the key.',
+    ),
+    max_worse: note(optional(int({ ge: 0 })), 'Fails when more rows are worse than in the baseline.'),
   },
   'ComparisonGateKey',
   { closed: true },
 );
 const gateBody = object(
   {
-    experiments: list(uuid(), { min: 1, max: 20 }),
-    baseline: uuid(),
-    lower_is_better: optional(list(str()), []),
-    higher_is_better: optional(list(str()), []),
-    keys: optional(record(keyLimits), {}),
-    allow_significant_regressions: optional(bool(), false),
-    max_error_rate: optional(num()),
-    max_missing: optional(int({ ge: 0 })),
-    max_latency_p50_increase: optional(num()),
-    max_latency_p99_increase: optional(num()),
+    experiments: note(list(uuid(), { min: 1, max: 20 }), 'Experiments that the gate checks.'),
+    baseline: note(uuid(), 'Experiment that they are measured against.'),
+    lower_is_better: note(optional(list(str()), []), 'Feedback keys whose lower scores are better.'),
+    higher_is_better: note(optional(list(str()), []), 'Feedback keys whose higher scores are better.'),
+    keys: note(optional(record(keyLimits), {}), 'Limits by feedback key; a key without scores fails.'),
+    allow_significant_regressions: note(
+      optional(bool(), false),
+      'False: a key that is significantly worse fails, with or without a limit.',
+    ),
+    max_error_rate: note(optional(num()), 'Fails when a larger share of the runs failed; from 0 to 1.'),
+    max_missing: note(optional(int({ ge: 0 })), 'Fails when the experiment lacks more rows of the baseline.'),
+    max_latency_p50_increase: note(
+      optional(num()),
+      'Fails when the median latency is higher by more than so many seconds.',
+    ),
+    max_latency_p99_increase: note(
+      optional(num()),
+      'Fails when the 99th percentile of the latency is higher by more than so many seconds.',
+    ),
   },
   'ComparisonGate',
   { closed: true },
@@ -83,39 +123,46 @@ export class CompareController {
   ) {}
 
   @Get()
-  @Access('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Compare experiments',
     description:
-      'Per key: mean, difference, 95 % interval, paired test, counts of rows; then a page of rows, the worst regression first. `format=summary` is less than 4 KB.',
-    path: datasetPath,
-    query: compareQuery,
-    answers: { 200: shape.either(answers.comparison, answers.comparisonSummary) },
+      'Per key: mean, difference, 95 % interval, paired test, counts of rows; then a page of rows, the worst regression first. One experiment alone is not tested. `format=summary` is less than 4 KB.',
   })
-  async compare(@Req() request: FastifyRequest) {
-    const { dataset_id: id } = path(datasetPath, request);
-    const asked = query(compareQuery, request);
-    const comparison = await this.comparisons.compare(request.actor.tenantId, requestOf(id, asked));
+  @Answers({ 200: shape.either(answers.comparison, answers.comparisonSummary) })
+  async compare(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Query(compareQuery) asked: Infer<typeof compareQuery>,
+  ) {
+    const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked));
     if (asked.format === 'summary') return summaryJson(id, comparison);
-    const shown = comparison.order.subarray(asked.offset, asked.offset + asked.limit);
+    const filters = (asked.rows ?? []).map((text) => parseRowFilter(text)!);
+    const selected = selectRows(comparison, filters, parseRowSort(asked.sort ?? 'regression')!);
+    const place = asked.around === undefined ? undefined : placeOf(comparison.table, selected, asked.around);
+    const offset = place === undefined ? asked.offset : place - (place % Math.max(1, asked.limit));
+    const shown = selected.subarray(offset, offset + asked.limit);
     const rows = await readRows(this.pool, id, comparison, shown, PREVIEW_CHARACTERS);
-    return { ...comparisonJson(id, comparison), page: pageJson(rows, comparison, asked.offset) };
+    const page = pageJson(rows, { offset, total: selected.length });
+    const told = { filters: asked.rows ?? [], sort: asked.sort ?? 'regression', place: place ?? null };
+    return { ...comparisonJson(id, comparison), page: { ...page, ...told } };
   }
 
   @Get('export')
-  @Access('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Export a comparison',
     description: 'Every row with whole texts, streamed; waits until fresh uploads are stored.',
-    path: datasetPath,
-    query: exportQuery,
-    answers: { 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } },
     gives: ['Content-Disposition'],
   })
-  async export(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
-    const { dataset_id: id } = path(datasetPath, request);
-    const asked = query(exportQuery, request);
-    const comparison = await this.settled(request.actor.tenantId, requestOf(id, asked));
+  @Answers({ 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } })
+  async export(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Query(exportQuery) asked: Infer<typeof exportQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Readable> {
+    const comparison = await this.settled(context.tenantId, requestOf(id, asked));
     const lines = asked.format === 'csv' ? csvLines : jsonLines;
     const type = asked.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
     void reply.header('content-type', type);
@@ -126,17 +173,17 @@ export class CompareController {
   /** Passes or fails experiments, for pipelines: 200 either way. */
   @Post('gate')
   @HttpCode(200)
-  @Access('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Pass or fail experiments',
     description: '200 either way; waits until fresh uploads are stored.',
-    path: datasetPath,
-    body: gateBody,
-    answers: { 200: answers.verdictOfGate },
   })
-  async gate(@Req() request: FastifyRequest) {
-    const { dataset_id: id } = path(datasetPath, request);
-    const limits = body(gateBody, request);
+  @Answers({ 200: answers.verdictOfGate })
+  async gate(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Body(gateBody) limits: Infer<typeof gateBody>,
+  ) {
     const asked = {
       datasetId: id,
       experiments: limits.experiments,
@@ -144,7 +191,7 @@ export class CompareController {
       lowerIsBetter: limits.lower_is_better,
       higherIsBetter: limits.higher_is_better,
     };
-    const { table, keys, latencies, warnings } = await this.settled(request.actor.tenantId, asked);
+    const { table, keys, latencies, warnings } = await this.settled(context.tenantId, asked);
     const baseline = table.experiments[0]!;
     const reasons = table.experiments
       .slice(1)

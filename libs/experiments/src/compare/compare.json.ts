@@ -15,7 +15,7 @@ const NAMES_BYTES = 600;
 export function comparisonJson(datasetId: string, { table, keys, latencies, warnings }: Comparison) {
   return {
     dataset_id: datasetId,
-    baseline: table.experiments[0]?.id,
+    baseline: table.experiments[0]!.id,
     rows: table.rows,
     experiments: table.experiments.map(({ id, name, runCount, errorCount }, index) => ({
       id,
@@ -23,7 +23,7 @@ export function comparisonJson(datasetId: string, { table, keys, latencies, warn
       run_count: runCount,
       error_count: errorCount,
       error_rate: runCount ? errorCount / runCount : null,
-      latency: latencies[index],
+      latency: latencies[index]!,
     })),
     keys: keys.map(keyJson),
     warnings,
@@ -31,10 +31,16 @@ export function comparisonJson(datasetId: string, { table, keys, latencies, warn
 }
 
 /** A page of rows with previews; scores stand in the order of the comparison's keys, cells in that of the experiments. */
-export function pageJson(rows: readonly ComparedRow[], { table }: Comparison, offset: number) {
+export function pageJson(
+  rows: readonly ComparedRow[],
+  { offset, total }: { readonly offset: number; readonly total: number },
+) {
+  const next = offset + rows.length;
   return {
     offset,
-    next_offset: offset + rows.length < table.rows ? offset + rows.length : null,
+    // A page without rows leads nowhere, also where none were wanted.
+    next_offset: rows.length > 0 && next < total ? next : null,
+    total,
     rows: rows.map((row) => ({
       example_id: row.example,
       name: row.name === null ? null : preview(row.name, ERROR_BYTES),
@@ -61,7 +67,7 @@ export function pageJson(rows: readonly ComparedRow[], { table }: Comparison, of
 export function summaryJson(datasetId: string, { table, keys, latencies, warnings }: Comparison) {
   const summary = {
     dataset_id: datasetId,
-    baseline: table.experiments[0]?.id,
+    baseline: table.experiments[0]!.id,
     rows: table.rows,
     experiments: table.experiments.map(({ id, name, runCount, errorCount }, index) => ({
       id,
@@ -71,22 +77,13 @@ export function summaryJson(datasetId: string, { table, keys, latencies, warning
       p50: rounded(latencies[index]?.p50),
       p99: rounded(latencies[index]?.p99),
     })),
-    keys: [] as unknown[],
+    keys: [] as ReturnType<typeof shortKey>[],
     warnings: [...new Set(warnings.map(({ code }) => code))],
     omitted: 0,
   };
   const bytes = () => Buffer.byteLength(JSON.stringify(summary));
   for (const key of keys) {
-    summary.keys.push({
-      key: preview(key.key, NAME_BYTES),
-      direction: key.direction,
-      results: key.results.map((result) =>
-        shortResult(
-          result,
-          summary.experiments.findIndex(({ id }) => id === result.experiment),
-        ),
-      ),
-    });
+    summary.keys.push(shortKey(key, summary.experiments));
     if (bytes() <= SUMMARY_BYTES) continue;
     summary.keys.pop();
     summary.omitted++;
@@ -121,6 +118,19 @@ function sizeOf(text: string): number {
 
 function keyJson({ key, kind, direction, results }: KeyComparison) {
   return { key, kind, direction, results };
+}
+
+function shortKey({ key, direction, results }: KeyComparison, experiments: readonly { readonly id: string }[]) {
+  return {
+    key: preview(key, NAME_BYTES),
+    direction,
+    results: results.map((result) =>
+      shortResult(
+        result,
+        experiments.findIndex(({ id }) => id === result.experiment),
+      ),
+    ),
+  };
 }
 
 function shortResult(result: KeyResult, experiment: number) {

@@ -2,10 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { ExperimentScores, KeyScores, ScoreTable } from './compare.scores';
 import { meanOf, quantile, type Test, testNumeric, testPassFail } from './comparison';
 
+/** What can become of a row between the baseline and an experiment. */
+export const ROW_KINDS = ['better', 'worse', 'same', 'missing', 'extra', 'errored', 'unscored'] as const;
+export type RowKind = (typeof ROW_KINDS)[number];
+
 export type Direction = 'higher is better' | 'lower is better';
 
 /** Rows of one experiment against the baseline; the classes add up to `rows`, the rows that either of them has. */
-export interface Counts {
+interface Counts {
   readonly rows: number;
   readonly better: number;
   readonly worse: number;
@@ -132,26 +136,37 @@ function compareScores(
   const differences: number[] = [];
   const higher = direction === 'higher is better';
   for (let row = 0; row < table.rows; row++) {
-    const [had, has] = [baseline.runs[row]! > 0, other.runs[row]! > 0];
-    if (!had && !has) continue;
+    const became = rowKind(baseline, other, [before, after], row, higher);
+    if (!became) continue;
     counts.rows++;
-    if (!has) counts.missing++;
-    else if (!had) counts.extra++;
-    else {
-      const difference = (after?.[row] ?? NaN) - (before?.[row] ?? NaN);
-      if (Number.isNaN(difference)) {
-        if (hasFailed(baseline, row, before) || hasFailed(other, row, after)) counts.errored++;
-        else counts.unscored++;
-      } else {
-        differences.push(difference);
-        if (difference === 0) counts.same++;
-        else if (difference > 0 === higher) counts.better++;
-        else counts.worse++;
-      }
-    }
+    counts[became]++;
+    if (became === 'better' || became === 'worse' || became === 'same') differences.push(after![row]! - before![row]!);
   }
   const test = kind === 'pass/fail' ? testPassFail(differences) : testNumeric(Float64Array.from(differences));
   return { ...alone(other, key), difference: meanOf(differences), test, verdict: verdictOf(test, higher), counts };
+}
+
+/**
+ * What became of a row in an experiment on a key, given the means by row in the baseline and in the experiment; undefined
+ * when neither has the row.
+ */
+export function rowKind(
+  baseline: ExperimentScores,
+  other: ExperimentScores,
+  [before, after]: readonly [Float64Array | undefined, Float64Array | undefined],
+  row: number,
+  higher: boolean,
+): RowKind | undefined {
+  const [had, has] = [baseline.runs[row]! > 0, other.runs[row]! > 0];
+  if (!had && !has) return undefined;
+  if (!has) return 'missing';
+  if (!had) return 'extra';
+  const difference = (after?.[row] ?? NaN) - (before?.[row] ?? NaN);
+  if (Number.isNaN(difference)) {
+    return hasFailed(baseline, row, before) || hasFailed(other, row, after) ? 'errored' : 'unscored';
+  }
+  if (difference === 0) return 'same';
+  return difference > 0 === higher ? 'better' : 'worse';
 }
 
 function hasFailed(experiment: ExperimentScores, row: number, means: Float64Array | undefined): boolean {

@@ -103,7 +103,6 @@ export class Comparisons {
   ): Promise<SessionRow[]> {
     if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
     const ids = [...new Set([...(baseline ? [baseline] : []), ...experiments])];
-    if (ids.length < 2) throw new BadRequest('A comparison needs two experiments at least.');
     if (ids.length > MOST_EXPERIMENTS) throw new BadRequest(`At most ${MOST_EXPERIMENTS} experiments can be compared.`);
     const { rows } = await this.pool.query<SessionRow>(
       `select id, name, persisted, reference_dataset_id as dataset, xmin::text as stamp

@@ -1,7 +1,7 @@
 import type { KeyComparison, KeyResult, LatencyResult } from './compare.results';
 
 /** Limits for one key; a mean or a drop is in the units of its scores. */
-export interface KeyLimits {
+interface KeyLimits {
   readonly min_mean?: number;
   readonly max_mean?: number;
   /** How much worse than the baseline's the mean may be, in the direction of the key. */
@@ -11,7 +11,7 @@ export interface KeyLimits {
 }
 
 /** What an experiment has to keep to. What is left out is not checked, but significant regressions fail unless allowed. */
-export interface Limits {
+interface Limits {
   readonly keys: Readonly<Record<string, KeyLimits>>;
   readonly allow_significant_regressions: boolean;
   readonly max_error_rate?: number;
@@ -22,7 +22,7 @@ export interface Limits {
 }
 
 /** What is known of one experiment beside the baseline. */
-export interface Candidate {
+interface Candidate {
   readonly id: string;
   readonly name: string;
   readonly errorRate: number | null;

@@ -1,8 +1,21 @@
 import { Readable } from 'node:stream';
-import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
-import { bool, type Infer, int, list, literal, NotFound, object, optional, record, str, uuid } from '@fairlead/schema';
-import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import {
+  bool,
+  type Infer,
+  int,
+  list,
+  literal,
+  note,
+  NotFound,
+  object,
+  optional,
+  record,
+  str,
+  uuid,
+} from '@fairlead/schema';
+import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import { RunAttachments } from '../storage/attachment.urls';
@@ -16,39 +29,51 @@ import { batches, pieces } from '../storage/pieces';
 import { idPath, JSON_TEXT } from '../reading.http';
 import { exampleWithRuns, feedbackDelta } from '../runs/runs.answers.schema';
 
-const filters = optional(record(list(str())), {});
+const filters = note(
+  optional(record(list(str())), {}),
+  'By session id: expressions that the runs of the session must fulfil, such as `eq(status, "error")`.',
+);
 const viewBody = object(
   {
-    session_ids: list(uuid(), { min: 1 }),
-    offset: optional(int({ ge: 0 }), 0),
-    limit: optional(int({ ge: 1 })),
-    preview: optional(bool(), false),
-    comparative_experiment_id: optional(uuid()),
-    sort_params: optional(
-      object(
-        { sort_by: str(), sort_order: optional(literal(['ASC', 'DESC']), 'DESC') },
-        'SortParamsForRunsComparisonView',
+    session_ids: note(list(uuid(), { min: 1 }), 'Sessions whose runs are shown, all on the dataset of the path.'),
+    offset: note(optional(int({ ge: 0 }), 0), 'Number of examples to skip.'),
+    limit: note(optional(int({ ge: 1 })), 'Largest number of examples. Default: all.'),
+    preview: note(optional(bool(), false), 'True: texts of more than 1 KB are given as `{"preview": "…"}`.'),
+    comparative_experiment_id: note(optional(uuid()), 'Only feedback of this comparative experiment is shown.'),
+    sort_params: note(
+      optional(
+        object(
+          {
+            sort_by: note(str(), 'Feedback key whose scores count, with or without `feedback.` in front.'),
+            sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
+          },
+          'SortParamsForRunsComparisonView',
+        ),
       ),
+      'How the examples are sorted; absent: the newest first.',
     ),
     filters,
-    example_ids: optional(list(uuid())),
-    include_annotator_detail: optional(bool(), false),
+    example_ids: note(optional(list(uuid())), 'Only these examples.'),
+    include_annotator_detail: note(
+      optional(bool(), false),
+      'Accepted because clients send it; there are no annotators, so that nothing changes.',
+    ),
   },
   'QueryExampleSchemaWithRunsRequest',
 );
 const deltaBody = object(
   {
-    baseline_session_id: uuid(),
-    comparison_session_ids: list(uuid()),
-    feedback_key: str(),
+    baseline_session_id: note(uuid(), 'Session that the others are measured against.'),
+    comparison_session_ids: note(list(uuid()), 'Sessions that are compared with it.'),
+    feedback_key: note(str(), 'Feedback key whose scores count.'),
     filters,
-    offset: optional(int({ ge: 0 }), 0),
-    limit: optional(int({ ge: 1, le: 100 }), 100),
-    comparative_experiment_id: optional(uuid()),
+    offset: note(optional(int({ ge: 0 }), 0), 'Number of examples to skip in each list.'),
+    limit: note(optional(int({ ge: 1, le: 100 }), 100), 'Largest number of examples in each list.'),
+    comparative_experiment_id: note(optional(uuid()), 'Accepted because clients send it; it changes nothing.'),
   },
   'QueryFeedbackDelta',
 );
-const viewQuery = object({ format: optional(literal(['csv'])) });
+const viewQuery = object({ format: note(optional(literal(['csv'])), '`csv`: one line per run instead of JSON.') });
 const datasetPath = idPath('dataset_id');
 const FEEDBACK = /^feedback\./;
 
@@ -65,17 +90,17 @@ export class ComparisonViewController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Get examples with their runs side by side',
-    path: datasetPath,
-    query: viewQuery,
-    body: viewBody,
-    answers: { 200: { content: { 'application/json': shape.list(exampleWithRuns), 'text/csv': shape.text } } },
-  })
-  async view(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
-    const { path, query, body } = validateRequest(request, { path: datasetPath, query: viewQuery, body: viewBody });
-    const filter = await this.filterOf(request, path.dataset_id, body.session_ids, body.filters, body.example_ids);
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get examples with their runs side by side' })
+  @Answers({ 200: { content: { 'application/json': shape.list(exampleWithRuns), 'text/csv': shape.text } } })
+  async view(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Query(viewQuery) query: Infer<typeof viewQuery>,
+    @Body(viewBody) body: Infer<typeof viewBody>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Readable> {
+    const filter = await this.filterOf(context, path.dataset_id, body.session_ids, body.filters, body.example_ids);
     const keys = await findViewExamples(this.pool, filter, {
       sortKey: body.sort_params?.sort_by.replace(FEEDBACK, ''),
       descending: body.sort_params?.sort_order !== 'ASC',
@@ -85,14 +110,14 @@ export class ComparisonViewController {
     const render = (group: readonly { readonly id: string }[]) =>
       renderView(
         this.pool,
-        request.actor.tenantId,
+        context.tenantId,
         filter.datasetId,
         group.map(({ id }) => id),
         {
           sessionIds: filter.sessionIds,
           preview: body.preview,
           comparativeExperiment: body.comparative_experiment_id,
-          links: this.attachments.links(request),
+          links: this.attachments.links(context),
         },
       );
     if (query.format !== 'csv') return Readable.from(pieces('[', batches(keys), render, ']'));
@@ -103,22 +128,23 @@ export class ComparisonViewController {
   /** Which examples got better and which worse on a key, the largest changes first. */
   @Post('delta')
   @HttpCode(200)
-  @Access('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List the examples that got better and worse on a key',
     description: 'The largest changes first.',
-    path: datasetPath,
-    body: deltaBody,
-    answers: { 200: feedbackDelta },
   })
-  async delta(@Req() request: FastifyRequest) {
-    const { path, body } = validateRequest(request, { path: datasetPath, body: deltaBody });
-    const { datasetId, exampleIds } = await this.filtered(request, path.dataset_id, body);
+  @Answers({ 200: feedbackDelta })
+  async delta(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Body(deltaBody) body: Infer<typeof deltaBody>,
+  ) {
+    const { datasetId, exampleIds } = await this.filtered(context, path.dataset_id, body);
     const deltas: Record<string, { improved_examples: string[]; regressed_examples: string[] }> = {};
     const page = (ids: string[]) => ids.slice(body.offset, body.offset + body.limit);
     for (const session of new Set(body.comparison_session_ids)) {
       if (session === body.baseline_session_id) continue;
-      const { table, keys, order } = await this.comparisons.compare(request.actor.tenantId, {
+      const { table, keys, order } = await this.comparisons.compare(context.tenantId, {
         datasetId,
         experiments: [session],
         baseline: body.baseline_session_id,
@@ -143,22 +169,22 @@ export class ComparisonViewController {
     return { feedback_deltas: deltas };
   }
 
-  private async filtered(request: FastifyRequest, datasetId: string, body: Infer<typeof deltaBody>) {
+  private async filtered(context: CommandContext, datasetId: string, body: Infer<typeof deltaBody>) {
     const sessions = [body.baseline_session_id, ...body.comparison_session_ids];
-    const filter = await this.filterOf(request, datasetId, sessions, body.filters);
+    const filter = await this.filterOf(context, datasetId, sessions, body.filters);
     if (Object.values(body.filters).every((sources) => sources.length === 0)) return { datasetId };
     const found = await findViewExamples(this.pool, filter, { descending: true, offset: 0 });
     return { datasetId, exampleIds: new Set(found.map(({ id }) => id)) };
   }
 
   private async filterOf(
-    request: FastifyRequest,
+    context: CommandContext,
     datasetId: string,
     sessionIds: readonly string[],
     bySession: Readonly<Record<string, readonly string[]>>,
     exampleIds?: readonly string[],
   ): Promise<ViewFilter> {
-    const { tenantId } = request.actor;
+    const { tenantId } = context;
     if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
     const sessions = await sessionsOn(this.pool, tenantId, datasetId, [...new Set(sessionIds)]);
     const missing = sessionIds.find((id) => !sessions.includes(id));

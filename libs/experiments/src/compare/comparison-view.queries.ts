@@ -12,7 +12,7 @@ export interface ViewFilter {
   readonly filters: Readonly<Record<string, readonly string[]>>;
 }
 
-export interface ViewPage {
+interface ViewPage {
   /** Order by the scores of a feedback key in the first session; else examples come as their rows were sent. */
   readonly sortKey?: string;
   readonly descending: boolean;

@@ -9,7 +9,7 @@ import { runMembers, type RunRow } from '../runs/run-json';
 import { readRuns } from '../runs/runs.queries';
 
 /** How examples and their runs are shown. */
-export interface Shown {
+interface Shown {
   readonly sessionIds: readonly string[];
   /** Texts are cut short. */
   readonly preview: boolean;

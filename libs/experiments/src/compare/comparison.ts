@@ -1,5 +1,5 @@
 /** A 95 % confidence interval of a mean difference. */
-export interface Interval {
+interface Interval {
   readonly low: number;
   readonly high: number;
 }
@@ -26,12 +26,6 @@ const MOST_DRAWN = 4000;
 const MOST_DRAWS = 4_000_000;
 const MOST_RESAMPLES = 2000;
 const SEED = 20_260_101;
-
-/** True when every score is 0 or 1: such a key says pass or fail. */
-export function isPassFail(scores: Iterable<number>): boolean {
-  for (const score of scores) if (score !== 0 && score !== 1) return false;
-  return true;
-}
 
 /** The mean, or null of nothing. */
 export function meanOf(values: ArrayLike<number>): number | null {

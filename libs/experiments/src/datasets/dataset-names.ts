@@ -1,14 +1,6 @@
-import {
-  type EventStore,
-  idOf,
-  load,
-  type Metadata,
-  nameStream,
-  NameTaken,
-  reserve,
-  streamName,
-} from '@fairlead/eventing';
+import { type EventStore, idOf, load, type Metadata, nameStream, reserveName, streamName } from '@fairlead/eventing';
 import { datasetModel } from './dataset';
+import { DatasetExists } from './dataset.errors';
 
 /** The stream of a dataset. */
 export function datasetStream(id: string): string {
@@ -21,8 +13,8 @@ export function datasetNameStream(tenant: string, name: string): string {
 }
 
 /**
- * Reserves a name for a dataset; returns the id of the dataset that has it now, which may be another one. A name left
- * behind by a dataset that was deleted, or that has another name, is free.
+ * Reserves a name for a dataset. A name left behind by a dataset that was deleted, or that has another name, is free.
+ * @throws DatasetExists when another dataset has it
  */
 export async function reserveDatasetName(
   store: EventStore,
@@ -30,16 +22,11 @@ export async function reserveDatasetName(
   name: string,
   id: string,
   metadata: Metadata,
-): Promise<string> {
+): Promise<void> {
   const isGone = async (owner: string) => {
     const { state, version } = await load(store, datasetModel, owner);
     return (version > 0 && !state.exists) || (state.exists && state.name !== name && 'unused');
   };
-  try {
-    await reserve(store, datasetNameStream(tenant, name), datasetStream(id), metadata, isGone);
-    return id;
-  } catch (error) {
-    if (!(error instanceof NameTaken)) throw error;
-    return idOf(error.owner);
-  }
+  const taken = (owner: string) => new DatasetExists(`with the name '${name}'`, idOf(owner));
+  await reserveName(store, datasetNameStream(tenant, name), datasetStream(id), isGone, { metadata, taken });
 }

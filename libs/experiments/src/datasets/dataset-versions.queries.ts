@@ -24,7 +24,7 @@ const COLUMNS = `${isoTime('time')} as time, time = ${NEWEST} as newest,
   (select array_agg(tag order by tag) from dataset_tags t where t.dataset_id = $1 and t.as_of = time) as tags`;
 
 /** How a list of versions is narrowed and cut. */
-export interface VersionPage {
+interface VersionPage {
   /** Only those in which this example changed. */
   readonly example?: string;
   /** Only those with a tag that contains this text. */

@@ -1,38 +1,14 @@
-import {
-  type DatasetChanged,
-  type DatasetChanges,
-  type DatasetCreated,
-  DatasetIdTaken,
-  type DatasetState,
-  type DatasetTagged,
-  type ExamplesAdded,
-  type ExamplesChange,
-  type ExamplesEvent,
+import type {
+  DatasetChanged,
+  DatasetChanges,
+  DatasetCreated,
+  DatasetState,
+  DatasetTagged,
+  ExamplesAdded,
+  ExamplesChange,
+  ExamplesEvent,
 } from './dataset';
-
-/** The name or the id is in use by another dataset of the tenant. */
-export class DatasetExists extends Error {
-  constructor(what: string, id: string) {
-    super(`Dataset ${what} already exists. Its id is ${id}.`);
-    this.name = 'DatasetExists';
-  }
-}
-
-/** The dataset is filled by uploads of experiments alone. */
-export class OnlyUploads extends Error {
-  constructor(id: string) {
-    super(`Dataset ${id} is filled by uploads of experiments: its examples cannot be changed in another way.`);
-    this.name = 'OnlyUploads';
-  }
-}
-
-/** No version of the dataset is of exactly this time. */
-export class NoSuchVersion extends Error {
-  constructor(asOf: string) {
-    super(`Dataset version '${asOf}' not found.`);
-    this.name = 'NoSuchVersion';
-  }
-}
+import { DatasetExists, DatasetIdTaken } from './dataset.errors';
 
 /** A change of examples that has been stored and not yet been recorded. */
 export type StoredChange = Pick<ExamplesChange, 'payload' | 'count'>;
@@ -81,7 +57,7 @@ export function tagVersion(tag: string, asOf: string): (state: DatasetState) => 
 }
 
 /** The time of a new version: now, or a microsecond after the newest one where that is not over yet. */
-export function nextVersion(newest: string | undefined, now: Date): string {
+function nextVersion(newest: string | undefined, now: Date): string {
   const micros = Math.max(now.getTime() * 1000, newest === undefined ? 0 : microsOf(newest) + 1);
   const milliseconds = new Date(Math.floor(micros / 1000)).toISOString().slice(0, -1);
   return `${milliseconds}${String(micros % 1000).padStart(3, '0')}+00:00`;

@@ -1,16 +1,19 @@
 import { EventStore, Followers, StoredBytes } from '@fairlead/eventing';
 import {
-  Access,
+  Answers,
   Area,
-  body,
+  Body,
+  CommandContext,
+  Context,
   Describe,
-  metadataOf,
+  Path,
+  Scope,
   shape,
   validate,
   validateRequest,
   warnOfIgnored,
 } from '@fairlead/api';
-import { BadRequest, datetime, HttpProblem, object, str, union } from '@fairlead/schema';
+import { BadRequest, datetime, HttpProblem, type Infer, note, object, str, union } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
@@ -31,7 +34,13 @@ const MOST_BYTES = 24 * 1024 * 1024;
 const MOST_PARTS = 5000;
 const LISTS = new Set(['input_keys', 'output_keys', 'metadata_keys']);
 const datasetPath = idPath('dataset_id');
-const tagBody = object({ as_of: union(datetime(), str({ min: 1 })), tag: str({ min: 1, max: 200 }) }, 'DatasetTag');
+const tagBody = object(
+  {
+    as_of: note(union(datetime(), str({ min: 1 })), 'Version that gets the tag: a time, another tag, or `latest`.'),
+    tag: note(str({ min: 1, max: 200 }), 'The tag; a version that had it loses it.'),
+  },
+  'DatasetTag',
+);
 
 /** Creates and changes datasets. */
 @Area('Datasets')
@@ -49,26 +58,26 @@ export class DatasetWritesController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Create a dataset',
     description:
       'It has no examples yet, and uploads of experiments do not fill it. Its schemas are kept and given back; examples are not checked against them.',
     body: datasetCreate,
-    answers: {
-      200: dataset,
-      409: 'There is a dataset of this name or id.',
-      501: 'It names transformations or tag values.',
-    },
     takes: ['x-reason', 'Idempotency-Key'],
   })
-  async create(@Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = request.actor;
+  @Answers({
+    200: shape.asText(dataset),
+    409: 'There is a dataset of this name or id.',
+    501: 'It names transformations or tag values.',
+  })
+  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
-    const given = body(datasetCreate, request);
+    const { body: given } = validateRequest(request, { body: datasetCreate });
     refuseOthers(given.transformations, 'Transformations of datasets');
     refuseOthers(given.tag_value_ids, 'Tags of resources');
-    const metadata = metadataOf(request);
+    const { metadata } = context;
     const id = given.id ?? newDatasetId(tenantId, metadata);
     const data = {
       ...{ name: given.name, description: given.description ?? null, data_type: given.data_type },
@@ -81,20 +90,20 @@ export class DatasetWritesController {
   @Post('upload')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Create a dataset from a CSV file',
     description:
       'A form with the fields `file`, `input_keys`, `output_keys` and `metadata_keys` (columns, each repeated), `name` (that of the file without its ending when left out), `description`, `data_type` and `id`. Every row is an example, every value a text.',
     body: { content: { 'multipart/form-data': shape.free } },
-    answers: { 200: dataset, 409: 'There is a dataset of this name or id.' },
     takes: ['x-reason', 'Idempotency-Key'],
   })
-  async upload(@Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = request.actor;
+  @Answers({ 200: shape.asText(dataset), 409: 'There is a dataset of this name or id.' })
+  async upload(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+    const { tenantId } = context;
     const bytes = await readBytes(request, MOST_BYTES);
     const { file, fields } = formOf(bytes, request.headers['content-type'] ?? '');
-    const metadata = metadataOf(request);
+    const { metadata } = context;
     const id = fields.id ?? newDatasetId(tenantId, metadata);
     const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
     const columns = { inputs: fields.input_keys, outputs: fields.output_keys, metadata: fields.metadata_keys };
@@ -118,18 +127,22 @@ export class DatasetWritesController {
 
   @Patch(':dataset_id')
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Change a dataset',
     description: 'Members that are left out or null stay as they are.',
     path: datasetPath,
     body: datasetUpdate,
-    answers: { 200: dataset, 409: 'There is a dataset of this name.', 501: 'It names transformations.' },
     takes: ['x-reason'],
     gives: ['Warning'],
   })
-  async update(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    const { tenantId } = request.actor;
+  @Answers({ 200: shape.asText(dataset), 409: 'There is a dataset of this name.', 501: 'It names transformations.' })
+  async update(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { path, body: given } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
     const { dataset_id: id } = path;
@@ -142,33 +155,34 @@ export class DatasetWritesController {
       ...{ metadata: metadata ?? undefined, inputs_schema: inputs_schema ?? undefined },
       outputs_schema: outputs_schema ?? undefined,
     };
-    await patchDataset(this, tenantId, id, changes, metadataOf(request));
+    await patchDataset(this, tenantId, id, changes, context.metadata);
     return found(await findDataset(this.pool, tenantId, id), 'Dataset ID', id);
   }
 
   @Put(':dataset_id/tags')
-  @Access('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [experimentsView.name] })
   @Describe({
     summary: 'Tag a version of a dataset',
     description:
       'A tag that another version has moves to this one. `as_of` is the exact time of a version, or one of its tags.',
-    path: datasetPath,
-    body: tagBody,
-    answers: {
-      200: removed,
-      400: 'The tag is `latest`, which the newest version always has.',
-      404: 'There is no such version.',
-    },
     takes: ['x-reason'],
   })
-  async tag(@Req() request: FastifyRequest) {
-    const { tenantId } = request.actor;
-    const { path, body: given } = validateRequest(request, { path: datasetPath, body: tagBody });
+  @Answers({
+    200: removed,
+    400: 'The tag is `latest`, which the newest version always has.',
+    404: 'There is no such version.',
+  })
+  async tag(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Body(tagBody) given: Infer<typeof tagBody>,
+  ) {
+    const { tenantId } = context;
     const { dataset_id: id } = path;
     if (given.tag === 'latest') throw new BadRequest("The tag 'latest' always belongs to the newest version.");
     const asOf = typeof given.as_of === 'string' ? given.as_of : given.as_of.iso;
     const time = asOf === 'latest' ? undefined : await versionAt(this.pool, tenantId, asOf, { dataset: id });
-    await tagDataset(this, tenantId, id, given.tag, time, metadataOf(request));
+    await tagDataset(this, tenantId, id, given.tag, time, context.metadata);
     return { message: `Tag ${given.tag} updated` };
   }
 }

@@ -3,14 +3,13 @@ import { recorded } from '@fairlead/eventing/testing';
 import {
   addExperiment,
   type DatasetEvent,
-  DatasetIdTaken,
-  DatasetMismatch,
   datasetModel,
   deleteDataset,
-  NotExternallyManaged,
+  numberExperiment,
   setScoreDirections,
   type Target,
 } from './dataset';
+import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset.errors';
 
 const target: Target = { id: 'd', tenant: 't', name: 'n', description: 'about', named: true };
 const created: DatasetEvent = {
@@ -35,6 +34,16 @@ describe('a dataset', () => {
     expect(addExperiment('e3', target)(two)).toEqual([added('e3', 3)]);
     expect(addExperiment('e1', target)(two)).toEqual([]);
     expect(two.numbers.get('e1')).toBe(1);
+  });
+
+  it('numbers experiments that are sent run by run too, which leaves it as it is', () => {
+    const [live] = numberExperiment('e2')(after(created, added('e1', 1)));
+    expect(live).toEqual({ type: 'ExperimentAdded', data: { experiment_id: 'e2', number: 2, live: true } });
+    const numbered = after(created, added('e1', 1), live!);
+    expect(numberExperiment('e2')(numbered)).toEqual([]);
+    expect(addExperiment('e3', target)(numbered)).toEqual([added('e3', 3)]);
+    expect(numbered.modifiedAt).toBe(after(created, added('e1', 1)).modifiedAt);
+    expect(numberExperiment('e1')(after(created, deleted))).toEqual([]);
   });
 
   it('is refused under another name, unless none was given', () => {

@@ -1,4 +1,5 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
+import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset.errors';
 
 export type DatasetCreated = DomainEvent<
   'DatasetCreated',
@@ -12,7 +13,7 @@ export type DatasetCreated = DomainEvent<
 >;
 
 /** What clients say of a dataset, as the JSON text that was sent; absent where an upload made it. */
-export interface DatasetDefinitions {
+interface DatasetDefinitions {
   readonly metadata: string | null;
   readonly inputs_schema: string | null;
   readonly outputs_schema: string | null;
@@ -35,10 +36,10 @@ export interface ExamplesChange {
 }
 
 export type ExamplesAdded = DomainEvent<'ExamplesAdded', ExamplesChange>;
-export type ExamplesChanged = DomainEvent<'ExamplesChanged', ExamplesChange>;
-export type ExamplesDeleted = DomainEvent<'ExamplesDeleted', ExamplesChange>;
+type ExamplesChanged = DomainEvent<'ExamplesChanged', ExamplesChange>;
+type ExamplesDeleted = DomainEvent<'ExamplesDeleted', ExamplesChange>;
 /** The members of a split have changed, which is a change of their examples' metadata. */
-export type SplitsChanged = DomainEvent<'SplitsChanged', ExamplesChange>;
+type SplitsChanged = DomainEvent<'SplitsChanged', ExamplesChange>;
 export type ExamplesEvent = ExamplesAdded | ExamplesChanged | ExamplesDeleted | SplitsChanged;
 
 /** A version has a name from now on, which another version may have had before. */
@@ -47,7 +48,12 @@ export type DatasetTagged = DomainEvent<'DatasetTagged', { readonly tag: string;
 /** An experiment has been put into the dataset, as its `number`th. */
 export type ExperimentAdded = DomainEvent<
   'ExperimentAdded',
-  { readonly experiment_id: string; readonly number: number }
+  {
+    readonly experiment_id: string;
+    readonly number: number;
+    /** It is sent run by run, which leaves the dataset as it is. */
+    readonly live?: true;
+  }
 >;
 
 /** Keys of scores by what counts as better for them in this dataset; both lists as they are from now on. */
@@ -90,37 +96,10 @@ export interface DatasetState {
   readonly tags: ReadonlyMap<string, string>;
 }
 
-/** The dataset is there but was not made by an upload. */
-export class NotExternallyManaged extends Error {
-  constructor(readonly id: string) {
-    super(
-      `Dataset ${id} was not created through the upload of an experiment, so experiments cannot be uploaded to it.`,
-    );
-    this.name = 'NotExternallyManaged';
-  }
-}
-
-/** `dataset_id` and `dataset_name` mean different datasets. */
-export class DatasetMismatch extends Error {
-  /** `because` says what one of the two stands for. */
-  constructor(because: string) {
-    super(`dataset_id and dataset_name refer to different datasets: ${because}.`);
-    this.name = 'DatasetMismatch';
-  }
-}
-
-/** The id cannot be used. Says nothing of why, because that is another tenant's matter. */
-export class DatasetIdTaken extends Error {
-  constructor() {
-    super('This dataset_id cannot be used.');
-    this.name = 'DatasetIdTaken';
-  }
-}
-
 const NONE: ReadonlyMap<string, number> = new Map();
 const NO_DIRECTIONS: ScoreDirections = { lower_is_better: [], higher_is_better: [] };
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
-export const NO_DEFINITIONS: DatasetDefinitions = { metadata: null, inputs_schema: null, outputs_schema: null };
+const NO_DEFINITIONS: DatasetDefinitions = { metadata: null, inputs_schema: null, outputs_schema: null };
 
 export const datasetModel: Model<DatasetState, DatasetEvent> = {
   initial: {
@@ -164,9 +143,14 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
       case 'DatasetTagged':
         return { ...state, modifiedAt, tags: new Map(state.tags).set(event.data.tag, event.data.as_of) };
       case 'ExperimentAdded': {
-        const { experiment_id: id, number } = event.data;
+        const { experiment_id: id, number, live } = event.data;
         const numbers = new Map(state.numbers).set(id, number);
-        return { ...state, modifiedAt, numbers, lastNumber: Math.max(state.lastNumber, number) };
+        return {
+          ...state,
+          modifiedAt: live ? state.modifiedAt : modifiedAt,
+          numbers,
+          lastNumber: Math.max(state.lastNumber, number),
+        };
       }
       case 'ScoreDirectionsChanged':
         return { ...state, modifiedAt, directions: event.data };
@@ -202,6 +186,14 @@ export function addExperiment(
     const number = state.exists ? state.lastNumber + 1 : 1;
     const added: ExperimentAdded = { type: 'ExperimentAdded', data: { experiment_id: experimentId, number } };
     return state.exists ? [added] : [created(target), added];
+  };
+}
+
+/** Gives an experiment that is sent run by run the next number of the dataset; one that has a number keeps it. */
+export function numberExperiment(experimentId: string): (state: DatasetState) => ExperimentAdded[] {
+  return ({ exists, numbers, lastNumber }) => {
+    if (!exists || numbers.has(experimentId)) return [];
+    return [{ type: 'ExperimentAdded', data: { experiment_id: experimentId, number: lastNumber + 1, live: true } }];
   };
 }
 

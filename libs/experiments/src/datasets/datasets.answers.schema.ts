@@ -1,67 +1,80 @@
 import { shape } from '@fairlead/api';
 
-const { boolean, free, integer, list, noted, nothing, nullable, object, oneOf, text, time, uuid } = shape;
+const { boolean, free, integer, list, noted, nullable, object, oneOf, text, time, unused, uuid } = shape;
 
 /** Members that the answer to an upload has too. */
 export const uploadedDatasetMembers = {
-  name: text,
-  description: nullable(text),
-  created_at: time,
-  data_type: oneOf('kv', 'llm', 'chat'),
-  inputs_schema_definition: nullable(free),
-  outputs_schema_definition: nullable(free),
-  externally_managed: boolean,
-  id: uuid,
-  tenant_id: uuid,
-  example_count: nullable(integer),
-  session_count: integer,
-  modified_at: time,
-  last_session_start_time: nullable(time),
+  name: noted(text, 'Name of the dataset, unique in the workspace.'),
+  description: noted(nullable(text), 'What the dataset is about; null when it was not given.'),
+  created_at: noted(time, 'When the dataset was created.'),
+  data_type: noted(oneOf('kv', 'llm', 'chat'), 'Kind of inputs and outputs; `kv`: objects with any members.'),
+  inputs_schema_definition: noted(nullable(free), 'JSON Schema of inputs; null when it was not given.'),
+  outputs_schema_definition: noted(nullable(free), 'JSON Schema of outputs; null when it was not given.'),
+  externally_managed: noted(
+    boolean,
+    'True when uploads of experiments fill the dataset, false when clients write its examples.',
+  ),
+  id: noted(uuid, 'Identifier of the dataset.'),
+  tenant_id: noted(uuid, 'Workspace that owns the dataset.'),
+  example_count: noted(nullable(integer), 'Number of its examples; null when the request excluded it.'),
+  session_count: noted(integer, 'Number of experiments on it.'),
+  modified_at: noted(time, 'When the dataset or its examples last changed.'),
+  last_session_start_time: noted(nullable(time), 'Start of its newest experiment; null without an experiment.'),
 };
 
 export const dataset = object('Dataset', {
   ...uploadedDatasetMembers,
-  transformations: nothing,
-  metadata: nullable(free),
-  baseline_experiment_id: nothing,
+  transformations: unused,
+  metadata: noted(nullable(free), 'Further facts about the dataset; null when there are none.'),
+  baseline_experiment_id: unused,
 });
 
 export const datasetVersion = object('DatasetVersion', {
-  tags: noted(nullable(list(text)), '`latest` on the newest, and the tags that were given.'),
-  as_of: time,
+  tags: noted(
+    nullable(list(text)),
+    'Tags of the version: `latest` on the newest, and those that clients set; null without a tag.',
+  ),
+  as_of: noted(time, 'Time of the version, in microseconds; names it wherever `as_of` is taken.'),
 });
 
-export const removed = object('Removed', { message: text });
+export const removed = object('Removed', { message: noted(text, 'That it was deleted, in one sentence.') });
 
 /** Members of an example; those that a selection can leave out are optional. */
 export const exampleMembers = {
-  id: uuid,
-  dataset_id: uuid,
-  name: text,
-  inputs: free,
-  created_at: time,
-  'outputs?': nullable(free),
-  'source_run_id?': nullable(uuid),
-  'metadata?': nullable(free),
-  'modified_at?': time,
+  id: noted(uuid, 'Identifier of the example.'),
+  dataset_id: noted(uuid, 'Dataset that the example belongs to.'),
+  name: noted(text, 'Name of the example.'),
+  inputs: noted(free, 'Input, byte for byte as it was sent.'),
+  created_at: noted(time, 'When the example was created.'),
+  'outputs?': noted(nullable(free), 'Expected output, byte for byte as it was sent; null when there is none.'),
+  'source_run_id?': noted(nullable(uuid), 'Run that the example was made from; null for others.'),
+  'metadata?': noted(
+    nullable(free),
+    'Further facts about the example, its splits in `dataset_split`; null when there are none.',
+  ),
+  'modified_at?': noted(time, 'When the example last changed.'),
   'attachment_urls?': noted(
     nullable(free),
-    'By `attachment.<name>` the `presigned_url` and the `mime_type` of each attachment; in lists only when it is selected.',
+    'By `attachment.<name>` the `presigned_url` and the `mime_type` of each attachment, null without one; in lists only when it is selected.',
   ),
 };
 export const example = object('Example', exampleMembers);
 
 /** Examples by what became of them between two versions. */
 export const versionsDiff = object('DatasetVersionsDiff', {
-  examples_added: list(uuid),
-  examples_modified: list(uuid),
-  examples_removed: list(uuid),
+  examples_added: noted(list(uuid), 'Examples that only the later version has.'),
+  examples_modified: noted(list(uuid), 'Examples that differ.'),
+  examples_removed: noted(list(uuid), 'Examples that only the earlier version has.'),
 });
 
 /** Examples that a request made or changed, and the version that holds the change. */
-export const changedExamples = object('ChangedExamples', { count: integer, example_ids: list(uuid), as_of: time });
+export const changedExamples = object('ChangedExamples', {
+  count: noted(integer, 'Number of examples that were made or changed.'),
+  example_ids: noted(list(uuid), 'Their identifiers, in the order of the request.'),
+  as_of: noted(time, 'Version of the dataset that holds the change.'),
+});
 
 export const scoreDirections = object('DatasetScoreDirections', {
-  lower_is_better: list(text),
-  higher_is_better: list(text),
+  lower_is_better: noted(list(text), 'Feedback keys whose lower scores are better.'),
+  higher_is_better: noted(list(text), 'Feedback keys whose higher scores are better.'),
 });

@@ -1,24 +1,41 @@
-import { anyJson, type Infer, list, literal, object, optional, rawDict, str, uuid } from '@fairlead/schema';
+import { anyJson, type Infer, list, literal, note, object, optional, rawDict, str, uuid } from '@fairlead/schema';
 
-export const DATA_TYPES = ['kv', 'llm', 'chat'] as const;
-export const MOST_NAME = 512;
+const DATA_TYPES = ['kv', 'llm', 'chat'] as const;
+const MOST_NAME = 512;
 const MOST_DESCRIPTION = 10_000;
 
 const definitions = {
-  metadata: optional(rawDict()),
-  inputs_schema_definition: optional(rawDict()),
-  outputs_schema_definition: optional(rawDict()),
-  transformations: optional(list(anyJson())),
+  metadata: note(optional(rawDict()), 'Further facts about the dataset; any members.'),
+  inputs_schema_definition: note(
+    optional(rawDict()),
+    'JSON Schema of inputs; kept and answered, examples are not checked against it.',
+  ),
+  outputs_schema_definition: note(
+    optional(rawDict()),
+    'JSON Schema of outputs; kept and answered, examples are not checked against it.',
+  ),
+  transformations: note(optional(list(anyJson())), 'Not supported: anything but an empty list is answered 501.'),
 };
 /** Body of POST /datasets. */
 export const datasetCreate = object(
   {
-    name: str({ min: 1, max: MOST_NAME }),
-    description: optional(str({ max: MOST_DESCRIPTION })),
-    data_type: optional(literal(DATA_TYPES), 'kv'),
-    id: optional(uuid()),
-    extra: optional(object({ metadata: optional(rawDict()) }, 'DatasetExtra')),
-    tag_value_ids: optional(list(uuid())),
+    name: note(str({ min: 1, max: MOST_NAME }), 'Name of the dataset, unique in the workspace (409).'),
+    description: note(optional(str({ max: MOST_DESCRIPTION })), 'What the dataset is about.'),
+    data_type: note(
+      optional(literal(DATA_TYPES), 'kv'),
+      '`kv`: objects with any members. `llm`, `chat`: inputs and outputs of models; kept and answered.',
+    ),
+    id: note(optional(uuid()), 'Identifier that the dataset gets, unused so far (409); absent: the service makes one.'),
+    extra: note(
+      optional(
+        object(
+          { metadata: note(optional(rawDict()), 'Further facts about the dataset, used when `metadata` is absent.') },
+          'DatasetExtra',
+        ),
+      ),
+      'Older place of `metadata`.',
+    ),
+    tag_value_ids: note(optional(list(uuid())), 'Not supported: anything but an empty list is answered 501.'),
     ...definitions,
   },
   'DatasetCreate',
@@ -26,9 +43,12 @@ export const datasetCreate = object(
 /** Body of PATCH /datasets/{dataset_id}. */
 export const datasetUpdate = object(
   {
-    name: optional(str({ min: 1, max: MOST_NAME })),
-    description: optional(str({ max: MOST_DESCRIPTION })),
-    baseline_experiment_id: optional(uuid()),
+    name: note(optional(str({ min: 1, max: MOST_NAME })), 'Name of the dataset, unique in the workspace (409).'),
+    description: note(optional(str({ max: MOST_DESCRIPTION })), 'What the dataset is about.'),
+    baseline_experiment_id: note(
+      optional(uuid()),
+      'Accepted because clients send it; not kept, which the header `Warning` says.',
+    ),
     ...definitions,
   },
   'DatasetUpdate',

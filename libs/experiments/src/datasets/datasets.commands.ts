@@ -8,13 +8,8 @@ import { experimentsView } from '../sessions/experiments.view';
 import type { Parts } from '../sessions/sessions.commands';
 import { datasetNameStream, datasetStream, reserveDatasetName } from './dataset-names';
 import { exactVersion } from './dataset-versions.queries';
-import {
-  changeDataset,
-  createDataset as decideCreation,
-  DatasetExists,
-  NoSuchVersion,
-  tagVersion,
-} from './dataset-write';
+import { changeDataset, createDataset as decideCreation, tagVersion } from './dataset-write';
+import { NoSuchVersion } from './dataset.errors';
 
 /** How long a change waits until it can be read, milliseconds. */
 const VIEW_MS = 10_000;
@@ -42,7 +37,7 @@ export async function createDataset(
   const { state: before } = await load(store, datasetModel, stream);
   if (metadata.causationId === undefined) decideCreation(tenantId, id, data, new Date())(before);
   if (examples.length > 0) await parts.stored.require(tenantId, encodeExamples(examples).length);
-  await takeName(parts, tenantId, data.name, id, metadata);
+  await reserveDatasetName(parts.store, tenantId, data.name, id, metadata);
   const stored = examples.length > 0 ? await storeChange(parts, tenantId, id, examples) : undefined;
   const decide = decideCreation(tenantId, id, data, new Date(), stored);
   return (await handle(store, datasetModel, stream, decide, metadata)).state;
@@ -59,7 +54,7 @@ export async function patchDataset(
   const { store, followers } = parts;
   const state = await ownDataset(parts, tenantId, id);
   const renamed = changes.name !== undefined && changes.name !== state.name;
-  if (renamed) await takeName(parts, tenantId, changes.name, id, metadata);
+  if (renamed) await reserveDatasetName(parts.store, tenantId, changes.name, id, metadata);
   const { position } = await handle(store, datasetModel, datasetStream(id), changeDataset(changes), metadata);
   if (renamed) await release(store, datasetNameStream(tenantId, state.name), datasetStream(id), metadata);
   await followers.shown(position, experimentsView.name, VIEW_MS);
@@ -85,9 +80,4 @@ async function ownDataset({ store }: Parts, tenantId: string, id: string): Promi
   const { state } = await load(store, datasetModel, datasetStream(id));
   if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Dataset ID ${id} not found.`);
   return state;
-}
-
-async function takeName({ store }: Parts, tenantId: string, name: string, id: string, metadata: Metadata) {
-  const owner = await reserveDatasetName(store, tenantId, name, id, metadata);
-  if (owner !== id) throw new DatasetExists(`with the name '${name}'`, owner);
 }

@@ -1,8 +1,7 @@
 import { EventStore } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/api';
-import { bool, datetime, int, literal, object, optional, str, uuid } from '@fairlead/schema';
-import { Controller, Delete, Get, Header, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { bool, datetime, type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
+import { Controller, Delete, Get, Header } from '@nestjs/common';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
@@ -10,7 +9,7 @@ import { findDataset, hasDataset, listDatasets, listSplits } from './datasets.qu
 import { versionAt } from './dataset-version.http';
 import { diffVersions, findVersion, listVersions } from './dataset-versions.queries';
 import { array } from '../platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject } from '../reading.http';
+import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../reading.http';
 import { deleteDataset } from '../sessions/sessions.commands';
 
 const SORTS = [
@@ -23,29 +22,40 @@ const SORTS = [
 ] as const;
 
 const listQuery = object({
-  id: optional(oneOrMany(uuid())),
-  data_type: optional(oneOrMany(literal(['kv', 'llm', 'chat']))),
-  name: optional(str()),
-  name_contains: optional(str()),
-  metadata: optional(str()),
-  offset: optional(int({ ge: 0 }), 0),
-  limit: optional(int({ ge: 1, le: 100 }), 100),
-  sort_by: optional(literal(SORTS), 'last_session_start_time'),
-  sort_by_desc: optional(bool(), true),
-  tag_value_id: optional(oneOrMany(uuid())),
-  exclude_corrections_datasets: optional(bool(), false),
-  exclude: optional(oneOrMany(literal(['example_count']))),
+  id: note(optional(oneOrMany(uuid())), 'Only these datasets; repeatable.'),
+  data_type: note(optional(oneOrMany(literal(['kv', 'llm', 'chat']))), 'Only datasets of these types; repeatable.'),
+  name: note(optional(str()), 'Only the dataset of exactly this name.'),
+  name_contains: note(optional(str()), 'Only datasets whose name contains this text, in upper or lower case.'),
+  metadata: note(optional(str()), 'Only datasets whose metadata contain this JSON object.'),
+  offset: pageOf100.offset,
+  limit: pageOf100.limit,
+  sort_by: note(optional(literal(SORTS), 'last_session_start_time'), 'What the list is sorted by.'),
+  sort_by_desc: note(optional(bool(), true), 'True: the largest or newest first.'),
+  tag_value_id: note(
+    optional(oneOrMany(uuid())),
+    'Only datasets with one of these tags: none, because datasets have no such tags here.',
+  ),
+  exclude_corrections_datasets: note(
+    optional(bool(), false),
+    'Accepted because clients send it; there are no such datasets, so that nothing changes.',
+  ),
+  exclude: note(optional(oneOrMany(literal(['example_count']))), 'Members to leave out of the answer; repeatable.'),
 });
 const datasetPath = idPath('dataset_id');
 const versionsQuery = object({
-  search: optional(str()),
-  example: optional(uuid()),
-  limit: optional(int({ ge: 1, le: 100 }), 100),
-  offset: optional(int({ ge: 0 }), 0),
+  search: note(optional(str()), 'Only versions with a tag that contains this text.'),
+  example: note(optional(uuid()), 'Only versions in which this example changed.'),
+  ...pageOf100,
 });
-const versionQuery = object({ as_of: optional(datetime()), tag: optional(str()) });
-const diffQuery = object({ from_version: str(), to_version: str() });
-const splitsQuery = object({ as_of: optional(str(), 'latest') });
+const versionQuery = object({
+  as_of: note(optional(datetime()), 'The version that was current at this time.'),
+  tag: note(optional(str()), 'The version with this tag; `latest` is the newest.'),
+});
+const diffQuery = object({
+  from_version: note(str(), 'The earlier version: a time, a tag, or `latest`.'),
+  to_version: note(str(), 'The later version: a time, a tag, or `latest`.'),
+});
+const splitsQuery = object({ as_of: note(optional(str(), 'latest'), 'The version: a time, a tag, or `latest`.') });
 
 @Area('Datasets')
 @Controller('api/v1/datasets')
@@ -57,106 +67,101 @@ export class DatasetsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'List datasets', query: listQuery, answers: { 200: shape.list(dataset) } })
-  async list(@Req() request: FastifyRequest): Promise<string> {
-    const asked = query(listQuery, request);
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'List datasets' })
+  @Answers({ 200: shape.asText(shape.list(dataset)) })
+  async list(@Context() context: CommandContext, @Query(listQuery) asked: Infer<typeof listQuery>): Promise<string> {
     const metadata = searchedObject('metadata', asked.metadata);
-    return array(await listDatasets(this.pool, request.actor.tenantId, { ...asked, metadata }));
+    return array(await listDatasets(this.pool, context.tenantId, { ...asked, metadata }));
   }
 
   @Get(':dataset_id')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'Get a dataset', path: datasetPath, answers: { 200: dataset } })
-  async one(@Req() request: FastifyRequest): Promise<string> {
-    const { dataset_id: id } = path(datasetPath, request);
-    return found(await findDataset(this.pool, request.actor.tenantId, id), 'Dataset ID', id);
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get a dataset' })
+  @Answers({ 200: shape.asText(dataset) })
+  async one(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+  ): Promise<string> {
+    return found(await findDataset(this.pool, context.tenantId, id), 'Dataset ID', id);
   }
 
   @Delete(':dataset_id')
-  @Access('write', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Delete a dataset with its experiments',
-    path: datasetPath,
-    answers: { 200: removed },
-    takes: ['x-reason'],
-  })
-  async delete(@Req() request: FastifyRequest) {
-    const { dataset_id: id } = path(datasetPath, request);
-    await deleteDataset(this, request.actor.tenantId, id, metadataOf(request));
+  @Scope('write', { views: [experimentsView.name] })
+  @Describe({ summary: 'Delete a dataset with its experiments', takes: ['x-reason'] })
+  @Answers({ 200: removed })
+  async delete(@Context() context: CommandContext, @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>) {
+    await deleteDataset(this, context.tenantId, id, context.metadata);
     return { message: `Dataset ${id} deleted` };
   }
 
   @Get(':dataset_id/versions')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'List the versions of a dataset',
     description: 'The newest first; of one example alone when `example` names it.',
-    path: datasetPath,
-    query: versionsQuery,
-    answers: { 200: shape.list(datasetVersion) },
   })
-  async versions(@Req() request: FastifyRequest): Promise<string> {
-    const { dataset_id: id } = path(datasetPath, request);
-    const asked = query(versionsQuery, request);
-    await this.known(request, id);
+  @Answers({ 200: shape.asText(shape.list(datasetVersion)) })
+  async versions(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Query(versionsQuery) asked: Infer<typeof versionsQuery>,
+  ): Promise<string> {
+    await this.known(context, id);
     return array(await listVersions(this.pool, id, asked));
   }
 
   @Get(':dataset_id/version')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Get the version of a dataset at a time',
-    path: datasetPath,
-    query: versionQuery,
-    answers: { 200: datasetVersion },
-  })
-  async version(@Req() request: FastifyRequest): Promise<string> {
-    const { dataset_id: id } = path(datasetPath, request);
-    const { as_of: asOf, tag = 'latest' } = query(versionQuery, request);
-    await this.known(request, id);
-    const time = iso(asOf) ?? (await versionAt(this.pool, request.actor.tenantId, tag, { dataset: id }));
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get the version of a dataset at a time' })
+  @Answers({ 200: shape.asText(datasetVersion) })
+  async version(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Query(versionQuery) { as_of: asOf, tag = 'latest' }: Infer<typeof versionQuery>,
+  ): Promise<string> {
+    await this.known(context, id);
+    const time = iso(asOf) ?? (await versionAt(this.pool, context.tenantId, tag, { dataset: id }));
     return found(await findVersion(this.pool, id, time), `Dataset version of`, id);
   }
 
   @Get(':dataset_id/versions/diff')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Compare two versions of a dataset',
     description: 'Each version is a time or a tag, `latest` for the newest.',
-    path: datasetPath,
-    query: diffQuery,
-    answers: { 200: versionsDiff },
   })
-  async diff(@Req() request: FastifyRequest): Promise<string> {
-    const { path: named, query: asked } = validateRequest(request, { path: datasetPath, query: diffQuery });
+  @Answers({ 200: shape.asText(versionsDiff) })
+  async diff(
+    @Context() context: CommandContext,
+    @Path(datasetPath) named: Infer<typeof datasetPath>,
+    @Query(diffQuery) asked: Infer<typeof diffQuery>,
+  ): Promise<string> {
     const { dataset_id: id } = named;
-    await this.known(request, id);
-    const at = (asOf: string) => versionAt(this.pool, request.actor.tenantId, asOf, { dataset: id });
+    await this.known(context, id);
+    const at = (asOf: string) => versionAt(this.pool, context.tenantId, asOf, { dataset: id });
     return diffVersions(this.pool, id, await at(asked.from_version), await at(asked.to_version));
   }
 
   @Get(':dataset_id/splits')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'List the splits of a dataset',
-    path: datasetPath,
-    query: splitsQuery,
-    answers: { 200: shape.list(shape.text) },
-  })
-  async splits(@Req() request: FastifyRequest): Promise<string> {
-    const { dataset_id: id } = path(datasetPath, request);
-    const { as_of: asOf } = query(splitsQuery, request);
-    await this.known(request, id);
-    return listSplits(this.pool, id, await versionAt(this.pool, request.actor.tenantId, asOf, { dataset: id }));
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'List the splits of a dataset' })
+  @Answers({ 200: shape.asText(shape.list(shape.text)) })
+  async splits(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Query(splitsQuery) { as_of: asOf }: Infer<typeof splitsQuery>,
+  ): Promise<string> {
+    await this.known(context, id);
+    return listSplits(this.pool, id, await versionAt(this.pool, context.tenantId, asOf, { dataset: id }));
   }
 
-  private async known(request: FastifyRequest, id: string): Promise<void> {
-    found((await hasDataset(this.pool, request.actor.tenantId, id)) || undefined, 'Dataset ID', id);
+  private async known(context: CommandContext, id: string): Promise<void> {
+    found((await hasDataset(this.pool, context.tenantId, id)) || undefined, 'Dataset ID', id);
   }
 }

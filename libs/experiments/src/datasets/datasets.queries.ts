@@ -5,7 +5,7 @@ import { array, number, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters } from '../sql';
 
 /** How a list of datasets is narrowed, ordered and cut. */
-export interface DatasetQuery {
+interface DatasetQuery {
   readonly id?: readonly string[];
   readonly data_type?: readonly string[];
   readonly name?: string;
@@ -21,7 +21,7 @@ export interface DatasetQuery {
   readonly limit: number;
 }
 
-export interface DatasetRow {
+interface DatasetRow {
   readonly id: string;
   readonly tenant_id: string;
   readonly name: string;

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { Workspaces } from '@fairlead/eventing';
-import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
-import { Forbidden, int, NotFound, object, str, uuid } from '@fairlead/schema';
-import { Controller, Get, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Answers, Area, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Forbidden, type Infer, int, note, NotFound, object, str, uuid } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { PayloadStore } from '../storage/payload.store';
 import { idPath } from '../reading.http';
@@ -11,8 +11,12 @@ import { ExampleAttachments } from './example-attachments.urls';
 
 const examplePath = idPath('example_id');
 const signedQuery = object({
-  ...{ name: str(), dataset: uuid(), sha256: str(), tenant: uuid() },
-  ...{ expires: int(), signature: str() },
+  name: note(str(), 'Name of the attachment.'),
+  dataset: note(uuid(), 'Dataset of the example.'),
+  sha256: note(str(), 'SHA-256 of the content, in hexadecimal digits.'),
+  tenant: note(uuid(), 'Workspace of the example.'),
+  expires: note(int(), 'End of validity of the URL, in seconds since 1970.'),
+  signature: note(str(), 'Signature of the URL, made by the service.'),
 });
 
 /** Gives out attachments of examples to whoever has their address. */
@@ -28,21 +32,22 @@ export class ExampleAttachmentsController {
 
   /** No key: the signature in the URL stands for one. What was attached is shown to nobody as a page. */
   @Get()
-  @Access('public')
+  @Scope('public')
   @Describe({
     summary: 'Get an attachment of an example',
     description: 'The URL comes from `attachment_urls` of an example; its signature stands for a key for an hour.',
-    path: examplePath,
-    query: signedQuery,
-    answers: {
-      200: { content: { 'application/octet-stream': shape.free } },
-      403: 'The signature is not valid, or no longer.',
-      404: 'There is no such attachment.',
-    },
     gives: ['Content-Disposition'],
   })
-  async one(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
-    const { path, query } = validateRequest(request, { path: examplePath, query: signedQuery });
+  @Answers({
+    200: { content: { 'application/octet-stream': shape.free } },
+    403: 'The signature is not valid, or no longer.',
+    404: 'There is no such attachment.',
+  })
+  async one(
+    @Path(examplePath) path: Infer<typeof examplePath>,
+    @Query(signedQuery) query: Infer<typeof signedQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Readable> {
     const { signature, ...signed } = query;
     const { tenant, dataset, name, sha256 } = signed;
     if (!(await this.attachments.isValid({ ...signed, example: path.example_id }, signature))) {

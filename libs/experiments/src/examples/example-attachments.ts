@@ -1,18 +1,11 @@
 import type { ExampleAttachment } from './example-rows';
+import { AttachmentMismatch } from './example.errors';
 
 /** What happens to the attachments that an example has: those that neither member names are taken away. */
 export interface AttachmentOperations {
   /** New names by old ones. */
   readonly rename: Readonly<Record<string, string>>;
   readonly retain: readonly string[];
-}
-
-/** An operation names an attachment that the example does not have, or gives two attachments one name. */
-export class AttachmentMismatch extends Error {
-  constructor(id: string, why: string) {
-    super(`The attachments of example ${id} cannot be changed: ${why}.`);
-    this.name = 'AttachmentMismatch';
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Vault } from '@fairlead/eventing';
 import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { CommandContext } from '@fairlead/api';
 import { PublicUrl } from '../storage/attachment.urls';
 import type { AttachmentUrls } from './examples.queries';
 import { object, text } from '../platform-json';
@@ -11,7 +11,7 @@ import { object, text } from '../platform-json';
 const VALID_MS = 60 * 60 * 1000;
 
 /** Which attachment of an example an address gives, and until when (milliseconds since 1970). */
-export interface ExampleAttachmentAddress {
+interface ExampleAttachmentAddress {
   readonly tenant: string;
   readonly example: string;
   readonly dataset: string;
@@ -29,14 +29,14 @@ export class ExampleAttachments {
   ) {}
 
   /** Makes addresses for who sent a request; they are without a host when the request names none. */
-  urls({ protocol, host, actor }: Pick<FastifyRequest, 'protocol' | 'host' | 'actor'>): AttachmentUrls {
-    const named = this.publicUrl.value ?? `${protocol}://${host}`;
+  urls({ origin, tenantId }: Pick<CommandContext, 'origin' | 'tenantId'>): AttachmentUrls {
+    const named = this.publicUrl.value ?? origin;
     const base = parseUrl(named) ? named : '';
     const expires = Date.now() + VALID_MS;
     return async ({ id, dataset_id: dataset, attachments }) => {
       const members: Record<string, string> = {};
       for (const { name, type, sha256 } of attachments ?? []) {
-        const address = { tenant: actor.tenantId, example: id, dataset, name, sha256, expires };
+        const address = { tenant: tenantId, example: id, dataset, name, sha256, expires };
         const query = new URLSearchParams({
           ...{ name, dataset, sha256, tenant: address.tenant, expires: String(expires) },
           signature: await this.sign(address),

@@ -11,7 +11,8 @@ import {
 import { NotFound, Unavailable } from '@fairlead/schema';
 import { type DatasetState, datasetModel, type ExamplesChange, type ExamplesEvent } from '../datasets/dataset';
 import { datasetStream } from '../datasets/dataset-names';
-import { changeExamples, OnlyUploads, type StoredChange } from '../datasets/dataset-write';
+import { changeExamples, type StoredChange } from '../datasets/dataset-write';
+import { OnlyUploads } from '../datasets/dataset.errors';
 import { experimentsView } from '../sessions/experiments.view';
 import type { PayloadStore } from '../storage/payload.store';
 import type { Parts } from '../sessions/sessions.commands';
@@ -33,7 +34,7 @@ export interface RecordedChange {
 }
 
 /** What a command decides on the examples as they are. */
-export type Decide = (state: DatasetState) => Promise<readonly ChangedExample[]>;
+type Decide = (state: DatasetState) => Promise<readonly ChangedExample[]>;
 
 const MOST_ATTEMPTS = 20;
 /** How long a change waits until the tables have the version before it, milliseconds. */

@@ -1,6 +1,31 @@
 import { EventStore, Followers, StoredBytes } from '@fairlead/eventing';
-import { Access, Area, body, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/api';
-import { BadRequest, bool, HttpProblem, list, literal, NotFound, object, optional, str, uuid } from '@fairlead/schema';
+import {
+  Answers,
+  Area,
+  Body,
+  CommandContext,
+  Context,
+  Describe,
+  Path,
+  Query,
+  Scope,
+  shape,
+  validateRequest,
+} from '@fairlead/api';
+import {
+  BadRequest,
+  bool,
+  HttpProblem,
+  type Infer,
+  list,
+  literal,
+  note,
+  NotFound,
+  object,
+  optional,
+  str,
+  uuid,
+} from '@fairlead/schema';
 import { Controller, Delete, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
@@ -31,25 +56,45 @@ const MOST_BYTES = 24 * 1024 * 1024;
 const MOST_NAMED = 10_000;
 const examplePath = idPath('example_id');
 const datasetPath = idPath('dataset_id');
-const namedQuery = object({ example_ids: oneOrMany(uuid()) });
+const namedQuery = object({ example_ids: note(oneOrMany(uuid()), 'The examples to delete; repeatable.') });
 const deletion = object(
-  { example_ids: list(uuid(), { min: 1, max: MOST_NAMED }), hard_delete: optional(bool(), false) },
+  {
+    example_ids: note(list(uuid(), { min: 1, max: MOST_NAMED }), 'The examples to delete.'),
+    hard_delete: note(optional(bool(), false), 'Not supported: true is answered 501.'),
+  },
   'ExamplesDeletion',
 );
 const splitBody = object(
-  { split_name: splitName(), examples: list(uuid(), { max: MOST_NAMED }), remove: optional(bool(), false) },
+  {
+    split_name: note(splitName(), 'Split that is changed; it begins to exist with its first example.'),
+    examples: note(list(uuid(), { max: MOST_NAMED }), 'Examples that are put into the split, or taken out of it.'),
+    remove: note(optional(bool(), false), 'True: take the examples out of the split.'),
+  },
   'DatasetSplitUpdate',
 );
 const OPERATIONS = ['array_add', 'array_remove'] as const;
 const operation = object({
-  key: str({ min: 1, max: 200 }),
-  operation: literal(OPERATIONS, { aliases: { ARRAY_ADD: 'array_add', ARRAY_REMOVE: 'array_remove' } }),
-  values: list(str({ min: 1, max: 200 }), { max: 100 }),
+  key: note(str({ min: 1, max: 200 }), 'Member of the metadata, which is a list of texts.'),
+  operation: note(
+    literal(OPERATIONS, { aliases: { ARRAY_ADD: 'array_add', ARRAY_REMOVE: 'array_remove' } }),
+    '`array_add` adds the values to the list, `array_remove` takes them out of it.',
+  ),
+  values: note(list(str({ min: 1, max: 200 }), { max: 100 }), 'Texts that are added or taken out.'),
 });
 const metadataBody = object(
-  { example_ids: list(uuid(), { max: MOST_NAMED }), operations: list(operation, { min: 1, max: 10 }) },
+  {
+    example_ids: note(list(uuid(), { max: MOST_NAMED }), 'The examples to change.'),
+    operations: note(
+      list(operation, { min: 1, max: 10 }),
+      'What is done to the metadata of each example, in this order.',
+    ),
+  },
   'ExamplesMetadataUpdate',
 );
+const createdExample = shape.object('CreatedExample', {
+  id: shape.noted(shape.uuid, 'Identifier of the example.'),
+  dataset_id: shape.noted(shape.uuid, 'Dataset that the example belongs to.'),
+});
 const FORM = {
   body: { content: { 'multipart/form-data': shape.free } },
   takes: ['x-reason', 'Idempotency-Key'] as const,
@@ -74,175 +119,172 @@ export class ExampleWritesController {
   @Post('examples')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
-  @Describe({
-    summary: 'Create an example',
-    body: exampleCreate,
-    answers: { 200: example, 404: 'There is no such dataset or run.', 409: 'The id is in use.' },
-    takes: ['x-reason', 'Idempotency-Key'],
-  })
-  async create(@Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = request.actor;
+  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Describe({ summary: 'Create an example', body: exampleCreate, takes: ['x-reason', 'Idempotency-Key'] })
+  @Answers({ 200: shape.asText(example), 404: 'There is no such dataset or run.', 409: 'The id is in use.' })
+  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+    const { tenantId } = context;
     const sent = await this.thread.readExamples(tenantId, 'create', await readJson(request, MOST_BYTES));
     const dataset = sent.examples[0]!.dataset!;
-    const { ids, asOf, position } = await createExamples(this, tenantId, dataset, sent, metadataOf(request));
+    const { ids, asOf, position } = await createExamples(this, tenantId, dataset, sent, context.metadata);
     await this.followers.shown(position, experimentsView.name, VIEW_MS);
     const filter = { id: ids, dataset, asOf };
-    return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(request)), 'Example ID', ids[0]!);
+    return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(context)), 'Example ID', ids[0]!);
   }
 
   @Post('examples/bulk')
   @HttpCode(200)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Create examples of one dataset',
     description: 'All of them or none.',
     body: examplesCreate,
-    answers: {
-      200: shape.list(shape.object('CreatedExample', { id: shape.uuid, dataset_id: shape.uuid })),
-      404: 'There is no such dataset or run.',
-      409: 'An id is in use.',
-    },
     takes: ['x-reason', 'Idempotency-Key'],
   })
-  async createMany(@Req() request: FastifyRequest) {
-    const { tenantId } = request.actor;
+  @Answers({
+    200: shape.list(createdExample),
+    404: 'There is no such dataset or run.',
+    409: 'An id is in use.',
+  })
+  async createMany(@Context() context: CommandContext, @Req() request: FastifyRequest) {
+    const { tenantId } = context;
     const sent = await this.thread.readExamples(tenantId, 'createMany', await readJson(request, MOST_BYTES));
     if (sent.examples.length === 0) return [];
     const dataset = onlyDataset(sent.examples)!;
-    const { ids } = await createExamples(this, tenantId, dataset, sent, metadataOf(request));
+    const { ids } = await createExamples(this, tenantId, dataset, sent, context.metadata);
     return ids.map((id) => ({ id, dataset_id: dataset }));
   }
 
   @Post('platform/datasets/:dataset_id/examples')
   @HttpCode(201)
-  @Access('write', { stream: true, views: [experimentsView.name] })
-  @Describe({
-    summary: 'Create examples in parts',
-    description: PARTS,
-    path: datasetPath,
-    ...FORM,
-    answers: { 201: changedExamples, 404: 'There is no such dataset or run.', 409: 'An id is in use.' },
-  })
-  async createParts(@Req() request: FastifyRequest) {
-    const { tenantId } = request.actor;
-    const { dataset_id: dataset } = path(datasetPath, request);
-    const sent = await this.readParts(request, dataset);
-    const { ids, asOf } = await createExamples(this, tenantId, dataset, sent, metadataOf(request));
+  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Describe({ summary: 'Create examples in parts', description: PARTS, ...FORM })
+  @Answers({ 201: changedExamples, 404: 'There is no such dataset or run.', 409: 'An id is in use.' })
+  async createParts(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Path(datasetPath) { dataset_id: dataset }: Infer<typeof datasetPath>,
+  ) {
+    const { tenantId } = context;
+    const sent = await this.readParts(request, tenantId, dataset);
+    const { ids, asOf } = await createExamples(this, tenantId, dataset, sent, context.metadata);
     return { count: ids.length, example_ids: ids, as_of: asOf };
   }
 
   @Patch('platform/datasets/:dataset_id/examples')
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Change examples in parts',
     description: `${PARTS} \`<id>.attachments_operations\` names attachments to \`rename\` and to \`retain\`; others are taken away.`,
-    path: datasetPath,
     ...FORM,
-    answers: { 200: changedExamples },
   })
-  async updateParts(@Req() request: FastifyRequest) {
-    const { tenantId } = request.actor;
-    const { dataset_id: dataset } = path(datasetPath, request);
-    const sent = await this.readParts(request, dataset);
-    const { asOf } = await updateExamples(this, tenantId, dataset, sent, metadataOf(request));
+  @Answers({ 200: changedExamples })
+  async updateParts(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Path(datasetPath) { dataset_id: dataset }: Infer<typeof datasetPath>,
+  ) {
+    const { tenantId } = context;
+    const sent = await this.readParts(request, tenantId, dataset);
+    const { asOf } = await updateExamples(this, tenantId, dataset, sent, context.metadata);
     const ids = sent.examples.map(({ id }) => id!);
     return { count: ids.length, example_ids: ids, as_of: asOf };
   }
 
   @Patch('platform/datasets/:dataset_id/examples/metadata')
-  @Access('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [experimentsView.name] })
   @Describe({
     summary: 'Change lists in the metadata of examples',
     description: 'Splits are the list `dataset_split`. A list that loses its last value is left out.',
-    path: datasetPath,
-    body: metadataBody,
-    answers: { 200: changedExamples },
     takes: ['x-reason'],
   })
-  async metadata(@Req() request: FastifyRequest) {
-    const { tenantId } = request.actor;
-    const { path, body } = validateRequest(request, { path: datasetPath, body: metadataBody });
+  @Answers({ 200: changedExamples })
+  async metadata(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Body(metadataBody) body: Infer<typeof metadataBody>,
+  ) {
+    const { tenantId } = context;
     const { example_ids: ids, operations } = body;
-    const change = await changeLists(this, tenantId, path.dataset_id, ids, operations, metadataOf(request));
+    const change = await changeLists(this, tenantId, path.dataset_id, ids, operations, context.metadata);
     return { count: ids.length, example_ids: ids, as_of: change.asOf };
   }
 
   @Put('datasets/:dataset_id/splits')
-  @Access('write', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Put examples into a split of a dataset, or take them out',
-    path: datasetPath,
-    body: splitBody,
-    answers: { 200: removed },
-    takes: ['x-reason'],
-  })
-  async split(@Req() request: FastifyRequest) {
-    const { path, body } = validateRequest(request, { path: datasetPath, body: splitBody });
+  @Scope('write', { views: [experimentsView.name] })
+  @Describe({ summary: 'Put examples into a split of a dataset, or take them out', takes: ['x-reason'] })
+  @Answers({ 200: removed })
+  async split(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Body(splitBody) body: Infer<typeof splitBody>,
+  ) {
     const operation = body.remove ? OPERATIONS[1] : OPERATIONS[0];
     const change = { key: 'dataset_split', operation, values: [body.split_name] };
-    const metadata = metadataOf(request);
-    await changeLists(this, request.actor.tenantId, path.dataset_id, body.examples, [change], metadata);
+    const { metadata } = context;
+    await changeLists(this, context.tenantId, path.dataset_id, body.examples, [change], metadata);
     return { message: `Split ${body.split_name} updated` };
   }
 
   @Patch('examples/bulk')
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Change examples of one dataset',
     description: 'All of them or none.',
     body: examplesUpdate,
-    answers: { 200: removed, 404: 'There is no such example.' },
     takes: ['x-reason', 'Idempotency-Key'],
   })
-  async updateMany(@Req() request: FastifyRequest) {
-    return this.update(request, await this.readUpdates(request, 'updateMany'));
+  @Answers({ 200: removed, 404: 'There is no such example.' })
+  async updateMany(@Context() context: CommandContext, @Req() request: FastifyRequest) {
+    return this.update(context, await this.readUpdates(request, 'updateMany'));
   }
 
   @Patch('examples/:example_id')
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Change an example',
     description: 'Members that are left out or null stay as they are.',
     path: examplePath,
     body: exampleUpdate,
-    answers: { 200: removed },
     takes: ['x-reason', 'Idempotency-Key'],
   })
-  async updateOne(@Req() request: FastifyRequest) {
+  @Answers({ 200: removed })
+  async updateOne(@Context() context: CommandContext, @Req() request: FastifyRequest) {
     const sent = await this.readUpdates(request, 'update');
-    const { example_id: id } = path(examplePath, request);
-    return this.update(request, [{ ...sent[0]!, id }]);
+    const { example_id: id } = validateRequest(request, { path: examplePath }).path;
+    return this.update(context, [{ ...sent[0]!, id }]);
   }
 
   @Delete('examples')
-  @Access('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [experimentsView.name] })
   @Describe({
     summary: 'Delete examples',
     description: 'Later versions do not have them; those of one dataset go together.',
-    query: namedQuery,
-    answers: { 200: removed, 404: 'There is no such example.' },
     takes: ['x-reason'],
   })
-  async deleteMany(@Req() request: FastifyRequest) {
-    const { example_ids: ids } = query(namedQuery, request);
-    await deleteExamples(this, request.actor.tenantId, ids, metadataOf(request));
+  @Answers({ 200: removed, 404: 'There is no such example.' })
+  async deleteMany(
+    @Context() context: CommandContext,
+    @Query(namedQuery) { example_ids: ids }: Infer<typeof namedQuery>,
+  ) {
+    await deleteExamples(this, context.tenantId, ids, context.metadata);
     return { message: `${ids.length} examples deleted` };
   }
 
   @Post('platform/datasets/examples/delete')
   @HttpCode(200)
-  @Access('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [experimentsView.name] })
   @Describe({
     summary: 'Delete examples that a body names',
     description: 'As DELETE /examples. Earlier versions cannot be taken away.',
-    body: deletion,
-    answers: { 200: removed, 404: 'There is no such example.', 501: 'It says `hard_delete`.' },
     takes: ['x-reason'],
   })
-  async deleteNamed(@Req() request: FastifyRequest) {
-    const { example_ids: ids, hard_delete: hard } = body(deletion, request);
-    const { tenantId } = request.actor;
+  @Answers({ 200: removed, 404: 'There is no such example.', 501: 'It says `hard_delete`.' })
+  async deleteNamed(
+    @Context() context: CommandContext,
+    @Body(deletion) { example_ids: ids, hard_delete: hard }: Infer<typeof deletion>,
+  ) {
+    const { tenantId } = context;
     const datasets = await findDatasetsOf(this.pool, tenantId, ids);
     const missing = ids.find((id) => !datasets.has(id));
     if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
@@ -250,34 +292,31 @@ export class ExampleWritesController {
       const headers = { 'x-should-retry': 'false' };
       throw new HttpProblem(501, 'Taking examples out of earlier versions is not part of Fairlead.', { headers });
     }
-    await deleteExamples(this, tenantId, ids, metadataOf(request));
+    await deleteExamples(this, tenantId, ids, context.metadata);
     return { message: `${ids.length} examples deleted` };
   }
 
   @Delete('examples/:example_id')
-  @Access('write', { views: [experimentsView.name] })
+  @Scope('write', { views: [experimentsView.name] })
   @Describe({
     summary: 'Delete an example',
     description: 'Later versions of its dataset do not have it.',
-    path: examplePath,
-    answers: { 200: removed },
     takes: ['x-reason'],
   })
-  async deleteOne(@Req() request: FastifyRequest) {
-    const { example_id: id } = path(examplePath, request);
-    await deleteExamples(this, request.actor.tenantId, [id], metadataOf(request));
+  @Answers({ 200: removed })
+  async deleteOne(
+    @Context() context: CommandContext,
+    @Path(examplePath) { example_id: id }: Infer<typeof examplePath>,
+  ) {
+    await deleteExamples(this, context.tenantId, [id], context.metadata);
     return { message: `Example ${id} deleted` };
   }
 
   /** A body for a dataset that is not there is not looked into. */
-  private async readParts(request: FastifyRequest, dataset: string) {
-    await this.mustHave(request, dataset);
+  private async readParts(request: FastifyRequest, tenantId: string, dataset: string) {
+    found((await hasDataset(this.pool, tenantId, dataset)) || undefined, 'Dataset ID', dataset);
     const bytes = await readBytes(request, MOST_BYTES);
-    return this.thread.readExamples(request.actor.tenantId, 'multipart', bytes, request.headers['content-type'] ?? '');
-  }
-
-  private async mustHave({ actor }: FastifyRequest, dataset: string): Promise<void> {
-    found((await hasDataset(this.pool, actor.tenantId, dataset)) || undefined, 'Dataset ID', dataset);
+    return this.thread.readExamples(tenantId, 'multipart', bytes, request.headers['content-type'] ?? '');
   }
 
   private async readUpdates(request: FastifyRequest, kind: 'update' | 'updateMany'): Promise<readonly SentExample[]> {
@@ -286,15 +325,15 @@ export class ExampleWritesController {
   }
 
   /** The examples say which dataset they are of. */
-  private async update(request: FastifyRequest, examples: readonly SentExample[]) {
-    const { tenantId } = request.actor;
+  private async update(context: CommandContext, examples: readonly SentExample[]) {
+    const { tenantId } = context;
     if (examples.length === 0) return { message: '0 examples updated' };
     const ids = examples.map(({ id }) => id!);
     const datasets = await findDatasetsOf(this.pool, tenantId, ids);
     const missing = ids.find((id) => !datasets.has(id));
     if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
     const dataset = onlyDataset(examples) ?? datasets.get(ids[0]!)!;
-    await updateExamples(this, tenantId, dataset, { examples, contents: new Map() }, metadataOf(request));
+    await updateExamples(this, tenantId, dataset, { examples, contents: new Map() }, context.metadata);
     return { message: `${ids.length} examples updated` };
   }
 }

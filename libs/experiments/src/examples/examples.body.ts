@@ -7,6 +7,7 @@ import {
   datetime,
   type Infer,
   list,
+  note,
   object,
   optional,
   parseJson,
@@ -65,35 +66,67 @@ export const splitName = () => str({ min: 1, max: MOST_NAME });
 const attachmentName = () => str({ min: 1, max: MOST_NAME, pattern: /^\P{Cc}*$/u });
 const operations = object(
   {
-    rename: optional(record(attachmentName()), {}),
-    retain: optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []),
+    rename: note(optional(record(attachmentName()), {}), 'New names of attachments by their present names.'),
+    retain: note(
+      optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []),
+      'Attachments that stay under their names; all others are taken away.',
+    ),
   },
   'AttachmentsOperations',
 );
 const content = {
-  inputs: optional(rawDict()),
-  outputs: optional(rawDict()),
-  metadata: optional(rawDict()),
-  split: optional(union(splitName(), list(splitName(), { max: MOST_SPLITS }))),
+  inputs: note(optional(rawDict()), 'Input; any members, given back byte for byte.'),
+  outputs: note(optional(rawDict()), 'Expected output; any members.'),
+  metadata: note(
+    optional(rawDict()),
+    'Further facts; replaces the earlier ones, but splits stay until others are named.',
+  ),
+  split: note(
+    optional(union(splitName(), list(splitName(), { max: MOST_SPLITS }))),
+    'Split or splits that the example belongs to; without one it belongs to `base`.',
+  ),
 };
 const createMembers = {
   ...content,
-  created_at: optional(datetime()),
-  source_run_id: optional(uuid()),
-  use_source_run_io: optional(bool(), false),
-  use_source_run_attachments: optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []),
+  created_at: note(optional(datetime()), 'When the example was created. Default: the time of the request.'),
+  source_run_id: note(optional(uuid()), 'Run that the example is made from.'),
+  use_source_run_io: note(
+    optional(bool(), false),
+    'True: inputs, outputs and attachments are those of the source run.',
+  ),
+  use_source_run_attachments: note(
+    optional(list(attachmentName(), { max: MOST_OWN_ATTACHMENTS }), []),
+    'Names of attachments of the source run that the example gets.',
+  ),
 };
 /** Body of POST /examples. */
-export const exampleCreate = object({ dataset_id: uuid(), id: optional(uuid()), ...createMembers }, 'ExampleCreate');
+export const exampleCreate = object(
+  {
+    dataset_id: note(uuid(), 'Dataset that gets the example; clients must write its examples, not uploads.'),
+    id: note(optional(uuid()), 'Identifier that the example gets, unused so far (409); absent: the service makes one.'),
+    ...createMembers,
+  },
+  'ExampleCreate',
+);
 /** Body of POST /examples/bulk. */
 export const examplesCreate = list(exampleCreate, { max: MOST_EXAMPLES });
-const updateMembers = { ...content, dataset_id: optional(uuid()), attachments_operations: optional(operations) };
+const updateMembers = {
+  ...content,
+  dataset_id: note(optional(uuid()), 'Dataset of the example; it cannot move to another one.'),
+  attachments_operations: note(
+    optional(operations),
+    'What becomes of the attachments; absent: they stay, and those that are sent are added.',
+  ),
+};
 /** Body of PATCH /examples/{example_id}. */
 export const exampleUpdate = object(updateMembers, 'ExampleUpdate');
 /** Body of PATCH /examples/bulk. */
-export const examplesUpdate = list(object({ id: uuid(), ...updateMembers }, 'ExampleUpdateWithId'), {
-  max: MOST_EXAMPLES,
-});
+export const examplesUpdate = list(
+  object({ id: note(uuid(), 'The example to change.'), ...updateMembers }, 'ExampleUpdateWithId'),
+  {
+    max: MOST_EXAMPLES,
+  },
+);
 const partMembers = object({ ...createMembers, ...updateMembers }, 'ExamplePart');
 
 type Given = Partial<Infer<typeof partMembers>>;
@@ -159,7 +192,7 @@ export function readMultipartExamples(body: Buffer, contentType: string, depth: 
 }
 
 /** What the answer says when a request holds too many examples. */
-export function tooMany(): PayloadTooLarge {
+function tooMany(): PayloadTooLarge {
   return new PayloadTooLarge(`The request holds more than ${MOST_EXAMPLES} examples.`);
 }
 

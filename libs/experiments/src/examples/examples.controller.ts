@@ -1,7 +1,6 @@
-import { Access, Area, Describe, path, query, shape } from '@fairlead/api';
-import { bool, type Infer, int, literal, num, object, optional, str, uuid } from '@fairlead/schema';
-import { Controller, Get, Header, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { bool, type Infer, literal, note, num, object, optional, str, uuid } from '@fairlead/schema';
+import { Controller, Get, Header } from '@nestjs/common';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
@@ -9,7 +8,7 @@ import { example } from '../datasets/datasets.answers.schema';
 import { versionAt } from '../datasets/dataset-version.http';
 import { ExampleAttachments } from './example-attachments.urls';
 import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
-import { found, idPath, JSON_TEXT, oneOrMany, searchedObject, sent } from '../reading.http';
+import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject, sent } from '../reading.http';
 
 const SELECT = [
   'id',
@@ -25,26 +24,38 @@ const SELECT = [
 ] as const;
 
 const filterMembers = {
-  id: optional(oneOrMany(uuid())),
-  as_of: optional(str(), 'latest'),
-  metadata: optional(str()),
-  full_text_contains: optional(oneOrMany(str())),
-  splits: optional(oneOrMany(str())),
-  dataset: optional(uuid()),
-  filter: optional(str()),
+  id: note(optional(oneOrMany(uuid())), 'Only these examples; repeatable.'),
+  as_of: note(optional(str(), 'latest'), 'The version of the dataset: a time, a tag (with `dataset`), or `latest`.'),
+  metadata: note(optional(str()), 'Only examples whose metadata contain this JSON object.'),
+  full_text_contains: note(
+    optional(oneOrMany(str())),
+    'Only examples whose inputs or outputs contain this text, in upper or lower case; repeated: all texts.',
+  ),
+  splits: note(optional(oneOrMany(str())), 'Only examples in one of these splits; `base` has those without a split.'),
+  dataset: note(optional(uuid()), 'Only examples of this dataset.'),
+  filter: note(optional(str()), 'Only examples for which this expression is true, such as `eq(metadata_key, "a")`.'),
 };
 const countQuery = object(filterMembers);
 const listQuery = object({
   ...filterMembers,
-  offset: optional(int({ ge: 0 }), 0),
-  limit: optional(int({ ge: 1, le: 100 }), 100),
-  order: optional(literal(['recent', 'random', 'recently_created', 'id']), 'recent'),
-  random_seed: optional(num()),
-  select: optional(oneOrMany(literal(SELECT))),
-  descending: optional(bool()),
+  offset: pageOf100.offset,
+  limit: pageOf100.limit,
+  order: note(
+    optional(literal(['recent', 'random', 'recently_created', 'id']), 'recent'),
+    'What the list is sorted by; `recent`: by the last change.',
+  ),
+  random_seed: note(optional(num()), 'With `order=random`: the same seed gives the same order. Any number.'),
+  select: note(
+    optional(oneOrMany(literal(SELECT))),
+    'Members to answer; repeatable. Default: all but `attachment_urls`.',
+  ),
+  descending: note(optional(bool()), 'True: the newest or largest first. Default true, for `id` false.'),
 });
 const examplePath = idPath('example_id');
-const oneQuery = object({ as_of: optional(str(), 'latest'), dataset: optional(uuid()) });
+const oneQuery = object({
+  as_of: note(optional(str(), 'latest'), 'The version of the dataset: a time, a tag, or `latest`.'),
+  dataset: note(optional(uuid()), 'The dataset whose tag `as_of` is; absent: the dataset of the example.'),
+});
 
 @Area('Datasets')
 @Controller('api/v1/examples')
@@ -56,47 +67,43 @@ export class ExamplesController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'List examples',
-    query: listQuery,
-    answers: { 200: shape.list(example), 404: 'There is no such version.' },
-  })
-  async list(@Req() request: FastifyRequest): Promise<string | Readable> {
-    const asked = query(listQuery, request);
-    const urls = this.attachments.urls(request);
-    return sent(
-      await listExamples(this.pool, request.actor.tenantId, await this.filterOf(request, asked), asked, urls),
-    );
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'List examples' })
+  @Answers({ 200: shape.asText(shape.list(example)), 404: 'There is no such version.' })
+  async list(
+    @Context() context: CommandContext,
+    @Query(listQuery) asked: Infer<typeof listQuery>,
+  ): Promise<string | Readable> {
+    const urls = this.attachments.urls(context);
+    return sent(await listExamples(this.pool, context.tenantId, await this.filterOf(context, asked), asked, urls));
   }
 
   @Get('count')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Count examples',
-    query: countQuery,
-    answers: { 200: shape.integer, 404: 'There is no such version.' },
-  })
-  async count(@Req() request: FastifyRequest): Promise<string> {
-    const asked = query(countQuery, request);
-    return String(await countExamples(this.pool, request.actor.tenantId, await this.filterOf(request, asked)));
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Count examples' })
+  @Answers({ 200: shape.asText(shape.integer), 404: 'There is no such version.' })
+  async count(@Context() context: CommandContext, @Query(countQuery) asked: Infer<typeof countQuery>): Promise<string> {
+    return String(await countExamples(this.pool, context.tenantId, await this.filterOf(context, asked)));
   }
 
   @Get(':example_id')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'Get an example', path: examplePath, query: oneQuery, answers: { 200: example } })
-  async one(@Req() request: FastifyRequest): Promise<string> {
-    const { example_id: id } = path(examplePath, request);
-    const asked = query(oneQuery, request);
-    const { tenantId } = request.actor;
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get an example' })
+  @Answers({ 200: shape.asText(example) })
+  async one(
+    @Context() context: CommandContext,
+    @Path(examplePath) { example_id: id }: Infer<typeof examplePath>,
+    @Query(oneQuery) asked: Infer<typeof oneQuery>,
+  ): Promise<string> {
+    const { tenantId } = context;
     const of = { dataset: asked.dataset, example: id };
     const filter = { id: [id], dataset: asked.dataset, asOf: await versionAt(this.pool, tenantId, asked.as_of, of) };
-    return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(request)), 'Example ID', id);
+    return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(context)), 'Example ID', id);
   }
 
-  private async filterOf({ actor }: FastifyRequest, asked: Infer<typeof countQuery>): Promise<ExampleFilter> {
+  private async filterOf({ actor }: CommandContext, asked: Infer<typeof countQuery>): Promise<ExampleFilter> {
     const asOf = await versionAt(this.pool, actor.tenantId, asked.as_of, { dataset: asked.dataset });
     return { ...asked, asOf, metadata: searchedObject('metadata', asked.metadata) };
   }

@@ -18,7 +18,7 @@ export interface ExampleFilter {
 }
 
 /** How a list of examples is ordered and cut, and which members it shows. */
-export interface ExamplePage {
+interface ExamplePage {
   readonly order: 'recent' | 'random' | 'recently_created' | 'id';
   readonly descending?: boolean;
   readonly random_seed?: number;
@@ -28,7 +28,7 @@ export interface ExamplePage {
 }
 
 /** An example as its row gives it; times are ISO texts, opaque members JSON text. */
-export interface ExampleRow {
+interface ExampleRow {
   readonly id: string;
   readonly dataset_id: string;
   readonly created: string;

@@ -1,6 +1,17 @@
 import { EventStore, streamName } from '@fairlead/eventing';
-import { Access, Area, body, Describe, metadataOf, path, shape, warnOfIgnored } from '@fairlead/api';
-import { bool, instant, int, num, object, optional, rawDict, str, union } from '@fairlead/schema';
+import {
+  Answers,
+  Area,
+  CommandContext,
+  Context,
+  Describe,
+  Path,
+  Scope,
+  shape,
+  validateRequest,
+  warnOfIgnored,
+} from '@fairlead/api';
+import { bool, type Infer, instant, int, note, num, object, optional, rawDict, str, union } from '@fairlead/schema';
 import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
@@ -11,15 +22,15 @@ import { scoreData } from './feedback.body';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';
 import { readOpaqueBody } from '../opaque.body';
 import { found, idPath, JSON_TEXT } from '../reading.http';
-import { scoreSchema } from '../upload/upload-schema';
+import { FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
 
 const anyText = () => str({ anyText: true });
 const changeBody = object(
   {
-    score: optional(scoreSchema),
-    value: optional(union(num(), int(), bool(), anyText(), rawDict())),
-    comment: optional(anyText()),
-    correction: optional(union(rawDict(), anyText())),
+    score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
+    value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
+    comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
+    correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
   },
   'FeedbackUpdate',
 );
@@ -37,22 +48,26 @@ export class FeedbackChangesController {
 
   @Patch(':feedback_id')
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Change feedback',
     description: 'Members that are absent, or null, stay as they are.',
     path: feedbackPath,
     body: changeBody,
-    answers: { 200: answered },
     takes: ['x-reason'],
     gives: ['Warning'],
   })
-  async change(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+  @Answers({ 200: shape.asText(answered) })
+  async change(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
     const sent = await readOpaqueBody(request);
-    const { feedback_id: id } = path(feedbackPath, request);
-    const given = body(changeBody, request);
-    const metadata = metadataOf(request);
-    const row = await this.row(request.actor.tenantId, id);
+    const { path, body: given } = validateRequest(request, { path: feedbackPath, body: changeBody });
+    const { feedback_id: id } = path;
+    const { metadata } = context;
+    const row = await this.row(context.tenantId, id);
     const texts = sent.members();
     const change: FeedbackChanged['data'] = {
       id,
@@ -62,19 +77,22 @@ export class FeedbackChangesController {
     };
     warnOfIgnored(reply, sent.others(KEPT));
     if (texts.size === sent.others(KEPT).length) return feedbackJson(row);
-    const event = { type: 'FeedbackChanged', data: change };
+    const event = { type: 'FeedbackChanged' as const, data: change };
     await this.store.append(streamName('experiment', row.session_id), 'any', [event], metadata);
     return feedbackJson({ ...row, ...change, modified: change.modified_at });
   }
 
   @Delete(':feedback_id')
-  @Access('write', { views: [experimentsView.name] })
-  @Describe({ summary: 'Delete feedback', path: feedbackPath, answers: { 200: shape.empty }, takes: ['x-reason'] })
-  async delete(@Req() request: FastifyRequest) {
-    const { feedback_id: id } = path(feedbackPath, request);
-    const { session_id } = await this.row(request.actor.tenantId, id);
-    const event = { type: 'FeedbackDeleted', data: { id } };
-    await this.store.append(streamName('experiment', session_id), 'any', [event], metadataOf(request));
+  @Scope('write', { views: [experimentsView.name] })
+  @Describe({ summary: 'Delete feedback', takes: ['x-reason'] })
+  @Answers({ 200: shape.empty })
+  async delete(
+    @Context() context: CommandContext,
+    @Path(feedbackPath) { feedback_id: id }: Infer<typeof feedbackPath>,
+  ) {
+    const { session_id } = await this.row(context.tenantId, id);
+    const event = { type: 'FeedbackDeleted' as const, data: { id } };
+    await this.store.append(streamName('experiment', session_id), 'any', [event], context.metadata);
     return {};
   }
 

@@ -12,12 +12,12 @@ export type FeedbackConfigChanged = DomainEvent<
 >;
 
 /** The key has no configuration any more. */
-export type FeedbackConfigDeleted = DomainEvent<'FeedbackConfigDeleted', { readonly key: string }>;
+type FeedbackConfigDeleted = DomainEvent<'FeedbackConfigDeleted', { readonly key: string }>;
 
 export type FeedbackConfigEvent = FeedbackConfigChanged | FeedbackConfigDeleted;
 
 /** The configuration that clients have set, null when there is none. */
-export type FeedbackConfigState = FeedbackConfigChanged['data'] | null;
+type FeedbackConfigState = FeedbackConfigChanged['data'] | null;
 
 export const feedbackConfigModel: Model<FeedbackConfigState, FeedbackConfigEvent> = {
   initial: null,

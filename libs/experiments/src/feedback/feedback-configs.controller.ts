@@ -1,6 +1,19 @@
 import { EventStore, handle, streamName } from '@fairlead/eventing';
-import { Access, Area, body, Describe, metadataOf, query, shape } from '@fairlead/api';
-import { BadRequest, bool, instant, int, NotFound, object, optional, str } from '@fairlead/schema';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape, validateRequest } from '@fairlead/api';
+import {
+  anyJson,
+  BadRequest,
+  bool,
+  HttpProblem,
+  type Infer,
+  instant,
+  list,
+  note,
+  NotFound,
+  object,
+  optional,
+  str,
+} from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
@@ -9,32 +22,46 @@ import { experimentsView } from '../sessions/experiments.view';
 import { configSchema } from './feedback.body';
 import { readOpaqueBody } from '../opaque.body';
 import { array, object as json, raw, text } from '../platform-json';
-import { JSON_TEXT, oneOrMany } from '../reading.http';
+import { JSON_TEXT, oneOrMany, pageOf100 } from '../reading.http';
 import { isoTime } from '../sql';
 import { type FeedbackConfigChanged, feedbackConfigModel, setConfig } from './feedback-config';
 
-const key = str({ min: 1, max: 180 });
+const key = note(str({ min: 1, max: 180 }), 'The feedback key that is configured.');
+const lower = 'True: comparisons count a lower score as better. Default false.';
+const config = 'How the scores of the key are to be read.';
 const createBody = object(
-  { feedback_key: key, feedback_config: configSchema, is_lower_score_better: optional(bool()) },
+  {
+    feedback_key: key,
+    feedback_config: note(configSchema, config),
+    is_lower_score_better: note(optional(bool()), lower),
+  },
   'FeedbackConfigCreate',
 );
 const changeBody = object(
-  { feedback_key: key, feedback_config: optional(configSchema), is_lower_score_better: optional(bool()) },
+  {
+    feedback_key: key,
+    feedback_config: note(optional(configSchema), `${config} Absent: unchanged.`),
+    is_lower_score_better: note(
+      optional(bool()),
+      'True: comparisons count a lower score as better. Absent: unchanged.',
+    ),
+    add_categories: note(optional(list(anyJson())), 'Not supported: answered 501.'),
+    remove_categories: note(optional(list(anyJson())), 'Not supported: answered 501.'),
+  },
   'FeedbackConfigUpdate',
 );
 const deleteQuery = object({ feedback_key: key });
 const listQuery = object({
-  key: optional(oneOrMany(str())),
-  name_contains: optional(str()),
-  limit: optional(int({ ge: 1, le: 100 }), 100),
-  offset: optional(int({ ge: 0 }), 0),
+  key: note(optional(oneOrMany(str())), 'Only these keys; repeatable.'),
+  name_contains: note(optional(str()), 'Only keys that contain this text, in upper or lower case.'),
+  ...pageOf100,
 });
 const answered = shape.object('FeedbackConfigRecord', {
-  tenant_id: shape.uuid,
-  feedback_key: shape.text,
-  feedback_config: shape.noted(shape.free, 'As sent.'),
-  is_lower_score_better: shape.boolean,
-  modified_at: shape.time,
+  tenant_id: shape.noted(shape.uuid, 'Workspace that the configuration belongs to.'),
+  feedback_key: shape.noted(shape.text, 'Feedback key that is configured.'),
+  feedback_config: shape.noted(shape.free, 'How the scores of the key are to be read, as it was sent.'),
+  is_lower_score_better: shape.noted(shape.boolean, 'Whether comparisons count a lower score as better.'),
+  modified_at: shape.noted(shape.time, 'When the configuration was last set.'),
 });
 
 interface Row {
@@ -55,16 +82,14 @@ export class FeedbackConfigsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'List the configurations of feedback keys',
-    description: 'In the order of their keys.',
-    query: listQuery,
-    answers: { 200: shape.list(answered) },
-  })
-  async list(@Req() request: FastifyRequest): Promise<string> {
-    const { key: keys, name_contains, limit, offset } = query(listQuery, request);
-    const { tenantId } = request.actor;
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'List the configurations of feedback keys', description: 'In the order of their keys.' })
+  @Answers({ 200: shape.asText(shape.list(answered)) })
+  async list(
+    @Context() context: CommandContext,
+    @Query(listQuery) { key: keys, name_contains, limit, offset }: Infer<typeof listQuery>,
+  ): Promise<string> {
+    const { tenantId } = context;
     const rows = await this.rows(tenantId, keys, name_contains, limit, offset);
     return array(rows.map((row) => record(tenantId, row)));
   }
@@ -72,75 +97,75 @@ export class FeedbackConfigsController {
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Configure a feedback key',
     description: 'The same configuration again is answered as it is stored.',
     body: createBody,
-    answers: { 200: answered, 400: 'The key has another configuration.' },
     takes: ['x-reason'],
   })
-  async create(@Req() request: FastifyRequest): Promise<string> {
+  @Answers({ 200: shape.asText(answered), 400: 'The key has another configuration.' })
+  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const config = (await readOpaqueBody(request)).members().get('feedback_config')!;
-    const { feedback_key, is_lower_score_better = false } = body(createBody, request);
-    const [row] = await this.rows(request.actor.tenantId, [feedback_key]);
+    const { feedback_key, is_lower_score_better = false } = validateRequest(request, { body: createBody }).body;
+    const [row] = await this.rows(context.tenantId, [feedback_key]);
     if (row && !(isSame(row.config, config) && (row.lower ?? false) === is_lower_score_better))
       throw new BadRequest(`The feedback key '${feedback_key}' already has another configuration.`);
-    if (row) return record(request.actor.tenantId, row);
-    return this.set(request, { key: feedback_key, config, is_lower_score_better }, instant().iso);
+    if (row) return record(context.tenantId, row);
+    return this.set(context, { key: feedback_key, config, is_lower_score_better }, instant().iso);
   }
 
   @Patch()
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
-  @Describe({
-    summary: 'Change the configuration of a feedback key',
-    body: changeBody,
-    answers: { 200: answered, 404: 'The key has no configuration.' },
-    takes: ['x-reason'],
+  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Describe({ summary: 'Change the configuration of a feedback key', body: changeBody, takes: ['x-reason'] })
+  @Answers({
+    200: shape.asText(answered),
+    404: 'The key has no configuration.',
+    501: 'It adds or removes single categories.',
   })
-  async change(@Req() request: FastifyRequest): Promise<string> {
+  async change(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const config = (await readOpaqueBody(request)).members().get('feedback_config');
-    const { feedback_key, is_lower_score_better } = body(changeBody, request);
-    const row = await this.row(request, feedback_key);
+    const { body } = validateRequest(request, { body: changeBody });
+    const { feedback_key, is_lower_score_better } = body;
+    if (body.add_categories || body.remove_categories) {
+      const detail = 'Fairlead does not offer changes of single categories: send the whole feedback_config.';
+      throw new HttpProblem(501, detail, { headers: { 'x-should-retry': 'false' } });
+    }
+    const row = await this.row(context, feedback_key);
     const lower = is_lower_score_better ?? row.lower ?? false;
     const wanted = { key: feedback_key, config: config ?? row.config, is_lower_score_better: lower };
-    return this.set(request, wanted, row.modified);
+    return this.set(context, wanted, row.modified);
   }
 
   @Delete()
-  @Access('write', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Remove the configuration of a feedback key',
-    query: deleteQuery,
-    answers: { 200: shape.empty, 404: 'The key has no configuration.' },
-    takes: ['x-reason'],
-  })
-  async delete(@Req() request: FastifyRequest) {
-    const { feedback_key } = query(deleteQuery, request);
-    await this.row(request, feedback_key);
-    const event = { type: 'FeedbackConfigDeleted', data: { key: feedback_key } };
-    await this.store.append(streamOf(request, feedback_key), 'any', [event], metadataOf(request));
+  @Scope('write', { views: [experimentsView.name] })
+  @Describe({ summary: 'Remove the configuration of a feedback key', takes: ['x-reason'] })
+  @Answers({ 200: shape.empty, 404: 'The key has no configuration.' })
+  async delete(@Context() context: CommandContext, @Query(deleteQuery) { feedback_key }: Infer<typeof deleteQuery>) {
+    await this.row(context, feedback_key);
+    const event = { type: 'FeedbackConfigDeleted' as const, data: { key: feedback_key } };
+    await this.store.append(streamOf(context, feedback_key), 'any', [event], context.metadata);
     return {};
   }
 
   /** `modifiedAt` is the time to answer when nothing changes. */
   private async set(
-    request: FastifyRequest,
+    context: CommandContext,
     wanted: FeedbackConfigChanged['data'],
     modifiedAt: string,
   ): Promise<string> {
-    const metadata = { ...metadataOf(request), causationId: undefined };
-    const stream = streamOf(request, wanted.key);
+    const metadata = { ...context.metadata, causationId: undefined };
+    const stream = streamOf(context, wanted.key);
     const { events } = await handle(this.store, feedbackConfigModel, stream, setConfig(wanted), metadata);
     const time = events.at(-1)?.time;
     const modified = time === undefined ? modifiedAt : time.replace(/Z$/, '000+00:00');
     const row = { key: wanted.key, config: wanted.config, lower: wanted.is_lower_score_better, modified };
-    return record(request.actor.tenantId, row);
+    return record(context.tenantId, row);
   }
 
   /** @throws NotFound unless the workspace has configured the key. */
-  private async row({ actor }: FastifyRequest, key: string): Promise<Row> {
+  private async row({ actor }: CommandContext, key: string): Promise<Row> {
     const [row] = await this.rows(actor.tenantId, [key]);
     if (!row) throw new NotFound(`Feedback config '${key}' not found.`);
     return row;
@@ -158,7 +183,7 @@ export class FeedbackConfigsController {
   }
 }
 
-function streamOf({ actor }: FastifyRequest, key: string): string {
+function streamOf({ actor }: CommandContext, key: string): string {
   return streamName('feedbackConfig', idFrom(key, actor.tenantId));
 }
 

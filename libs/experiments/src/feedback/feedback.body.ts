@@ -18,7 +18,7 @@ import {
 import type { FeedbackAdded } from '../sessions/experiment';
 import type { OpaqueBody } from '../opaque.body';
 import { sentScore } from './sent-score';
-import { scoreSchema } from '../upload/upload-schema';
+import { CONFIG_NOTES, FEEDBACK_NOTES, scoreSchema } from '../upload/upload-schema';
 
 export const SOURCES = ['api', 'model', 'app', 'auto_eval'] as const;
 
@@ -26,11 +26,21 @@ const anyText = () => str({ anyText: true });
 /** How the scores of a key are to be read. */
 export const configSchema = object(
   {
-    type: literal(['continuous', 'categorical', 'freeform']),
-    min: optional(num()),
-    max: optional(num()),
-    is_lower_score_better: optional(bool()),
-    categories: optional(list(object({ value: num(), label: optional(str({ min: 1, anyText: true })) }))),
+    type: note(literal(['continuous', 'categorical', 'freeform']), CONFIG_NOTES.type),
+    min: note(optional(num()), CONFIG_NOTES.min),
+    max: note(optional(num()), CONFIG_NOTES.max),
+    is_lower_score_better: note(optional(bool()), 'True: comparisons count a lower score as better. Default false.'),
+    categories: note(
+      optional(
+        list(
+          object({
+            value: note(num(), CONFIG_NOTES.value),
+            label: note(optional(str({ min: 1, anyText: true })), CONFIG_NOTES.label),
+          }),
+        ),
+      ),
+      CONFIG_NOTES.categories,
+    ),
   },
   'FeedbackConfig',
 );
@@ -38,30 +48,45 @@ export const configSchema = object(
 /** Body of POST /feedback, and of a feedback among the parts of a multipart body. */
 export const feedbackBody = object(
   {
-    created_at: optional(datetime()),
-    modified_at: optional(datetime()),
-    key: str({ min: 1, max: 180 }),
-    score: optional(scoreSchema),
-    value: optional(union(num(), int(), bool(), anyText(), rawDict())),
-    comment: optional(anyText()),
-    correction: optional(union(rawDict(), anyText())),
-    feedback_group_id: optional(uuid()),
-    comparative_experiment_id: optional(uuid()),
-    run_id: optional(note(uuid(), 'Needed when there is no session_id.')),
-    session_id: optional(note(uuid(), 'Needed when there is no run_id.')),
-    trace_id: optional(uuid()),
-    start_time: optional(datetime()),
-    id: optional(uuid()),
-    feedback_source: optional(
-      object({ type: optional(literal(SOURCES), 'api'), metadata: optional(rawDict()) }, 'FeedbackSource'),
+    created_at: note(optional(datetime()), FEEDBACK_NOTES.created_at),
+    modified_at: note(optional(datetime()), FEEDBACK_NOTES.modified_at),
+    key: note(str({ min: 1, max: 180 }), FEEDBACK_NOTES.key),
+    score: note(optional(scoreSchema), FEEDBACK_NOTES.score),
+    value: note(optional(union(num(), int(), bool(), anyText(), rawDict())), FEEDBACK_NOTES.value),
+    comment: note(optional(anyText()), FEEDBACK_NOTES.comment),
+    correction: note(optional(union(rawDict(), anyText())), FEEDBACK_NOTES.correction),
+    feedback_group_id: note(
+      optional(uuid()),
+      'Accepted because clients send it; not kept, which the header `Warning` says.',
     ),
-    feedback_config: optional(configSchema),
-    error: optional(bool()),
-    extra: optional(rawDict()),
+    comparative_experiment_id: note(optional(uuid()), 'Comparative experiment that the feedback belongs to.'),
+    run_id: note(optional(uuid()), 'Run that the feedback is on; required without `session_id`.'),
+    session_id: note(optional(uuid()), 'Session that the feedback is on; required without `run_id`.'),
+    trace_id: note(optional(uuid()), 'Trace of the run; found by `run_id`.'),
+    start_time: note(optional(datetime()), 'Start of the run; found by `run_id`.'),
+    id: note(
+      optional(uuid()),
+      'Identifier that the feedback gets; sent again, it answers what is stored. Absent: the service makes one.',
+    ),
+    feedback_source: note(
+      optional(
+        object(
+          {
+            type: note(optional(literal(SOURCES), 'api'), FEEDBACK_NOTES.sourceType),
+            metadata: note(optional(rawDict()), FEEDBACK_NOTES.sourceMetadata),
+          },
+          'FeedbackSource',
+        ),
+      ),
+      FEEDBACK_NOTES.source,
+    ),
+    feedback_config: note(optional(configSchema), FEEDBACK_NOTES.config),
+    error: note(optional(bool()), 'Accepted because clients send it; not kept, which the header `Warning` says.'),
+    extra: note(optional(rawDict()), FEEDBACK_NOTES.extra),
   },
   'FeedbackCreateSchema',
 );
-export type GivenFeedback = Infer<typeof feedbackBody>;
+type GivenFeedback = Infer<typeof feedbackBody>;
 
 /** A score as events hold it; `token` is the JSON text that was sent. */
 export function scoreData(

@@ -1,17 +1,30 @@
 import { EventStore, load, streamName } from '@fairlead/eventing';
-import { Access, Area, body, Describe, metadataOf, query, shape, validateRequest, warnOfIgnored } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  CommandContext,
+  Context,
+  Describe,
+  Path,
+  Query,
+  Scope,
+  shape,
+  validateRequest,
+  warnOfIgnored,
+} from '@fairlead/api';
 import {
   BadRequest,
   bool,
   Conflict,
   datetime,
-  int,
   literal,
+  note,
   NotFound,
   object,
   optional,
   str,
   uuid,
+  type Infer,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -24,26 +37,29 @@ import { feedback as answered } from './feedback.answers.schema';
 import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject, wasDeleted } from './feedback.queries';
 import { readOpaqueBody } from '../opaque.body';
 import { array } from '../platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany } from '../reading.http';
+import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100 } from '../reading.http';
 
+const userNames = 'Accepted because clients send it; there are no users, so that nothing changes.';
 const listQuery = object({
-  run: optional(oneOrMany(uuid())),
-  key: optional(oneOrMany(str())),
-  session: optional(oneOrMany(uuid())),
-  source: optional(oneOrMany(literal(SOURCES))),
-  limit: optional(int({ ge: 1, le: 100 }), 100),
-  offset: optional(int({ ge: 0 }), 0),
-  user: optional(oneOrMany(uuid())),
-  has_comment: optional(bool()),
-  has_score: optional(bool()),
-  level: optional(literal(['run', 'session'])),
-  max_created_at: optional(datetime()),
-  min_created_at: optional(datetime()),
-  include_user_names: optional(bool()),
-  comparative_experiment_id: optional(uuid()),
+  run: note(optional(oneOrMany(uuid())), 'Only feedback on these runs; repeatable.'),
+  key: note(optional(oneOrMany(str())), 'Only feedback with these keys; repeatable.'),
+  session: note(optional(oneOrMany(uuid())), 'Only feedback on these sessions and their runs; repeatable.'),
+  source: note(optional(oneOrMany(literal(SOURCES))), 'Only feedback from these kinds of sources; repeatable.'),
+  ...pageOf100,
+  user: note(optional(oneOrMany(uuid())), 'Only feedback from these users: none, because feedback has no users here.'),
+  has_comment: note(optional(bool()), 'True: only feedback with a comment. False: only feedback without.'),
+  has_score: note(optional(bool()), 'True: only feedback with a score. False: only feedback without.'),
+  level: note(
+    optional(literal(['run', 'session'])),
+    '`run`: only feedback on runs. `session`: only feedback on whole sessions.',
+  ),
+  max_created_at: note(optional(datetime()), 'Only feedback that was given up to this time.'),
+  min_created_at: note(optional(datetime()), 'Only feedback that was given from this time on.'),
+  include_user_names: note(optional(bool()), userNames),
+  comparative_experiment_id: note(optional(uuid()), 'Only feedback that belongs to this comparative experiment.'),
 });
 const feedbackPath = idPath('feedback_id');
-const oneQuery = object({ include_user_names: optional(bool()) });
+const oneQuery = object({ include_user_names: note(optional(bool()), userNames) });
 @Area('Feedback')
 @Controller('api/v1/feedback')
 export class FeedbackController {
@@ -54,16 +70,11 @@ export class FeedbackController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'List feedback',
-    description: 'The newest first.',
-    query: listQuery,
-    answers: { 200: shape.list(answered) },
-  })
-  async list(@Req() request: FastifyRequest): Promise<string> {
-    const asked = query(listQuery, request);
-    const feedback = await listFeedback(this.pool, request.actor.tenantId, {
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'List feedback', description: 'The newest first.' })
+  @Answers({ 200: shape.asText(shape.list(answered)) })
+  async list(@Context() context: CommandContext, @Query(listQuery) asked: Infer<typeof listQuery>): Promise<string> {
+    const feedback = await listFeedback(this.pool, context.tenantId, {
       ...asked,
       comparativeExperiment: asked.comparative_experiment_id,
       hasComment: asked.has_comment,
@@ -76,41 +87,42 @@ export class FeedbackController {
 
   @Get(':feedback_id')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'Get feedback', path: feedbackPath, query: oneQuery, answers: { 200: answered } })
-  async one(@Req() request: FastifyRequest): Promise<string> {
-    const { path: asked } = validateRequest(request, {
-      path: feedbackPath,
-      query: oneQuery,
-    });
-    return found(
-      await findFeedback(this.pool, request.actor.tenantId, asked.feedback_id),
-      'Feedback ID',
-      asked.feedback_id,
-    );
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get feedback' })
+  @Answers({ 200: shape.asText(answered) })
+  async one(
+    @Context() context: CommandContext,
+    @Query(oneQuery) _: Infer<typeof oneQuery>,
+    @Path(feedbackPath) { feedback_id: id }: Infer<typeof feedbackPath>,
+  ): Promise<string> {
+    return found(await findFeedback(this.pool, context.tenantId, id), 'Feedback ID', id);
   }
 
   /** Feedback on a run, or on a session when no run is named. The same id again answers what is stored under it. */
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Give feedback on a run or a session',
     description: 'The same id again answers what is stored under it.',
     body: feedbackBody,
-    answers: {
-      200: answered,
-      404: 'There is no such run, session or comparative experiment.',
-      409: 'The id was deleted.',
-    },
     takes: ['x-reason'],
     gives: ['Warning'],
   })
-  async add(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    const { tenantId } = request.actor;
+  @Answers({
+    200: shape.asText(answered),
+    404: 'There is no such run, session or comparative experiment.',
+    409: 'The id was deleted.',
+  })
+  async add(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
-    const given = body(feedbackBody, request);
+    const { body: given } = validateRequest(request, { body: feedbackBody });
     const runId = given.run_id ?? given.trace_id;
     const about = runId ?? given.session_id;
     if (about === undefined) throw new BadRequest('Feedback needs a run_id or a session_id.');
@@ -130,8 +142,8 @@ export class FeedbackController {
       throw new Conflict(`Feedback ID ${given.id} was deleted and cannot be used again.`);
     const data = feedbackData(sent, given, given.id ?? newId(), runId ?? null);
     // The same feedback sent twice at once is one event.
-    const event = { type: 'FeedbackAdded', data, id: idFrom(data.id, session_id) };
-    await this.store.append(streamName('experiment', session_id), 'any', [event], metadataOf(request));
+    const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, session_id) };
+    await this.store.append(streamName('experiment', session_id), 'any', [event], context.metadata);
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
   }
 

@@ -22,7 +22,7 @@ interface Told {
 @Injectable()
 export class AwaitedFeedback implements Projection {
   readonly name = 'awaited-feedback';
-  readonly types = ['FeedbackAwaited', 'RunsReceived', 'TenantRemoved'];
+  readonly types = ['FeedbackAwaited', 'RunsReceived', 'RunsPersisted', 'TenantRemoved'];
   readonly optional = true;
   readonly gatherMs = 200;
 
@@ -48,24 +48,25 @@ export class AwaitedFeedback implements Projection {
       throw new Away(`${EXPERIMENTS_VIEW} has not stored the runs yet.`);
     const waiting = awaited.map(({ data }) => data.run_id);
     const runs = received.flatMap(({ data }) => data.runs.map(({ id }) => id));
-    const known = [[...waiting, ...runs]];
+    const known = [...waiting, ...runs];
+    const uploads = events.filter(({ type }) => type === 'RunsPersisted').map(({ stream }) => idOf(stream));
     const { rows } = await tx.query<Told>(
       `delete from untold_feedback u using feedback f
-       where u.run_id = any($1::uuid[]) and f.id = u.id and f.tenant_id = u.tenant_id
+       where (u.run_id = any($1::uuid[]) or f.session_id = any($2::uuid[])) and f.id = u.id and f.tenant_id = u.tenant_id
        returning u.tenant_id, u.data, f.session_id`,
-      known,
+      [known, uploads],
     );
     // What does not wait for its run any more and is not there either was deleted with its session.
     await tx.query(
       `delete from untold_feedback u where u.run_id = any($1::uuid[]) and not exists (
          select from awaited_feedback a where (a.tenant_id, a.run_id, a.id) = (u.tenant_id, u.run_id, u.id))
        and not exists (select from feedback f where f.id = u.id and f.tenant_id = u.tenant_id)`,
-      known,
+      [known],
     );
     for (const { tenant_id: tenant, data: text, session_id } of rows) {
       const data = JSON.parse(text) as FeedbackAdded['data'];
       // Recording it again, after a crash, changes nothing.
-      const event = { type: 'FeedbackAdded', data, id: idFrom(data.id, session_id) };
+      const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, session_id) };
       await this.store.append(sessionStream(session_id), 'any', [event], { tenant, actor: 'system:feedback' });
     }
   };

@@ -3,7 +3,7 @@ import { number, object, raw, text, time } from '../platform-json';
 import { all, isoTime, Parameters } from '../sql';
 
 /** Which feedback; times are ISO texts, both bounds inclusive. */
-export interface FeedbackQuery {
+interface FeedbackQuery {
   readonly run?: readonly string[];
   readonly key?: readonly string[];
   readonly session?: readonly string[];

@@ -14,6 +14,7 @@ import { UntoldFeedback1764000020000 } from './1764000020000-untold-feedback';
 import { PayloadDrafts1764200003000 } from './1764200003000-payload-drafts';
 import { ChangedFeedback1764000030000 } from './1764000030000-changed-feedback';
 import { CountedBytes1764400001100 } from './1764400001100-counted-bytes';
+import { Shares1764500030000 } from './1764500030000-shares';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -32,4 +33,5 @@ export const experimentsMigrations: MigrationClass[] = [
   ChangedFeedback1764000030000,
   DatasetChanges1764200020100,
   CountedBytes1764400001100,
+  Shares1764500030000,
 ];

@@ -1,4 +1,5 @@
-import { FilterError, parseFilter } from './filter';
+import { parseFilter } from './filter';
+import { FilterError } from './filter.errors';
 import { compileFilter } from './filter.sql';
 import { RUN_VOCABULARY } from './runs.vocabulary';
 import { Parameters } from '../sql';

@@ -1,16 +1,17 @@
 import { check, datetime, isObject, parseJson, Problems } from '@fairlead/schema';
-import { FilterError, parseFilter, type FilterNode, type Literal } from './filter';
+import { parseFilter, type FilterNode, type Literal } from './filter';
+import { FilterError } from './filter.errors';
 import { containing, type Parameters } from '../sql';
 
-export type FieldType = 'text' | 'uuid' | 'time' | 'number' | 'duration' | 'boolean';
+type FieldType = 'text' | 'uuid' | 'time' | 'number' | 'duration' | 'boolean';
 
-export interface Field {
+interface Field {
   readonly sql: string;
   readonly type: FieldType;
 }
 
 /** Fields that speak of one element of a set, such as the key and the score of one feedback. */
-export interface Family {
+interface Family {
   /** The field that picks the element. */
   readonly key: string;
   readonly fields: Readonly<Record<string, Field>>;

@@ -1,3 +1,5 @@
+import { FilterError } from './filter.errors';
+
 /** A parsed filter: a call with arguments, a field name, a literal or a list of literals. */
 export type FilterNode =
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly FilterNode[] }
@@ -6,14 +8,6 @@ export type FilterNode =
   | { readonly kind: 'list'; readonly values: readonly Literal[] };
 
 export type Literal = string | number | boolean | null;
-
-/** The filter is not understood; the message names the part. */
-export class FilterError extends Error {
-  constructor(what: string) {
-    super(`The filter is not understood: ${what}`);
-    this.name = 'FilterError';
-  }
-}
 
 const MAX_DEPTH = 20;
 const MAX_LENGTH = 20_000;

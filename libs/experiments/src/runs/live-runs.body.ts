@@ -7,6 +7,7 @@ import {
   type Infer,
   list,
   literal,
+  note,
   object,
   optional,
   parseJson,
@@ -55,31 +56,49 @@ const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
 
 const anyText = () => str({ anyText: true });
 const members = {
-  name: optional(str({ min: 1 })),
-  run_type: optional(literal(RUN_TYPES)),
-  start_time: optional(datetime()),
-  end_time: optional(datetime()),
-  parent_run_id: optional(uuid()),
-  trace_id: optional(uuid()),
-  dotted_order: optional(str()),
-  session_id: optional(uuid()),
-  session_name: optional(str({ min: 1, max: 512 })),
-  reference_example_id: optional(uuid()),
-  error: optional(anyText()),
-  inputs: optional(rawDict()),
-  outputs: optional(union(rawDict(), anyText(), list(rawDict()))),
-  extra: optional(rawDict()),
-  tags: optional(list(anyText())),
-  events: optional(list(union(rawDict(), anyText()))),
-  serialized: optional(rawDict()),
+  name: note(optional(str({ min: 1 })), 'Name of the run.'),
+  run_type: note(optional(literal(RUN_TYPES)), 'Kind of step. Default for a new run: `chain`.'),
+  start_time: note(optional(datetime()), 'Start of the run; default for a new run: the time of the request.'),
+  end_time: note(optional(datetime()), 'End of the run; until it is sent the run is `pending`.'),
+  parent_run_id: note(optional(uuid()), 'Run that this run is a step of; absent: a root run.'),
+  trace_id: note(optional(uuid()), 'Root run of the trace.'),
+  dotted_order: note(
+    optional(str()),
+    'Path of the run in its trace: time and identifier of each run from the root on.',
+  ),
+  session_id: note(optional(uuid()), 'Session that the run belongs to (404 when there is none).'),
+  session_name: note(
+    optional(str({ min: 1, max: 512 })),
+    'Name of the session that the run belongs to; an unknown one is made. Default: `default`.',
+  ),
+  reference_example_id: note(optional(uuid()), 'Example that the run was made for, in an experiment.'),
+  error: note(optional(anyText()), 'Why the run failed.'),
+  inputs: note(optional(rawDict()), 'Input; any members, given back byte for byte.'),
+  outputs: note(optional(union(rawDict(), anyText(), list(rawDict()))), 'Output; given back byte for byte.'),
+  extra: note(optional(rawDict()), 'Further facts; the member `metadata` can be filtered by. Any members.'),
+  tags: note(optional(list(anyText())), 'Labels; filters find runs by them.'),
+  events: note(
+    optional(list(union(rawDict(), anyText()))),
+    'What happened during the run, such as tokens that were streamed; given back as it was sent.',
+  ),
+  serialized: note(optional(rawDict()), 'How the step is configured; given back as it was sent.'),
 };
 const KNOWN: ReadonlySet<string> = new Set(['id', ...Object.keys(members)]);
 /** Body of PATCH /runs/{run_id}. */
 export const runChange = object(members, 'RunUpdate');
 /** Body of POST /runs. */
-export const runBody = object({ id: uuid(), ...members }, 'RunCreate');
+export const runBody = object(
+  { id: note(uuid(), 'Identifier of the run, chosen by the client.'), ...members },
+  'RunCreate',
+);
 /** Body of POST /runs/batch. */
-export const batchBody = object({ post: optional(list(runBody), []), patch: optional(list(runBody), []) }, 'RunBatch');
+export const batchBody = object(
+  {
+    post: note(optional(list(runBody), []), 'New runs.'),
+    patch: note(optional(list(runBody), []), 'Changes of runs, which may be among the new ones.'),
+  },
+  'RunBatch',
+);
 
 /** One run from the text of a JSON object of at most `depth` levels; `id` when the path names it. @throws Unprocessable */
 export function readRun(

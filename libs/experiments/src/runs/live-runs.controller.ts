@@ -1,5 +1,15 @@
 import { Consistency, EventStore, StoredBytes } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, path, shape, warnOfIgnored } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  CommandContext,
+  Context,
+  Describe,
+  Scope,
+  shape,
+  validateRequest,
+  warnOfIgnored,
+} from '@fairlead/api';
 import { NotFound } from '@fairlead/schema';
 import { Controller, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -37,90 +47,95 @@ export class LiveRunsController {
 
   @Post()
   @HttpCode(202)
-  @Access('write', { stream: true })
+  @Scope('write', { stream: true })
   @Describe({
     summary: 'Send a run',
     description: 'It goes into the session that it names, which is made when it is not there.',
     body: runBody,
-    answers: {
-      202: shape.empty,
-      404: 'There is no such session.',
-      409: 'The id is taken, or the experiment was uploaded.',
-    },
     takes: ['x-reason'],
     gives: ['Warning'],
   })
-  async create(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.receive(request, reply, await this.read(request, 'run', await readJson(request, MOST_BYTES)));
+  @Answers({
+    202: shape.empty,
+    404: 'There is no such session.',
+    409: 'The id is taken, or the experiment was uploaded.',
+  })
+  async create(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.receive(context, reply, await this.read(context, 'run', await readJson(request, MOST_BYTES)));
   }
 
   @Post('batch')
   @HttpCode(202)
-  @Access('write', { stream: true })
-  @Describe({
-    summary: 'Send many runs',
-    body: batchBody,
-    answers: {
-      202: shape.empty,
-      404: 'There is no such session.',
-      409: 'An id is taken, or an experiment was uploaded.',
-    },
-    takes: ['x-reason'],
-    gives: ['Warning'],
+  @Scope('write', { stream: true })
+  @Describe({ summary: 'Send many runs', body: batchBody, takes: ['x-reason'], gives: ['Warning'] })
+  @Answers({
+    202: shape.empty,
+    404: 'There is no such session.',
+    409: 'An id is taken, or an experiment was uploaded.',
   })
-  async batch(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
-    return this.receive(request, reply, await this.read(request, 'batch', await readJson(request, MOST_BYTES)));
+  async batch(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return this.receive(context, reply, await this.read(context, 'batch', await readJson(request, MOST_BYTES)));
   }
 
   @Post('multipart')
   @HttpCode(202)
-  @Access('write', { stream: true })
+  @Scope('write', { stream: true })
   @Describe({
     summary: 'Send many runs in parts',
     description:
       'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members; `feedback.<id>` is a feedback, which may come before its run; `attachment.<id>.<name>` is an attachment of a run.',
     body: { content: { 'multipart/form-data': shape.free } },
-    answers: {
-      202: shape.empty,
-      404: 'There is no such session.',
-      409: 'An id is taken, or an experiment was uploaded.',
-    },
     takes: ['Content-Encoding', 'x-reason'],
     gives: ['Warning'],
   })
-  async multipart(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+  @Answers({
+    202: shape.empty,
+    404: 'There is no such session.',
+    409: 'An id is taken, or an experiment was uploaded.',
+  })
+  async multipart(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const body = await readCompressed(request, MOST_BYTES, this.limits, () => this.uploads.zstd());
-    return this.receive(request, reply, await this.read(request, 'multipart', body, request.headers['content-type']));
+    return this.receive(context, reply, await this.read(context, 'multipart', body, request.headers['content-type']));
   }
 
   @Patch(':run_id')
   @HttpCode(202)
-  @Access('write', { stream: true })
-  @Describe({
-    summary: 'Change a run',
-    path: runPath,
-    body: runChange,
-    answers: { 202: shape.empty, 409: 'The experiment was uploaded.' },
-    takes: ['x-reason'],
-    gives: ['Warning'],
-  })
-  async update(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
+  @Scope('write', { stream: true })
+  @Describe({ summary: 'Change a run', path: runPath, body: runChange, takes: ['x-reason'], gives: ['Warning'] })
+  @Answers({ 202: shape.empty, 409: 'The experiment was uploaded.' })
+  async update(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const body = await readJson(request, MOST_BYTES);
-    const { run_id: id } = path(runPath, request);
-    if (!(await hasRun(this, request.actor.tenantId, id))) throw new NotFound(`Run ID ${id} not found.`);
-    return this.receive(request, reply, await this.read(request, 'run', body, id));
+    const { run_id: id } = validateRequest(request, { path: runPath }).path;
+    if (!(await hasRun(this, context.tenantId, id))) throw new NotFound(`Run ID ${id} not found.`);
+    return this.receive(context, reply, await this.read(context, 'run', body, id));
   }
 
-  private read({ actor }: FastifyRequest, kind: BodyKind, body: Buffer, argument?: string): Promise<SentParts> {
+  private read({ actor }: CommandContext, kind: BodyKind, body: Buffer, argument?: string): Promise<SentParts> {
     return this.thread.read(actor.tenantId, kind, body, argument);
   }
 
-  private async receive(request: FastifyRequest, reply: FastifyReply, sent: SentParts) {
+  private async receive(context: CommandContext, reply: FastifyReply, sent: SentParts) {
     const { runs, feedback, ignored } = sent;
-    const { tenantId } = request.actor;
+    const { tenantId } = context;
     if (runs.length + feedback.length > 0)
       await this.stored.within(tenantId, bytesOf(sent), () =>
-        receiveRuns(this, tenantId, sent, this.payloads, metadataOf(request)),
+        receiveRuns(this, tenantId, sent, this.payloads, context.metadata),
       );
     warnOfIgnored(reply, [...ignored, ...[...runs, ...feedback].flatMap((one) => one.ignored)]);
     return {};

@@ -18,7 +18,7 @@ const LOOK_MS = 20;
 type Named = Pick<SentRun, 'sessionId' | 'sessionName'>;
 
 /** The sessions that the runs of one request name. */
-export interface NamedSessions {
+interface NamedSessions {
   /** The id of the session of a run, which may be one that is not made yet. */
   readonly idOf: (run: Named) => string;
   /** Sessions to be made: their ids by their names. */

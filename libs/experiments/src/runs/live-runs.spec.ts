@@ -1,10 +1,8 @@
 import { v4 as newId } from 'uuid';
 import { type Reading, rows, startReading } from '../testing/reading';
-import { mapUploadErrors } from '../upload/upload.errors';
 
 let reading: Reading;
 beforeAll(async () => {
-  mapUploadErrors();
   reading = await startReading();
 });
 afterAll(() => reading.stop());

@@ -72,7 +72,7 @@ async function applyRun(session: string, run: RunChange, time: string, tx: PoolC
         $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text,
         $18::text, ${USAGE_MEMBERS.map((_, nth) => `$${19 + nth}::numeric`).join(', ')}, 0
       from sessions s left join examples e
-        on e.dataset_id = s.reference_dataset_id and e.id = $3::uuid and e.valid_to is null
+        on e.dataset_id = s.reference_dataset_id and e.tenant_id = s.tenant_id and e.id = $3::uuid and e.valid_to is null
       where s.id = $2
       on conflict (id, tenant_id) do update set
         dataset_id = case when r.session_id = excluded.session_id then coalesce(excluded.dataset_id, r.dataset_id) else r.dataset_id end,

@@ -1,16 +1,21 @@
 import { Workspaces } from '@fairlead/eventing';
 import { Readable } from 'node:stream';
-import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
-import { Forbidden, int, NotFound, object, str, uuid } from '@fairlead/schema';
-import { Controller, Get, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Answers, Area, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Forbidden, type Infer, int, note, NotFound, object, str, uuid } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { PayloadStore } from '../storage/payload.store';
 import { idPath } from '../reading.http';
 import { RunAttachments } from '../storage/attachment.urls';
 
 const runPath = idPath('run_id');
-const signedQuery = object({ name: str(), tenant: uuid(), expires: int(), signature: str() });
+const signedQuery = object({
+  name: note(str(), 'Name of the attachment.'),
+  tenant: note(uuid(), 'Workspace of the run.'),
+  expires: note(int(), 'End of validity of the URL, in seconds since 1970.'),
+  signature: note(str(), 'Signature of the URL, made by the service.'),
+});
 
 interface Found {
   readonly type: string;
@@ -31,21 +36,22 @@ export class RunAttachmentsController {
 
   /** No key: the signature in the URL stands for one. What was attached is shown to nobody as a page. */
   @Get()
-  @Access('public')
+  @Scope('public')
   @Describe({
     summary: 'Get an attachment of a run',
     description: 'The URL comes from `s3_urls` of a run; its signature stands for a key for an hour.',
-    path: runPath,
-    query: signedQuery,
-    answers: {
-      200: { content: { 'application/octet-stream': shape.free } },
-      403: 'The signature is not valid, or no longer.',
-      404: 'There is no such attachment.',
-    },
     gives: ['Content-Disposition'],
   })
-  async one(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Readable> {
-    const { path, query } = validateRequest(request, { path: runPath, query: signedQuery });
+  @Answers({
+    200: { content: { 'application/octet-stream': shape.free } },
+    403: 'The signature is not valid, or no longer.',
+    404: 'There is no such attachment.',
+  })
+  async one(
+    @Path(runPath) path: Infer<typeof runPath>,
+    @Query(signedQuery) query: Infer<typeof signedQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Readable> {
     const { name, tenant, expires, signature } = query;
     const run = path.run_id;
     if (!(await this.attachments.isValid({ tenant, run, name, expires }, signature))) {

@@ -38,6 +38,15 @@ it('finds runs by patterns, by what is in inputs and outputs, and by thread', as
   expect(await found('like(output_value, "bec%")')).toEqual(['search\\']);
   expect(await found('eq(thread_id, "t1")')).toEqual(['search 100%']);
   expect(await found('eq(thread_id, "t2")')).toEqual(['search\\']);
+  const select = ['name', 'thread_id'];
+  const { runs } = (await reading.post('/runs/query', { session: [session], select })).json;
+  expect(Object.fromEntries(runs.map((run: Record<string, unknown>) => [run.name, run.thread_id]))).toEqual({
+    'search 100%': 't1',
+    'search\\': 't2',
+    else: null,
+  });
+  const second = { project_ids: [session], selects: ['THREAD_ID'], filter: 'eq(name, "search 100%")' };
+  expect((await reading.post('/api/v2/runs/query', second)).json.items).toEqual([{ thread_id: 't1' }]);
   expect(await found('like(start_time, "2026%")')).toMatchObject({
     detail: expect.stringContaining('like() compares texts'),
   });

@@ -1,11 +1,12 @@
 import { array, raw, text } from '../platform-json';
+import { threadOf } from './run-thread';
 
-/** A run as its row gives it; times are ISO texts with microseconds, the opaque members raw JSON. */
 /** Where a person looks at a run, below the address of the service. */
 export function appPath(tenantId: string, sessionId: string, id: string): string {
   return `/o/${tenantId}/projects/p/${sessionId}/r/${id}`;
 }
 
+/** A run as its row gives it; times are ISO texts with microseconds, the opaque members raw JSON. */
 export interface RunRow {
   readonly id: string;
   readonly tenant_id: string;
@@ -130,7 +131,7 @@ export function runMembers(row: RunRow, feedbackStats: string | undefined, s3Url
     ttl_seconds: 'null',
     trace_upgrade: 'false',
     reference_dataset_id: text(row.dataset_id),
-    thread_id: 'null',
+    thread_id: text(threadOf(row.extra)),
   };
 }
 

@@ -1,8 +1,7 @@
-import { Access, Area, Describe, shape, validateRequest } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
-import { datetime, object, optional, uuid } from '@fairlead/schema';
-import { Controller, Get, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { datetime, type Infer, note, object, optional, uuid } from '@fairlead/schema';
+import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
 import { PublicUrl } from '../storage/attachment.urls';
 import { experimentsView } from '../sessions/experiments.view';
@@ -10,8 +9,14 @@ import { found, idPath } from '../reading.http';
 import { appPath } from './run-json';
 
 const runPath = idPath('run_id');
-const urlQuery = object({ project_id: uuid(), trace_id: uuid(), start_time: optional(datetime()) });
-const answered = shape.object('RunUrl', { url: shape.text });
+const urlQuery = object({
+  project_id: note(uuid(), 'Session of the run.'),
+  trace_id: note(uuid(), 'Trace of the run.'),
+  start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
+});
+const answered = shape.object('RunUrl', {
+  url: shape.noted(shape.text, 'Address of the run in the web console.'),
+});
 
 /** Where a person can look at a run. */
 @Area('Runs')
@@ -23,23 +28,22 @@ export class RunUrlController {
   ) {}
 
   @Get()
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Get the address of a run for people',
-    path: runPath,
-    query: urlQuery,
-    answers: { 200: answered },
-  })
-  async find(@Req() request: FastifyRequest) {
-    const { path, query } = validateRequest(request, { path: runPath, query: urlQuery });
-    const { tenantId } = request.actor;
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get the address of a run for people' })
+  @Answers({ 200: answered })
+  async find(
+    @Context() context: CommandContext,
+    @Path(runPath) path: Infer<typeof runPath>,
+    @Query(urlQuery) query: Infer<typeof urlQuery>,
+  ) {
+    const { tenantId } = context;
     const { rows } = await this.pool.query<{ id: string; session_id: string }>(
       `select id, session_id from runs
        where id = $1 and tenant_id = $2 and session_id = $3 and coalesce(trace_id, id) = $4`,
       [path.run_id, tenantId, query.project_id, query.trace_id],
     );
     const run = found(rows[0], 'Run ID', path.run_id);
-    const base = publicAddress(request, this.publicUrl.value);
+    const base = publicAddress(context, this.publicUrl.value);
     return { url: `${base.replace(/\/$/, '')}${appPath(tenantId, run.session_id, run.id)}?trace_id=${query.trace_id}` };
   }
 }

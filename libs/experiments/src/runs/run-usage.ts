@@ -2,7 +2,7 @@ import type { RunChange } from '../sessions/experiment';
 import { memberSlices, present } from '../upload/json-slices';
 
 /** Tokens as whole numbers, costs as decimal texts; what is not known is null. */
-export interface Usage {
+interface Usage {
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;
   readonly total_tokens: number | null;

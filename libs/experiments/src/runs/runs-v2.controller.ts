@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { Access, Area, Describe, validateRequest } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { publicAddress } from '@fairlead/edge';
 import {
   BadRequest,
   bool,
   datetime,
-  type Infer,
   int,
   list,
   literal,
@@ -15,69 +15,88 @@ import {
   record,
   str,
   uuid,
+  type Infer,
 } from '@fairlead/schema';
-import { Controller, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import { renderExamples } from '../compare/comparison-view.render';
 import { findViewExamples, sessionsOn } from '../compare/comparison-view.queries';
 import { hasDataset } from '../datasets/datasets.queries';
-import { runFeedbackStatistics } from '../feedback/feedback.statistics';
 import { batches, pieces } from '../storage/pieces';
 import { text } from '../platform-json';
 import { idPath, iso, JSON_TEXT, oneOrMany } from '../reading.http';
-import { type AttachmentLinks, RunAttachments } from '../storage/attachment.urls';
+import { PublicUrl, RunAttachments } from '../storage/attachment.urls';
 import { decodeCursor } from './run-cursor';
-import { RUN_TYPES, type RunRow } from './run-json';
+import { RUN_TYPES } from './run-json';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
-import { findRunPage, readRuns } from './runs.queries';
-import { READ_FOR, runV2Json, V2_SELECTS, type V2Select } from './runs-v2.json';
+import { findRunPage } from './runs.queries';
+import { V2_SELECTS, type V2Select } from './runs-v2.json';
+import { type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.render';
+import { Shares } from '../sharing/shares.service';
 
 const MOST_EXAMPLES = 1000;
 const UPPER_TYPES = ['TOOL', 'CHAIN', 'LLM', 'RETRIEVER', 'EMBEDDING', 'PROMPT', 'PARSER'] as const;
-const selects = optional(list(literal(V2_SELECTS)), ['ID']);
-const pageSize = optional(int({ ge: 1, le: 1000 }), 100);
+const SELECTS = 'Members to answer; what is not known of a run is absent.';
+const selects = note(optional(list(literal(V2_SELECTS)), ['ID']), SELECTS);
+const pageSize = note(optional(int({ ge: 1, le: 1000 }), 100), 'Largest number of items in the answer.');
 const queryBody = object(
   {
-    ai_query: optional(str()),
-    cursor: optional(str()),
-    filter: optional(str()),
-    has_error: optional(bool()),
-    ids: optional(list(uuid())),
-    is_root: optional(bool()),
-    max_feedback_modified_at: optional(note(datetime(), 'Exclusive; for the conditions on feedback in the filters.')),
-    max_start_time: optional(datetime()),
-    min_feedback_modified_at: optional(note(datetime(), 'Inclusive; for the conditions on feedback in the filters.')),
-    min_start_time: optional(datetime()),
+    ai_query: note(optional(str()), 'Not supported: a query in natural language is answered 400.'),
+    cursor: note(optional(str()), 'The `next_cursor` of the previous page; absent: the first page.'),
+    filter: note(optional(str()), 'Only runs for which this expression is true, such as `eq(status, "error")`.'),
+    has_error: note(optional(bool()), 'True: only runs that failed. False: only others.'),
+    ids: note(optional(list(uuid())), 'Only these runs.'),
+    is_root: note(optional(bool()), 'True: only root runs. False: only steps.'),
+    max_feedback_modified_at: note(
+      optional(datetime()),
+      'Conditions on feedback in the filters count only feedback that was last changed before this time.',
+    ),
+    max_start_time: note(optional(datetime()), 'Only runs that start at this time or earlier.'),
+    min_feedback_modified_at: note(
+      optional(datetime()),
+      'Conditions on feedback in the filters count only feedback that was last changed at this time or later.',
+    ),
+    min_start_time: note(optional(datetime()), 'Only runs that start at this time or later. Default: no bound.'),
     page_size: pageSize,
-    project_ids: optional(list(uuid())),
-    reference_dataset_id: optional(uuid()),
-    reference_examples: optional(list(uuid())),
-    run_type: optional(literal(UPPER_TYPES)),
+    project_ids: note(optional(list(uuid())), 'Only runs of these sessions.'),
+    reference_dataset_id: note(optional(uuid()), 'Only runs that were made for examples of this dataset.'),
+    reference_examples: note(optional(list(uuid())), 'Only runs that were made for these examples.'),
+    run_type: note(optional(literal(UPPER_TYPES)), 'Only runs of this kind.'),
     selects,
-    sort_order: optional(literal(['ASC', 'DESC']), 'DESC'),
-    trace_filter: optional(str()),
-    trace_id: optional(uuid()),
-    tree_filter: optional(str()),
+    sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the newest first.'),
+    trace_filter: note(optional(str()), 'Only runs whose root run fulfils this expression.'),
+    trace_id: note(optional(uuid()), 'Only runs of this trace.'),
+    tree_filter: note(optional(str()), 'Only runs with a run in their trace that fulfils this expression.'),
   },
   'QueryRunsRequestBody',
 );
 const oneQuery = object({
-  project_id: uuid(),
-  selects: optional(oneOrMany(literal(V2_SELECTS)), ['ID']),
-  start_time: optional(datetime()),
+  project_id: note(uuid(), 'Session of the run.'),
+  selects: note(optional(oneOrMany(literal(V2_SELECTS)), ['ID']), `${SELECTS} Repeatable.`),
+  start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
 });
 const experimentBody = object(
   {
-    experiment_ids: list(uuid(), { min: 1 }),
-    example_ids: optional(list(uuid(), { max: MOST_EXAMPLES })),
-    comparative_experiment_id: optional(uuid()),
-    filters: optional(record(list(str())), {}),
+    experiment_ids: note(list(uuid(), { min: 1 }), 'Experiments whose runs are shown, all on the dataset of the path.'),
+    example_ids: note(optional(list(uuid(), { max: MOST_EXAMPLES })), 'Only these examples.'),
+    comparative_experiment_id: note(optional(uuid()), 'Only feedback of this comparative experiment is shown.'),
+    filters: note(
+      optional(record(list(str())), {}),
+      'By session id: expressions that the runs of the session must fulfil.',
+    ),
     selects,
-    sort: optional(object({ by: optional(str()), order: optional(literal(['ASC', 'DESC']), 'DESC') })),
+    sort: note(
+      optional(
+        object({
+          by: note(optional(str()), 'Feedback key whose scores count, with or without `feedback.` in front.'),
+          order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the highest scores first.'),
+        }),
+      ),
+      'How the examples are sorted; absent: the newest first.',
+    ),
     page_size: pageSize,
-    cursor: optional(str()),
+    cursor: note(optional(str()), 'The `next_cursor` of the previous page; absent: the first page.'),
   },
   'QueryExperimentRunsRequestBody',
 );
@@ -91,22 +110,22 @@ export class RunsV2Controller {
   constructor(
     private readonly pool: Pool,
     private readonly attachments: RunAttachments,
+    private readonly shares: Shares,
+    private readonly publicUrl: PublicUrl,
   ) {}
 
   /** Without bounds every run counts, from the start of its session on. */
   @Post('runs/query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Query runs (second version)',
     description: 'Members are those of `selects`. Pages follow `next_cursor`.',
-    body: queryBody,
-    answers: { 200: runsPageV2, 404: 'There is no such session.' },
   })
-  async query(@Req() request: FastifyRequest): Promise<Readable> {
-    const { body } = validateRequest(request, { body: queryBody });
-    const { tenantId } = request.actor;
+  @Answers({ 200: shape.asText(runsPageV2), 404: 'There is no such session.' })
+  async query(@Context() context: CommandContext, @Body(queryBody) body: Infer<typeof queryBody>): Promise<Readable> {
+    const { tenantId } = context;
     if (body.ai_query) throw new BadRequest('Queries in natural language (member ai_query) are not supported.');
     const cursor = body.cursor ? decodeCursor(body.cursor) : undefined;
     if (body.cursor && !cursor) throw new BadRequest('The cursor is none that this service gave out.');
@@ -132,44 +151,45 @@ export class RunsV2Controller {
     const page = { order, limit: body.page_size, cursor, skipPrevious: true } as const;
     const { keys, next } = await findRunPage(this.pool, tenantId, filter, page);
     const render = (group: readonly { readonly id: string }[]) =>
-      this.rendered(
-        tenantId,
+      renderRunsV2(
+        this.rendering(context, body.selects),
         group.map(({ id }) => id),
-        body.selects,
-        this.attachments.links(request),
       );
     return Readable.from(pieces('{"items":[', batches(keys), render, `],${cursorJson(next)}}`));
   }
 
   @Get('runs/:run_id')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'Get a run (second version)', path: runPath, query: oneQuery, answers: { 200: runV2 } })
-  async one(@Req() request: FastifyRequest): Promise<string> {
-    const { path, query } = validateRequest(request, { path: runPath, query: oneQuery });
-    await this.mustHaveSessions(request.actor.tenantId, [query.project_id]);
-    const { tenantId } = request.actor;
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get a run (second version)' })
+  @Answers({ 200: shape.asText(runV2) })
+  async one(
+    @Context() context: CommandContext,
+    @Path(runPath) path: Infer<typeof runPath>,
+    @Query(oneQuery) query: Infer<typeof oneQuery>,
+  ): Promise<string> {
+    await this.mustHaveSessions(context.tenantId, [query.project_id]);
+    const { tenantId } = context;
     const { rowCount } = await this.pool.query(
       'select 1 from runs where id = $1 and session_id = $2 and tenant_id = $3',
       [path.run_id, query.project_id, tenantId],
     );
     if (!rowCount) throw new NotFound(`Run ID ${path.run_id} not found.`);
-    return (await this.rendered(tenantId, [path.run_id], query.selects, this.attachments.links(request)))[0] ?? '{}';
+    return (await renderRunsV2(this.rendering(context, query.selects), [path.run_id]))[0] ?? '{}';
   }
 
   @Post('datasets/:dataset_id/experiment-runs')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Get the runs of experiments side by side (second version)',
-    path: datasetPath,
-    body: experimentBody,
-    answers: { 200: experimentRuns },
-  })
-  async experiments(@Req() request: FastifyRequest): Promise<Readable> {
-    const { path, body } = validateRequest(request, { path: datasetPath, body: experimentBody });
-    const { tenantId } = request.actor;
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get the runs of experiments side by side (second version)' })
+  @Answers({ 200: shape.asText(experimentRuns) })
+  async experiments(
+    @Context() context: CommandContext,
+    @Path(datasetPath) path: Infer<typeof datasetPath>,
+    @Body(experimentBody) body: Infer<typeof experimentBody>,
+  ): Promise<Readable> {
+    const { tenantId } = context;
     const { dataset_id: datasetId } = path;
     if (!(await hasDataset(this.pool, tenantId, datasetId))) throw new NotFound(`Dataset ID ${datasetId} not found.`);
     const sessionIds = await sessionsOn(this.pool, tenantId, datasetId, [...new Set(body.experiment_ids)]);
@@ -195,32 +215,21 @@ export class RunsV2Controller {
         datasetId,
         group.map(({ id }) => id),
         sessionIds,
-        (runs) => this.renderedRows(tenantId, runs, body.selects, this.attachments.links(request)),
+        (runs) => renderRowsV2(this.rendering(context, body.selects), runs),
       );
     const shown = found.slice(0, body.page_size);
     return Readable.from(pieces('{"items":[', batches(shown), render, `],${cursorJson(next)}}`));
   }
 
-  private async rendered(
-    tenantId: string,
-    ids: readonly string[],
-    selected: Infer<typeof queryBody>['selects'],
-    links: AttachmentLinks,
-  ): Promise<string[]> {
-    const needed = new Set(selected.flatMap((select) => READ_FOR[select] ?? []));
-    return this.renderedRows(tenantId, await readRuns(this.pool, tenantId, ids, needed), selected, links);
-  }
-
-  private async renderedRows(
-    tenantId: string,
-    rows: readonly RunRow[],
-    selected: readonly V2Select[],
-    links: AttachmentLinks,
-  ): Promise<string[]> {
-    const shown = new Set(selected);
-    const ids = rows.map(({ id }) => id);
-    const statistics = shown.has('FEEDBACK_STATS') ? await runFeedbackStatistics(this.pool, tenantId, ids) : undefined;
-    return Promise.all(rows.map(async (row) => runV2Json(row, shown, statistics?.get(row.id), await links(row))));
+  private rendering(context: CommandContext, selects: readonly V2Select[]): Rendering {
+    const { tenantId } = context;
+    const shareUrls = async (ids: readonly string[]) => {
+      const tokens = await this.shares.tokens(tenantId, 'run', ids);
+      if (tokens.size === 0) return tokens;
+      const base = publicAddress(context, this.publicUrl.value).replace(/\/$/, '');
+      return new Map([...tokens].map(([id, token]) => [id, `${base}/public/${token}/r`]));
+    };
+    return { pool: this.pool, tenantId, selects, links: this.attachments.links(context), shareUrls };
   }
 
   private async mustHaveSessions(tenantId: string, ids: readonly string[]): Promise<void> {

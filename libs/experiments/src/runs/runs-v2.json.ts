@@ -3,6 +3,7 @@ import { memberSlices, present } from '../upload/json-slices';
 import { array, object, raw, text } from '../platform-json';
 import type { AttachmentLink } from '../storage/attachment.urls';
 import { dottedOrder, parents, type RunRow } from './run-json';
+import { threadOf } from './run-thread';
 
 /** Every name that `selects` may hold. */
 export const V2_SELECTS = [
@@ -63,6 +64,7 @@ export const READ_FOR: Partial<Record<V2Select, readonly string[]>> = {
   OUTPUTS_PREVIEW: ['outputs'],
   EXTRA: ['extra'],
   METADATA: ['extra'],
+  THREAD_ID: ['extra'],
   TOTAL_TOKENS: ['total_tokens'],
   PROMPT_TOKENS: ['prompt_tokens'],
   COMPLETION_TOKENS: ['completion_tokens'],
@@ -80,10 +82,11 @@ export function runV2Json(
   selects: ReadonlySet<V2Select>,
   feedbackStats: string | undefined,
   links: ReadonlyMap<string, AttachmentLink>,
+  shareUrl?: string,
 ): string {
   const members: Record<string, string> = {};
   for (const select of selects) {
-    const value = select === 'ATTACHMENTS' ? attachments(links) : valueOf(select, row, feedbackStats);
+    const value = select === 'ATTACHMENTS' ? attachments(links) : valueOf(select, row, feedbackStats, shareUrl);
     if (value !== 'null') members[select.toLowerCase()] = value;
   }
   return object(members);
@@ -94,7 +97,7 @@ function attachments(links: ReadonlyMap<string, AttachmentLink>): string {
   return object(Object.fromEntries([...links].map(([name, { url }]) => [name, text(url)])));
 }
 
-function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefined): string {
+function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefined, shareUrl?: string): string {
   switch (select) {
     case 'ID':
       return text(row.id);
@@ -134,6 +137,8 @@ function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefine
       return text(row.session_id);
     case 'TRACE_ID':
       return text(row.trace_id ?? row.id);
+    case 'THREAD_ID':
+      return text(threadOf(row.extra));
     case 'DOTTED_ORDER':
       return text(dottedOrder(row));
     case 'IS_ROOT':
@@ -162,6 +167,8 @@ function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefine
       return 'false';
     case 'FEEDBACK_STATS':
       return raw(feedbackStats);
+    case 'SHARE_URL':
+      return text(shareUrl ?? null);
     default:
       return 'null';
   }

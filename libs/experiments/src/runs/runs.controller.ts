@@ -1,4 +1,4 @@
-import { Access, Area, body, Describe, path, query } from '@fairlead/api';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import {
   anyJson,
   BadRequest,
@@ -8,14 +8,14 @@ import {
   int,
   list,
   literal,
+  note,
   object,
   optional,
   rawDict,
   str,
   uuid,
 } from '@fairlead/schema';
-import { Controller, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
@@ -30,55 +30,64 @@ import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries
 const MOST_RUNS = 100;
 
 const selection = {
-  id: optional(oneOrMany(uuid())),
-  trace: optional(uuid()),
-  parent_run: optional(uuid()),
-  run_type: optional(literal(RUN_TYPES)),
-  session: optional(oneOrMany(uuid())),
-  reference_example: optional(oneOrMany(uuid())),
-  execution_order: optional(int({ ge: 1, le: 1 })),
-  start_time: optional(datetime()),
-  end_time: optional(datetime()),
-  error: optional(bool()),
-  query: optional(str()),
-  filter: optional(str()),
-  trace_filter: optional(str()),
-  tree_filter: optional(str()),
-  is_root: optional(bool()),
-  data_source_type: optional(literal(['current', 'historical', 'lite', 'root_lite', 'runs_feedbacks_rmt_wide'])),
-  skip_pagination: optional(bool()),
-  search_filter: optional(str()),
-  use_experimental_search: optional(bool(), false),
+  id: note(optional(oneOrMany(uuid())), 'Only these runs.'),
+  trace: note(optional(uuid()), 'Only runs of this trace.'),
+  parent_run: note(optional(uuid()), 'Only steps of this run.'),
+  run_type: note(optional(literal(RUN_TYPES)), 'Only runs of this kind.'),
+  session: note(optional(oneOrMany(uuid())), 'Only runs of these sessions.'),
+  reference_example: note(optional(oneOrMany(uuid())), 'Only runs that were made for these examples.'),
+  execution_order: note(optional(int({ ge: 1, le: 1 })), 'Only 1, which every run has.'),
+  start_time: note(optional(datetime()), 'Only runs that start at this time or later.'),
+  end_time: note(optional(datetime()), 'Only runs that start at this time or earlier.'),
+  error: note(optional(bool()), 'True: only runs that failed. False: only others.'),
+  query: note(optional(str()), 'Not supported: a query in natural language is answered 400.'),
+  filter: note(
+    optional(str()),
+    'Only runs for which this expression is true, such as `and(eq(status, "error"), gt(latency, 2))`.',
+  ),
+  trace_filter: note(optional(str()), 'Only runs whose root run fulfils this expression.'),
+  tree_filter: note(optional(str()), 'Only runs with a run in their trace that fulfils this expression.'),
+  is_root: note(optional(bool()), 'True: only root runs. False: only steps.'),
+  data_source_type: note(
+    optional(literal(['current', 'historical', 'lite', 'root_lite', 'runs_feedbacks_rmt_wide'])),
+    'Accepted because clients send it; it changes nothing.',
+  ),
+  skip_pagination: note(optional(bool()), 'Accepted because clients send it; it changes nothing.'),
+  search_filter: note(optional(str()), 'A further expression, like `filter`; both must be true.'),
+  use_experimental_search: note(optional(bool(), false), 'Accepted because clients send it; it changes nothing.'),
 };
 // Clients look for the sentence of its own that more is answered with.
 const fewRuns = { ...int({ ge: 1 }), json: { type: 'integer', minimum: 1, maximum: MOST_RUNS } };
 const runsBody = object(
   {
     ...selection,
-    cursor: optional(str()),
-    limit: optional(fewRuns, MOST_RUNS),
-    select: optional(list(literal(RUN_SELECT))),
-    order: optional(literal(['asc', 'desc']), 'desc'),
-    skip_prev_cursor: optional(bool(), false),
+    cursor: note(optional(str()), 'The `cursors.next` or `cursors.prev` of an earlier page; absent: the first page.'),
+    limit: note(optional(fewRuns, MOST_RUNS), 'Largest number of runs in the answer.'),
+    select: note(
+      optional(list(literal(RUN_SELECT))),
+      'Members to answer; those that clients always need are answered anyway. Default: all.',
+    ),
+    order: note(optional(literal(['asc', 'desc']), 'desc'), '`desc`: the newest first.'),
+    skip_prev_cursor: note(optional(bool(), false), 'True: `cursors.prev` is null, which saves work.'),
   },
   'BodyParamsForRunsQuerySchema',
 );
 const statsBody = object(
   {
     ...selection,
-    group_by: optional(rawDict()),
-    groups: optional(list(anyJson())),
-    select: optional(list(literal(STATS_SELECT))),
+    group_by: note(optional(rawDict()), 'Not supported: answered 400.'),
+    groups: note(optional(list(anyJson())), 'Not supported: answered 400.'),
+    select: note(optional(list(literal(STATS_SELECT))), 'Statistics to answer. Default: all.'),
   },
   'RunStatsQueryParams',
 );
 const runPath = idPath('run_id');
 const runQuery = object({
-  session_id: optional(uuid()),
-  start_time: optional(datetime()),
-  exclude_s3_stored_attributes: optional(bool(), false),
-  exclude_serialized: optional(bool(), false),
-  include_messages: optional(bool(), false),
+  session_id: note(optional(uuid()), 'Only a run of this session.'),
+  start_time: note(optional(datetime()), 'Accepted because clients send it; it changes nothing.'),
+  exclude_s3_stored_attributes: note(optional(bool(), false), 'Accepted because clients send it; it changes nothing.'),
+  exclude_serialized: note(optional(bool(), false), 'Accepted because clients send it; it changes nothing.'),
+  include_messages: note(optional(bool(), false), 'Accepted because clients send it; `messages` is always null.'),
 });
 
 @Area('Runs')
@@ -92,15 +101,13 @@ export class RunsController {
   @Post('query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Query runs',
-    description: 'Pages follow `cursors.next`; it is null on the last one.',
-    body: runsBody,
-    answers: { 200: runsPage },
-  })
-  async query(@Req() request: FastifyRequest): Promise<string | Readable> {
-    const asked = body(runsBody, request);
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Query runs', description: 'Pages follow `cursors.next`; it is null on the last one.' })
+  @Answers({ 200: shape.asText(runsPage) })
+  async query(
+    @Context() context: CommandContext,
+    @Body(runsBody) asked: Infer<typeof runsBody>,
+  ): Promise<string | Readable> {
     if (asked.limit > MOST_RUNS) throw new BadRequest(`Limit exceeds maximum allowed value of ${MOST_RUNS}`);
     const page: RunPage = {
       order: asked.order,
@@ -109,37 +116,33 @@ export class RunsController {
       select: asked.select?.length ? asked.select : undefined,
       skipPrevious: asked.skip_prev_cursor,
     };
-    return sent(
-      await queryRuns(this.pool, request.actor.tenantId, filterOf(asked), page, this.attachments.links(request)),
-    );
+    return sent(await queryRuns(this.pool, context.tenantId, filterOf(asked), page, this.attachments.links(context)));
   }
 
   /** Statistics over all runs that a query would find. */
   @Post('stats')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Get statistics of runs',
-    description: 'Over all runs that the same query would find.',
-    body: statsBody,
-    answers: { 200: runStats, 400: 'The query cannot be answered.' },
-  })
-  async stats(@Req() request: FastifyRequest): Promise<string> {
-    const asked = body(statsBody, request);
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get statistics of runs', description: 'Over all runs that the same query would find.' })
+  @Answers({ 200: shape.asText(runStats), 400: 'The query cannot be answered.' })
+  async stats(@Context() context: CommandContext, @Body(statsBody) asked: Infer<typeof statsBody>): Promise<string> {
     if (asked.group_by || asked.groups) throw new BadRequest('Statistics by group (group_by) are not supported.');
-    return runStatistics(this.pool, request.actor.tenantId, filterOf(asked), asked.select);
+    return runStatistics(this.pool, context.tenantId, filterOf(asked), asked.select);
   }
 
   @Get(':run_id')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'Get a run', path: runPath, query: runQuery, answers: { 200: run } })
-  async one(@Req() request: FastifyRequest): Promise<string> {
-    const { run_id: id } = path(runPath, request);
-    const { session_id: session } = query(runQuery, request);
-    const links = this.attachments.links(request);
-    return found(await findRun(this.pool, request.actor.tenantId, id, links, session), 'Run ID', id);
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get a run' })
+  @Answers({ 200: shape.asText(run) })
+  async one(
+    @Context() context: CommandContext,
+    @Path(runPath) { run_id: id }: Infer<typeof runPath>,
+    @Query(runQuery) { session_id: session }: Infer<typeof runQuery>,
+  ): Promise<string> {
+    const links = this.attachments.links(context);
+    return found(await findRun(this.pool, context.tenantId, id, links, session), 'Run ID', id);
   }
 }
 

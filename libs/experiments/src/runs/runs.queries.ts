@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { FilterError } from './filter';
+import { FilterError } from './filter.errors';
 import { compileFilter } from './filter.sql';
 import { runFeedbackStatistics } from '../feedback/feedback.statistics';
 import { answer, batches, type Sized } from '../storage/pieces';
@@ -16,6 +16,8 @@ export interface RunFilter {
   readonly id?: readonly string[];
   readonly trace?: string;
   readonly parentRun?: string;
+  /** This run, and those below it in its trace. */
+  readonly below?: string;
   readonly runType?: string;
   readonly session?: readonly string[];
   readonly referenceExample?: readonly string[];
@@ -41,7 +43,7 @@ export interface RunPage {
   readonly skipPrevious: boolean;
 }
 
-export interface RunKey extends Sized {
+interface RunKey extends Sized {
   readonly time: string;
 }
 
@@ -166,6 +168,12 @@ export function runConditions(filter: RunFilter, parameters: Parameters): string
     conditions.push(`(r.id = ${trace} or r.trace_id = ${trace})`);
   }
   if (filter.parentRun) conditions.push(`r.parent_run_id = ${parameters.add(filter.parentRun, 'uuid')}`);
+  if (filter.below) {
+    const top = parameters.add(filter.below, 'uuid');
+    conditions.push(`(r.id = ${top} or exists (
+      select 1 from runs t where t.id = ${top} and t.tenant_id = r.tenant_id and r.trace_id = coalesce(t.trace_id, t.id)
+        and (t.parent_run_id is null or r.parent_run_id = t.id or starts_with(r.dotted_order, t.dotted_order || '.'))))`);
+  }
   if (filter.isRoot !== undefined) conditions.push(`r.parent_run_id is ${filter.isRoot ? '' : 'not '}null`);
   if (filter.runType) conditions.push(`r.run_type = ${parameters.add(filter.runType)}`);
   if (filter.referenceExample?.length) {
@@ -229,7 +237,7 @@ export async function readRuns(
   const { rows } = await pool.query<RunRow>(
     `select r.id, r.tenant_id, r.session_id, r.dataset_id, r.example_id, r.name, r.run_type, ${TIME} as start, ${isoTime('r.end_time')} as "end",
        r.status, r.error, ${show('inputs', RUN_INPUTS)} as inputs, ${show('outputs', 'r.outputs')} as outputs,
-       ${show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children, ${show('s3_urls', ATTACHMENTS)} as attachments,
+       ${shown?.has('thread_id') ? 'r.extra' : show('extra', 'r.extra')} as extra, ${show('child_run_ids', CHILDREN)} as children, ${show('s3_urls', ATTACHMENTS)} as attachments,
        ${show('child_run_ids', DIRECT_CHILDREN)} as direct_children, ${RUN_PLACE}${used ? ', used.*' : ''}
      from unnest($1::uuid[]) with ordinality as k(id, place) join runs r on r.id = k.id and r.tenant_id = $2
      ${used ? `cross join ${RUN_USAGE}` : ''} order by k.place`,

@@ -6,14 +6,15 @@ import type { SessionDeleted } from './experiment';
 /** Removes a session with its runs and feedback, and takes it out of its dataset's counts. */
 export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
-  const { rows } = await tx.query<{ dataset: string | null }>(
-    'delete from sessions where id = $1 returning reference_dataset_id as dataset',
+  const { rows } = await tx.query<{ dataset: string | null; tenant: string }>(
+    'delete from sessions where id = $1 returning reference_dataset_id as dataset, tenant_id as tenant',
     [id],
   );
   await tx.query('delete from feedback where session_id = $1', [id]);
   await tx.query('delete from feedback_changes where session_id = $1', [id]);
   await tx.query('delete from run_attachments where session_id = $1', [id]);
   await tx.query('delete from runs where session_id = $1', [id]);
+  await tx.query('delete from shares where session_id = $1', [id]);
   await tx.query(
     `with gone as (delete from session_run_bytes where session_id = $1 returning tenant_id, bytes)
      update stored_run_bytes b set bytes = greatest(b.bytes - gone.bytes, 0) from gone where b.tenant_id = gone.tenant_id`,
@@ -23,9 +24,10 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
   if (!dataset) return;
   await tx.query(
     `update datasets d set session_count = greatest(session_count - 1, 0),
-       last_session_start_time = (select max(start_time) from sessions where reference_dataset_id = d.id)
-     where id = $1`,
-    [dataset],
+       last_session_start_time = (
+         select max(start_time) from sessions where reference_dataset_id = d.id and tenant_id = d.tenant_id)
+     where id = $1 and tenant_id = $2`,
+    [dataset, rows[0]!.tenant],
   );
 }
 
@@ -37,19 +39,24 @@ export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: P
   const id = idOf(event.stream);
   await tx.query(
     `update runs r set inputs = e.inputs from examples e, sessions s
-     where s.reference_dataset_id = $1 and r.session_id = s.id and r.inputs is null
+     where s.reference_dataset_id = $1 and r.session_id = s.id and r.inputs is null and e.tenant_id = s.tenant_id
        and (e.dataset_id, e.id, e.valid_from) = (r.dataset_id, r.example_id, r.example_from)`,
     [id],
   );
   await tx.query('delete from examples where dataset_id = $1', [id]);
   await tx.query('delete from dataset_versions where dataset_id = $1', [id]);
   await tx.query('delete from dataset_tags where dataset_id = $1', [id]);
+  await tx.query(
+    `delete from shares h using datasets d
+     where d.id = $1 and h.tenant_id = d.tenant_id and h.kind = 'dataset' and h.subject_id = d.id`,
+    [id],
+  );
   await tx.query('delete from datasets where id = $1', [id]);
 }
 
 /** Removes what a workspace had beside its datasets and sessions. */
 export async function applyTenantRemoved({ stream }: Recorded, tx: PoolClient): Promise<void> {
-  for (const table of ['awaited_feedback', 'feedback_configs', 'feedback_changes']) {
+  for (const table of ['awaited_feedback', 'feedback_configs', 'feedback_changes', 'shares']) {
     await tx.query(`delete from ${table} where tenant_id = $1`, [idOf(stream)]);
   }
 }

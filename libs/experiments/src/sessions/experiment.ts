@@ -1,7 +1,7 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
 
 /** Facts about a dataset that the first answer to an upload shows. */
-export interface DatasetFacts {
+interface DatasetFacts {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
@@ -57,6 +57,8 @@ export type SessionCreated = DomainEvent<
     readonly reference_dataset_id: string | null;
     readonly default_dataset_id: string | null;
     readonly trace_tier: string;
+    /** Which experiment on its dataset it is; absent without a dataset, and in logs of earlier versions. */
+    readonly test_run_number?: number;
     /** The deployment whose tracing project this is. */
     readonly deployment_id?: string;
   }

@@ -1,9 +1,10 @@
-import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { EventStore, Followers, handle, streamName, Vault } from '@fairlead/eventing';
 import { NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { comparativeExperimentModel, deleteComparison } from '../compare/comparative-experiment';
 import { comparativeExperimentsView } from '../compare/comparative-experiments.view';
+import { sealsOf } from '../sharing/shares.service';
 import { PayloadStore } from '../storage/payload.store';
 import { deleteDataset, deleteSession } from './sessions.commands';
 
@@ -17,6 +18,7 @@ export class ExperimentsRemover {
     readonly pool: Pool,
     readonly followers: Followers,
     private readonly payloads: PayloadStore,
+    private readonly vault: Vault,
   ) {}
 
   /** Removes some; answers how many it found. */
@@ -40,6 +42,7 @@ export class ExperimentsRemover {
   private async removePayloads(tenant: string): Promise<number> {
     const payloads = await this.ids('payloads', tenant);
     for (const id of payloads) await this.payloads.remove(id, new Date(Date.now() + 60_000));
+    await this.vault.shred(sealsOf(tenant));
     await this.pool.query('delete from payload_sessions where tenant_id = $1', [tenant]);
     await this.pool.query('delete from payload_datasets where tenant_id = $1', [tenant]);
     return payloads.length;

@@ -1,7 +1,7 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from '../datasets/dataset';
-import { applyDatasetChanged } from '../datasets/datasets.view';
+import { applyDatasetChanged, requireOwnDataset } from '../datasets/datasets.view';
 import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './deletions.view';
 import { applyDatasetTagged, applyExamples } from '../examples/examples.view';
 import type {
@@ -22,19 +22,21 @@ import {
   settleFeedback,
 } from '../feedback/feedback.view';
 import { applyRunsReceived, refreshRunStats } from '../runs/live-runs.view';
+import type { ShareEvent } from '../sharing/share';
+import { applyShare } from '../sharing/shares.view';
 import { applySessionPatched } from './sessions.view';
 import { extraOf } from '../upload/upload-answer';
 
 /** Name of the follower that keeps the tables of datasets and sessions. */
 export const EXPERIMENTS_VIEW = 'experiments-view';
 
-type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent>;
+type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent>;
 type Handled = Event | Recorded<FeedbackAwaited>;
 
 /** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
 export const experimentsView: Projection = {
   name: EXPERIMENTS_VIEW,
-  categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', 'tenant'],
+  categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', 'share', 'tenant'],
   async handle(events, tx) {
     const fedBack = new Set<string>();
     const running = new Set<string>();
@@ -106,6 +108,11 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
     case 'FeedbackConfigChanged':
     case 'FeedbackConfigDeleted':
       return applyFeedbackConfig(event, tx);
+    case 'RunShared':
+    case 'DatasetShared':
+    case 'RunUnshared':
+    case 'DatasetUnshared':
+      return applyShare(event, tx);
     case 'SessionDeleted':
       await applySessionDeleted(event, tx);
       await tx.query('delete from persisted_experiments where session_id = $1', [idOf(event.stream)]);
@@ -135,9 +142,10 @@ async function applyDatasetCreated(event: Recorded<DatasetCreated>, tx: PoolClie
 }
 
 async function applyExperimentAdded(event: Recorded<ExperimentAdded>, tx: PoolClient): Promise<void> {
-  await tx.query('update datasets set modified_at = $2, version = $3 where id = $1', [
+  const modified = event.data.live ? null : event.time;
+  await tx.query('update datasets set modified_at = coalesce($2, modified_at), version = $3 where id = $1', [
     idOf(event.stream),
-    event.time,
+    modified,
     event.version,
   ]);
 }
@@ -153,6 +161,7 @@ async function applyScoreDirectionsChanged(event: Recorded<ScoreDirectionsChange
 
 async function applyExperimentUploaded(event: Recorded<ExperimentUploaded>, tx: PoolClient): Promise<void> {
   const { data } = event;
+  await requireOwnDataset(event, data.dataset.id, tx);
   await tx.query(
     `insert into sessions (id, tenant_id, name, description, start_time, end_time, extra, metadata, reference_dataset_id,
        trace_tier, test_run_number, created_at, payload_sha256, version)
@@ -179,10 +188,11 @@ async function applyExperimentUploaded(event: Recorded<ExperimentUploaded>, tx: 
 
 async function applySessionCreated(event: Recorded<SessionCreated>, tx: PoolClient): Promise<void> {
   const { data } = event;
+  if (data.reference_dataset_id) await requireOwnDataset(event, data.reference_dataset_id, tx);
   await tx.query(
     `insert into sessions (id, tenant_id, name, description, start_time, end_time, extra, metadata, reference_dataset_id,
-       default_dataset_id, trace_tier, created_at, persisted, run_count, version)
-     values ($1, $2, $3, $4, $5, $6, $7, searchable_json($7) -> 'metadata', $8, $9, $10, $11, true, 0, $12)
+       default_dataset_id, trace_tier, created_at, persisted, run_count, version, test_run_number)
+     values ($1, $2, $3, $4, $5, $6, $7, searchable_json($7) -> 'metadata', $8, $9, $10, $11, true, 0, $12, $13)
      on conflict (id) do nothing`,
     [
       idOf(event.stream),
@@ -197,6 +207,7 @@ async function applySessionCreated(event: Recorded<SessionCreated>, tx: PoolClie
       data.trace_tier,
       event.time,
       event.version,
+      data.test_run_number ?? null,
     ],
   );
   if (data.reference_dataset_id) await countSessions(data.reference_dataset_id, tx);
@@ -223,13 +234,17 @@ async function applyRunsPersisted(event: Recorded<RunsPersisted>, tx: PoolClient
   );
   if (!rows[0]) return;
   if (data.feedback_stats === undefined) await refreshFeedbackStats(tx, id);
-  await tx.query('update datasets set example_count = $2 where id = $1', [rows[0].dataset, data.example_count]);
+  await tx.query(
+    `update datasets d set example_count = $2 from sessions s
+     where d.id = $1 and s.id = $3 and s.tenant_id = d.tenant_id`,
+    [rows[0].dataset, data.example_count, id],
+  );
 }
 
 async function countSessions(dataset: string, tx: PoolClient): Promise<void> {
   await tx.query(
     `update datasets set (session_count, last_session_start_time) =
-       (select count(*), max(start_time) from sessions where reference_dataset_id = $1)
+       (select count(*), max(start_time) from sessions where reference_dataset_id = $1 and tenant_id = datasets.tenant_id)
      where id = $1`,
     [dataset],
   );

@@ -1,5 +1,6 @@
-import { MemoryEventStore } from '@fairlead/eventing';
-import { reserveSessionName, SessionExists, sessionStream } from './session-names';
+import { MemoryEventStore } from '@fairlead/eventing/testing';
+import { reserveSessionName, sessionStream } from './session-names';
+import { SessionExists } from './session.errors';
 
 let store: MemoryEventStore;
 beforeEach(() => (store = new MemoryEventStore()));

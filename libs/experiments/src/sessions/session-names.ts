@@ -5,19 +5,11 @@ import {
   load,
   type Metadata,
   nameStream,
-  NameTaken,
-  reserve,
+  reserveName,
   streamName,
 } from '@fairlead/eventing';
 import { experimentModel } from './experiment';
-
-/** The name is in use by another session of the tenant. */
-export class SessionExists extends Error {
-  constructor(readonly id: string) {
-    super(`Session already exists. Its id is ${id}.`);
-    this.name = 'SessionExists';
-  }
-}
+import { SessionExists } from './session.errors';
 
 /** The stream of a session. */
 export function sessionStream(id: string): string {
@@ -52,9 +44,6 @@ export async function reserveSessionName(
     const { state } = await load(store, experimentModel, owner);
     return state.deleted || (state.exists && state.name !== name && 'unused');
   };
-  try {
-    await reserve(store, sessionNameStream(tenant, name), sessionStream(id), metadata, isGone);
-  } catch (error) {
-    throw error instanceof NameTaken ? new SessionExists(idOf(error.owner)) : error;
-  }
+  const taken = (owner: string) => new SessionExists(idOf(owner));
+  await reserveName(store, sessionNameStream(tenant, name), sessionStream(id), isGone, { metadata, taken });
 }

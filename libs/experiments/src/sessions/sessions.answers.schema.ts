@@ -2,48 +2,72 @@ import { shape } from '@fairlead/api';
 import { uploadedDatasetMembers } from '../datasets/datasets.answers.schema';
 import { feedbackStatistics } from '../feedback/feedback.answers.schema';
 
-const { free, integer, noted, nothing, nullable, number, object, oneOf, text, time, uuid } = shape;
+const { free, integer, noted, nullable, number, object, oneOf, text, time, unused, uuid } = shape;
 
 const plainMembers = {
-  start_time: time,
-  end_time: nullable(time),
-  extra: noted(nullable(free), '`experiment_metadata` of an upload is its member `metadata`.'),
-  name: text,
-  description: nullable(text),
-  default_dataset_id: nullable(uuid),
-  reference_dataset_id: nullable(uuid),
-  trace_tier: oneOf('longlived', 'shortlived'),
-  id: uuid,
-  tenant_id: uuid,
-  last_run_start_time_live: nullable(time),
+  start_time: noted(time, 'Start of the session.'),
+  end_time: noted(nullable(time), 'End of the session; null while it goes on.'),
+  extra: noted(
+    nullable(free),
+    'Further facts; `experiment_metadata` of an upload is its member `metadata`. Null when there are none.',
+  ),
+  name: noted(text, 'Name of the session, unique in the workspace.'),
+  description: noted(nullable(text), 'What the session is about; null when it was not given.'),
+  default_dataset_id: noted(nullable(uuid), 'Dataset that examples are added to by clients; null when none was given.'),
+  reference_dataset_id: noted(nullable(uuid), 'Dataset that the experiment is on; null for a tracing project.'),
+  trace_tier: noted(
+    oneOf('longlived', 'shortlived'),
+    'How long a hosted service would keep the runs; without effect here.',
+  ),
+  id: noted(uuid, 'Identifier of the session.'),
+  tenant_id: noted(uuid, 'Workspace that owns the session.'),
+  last_run_start_time_live: noted(nullable(time), 'Start of the newest run; null without a run.'),
 };
 
 export const plainSession = object('SessionWithoutStatistics', plainMembers);
 
-const later = (what: typeof number) => noted(nullable(what), 'Null until the runs are stored.');
+const later = <T>(what: shape.Shape<T>, is: string) => noted(nullable(what), `${is}; null until the runs are stored.`);
 export const session = object('Session', {
   ...plainMembers,
-  run_count: later(integer),
-  latency_p50: noted(nullable(number), 'In seconds.'),
-  latency_p99: noted(nullable(number), 'In seconds.'),
-  first_token_p50: nothing,
-  first_token_p99: nothing,
-  total_tokens: noted(nullable(integer), 'Null until a run says it.'),
-  prompt_tokens: noted(nullable(integer), 'Null until a run says it.'),
-  completion_tokens: noted(nullable(integer), 'Null until a run says it.'),
-  total_cost: noted(nullable(text), 'A decimal; null until a run says it.'),
-  prompt_cost: noted(nullable(text), 'A decimal; null until a run says it.'),
-  completion_cost: noted(nullable(text), 'A decimal; null until a run says it.'),
-  last_run_start_time: later(time),
-  feedback_stats: later(feedbackStatistics),
-  session_feedback_stats: noted(nullable(feedbackStatistics), 'Of feedback on the whole experiment.'),
-  run_facets: nothing,
-  error_rate: later(number),
-  streaming_rate: nothing,
-  test_run_number: noted(nullable(integer), 'Which experiment on its dataset it is.'),
+  run_count: later(integer, 'Number of runs'),
+  latency_p50: later(number, 'Median latency of the runs, in seconds'),
+  latency_p99: later(number, '99th percentile of the latency of the runs, in seconds'),
+  first_token_p50: unused,
+  first_token_p99: unused,
+  total_tokens: noted(nullable(integer), 'Tokens of all runs; null until a run says how many it used.'),
+  prompt_tokens: noted(nullable(integer), 'Input tokens of all runs; null until a run says how many it used.'),
+  completion_tokens: noted(nullable(integer), 'Output tokens of all runs; null until a run says how many it used.'),
+  total_cost: noted(
+    nullable(text),
+    'Cost of all runs, as a decimal number in the unit of the client; null until a run says it.',
+  ),
+  prompt_cost: noted(
+    nullable(text),
+    'Cost of the input tokens, as a decimal number in the unit of the client; null until a run says it.',
+  ),
+  completion_cost: noted(
+    nullable(text),
+    'Cost of the output tokens, as a decimal number in the unit of the client; null until a run says it.',
+  ),
+  last_run_start_time: later(time, 'Start of the newest run'),
+  feedback_stats: later(feedbackStatistics, 'Statistics of the feedback on the runs, by key'),
+  session_feedback_stats: noted(
+    nullable(feedbackStatistics),
+    'Statistics of the feedback on the whole experiment, by key; null until the runs are stored.',
+  ),
+  run_facets: unused,
+  error_rate: later(number, 'Share of the runs that failed, from 0 to 1'),
+  streaming_rate: unused,
+  test_run_number: noted(
+    nullable(integer),
+    'Which experiment on its dataset it is, from 1; null for a tracing project.',
+  ),
 });
 
 export const uploaded = object('UploadedExperiment', {
-  dataset: object('UploadedDataset', uploadedDatasetMembers),
-  experiment: session,
+  dataset: noted(
+    object('UploadedDataset', uploadedDatasetMembers),
+    'The dataset, with its values from just before the rows of this upload are stored.',
+  ),
+  experiment: noted(session, 'The experiment; its statistics are null until the runs are stored, a few seconds later.'),
 });

@@ -11,7 +11,7 @@ import {
 } from '@fairlead/eventing';
 import { Conflict, NotFound } from '@fairlead/schema';
 import type { Pool } from 'pg';
-import { datasetModel, deleteDataset as decideDatasetDeletion } from '../datasets/dataset';
+import { datasetModel, deleteDataset as decideDatasetDeletion, numberExperiment } from '../datasets/dataset';
 import { sessionsOfDataset } from '../datasets/datasets.queries';
 import {
   createSession as decideCreation,
@@ -19,7 +19,8 @@ import {
   experimentModel,
   type SessionCreated,
 } from './experiment';
-import { reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
+import { reserveSessionName, sessionNameStream, sessionStream } from './session-names';
+import { SessionExists } from './session.errors';
 import { patchSession as decidePatch, type SessionChanges } from './session-patch';
 
 /** What commands work with. */
@@ -46,7 +47,26 @@ export async function createSession(
   if ((await load(store, experimentModel, stream)).version > 0)
     throw new Conflict(`Session already exists. The id ${id} cannot be used again.`);
   await reserveName(store, tenantId, data.name, id, metadata);
-  await handle(store, experimentModel, stream, decideCreation(data), metadata);
+  const { reference_dataset_id: dataset } = data;
+  const number = dataset === null ? undefined : await numberOn(store, dataset, id, metadata);
+  await handle(store, experimentModel, stream, decideCreation({ ...data, test_run_number: number }), metadata);
+}
+
+/** Which experiment on its dataset a new one is, undefined when the dataset is gone. */
+async function numberOn(
+  store: EventStore,
+  dataset: string,
+  experiment: string,
+  metadata: Metadata,
+): Promise<number | undefined> {
+  const { state } = await handle(
+    store,
+    datasetModel,
+    streamName('dataset', dataset),
+    numberExperiment(experiment),
+    metadata,
+  );
+  return state.numbers.get(experiment);
 }
 
 /** The id of the tenant's session of this name, if there is one. */

@@ -1,12 +1,23 @@
 import { EventStore } from '@fairlead/eventing';
-import { Access, Area, Describe, metadataOf, path, query, shape, validateRequest } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  CommandContext,
+  Context,
+  Describe,
+  Path,
+  Query,
+  Scope,
+  shape,
+  validateRequest,
+} from '@fairlead/api';
 import {
   bool,
   datetime,
   type Infer,
   instant,
-  int,
   literal,
+  note,
   object,
   optional,
   rawDict,
@@ -22,7 +33,7 @@ import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
 import { type OpaqueBody, readOpaqueBody } from '../opaque.body';
 import { array } from '../platform-json';
-import { found, idPath, iso, JSON_TEXT, oneOrMany, searchedObject } from '../reading.http';
+import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../reading.http';
 import type { SessionChanges } from './session-patch';
 import { plainSession, session } from './sessions.answers.schema';
 import { createSession, deleteSession, patchSession, sessionNamed } from './sessions.commands';
@@ -41,43 +52,78 @@ const SORTS = [
 const TIERS = ['longlived', 'shortlived'] as const;
 const MOST_NAME = 512;
 
+const ALWAYS = 'Accepted because clients send it; statistics over all runs are part of every answer.';
 const listQuery = object({
-  reference_free: optional(bool()),
-  reference_dataset: optional(oneOrMany(uuid())),
-  id: optional(oneOrMany(uuid())),
-  name: optional(str()),
-  name_contains: optional(str()),
-  dataset_version: optional(str()),
-  sort_by: optional(literal(SORTS), 'start_time'),
-  sort_by_desc: optional(bool(), true),
-  metadata: optional(str()),
-  sort_by_feedback_key: optional(str()),
-  sort_by_feedback_source: optional(literal(['session', 'run'])),
-  offset: optional(int({ ge: 0 }), 0),
-  limit: optional(int({ ge: 1, le: 100 }), 100),
-  tag_value_id: optional(oneOrMany(uuid())),
-  facets: optional(bool(), false),
-  filter: optional(str()),
+  reference_free: note(
+    optional(bool()),
+    'True: only tracing projects. False: only experiments, which have a reference dataset.',
+  ),
+  reference_dataset: note(optional(oneOrMany(uuid())), 'Only experiments on these datasets; repeatable.'),
+  id: note(optional(oneOrMany(uuid())), 'Only these sessions; repeatable.'),
+  name: note(optional(str()), 'Only the session of exactly this name.'),
+  name_contains: note(optional(str()), 'Only sessions whose name contains this text, in upper or lower case.'),
+  dataset_version: note(optional(str()), 'Only sessions whose metadata have this `dataset_version`.'),
+  sort_by: note(
+    optional(literal(SORTS), 'start_time'),
+    'What the list is sorted by; `feedback` needs `sort_by_feedback_key`.',
+  ),
+  sort_by_desc: note(optional(bool(), true), 'True: the largest or newest first.'),
+  metadata: note(optional(str()), 'Only sessions whose metadata contain this JSON object.'),
+  sort_by_feedback_key: note(optional(str()), 'With `sort_by=feedback`: the key whose mean score counts.'),
+  sort_by_feedback_source: note(
+    optional(literal(['session', 'run'])),
+    'With `sort_by=feedback`: feedback on runs, which is the default, or on the session.',
+  ),
+  offset: pageOf100.offset,
+  limit: pageOf100.limit,
+  tag_value_id: note(
+    optional(oneOrMany(uuid())),
+    'Only sessions with one of these tags: none, because sessions have no tags here.',
+  ),
+  facets: note(optional(bool(), false), 'Accepted because clients send it; `run_facets` is always null.'),
+  filter: note(optional(str()), 'Only sessions for which this expression is true, such as `eq(name, "a")`.'),
   // Statistics are part of every answer, computed once over all runs: these members are checked and change nothing.
-  include_stats: optional(bool(), false),
-  use_approx_stats: optional(bool(), false),
-  stats_start_time: optional(datetime()),
-  stats_select: optional(oneOrMany(str())),
-  stats_filter: optional(str()),
+  include_stats: note(optional(bool(), false), ALWAYS),
+  use_approx_stats: note(optional(bool(), false), ALWAYS),
+  stats_start_time: note(optional(datetime()), ALWAYS),
+  stats_select: note(optional(oneOrMany(str())), ALWAYS),
+  stats_filter: note(optional(str()), ALWAYS),
 });
-const oneQuery = object({ include_stats: optional(bool(), false), stats_start_time: optional(datetime()) });
+const oneQuery = object({
+  include_stats: note(optional(bool(), false), ALWAYS),
+  stats_start_time: note(optional(datetime()), ALWAYS),
+});
 const sessionPath = idPath('session_id');
-const createQuery = object({ upsert: optional(bool(), false) });
+const createQuery = object({
+  upsert: note(optional(bool(), false), 'True: change the session of this name when there is one, instead of 409.'),
+});
 const changeable = {
-  end_time: optional(datetime()),
-  extra: optional(rawDict()),
-  name: optional(str({ min: 1, max: MOST_NAME })),
-  description: optional(str()),
-  default_dataset_id: optional(uuid()),
-  trace_tier: optional(literal(TIERS)),
+  end_time: note(optional(datetime()), 'End of the session.'),
+  extra: note(optional(rawDict()), 'Further facts; the member `metadata` can be filtered by. Any members.'),
+  name: note(
+    optional(str({ min: 1, max: MOST_NAME })),
+    'Name of the session, unique in the workspace (409). Default for a new one: generated.',
+  ),
+  description: note(optional(str()), 'What the session is about.'),
+  default_dataset_id: note(
+    optional(uuid()),
+    'Dataset that examples of this session are added to by clients; kept and answered.',
+  ),
+  trace_tier: note(
+    optional(literal(TIERS)),
+    'How long a hosted service keeps the runs; kept and answered, nothing is deleted here. Default `longlived`.',
+  ),
 };
 const createBody = object(
-  { start_time: optional(datetime()), ...changeable, reference_dataset_id: optional(uuid()), id: optional(uuid()) },
+  {
+    start_time: note(optional(datetime()), 'Start of the session. Default: the time of the request.'),
+    ...changeable,
+    reference_dataset_id: note(
+      optional(uuid()),
+      'Dataset that the session is an experiment on; absent: a tracing project.',
+    ),
+    id: note(optional(uuid()), 'Identifier that the session gets, unused so far (409); absent: the service makes one.'),
+  },
   'TracerSessionCreate',
 );
 const patchBody = object(changeable, 'TracerSessionUpdate');
@@ -92,50 +138,45 @@ export class SessionsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'List sessions: experiments and tracing projects',
-    query: listQuery,
-    answers: { 200: shape.list(session) },
-  })
-  async list(@Req() request: FastifyRequest): Promise<string> {
-    const asked = query(listQuery, request);
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'List sessions: experiments and tracing projects' })
+  @Answers({ 200: shape.asText(shape.list(session)) })
+  async list(@Context() context: CommandContext, @Query(listQuery) asked: Infer<typeof listQuery>): Promise<string> {
     const metadata = searchedObject('metadata', asked.metadata);
-    return array(await listSessions(this.pool, request.actor.tenantId, { ...asked, metadata }));
+    return array(await listSessions(this.pool, context.tenantId, { ...asked, metadata }));
   }
 
   @Get(':session_id')
   @Header(...JSON_TEXT)
-  @Access('read', { views: [experimentsView.name] })
-  @Describe({
-    summary: 'Get a session with its statistics',
-    path: sessionPath,
-    query: oneQuery,
-    answers: { 200: session },
-  })
-  async one(@Req() request: FastifyRequest): Promise<string> {
-    const { path: asked } = validateRequest(request, { path: sessionPath, query: oneQuery });
-    return found(
-      await findSession(this.pool, request.actor.tenantId, asked.session_id),
-      'Session ID',
-      asked.session_id,
-    );
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({ summary: 'Get a session with its statistics' })
+  @Answers({ 200: shape.asText(session) })
+  async one(
+    @Context() context: CommandContext,
+    @Query(oneQuery) _: Infer<typeof oneQuery>,
+    @Path(sessionPath) { session_id: id }: Infer<typeof sessionPath>,
+  ): Promise<string> {
+    return found(await findSession(this.pool, context.tenantId, id), 'Session ID', id);
   }
 
   @Post()
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
+  @Scope('write', { stream: true, views: [experimentsView.name] })
   @Describe({
     summary: 'Create a session',
     description: 'With `upsert`, one that has this name is changed instead.',
     query: createQuery,
     body: createBody,
-    answers: { 200: plainSession, 404: 'There is no such dataset.', 409: 'There is a session of this name.' },
     takes: ['x-reason'],
   })
-  async create(@Req() request: FastifyRequest): Promise<string> {
-    const { tenantId } = request.actor;
+  @Answers({
+    200: shape.asText(plainSession),
+    404: 'There is no such dataset.',
+    409: 'There is a session of this name.',
+  })
+  async create(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
+    const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { query: asked, body: given } = validateRequest(request, { query: createQuery, body: createBody });
     const id = given.id ?? newId();
@@ -144,7 +185,7 @@ export class SessionsController {
       if (dataset) found((await hasDataset(this.pool, tenantId, dataset)) || undefined, 'Dataset ID', dataset);
     }
     const existing = asked.upsert ? await sessionNamed(this, tenantId, name) : undefined;
-    if (existing) return this.change(request, existing, changesIn(sent, { ...given, name: undefined }));
+    if (existing) return this.change(context, existing, changesIn(sent, { ...given, name: undefined }));
     const data = {
       name,
       description: given.description ?? null,
@@ -155,46 +196,35 @@ export class SessionsController {
       default_dataset_id: given.default_dataset_id ?? null,
       trace_tier: given.trace_tier ?? 'longlived',
     };
-    await createSession(this, tenantId, id, data, metadataOf(request));
+    await createSession(this, tenantId, id, data, context.metadata);
     return createdSession(tenantId, id, data);
   }
 
   @Patch(':session_id')
   @Header(...JSON_TEXT)
-  @Access('write', { stream: true, views: [experimentsView.name] })
-  @Describe({
-    summary: 'Change a session',
-    path: sessionPath,
-    body: patchBody,
-    answers: { 200: plainSession, 409: 'There is a session of this name.' },
-    takes: ['x-reason'],
-  })
-  async patch(@Req() request: FastifyRequest): Promise<string> {
+  @Scope('write', { stream: true, views: [experimentsView.name] })
+  @Describe({ summary: 'Change a session', path: sessionPath, body: patchBody, takes: ['x-reason'] })
+  @Answers({ 200: shape.asText(plainSession), 409: 'There is a session of this name.' })
+  async patch(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const sent = await readOpaqueBody(request);
     const { path: asked, body: given } = validateRequest(request, { path: sessionPath, body: patchBody });
     const dataset = given.default_dataset_id;
-    if (dataset)
-      found((await hasDataset(this.pool, request.actor.tenantId, dataset)) || undefined, 'Dataset ID', dataset);
-    return this.change(request, asked.session_id, changesIn(sent, given));
+    if (dataset) found((await hasDataset(this.pool, context.tenantId, dataset)) || undefined, 'Dataset ID', dataset);
+    return this.change(context, asked.session_id, changesIn(sent, given));
   }
 
   @Delete(':session_id')
-  @Access('write')
-  @Describe({
-    summary: 'Delete a session with its runs',
-    path: sessionPath,
-    answers: { 200: removed },
-    takes: ['x-reason'],
-  })
-  async delete(@Req() request: FastifyRequest) {
-    const { session_id: id } = path(sessionPath, request);
-    await deleteSession(this, request.actor.tenantId, id, metadataOf(request));
+  @Scope('write')
+  @Describe({ summary: 'Delete a session with its runs', takes: ['x-reason'] })
+  @Answers({ 200: removed })
+  async delete(@Context() context: CommandContext, @Path(sessionPath) { session_id: id }: Infer<typeof sessionPath>) {
+    await deleteSession(this, context.tenantId, id, context.metadata);
     return { message: `Session ${id} deleted` };
   }
 
-  private async change(request: FastifyRequest, id: string, changes: SessionChanges): Promise<string> {
-    const { tenantId } = request.actor;
-    await patchSession(this, tenantId, id, changes, metadataOf(request));
+  private async change(context: CommandContext, id: string, changes: SessionChanges): Promise<string> {
+    const { tenantId } = context;
+    await patchSession(this, tenantId, id, changes, context.metadata);
     return found(await findPlainSession(this.pool, tenantId, id, changes), 'Session ID', id);
   }
 }

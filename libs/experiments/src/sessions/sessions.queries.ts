@@ -7,7 +7,7 @@ import type { SessionChanges } from './session-patch';
 import { all, containing, isoTime, Parameters } from '../sql';
 
 /** How a list of sessions is narrowed, ordered and cut. */
-export interface SessionQuery {
+interface SessionQuery {
   readonly id?: readonly string[];
   readonly name?: string;
   readonly name_contains?: string;

@@ -16,7 +16,8 @@ import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Pool } from 'pg';
 import { createSession, deleteSession, experimentModel } from './experiment';
 import { tracingProjectId } from '../ids';
-import { reserveSessionName, SessionExists, sessionNameStream, sessionStream } from './session-names';
+import { reserveSessionName, sessionNameStream, sessionStream } from './session-names';
+import { SessionExists } from './session.errors';
 
 const CREATED = 'experiments.tracing-projects.created';
 const DELETED = 'experiments.tracing-projects.deleted';

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { Vault } from '@fairlead/eventing';
 import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { CommandContext } from '@fairlead/api';
 import { object, text } from '../platform-json';
 import type { RunRow } from '../runs/run-json';
 
@@ -10,7 +10,7 @@ import type { RunRow } from '../runs/run-json';
 const VALID_MS = 60 * 60 * 1000;
 
 /** Which attachment an address gives, and until when (milliseconds since 1970). */
-export interface AttachmentAddress {
+interface AttachmentAddress {
   readonly tenant: string;
   readonly run: string;
   readonly name: string;
@@ -40,14 +40,14 @@ export class RunAttachments {
   ) {}
 
   /** Makes addresses for who sent a request; they are without a host when the request names none. */
-  links({ protocol, host, actor }: FastifyRequest): AttachmentLinks {
-    const named = this.publicUrl.value ?? `${protocol}://${host}`;
+  links({ origin, tenantId }: CommandContext): AttachmentLinks {
+    const named = this.publicUrl.value ?? origin;
     const base = parseUrl(named) ? named : '';
     const expires = Date.now() + VALID_MS;
     return async (row) => {
       const links = new Map<string, AttachmentLink>();
       for (const { name, type } of row.attachments ?? []) {
-        const address = { tenant: actor.tenantId, run: row.id, name, expires };
+        const address = { tenant: tenantId, run: row.id, name, expires };
         const query = new URLSearchParams({
           name,
           tenant: address.tenant,

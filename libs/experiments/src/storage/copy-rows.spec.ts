@@ -1,4 +1,4 @@
-import { copyIn, transaction } from '@fairlead/postgres';
+import { copyAtOnce, transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { CopyRows, encodedFields } from './copy-rows';
 import { uuidBytes } from '../ids';
@@ -14,8 +14,14 @@ describe('rows in the binary format of COPY', () => {
   afterAll(() => database.drop());
   beforeEach(() => database.pool.query('truncate t'));
 
+  /** The number of rows that it adds. */
   const store = (rows: CopyRows) =>
-    transaction(database.pool, (client) => copyIn(client, 'copy t from stdin (format binary)', [rows.finish()]));
+    transaction(database.pool, async (client) => {
+      const count = async () => (await client.query<{ n: number }>('select count(*)::int as n from t')).rows[0]!.n;
+      const before = await count();
+      await copyAtOnce(client, [{ statement: 'copy t from stdin (format binary)', bytes: rows.finish() }]);
+      return (await count()) - before;
+    });
   const A = '01234567-89ab-4cde-8f01-23456789abcd';
   const B = 'fedcba98-7654-4321-8fed-cba987654321';
   const ids = encodedFields(uuidBytes(A), uuidBytes(B.toUpperCase()));

@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
 import { uuidBytes } from '../ids';
+import { PayloadGone } from './payload.errors';
 import { PayloadPart } from './payload.part';
 import { BLOCK_BYTES } from '../upload/upload.blocks';
 
@@ -155,12 +156,4 @@ async function required(client: PoolClient, statement: string, id: string): Prom
 
 function rowsLength(bytes: number): number {
   return bytes + Math.ceil(bytes / CHUNK_BYTES) * CHUNK_HEAD_BYTES;
-}
-
-/** The payload that was there a moment ago has just been swept; sending it again helps. */
-export class PayloadGone extends Error {
-  constructor() {
-    super('The stored body was removed meanwhile.');
-    this.name = 'PayloadGone';
-  }
 }

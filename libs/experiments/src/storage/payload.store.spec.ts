@@ -3,6 +3,7 @@ import { eventingMigrations } from '@fairlead/eventing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experimentsMigrations } from '../migrations';
+import { PayloadGone } from './payload.errors';
 import { PayloadStore } from './payload.store';
 import { BLOCK_BYTES } from '../upload/upload.blocks';
 
@@ -118,8 +119,8 @@ describe('a payload being written', () => {
       expect([await chunks(), await count('payload_drafts')]).toEqual([before, 0]);
       await drafts[0]!.write(blocks[0]!);
       await unheld();
-      await expect(drafts[0]!.write(blocks[1]!)).rejects.toThrow('removed meanwhile');
-      await expect(drafts[1]!.keep(uuid(), sha256, bytes)).rejects.toThrow('removed meanwhile');
+      await expect(drafts[0]!.write(blocks[1]!)).rejects.toThrow(PayloadGone);
+      await expect(drafts[1]!.keep(uuid(), sha256, bytes)).rejects.toThrow(PayloadGone);
       for (const draft of drafts) await draft.discard();
       expect(await chunks()).toBe(before);
     });

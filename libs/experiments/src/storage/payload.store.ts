@@ -77,6 +77,15 @@ export class PayloadStore {
     return rows[0] && this.pieces(rows[0].id);
   }
 
+  /** A payload and when it was kept last. */
+  async find(tenant: string, sha256: string): Promise<{ readonly id: string; readonly kept: Date } | undefined> {
+    const { rows } = await this.pool.query<{ id: string; kept: Date }>(
+      'select id, created_at as kept from payloads where tenant_id = $1 and sha256 = $2',
+      [tenant, sha256],
+    );
+    return rows[0];
+  }
+
   private async *pieces(id: string): AsyncIterable<Buffer> {
     for (let first = 0; ; first += CHUNKS_AT_ONCE) {
       const parts = await this.piece(id, first);

@@ -1,4 +1,4 @@
-import { EventStore, load, StoredBytes } from '@fairlead/eventing';
+import { EventStore, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { datasetModel } from '../datasets/dataset';
 import { datasetStream } from '../datasets/dataset-names';
@@ -13,15 +13,20 @@ const SOON = 10 * 60 * 1000;
 /** A workspace that stores too much is looked through again after so long. */
 const MINUTE = 60 * 1000;
 
+/** Name of the follower that gives back what deleted uploads stored. */
+export const DELETED_UPLOADS = 'deleted-uploads';
+
 /**
  * Deletes payloads that no session and no dataset refers to an hour after they were written, and what came of those that were never
- * kept: at start and every hour. Those of a workspace that stores too much are deleted when it is refused, ten minutes
- * after they were written.
+ * kept: at start and every hour. The body of a deleted upload goes at once, or ten minutes after it was written, because
+ * until then the same body may be about to be recorded again. Those of a workspace that stores too much are deleted when it
+ * is refused, ten minutes after they were written.
  */
 @Injectable()
 export class PayloadSweeper {
   private readonly logger = new Logger('PayloadSweeper');
   private readonly swept = new Map<string, number>();
+  private readonly later = new Map<string, NodeJS.Timeout>();
   private timer: NodeJS.Timeout | undefined;
   private sweeping: Promise<unknown> = Promise.resolve();
 
@@ -30,6 +35,15 @@ export class PayloadSweeper {
     private readonly payloads: PayloadStore,
     private readonly stored: StoredBytes,
   ) {}
+
+  /** Gives back what deleted uploads stored; what was deleted while no process ran is swept at start. */
+  readonly deletedUploads: Projection = {
+    name: DELETED_UPLOADS,
+    types: ['SessionDeleted'],
+    optional: true,
+    gatherMs: 200,
+    handle: (events) => this.giveBack(events),
+  };
 
   start(): void {
     this.stored.onFull((tenant) => this.sweepSoon(tenant));
@@ -56,7 +70,31 @@ export class PayloadSweeper {
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
+    for (const timer of this.later.values()) clearTimeout(timer);
     await this.sweeping;
+  }
+
+  private async giveBack(events: readonly Recorded[]): Promise<void> {
+    const now = Date.now();
+    for (const { stream, time } of events) {
+      if (Date.parse(time) < now - HOUR) continue;
+      const { tenant, upload } = (await load(this.store, experimentModel, stream)).state;
+      if (tenant === undefined || !upload) continue;
+      const found = await this.payloads.find(tenant, upload.sha256);
+      if (!found || (await this.isReferenced(tenant, upload.sha256)) || (await this.isNeeded(tenant, upload.sha256)))
+        continue;
+      await this.payloads.remove(found.id, new Date(now - SOON));
+      if (found.kept.getTime() >= now - SOON) this.sweepLater(tenant);
+    }
+  }
+
+  private sweepLater(tenant: string): void {
+    if (this.later.has(tenant)) return;
+    const sweep = () => {
+      this.later.delete(tenant);
+      this.begin(SOON, tenant);
+    };
+    this.later.set(tenant, setTimeout(sweep, SOON + MINUTE).unref());
   }
 
   /** Deletes the unreferenced payloads, of one workspace or of all, that were kept before `time`; answers how many. */

@@ -15,6 +15,7 @@ import { datasetModel } from '../datasets/dataset';
 import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from '../sessions/experiment';
 import { sessionFeedbackStatistics } from '../feedback/feedback.statistics';
 import { refreshFeedbackStats, settleFeedback } from '../feedback/feedback.view';
+import { tellUploadedFeedback } from '../feedback/uploaded-feedback.commands';
 import { JsonScanner } from '../upload/json-scanner';
 import { PayloadStore } from './payload.store';
 import { applyFeedbackChanges } from '../feedback/feedback-changes.view';
@@ -22,6 +23,7 @@ import { type PreparedRows, RunWriter } from './persist.runs';
 import { inRing } from '../upload/upload.blocks';
 import { analyseFilled } from './planner.queries';
 import { datasetStream } from '../datasets/dataset-names';
+import { requireOwnDataset } from '../datasets/datasets.view';
 
 /** Blocks of a body, 256 KiB each, whose rows are stored at once. */
 const BATCH_BLOCKS = 4;
@@ -54,6 +56,8 @@ export class PersistRuns implements Projection {
     const { state } = await load(this.store, experimentModel, event.stream);
     if (!state.exists) return;
     const statistics = (await this.persisted(event)) ?? (await this.storeRows(event));
+    // Before it is recorded that the runs are there, so that it is not left out when the process ends in between.
+    if (!state.persisted) await tellUploadedFeedback(this.store, this.pool, event);
     const { tenant, traceparent } = event.metadata;
     const metadata = { tenant, traceparent, actor: 'system:persist-runs' };
     const after = await handle(this.store, experimentModel, event.stream, persist(statistics), metadata);
@@ -91,6 +95,7 @@ export class PersistRuns implements Projection {
     const payload = await this.payloads.read(tenant, event.data.payload.sha256);
     if (!payload) throw new Inapplicable(`The body of ${event.stream} is missing: its runs cannot be stored.`);
     const { data } = event;
+    await requireOwnDataset(event, data.dataset.id, this.pool);
     const experiment = idOf(event.stream);
     const { name, id_seed: idSeed = experiment } = data;
     const facts = { experiment, tenant, dataset: data.dataset.id, name, idSeed, time: event.time };

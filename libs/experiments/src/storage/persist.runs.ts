@@ -6,7 +6,7 @@ import { exampleId, numberedIds, uuidBytes } from '../ids';
 import { readRow, readScore, type StoredRow, type StoredScore } from './stored-row';
 
 /** What all rows of an upload have in common. */
-export interface UploadFacts {
+interface UploadFacts {
   readonly experiment: string;
   readonly tenant: string;
   readonly dataset: string;

@@ -2,6 +2,7 @@ import { type Recorded, StoredBytes } from '@fairlead/eventing';
 import { v4 as uuid } from 'uuid';
 import { experiment, startUploading, type Uploading } from '../testing/uploading';
 import { experimentsView } from '../sessions/experiments.view';
+import { DELETED_UPLOADS } from './payload.sweeper';
 
 /** Bytes that the workspaces of this test may store. */
 const LIMIT = 20_000;
@@ -65,6 +66,7 @@ describe('the bytes that a workspace may store', () => {
     const { rows } = await service.pool.query<{ n: number }>('select count(*)::int as n from datasets');
     expect(rows[0]!.n).toBe(2);
     await deleteAll();
+    await service.followers.passed(await service.store.head(), [DELETED_UPLOADS], 20_000);
     await service.pool.query(`update payloads set created_at = created_at - interval '11 minutes'`);
     // This workspace was swept a moment ago; the sweeper is asked as if that were longer ago.
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
@@ -76,6 +78,31 @@ describe('the bytes that a workspace may store', () => {
     await deleteAll();
     await service.pool.query('delete from payloads');
     expect(await used()).toBe(0);
+  });
+
+  it('are given back when an upload is deleted, unless another one needs the same body', async () => {
+    expect((await upload(8_000)).status).toBe(200);
+    const again = JSON.stringify(experiment({ experiment_metadata: { text: 'y'.repeat(7_000) } }));
+    expect((await service.upload(again)).status).toBe(200);
+    await service.settled();
+    await service.pool.query(`update payloads set created_at = created_at - interval '11 minutes'`);
+    const kept = await used();
+    const [first, second] = await sessions();
+    await service.send('DELETE', `/api/v1/sessions/${first!.id}`, []);
+    await eventually(async () => (await used()) < kept);
+    expect(await used()).toBeGreaterThan(7_000);
+    await service.send('DELETE', `/api/v1/sessions/${second!.id}`, []);
+    await eventually(async () => (await used()) === 0);
+    // One that has just been kept may be about to be recorded again: it stays for now.
+    expect((await service.upload(again)).status).toBe(200);
+    await deleteAll();
+    await service.followers.passed(await service.store.head(), [DELETED_UPLOADS], 20_000);
+    expect(await used()).toBeGreaterThan(7_000);
+    expect((await service.upload(again)).status).toBe(200);
+    await service.settled();
+    expect((await sessions()).length).toBe(1);
+    await deleteAll();
+    await service.pool.query('delete from payloads');
   });
 
   it('hold for examples, which can be ended all the same', async () => {

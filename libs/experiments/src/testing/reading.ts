@@ -28,7 +28,6 @@ import { Comparisons } from '../compare/compare.service';
 import { ComparisonViewController } from '../compare/comparison-view.controller';
 import { DatasetsController } from '../datasets/datasets.controller';
 import { DatasetWritesController } from '../datasets/dataset-writes.controller';
-import { mapDatasetErrors } from '../datasets/datasets.errors';
 import { ExampleAttachmentsController } from '../examples/example-attachments.controller';
 import { ExampleAttachments } from '../examples/example-attachments.urls';
 import { ExampleWritesController } from '../examples/example-writes.controller';
@@ -50,9 +49,13 @@ import { RunAttachmentsController } from '../runs/run-attachments.controller';
 import { RunsController } from '../runs/runs.controller';
 import { RunsV2Controller } from '../runs/runs-v2.controller';
 import { ScoreDirectionsController } from '../datasets/score-directions.controller';
+import { PublicDatasetsController } from '../sharing/public-datasets.controller';
+import { PublicReading } from '../sharing/public-reading.service';
+import { PublicRunsController } from '../sharing/public-runs.controller';
+import { Shares } from '../sharing/shares.service';
+import { SharesController } from '../sharing/shares.controller';
 import { SessionsController } from '../sessions/sessions.controller';
 import { UploadThread } from '../upload/upload.thread';
-import { mapUploadErrors } from '../upload/upload.errors';
 
 export interface Answer {
   readonly status: number;
@@ -112,6 +115,9 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       FeedbackConfigsController,
       RunUrlController,
       InfoController,
+      SharesController,
+      PublicDatasetsController,
+      PublicRunsController,
     ],
     providers: [
       { provide: EventStore, useValue: store },
@@ -125,6 +131,8 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       { provide: PublicUrl, useValue: new PublicUrl() },
       RunAttachments,
       { provide: Vault, useValue: new Vault(database.pool, keys) },
+      Shares,
+      PublicReading,
       Comparisons,
       AwaitedFeedback,
       Followers,
@@ -136,8 +144,6 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
   })
   class ReadingModule {
     constructor(followers: Followers, awaited: AwaitedFeedback) {
-      mapDatasetErrors();
-      mapUploadErrors();
       followers.register(experimentsView);
       followers.register(comparativeExperimentsView);
       followers.register(awaited);

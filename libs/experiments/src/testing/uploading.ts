@@ -27,7 +27,7 @@ import { ExperimentsModule } from '../experiments.module';
 import type { ExperimentLimits } from '../limits';
 import { experimentsMigrations } from '../migrations';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -35,7 +35,7 @@ export interface Answer {
   readonly json: ReturnType<typeof JSON.parse>;
 }
 
-export type Chunks = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
+type Chunks = Iterable<Buffer | string> | AsyncIterable<Buffer | string>;
 
 /** The whole service on a database of its own, with two tenants `a` and `b`. */
 export interface Uploading {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { JsonScanner, JsonSyntaxError, parseJson, type ScannerLimits } from './json-scanner';
 import { elementSlices, memberSlices } from './json-slices';
-import { LimitExceeded } from '../limits';
+import { LimitExceeded } from './upload.errors';
 
 type Seen = [kind: 'member' | 'element' | 'array' | 'root', key: string, value: unknown];
 

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { parseJson as explainJson, Unprocessable } from '@fairlead/schema';
-import { LimitExceeded } from '../limits';
+import { LimitExceeded } from './upload.errors';
 
 /** The bytes are no JSON text; `offset` counts bytes from the start of the body. */
 export class JsonSyntaxError extends Error {

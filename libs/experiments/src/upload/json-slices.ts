@@ -4,7 +4,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 
 /** Told where the name of a member, quotes included, and its value begin and end. */
-export type MemberVisit = (nameStart: number, nameEnd: number, start: number, end: number) => void;
+type MemberVisit = (nameStart: number, nameEnd: number, start: number, end: number) => void;
 
 /** Walks the members of an object in the order they were sent. `json` must be one valid JSON object. */
 export function eachMember(json: Buffer, visit: MemberVisit): void {

@@ -1,6 +1,7 @@
 import { check, INVALID, ParseContext, type Problem, Problems, type Schema } from '@fairlead/schema';
 import { JsonScanner, JsonSyntaxError, type JsonVisitor, parseJson } from './json-scanner';
-import { type ExperimentLimits, LimitExceeded, type LimitName } from '../limits';
+import type { ExperimentLimits } from '../limits';
+import { LimitExceeded, type LimitName } from './upload.errors';
 import { feedbackSchema, type Header, headerMembers, headerSchema, rowSchema, uploadSchema } from './upload-schema';
 import { RowTimes } from '../storage/row-times';
 

@@ -11,7 +11,7 @@ const PATIENCE = 4;
 export const RING_BLOCKS = 6;
 
 /** The same bytes in blocks of {@link BLOCK_BYTES}, the last one shorter. A block belongs to who receives it. */
-export async function* inBlocks(source: Bytes, next = (): Buffer => Buffer.allocUnsafeSlow(BLOCK_BYTES)): Bytes {
+async function* inBlocks(source: Bytes, next = (): Buffer => Buffer.allocUnsafeSlow(BLOCK_BYTES)): Bytes {
   let block = next();
   let used = 0;
   for await (const chunk of source) {

@@ -1,10 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Access, Area, Describe, Idempotency, metadataOf, requireJson } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  CommandContext,
+  Context,
+  Describe,
+  Idempotency,
+  requireJson,
+  Scope,
+  shape,
+} from '@fairlead/api';
 import { holdsBody } from '@fairlead/edge';
 import { RequestTimeout } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ExperimentLimits, LimitExceeded } from '../limits';
+import { ExperimentLimits } from '../limits';
+import { LimitExceeded } from './upload.errors';
 import { uploaded } from '../sessions/sessions.answers.schema';
 import { uploadAnswer } from './upload-answer';
 import { uploadSchema } from './upload-schema';
@@ -43,19 +54,23 @@ export class UploadController {
   @Post('upload-experiment')
   @HttpCode(200)
   @Header('content-type', 'application/json; charset=utf-8')
-  @Access('write', { stream: true, load: 'upload' })
+  @Scope('write', { stream: true, load: 'upload' })
   @Describe({
     summary: 'Upload an experiment',
     description:
       'Its rows, runs and feedback become a dataset that is managed elsewhere and an experiment. The body is read as it comes; everything is checked before anything is written. The same body again within 24 hours gets the first answer.',
     body: uploadSchema,
-    answers: { 200: uploaded, 409: 'The name or the id is taken.' },
     takes: ['Content-Encoding', 'Idempotency-Key', 'x-reason'],
   })
-  upload(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    return this.gate.run(request.actor.tenantId, async () => {
+  @Answers({ 200: shape.asText(uploaded), 409: 'The name or the id is taken.' })
+  upload(
+    @Context() context: CommandContext,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.gate.run(context.tenantId, async () => {
       try {
-        return await this.receive(request, reply);
+        return await this.receive(context, request, reply);
       } catch (error) {
         // Many clients look for an answer only when they have sent everything.
         if (!(error instanceof RequestTimeout)) await this.drain(request);
@@ -64,7 +79,7 @@ export class UploadController {
     });
   }
 
-  private async receive(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  private async receive(context: CommandContext, request: FastifyRequest, reply: FastifyReply): Promise<string> {
     const { maxBytes, maxRowBytes, idleMs } = this.limits;
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new LimitExceeded('body bytes', maxBytes);
     const chunks = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
@@ -73,20 +88,20 @@ export class UploadController {
     );
     const received = await this.receiver.receive(meant(request, booked(request, body, RING_BYTES + maxRowBytes)));
     try {
-      return await this.idempotency.run(request, reply, () => this.record(request, reply, received), received.sha256);
+      return await this.idempotency.run(request, reply, () => this.record(context, reply, received), received.sha256);
     } finally {
       await received.draft.discard();
     }
   }
 
   private async record(
-    request: FastifyRequest,
+    context: CommandContext,
     reply: FastifyReply,
     received: Parameters<Uploads['record']>[0],
   ): Promise<string> {
     // The body identifies the command better than an Idempotency-Key does.
-    const metadata = { ...metadataOf(request), causationId: undefined };
-    const { event, replayed } = await this.uploads.record(received, request.actor.tenantId, metadata);
+    const metadata = { ...context.metadata, causationId: undefined };
+    const { event, replayed } = await this.uploads.record(received, context.tenantId, metadata);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return uploadAnswer(event);
   }

@@ -1,32 +1,31 @@
-import { AppendTooLarge, QuotaReached, WorkspaceStopped } from '@fairlead/eventing';
-import {
-  BadRequest,
-  Conflict,
-  HttpProblem,
-  mapError,
-  PayloadTooLarge,
-  Unavailable,
-  Unprocessable,
-  Forbidden,
-} from '@fairlead/schema';
-import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from '../datasets/dataset';
-import { LimitExceeded } from '../limits';
-import { PayloadGone } from '../storage/payload.draft';
-import { SessionExists } from '../sessions/session-names';
-import { IdTaken } from './upload.service';
+import { HttpProblem, PayloadTooLarge, Unavailable, Unprocessable } from '@fairlead/schema';
 
-/** Says how refused uploads are answered. */
-export function mapUploadErrors(): void {
-  mapError(AppendTooLarge, ({ message }) => new HttpProblem(413, message));
-  mapError(QuotaReached, ({ message }) => new Conflict(message));
-  mapError(WorkspaceStopped, ({ message }) => new Forbidden(message));
-  mapError(SessionExists, ({ message }) => new Conflict(message));
-  mapError(DatasetIdTaken, ({ message }) => new Conflict(message));
-  mapError(DatasetMismatch, ({ message }) => new BadRequest(message));
-  mapError(NotExternallyManaged, ({ message }) => new BadRequest(message));
-  mapError(PayloadGone, () => new Unavailable(1));
-  mapError(IdTaken, () => new Unavailable(1));
-  mapError(LimitExceeded, ({ limit, message }) =>
-    limit === 'depth' ? Unprocessable.at(['body'], message) : new PayloadTooLarge(message),
-  );
+export type LimitName = 'body bytes' | 'header bytes' | 'row bytes' | 'depth' | 'decompression ratio';
+
+/** What is told of a limit, with its unit and, where there is one, its setting. */
+const TEXTS: Readonly<Record<LimitName, (allowed: number) => string>> = {
+  'body bytes': (bytes) => `The body exceeds the limit of ${bytes} bytes (UPLOAD_MAX_BYTES).`,
+  'header bytes': (bytes) => `The members other than results and scores exceed the limit of ${bytes} bytes together.`,
+  'row bytes': (bytes) => `A row, or another value, exceeds the limit of ${bytes} bytes (UPLOAD_MAX_ROW_BYTES).`,
+  depth: (levels) => `The nesting exceeds the limit of ${levels} levels (MAX_DEPTH).`,
+  'decompression ratio': (ratio) => `The body exceeds the limit of ${ratio} bytes for each compressed byte.`,
+};
+
+/** The body goes beyond a limit: 422 for the one on nesting, otherwise 413. */
+export class LimitExceeded extends HttpProblem {
+  constructor(
+    readonly limit: LimitName,
+    readonly allowed: number,
+  ) {
+    const sentence = TEXTS[limit](allowed);
+    const answer = limit === 'depth' ? Unprocessable.at(['body'], sentence) : new PayloadTooLarge(sentence);
+    super(answer.status, answer.detail, answer);
+  }
+}
+
+/** Another session was created under the id of the upload meanwhile; sending it again gives it another id. */
+export class IdTaken extends Unavailable {
+  constructor() {
+    super(1);
+  }
 }

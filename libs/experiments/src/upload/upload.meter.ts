@@ -1,4 +1,5 @@
-import { type ExperimentLimits, LimitExceeded } from '../limits';
+import type { ExperimentLimits } from '../limits';
+import { LimitExceeded } from './upload.errors';
 
 /** Output below this is never taken for a decompression bomb. */
 const FREE_BYTES = 1024 * 1024;

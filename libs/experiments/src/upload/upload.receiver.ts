@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Problems, Unprocessable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
-import { ExperimentLimits, LimitExceeded } from '../limits';
+import { ExperimentLimits } from '../limits';
+import { LimitExceeded } from './upload.errors';
 import type { PayloadDraft } from '../storage/payload.draft';
 import { PayloadStore } from '../storage/payload.store';
 import { BLOCK_BYTES, inRing } from './upload.blocks';

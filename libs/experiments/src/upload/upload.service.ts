@@ -25,18 +25,14 @@ import {
 } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../sessions/experiments.view';
 import { experimentId } from '../ids';
-import {
-  checkSessionName,
-  reserveSessionName,
-  SessionExists,
-  sessionNameStream,
-  sessionStream,
-} from '../sessions/session-names';
+import { checkSessionName, reserveSessionName, sessionNameStream, sessionStream } from '../sessions/session-names';
+import { SessionExists } from '../sessions/session.errors';
+import { IdTaken } from './upload.errors';
 import type { Received } from './upload.receiver';
 import { findTarget, type Joined, joinDataset } from './upload.target';
 
 /** A recorded upload, and whether it had been recorded before. */
-export interface Outcome {
+interface Outcome {
   readonly event: Recorded<ExperimentUploaded>;
   readonly replayed: boolean;
 }
@@ -176,14 +172,6 @@ export class Uploads {
     } catch {
       // The reservation then counts as abandoned after a minute.
     }
-  }
-}
-
-/** Another session was created under the id of the upload meanwhile; sending it again gives it another id. */
-export class IdTaken extends Error {
-  constructor() {
-    super('The id of the upload was taken meanwhile.');
-    this.name = 'IdTaken';
   }
 }
 

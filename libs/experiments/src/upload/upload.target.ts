@@ -1,19 +1,13 @@
 import { type EventStore, handle, holder, idOf, load, type Metadata } from '@fairlead/eventing';
 import { v4 as randomId } from 'uuid';
-import {
-  addExperiment,
-  checkTarget,
-  DatasetMismatch,
-  datasetModel,
-  type DatasetState,
-  type Target,
-} from '../datasets/dataset';
+import { addExperiment, checkTarget, datasetModel, type DatasetState, type Target } from '../datasets/dataset';
+import { DatasetExists, DatasetMismatch } from '../datasets/dataset.errors';
 import { datasetNameStream, datasetStream, reserveDatasetName } from '../datasets/dataset-names';
 import { newDatasetId } from '../ids';
 import type { Header } from './upload-schema';
 
 /** A dataset by its id. */
-export interface Dataset {
+interface Dataset {
   readonly id: string;
   readonly state: DatasetState;
 }
@@ -71,10 +65,12 @@ export async function joinDataset(
   const { state } = await load(store, datasetModel, stream);
   checkTarget(state, target);
   if (!state.exists) {
-    const owner = await reserveDatasetName(store, target.tenant, target.name, target.id, metadata);
-    if (owner !== target.id) {
-      if (idGiven) throw hasOtherId(owner);
-      return joinDataset(store, { ...target, id: owner }, true, experiment, metadata);
+    try {
+      await reserveDatasetName(store, target.tenant, target.name, target.id, metadata);
+    } catch (error) {
+      if (!(error instanceof DatasetExists)) throw error;
+      if (idGiven) throw hasOtherId(error.id);
+      return joinDataset(store, { ...target, id: error.id }, true, experiment, metadata);
     }
   }
   const joined = await handle(store, datasetModel, stream, addExperiment(experiment, target), metadata);

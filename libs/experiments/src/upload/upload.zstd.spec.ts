@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads';
 import { BadRequest } from '@fairlead/schema';
-import { LimitExceeded } from '../limits';
+import { LimitExceeded } from './upload.errors';
 import { RemoteDecoder, serveZstd } from './upload.zstd';
 
 const LIMITS = { maxBytes: 3_000_000, maxRatio: 300 };

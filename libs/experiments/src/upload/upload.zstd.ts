@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import { BadRequest } from '@fairlead/schema';
 import { Decompress } from 'fzstd';
-import { type ExperimentLimits, LimitExceeded, type LimitName } from '../limits';
+import type { ExperimentLimits } from '../limits';
+import { LimitExceeded, type LimitName } from './upload.errors';
 import { Meter } from './upload.meter';
 import { ZstdFraming } from './zstd-framing';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { list, object, optional, str } from '@fairlead/schema';
 import type { CodeHost } from './code-host';
-import { CommitNotFound } from '../errors';
+import { CommitNotFound } from './code-host.errors';
 import { commitId, type JsonHost } from './json.host';
 import { shortRef } from '../provider';
 import type { Repository } from '../record';

@@ -1,6 +1,6 @@
 import { int, list, object, optional, str } from '@fairlead/schema';
 import type { CodeHost } from './code-host';
-import { CommitNotFound } from '../errors';
+import { CommitNotFound } from './code-host.errors';
 import { commitId, type JsonHost, nextLink } from './json.host';
 import { shortRef } from '../provider';
 import type { Repository } from '../record';

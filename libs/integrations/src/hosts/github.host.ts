@@ -2,7 +2,7 @@ import { type Infer, int, list, object, optional, str } from '@fairlead/schema';
 import { createAppAuth } from '@octokit/auth-app';
 import { Octokit } from '@octokit/core';
 import type { CodeHost, Credentials } from './code-host';
-import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from '../errors';
+import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from './code-host.errors';
 import type { HostClient } from './host.client';
 import { believe, commitId, MOST_PAGES, nextLink, refusal, unexpected } from './json.host';
 import type { Repository } from '../record';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
-import { CodeHostFailed, CodeHostTooSlow } from '../errors';
+import { CodeHostFailed, CodeHostTooSlow } from './code-host.errors';
 import type { IntegrationsOptions } from '../integrations.options';
 import { Turns } from '../turns';
 

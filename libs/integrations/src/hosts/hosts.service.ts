@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { BitbucketHost } from './bitbucket.host';
 import type { CodeHost, Credentials } from './code-host';
 import { CredentialsSafe } from '../credentials.safe';
-import { IntegrationNotFound } from '../errors';
+import { IntegrationNotFound } from '../integration.errors';
 import { GiteaHost } from './gitea.host';
 import { GitHubHost } from './github.host';
 import { GitLabHost } from './gitlab.host';

@@ -1,5 +1,5 @@
 import { check, Problems, type Schema } from '@fairlead/schema';
-import { CodeHostFailed, CommitNotFound } from '../errors';
+import { CodeHostFailed, CommitNotFound } from './code-host.errors';
 import type { HostClient } from './host.client';
 
 /** Bounds what a host that never ends its list can cost. */
@@ -7,7 +7,7 @@ export const MOST_PAGES = 1000;
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
 /** One page of a list and the address of the next. */
-export interface Page<T> {
+interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | undefined;
 }

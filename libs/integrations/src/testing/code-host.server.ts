@@ -5,14 +5,14 @@ import type { Provider } from '../integration';
 import * as shapes from './shapes';
 
 /** What the next request gets instead of its answer. */
-export type Fault =
+type Fault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
   | 'silent'
   | 'cut'
   | 'not JSON'
   | 'another shape';
 
-export interface Asked {
+interface Asked {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly status: number;

@@ -18,7 +18,7 @@ import { IntegrationsOptions } from '../integrations.options';
 import { integrationsMigrations } from '../migrations';
 
 /** Times that tests can wait for. */
-export const HASTY = { headers: 300, body: 300 };
+const HASTY = { headers: 300, body: 300 };
 
 /** The integrations service alone over HTTP, on a database of its own. It may call 127.0.0.1. */
 export class TestService {

@@ -12,7 +12,7 @@ import { DatabaseProblem, errorCode } from '../problem';
 import { start } from './program';
 import { serverUser } from './server-user';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Belongs to PostgreSQL alone: made on the first start, kept between starts, used by one process at a time. */
   readonly dataDir: string;
   /** Hears what an operator should know: a server taken over, ended or started again. */

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { DatabaseProblem } from '../problem';
 import { reachable, type ServerUser } from './server-user';
 
-export interface Program {
+interface Program {
   readonly file: string;
   /** Arguments, given the name under which `directory` is to be used. */
   readonly arguments: (directory: string) => string[];

@@ -7,7 +7,7 @@ const GRACE_MS = 5000;
 /** How long the output of a program is read after its end; something that it left running may hold it open. */
 const DRAIN_MS = 500;
 
-export interface Program {
+interface Program {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ export class CommandProblem extends Error {
 }
 
 /** What may stand for one whole argument of a command, as `{name}`. */
-export const PLACEHOLDERS = [
+const PLACEHOLDERS = [
   'deployment_id',
   'deployment_name',
   'revision_id',

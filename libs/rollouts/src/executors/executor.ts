@@ -21,7 +21,7 @@ export interface RevisionAssignment extends Assignment {
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
 /** Takes a line for the build or deploy log; resolves when more may come. */
-export type Log = (level: LogLevel, message: string) => Promise<void>;
+type Log = (level: LogLevel, message: string) => Promise<void>;
 
 /** Takes output as it comes and logs it line by line. */
 export interface TextSink {

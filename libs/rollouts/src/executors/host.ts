@@ -1,7 +1,7 @@
 import type { HostStatusReportedMessage } from '@fairlead/contracts';
 import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
 
-export type HostStatusReported = DomainEvent<'HostStatusReported', HostStatusReportedMessage>;
+type HostStatusReported = DomainEvent<'HostStatusReported', HostStatusReportedMessage>;
 
 /** What was last said about the place where a deployment runs, in its stream `host-<deployment id>`. */
 export type Host = HostStatusReportedMessage['status'] | null;

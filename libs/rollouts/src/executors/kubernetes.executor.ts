@@ -13,7 +13,7 @@ import { isPerDeployment, manifests, NAMED_KINDS, objectName, selector } from '.
 
 const MANAGER = 'fairlead';
 
-export interface KubernetesSettings {
+interface KubernetesSettings {
   /** For deployments whose listener_config names none. */
   readonly namespace: string;
   /** How to reach the cluster; found as kubectl finds it (KUBECONFIG, or the pod's service account) when absent. */

@@ -20,7 +20,7 @@ interface Named extends KubernetesObject {
   readonly [member: string]: unknown;
 }
 
-export interface Manifests {
+interface Manifests {
   /** In the order in which they are applied. */
   readonly wanted: readonly Named[];
   /** What an earlier revision may have had and this one has not. */

@@ -4,7 +4,7 @@ const SHORTEST = 4;
 const LONG = 4096;
 
 /** A text that shows a secret. */
-export interface Spelling {
+interface Spelling {
   readonly text: string;
   /** 1 where the character before it, or after it, holds bits of the secret too. */
   readonly before?: 0 | 1;

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { DeploymentMissing, RevisionMissing } from '../errors';
+import type { LogLine } from './log.answers.schema';
+import { DeploymentMissing, RevisionMissing } from '../rollout.errors';
 import type { LogPhase } from './log.book';
 import type { LogQuery } from './log.schema';
 import { RolloutReports } from '../rollout.reports';
 
 /** Which log: of one revision, or of all of the deployment. */
-export interface WhichLog {
+interface WhichLog {
   readonly deployment_id: string;
   readonly revision_id?: string;
   readonly phase: LogPhase;
@@ -15,7 +16,7 @@ export interface WhichLog {
 interface Row {
   readonly id: string;
   readonly logged_at: Date;
-  readonly level: string;
+  readonly level: LogLine['level'];
   readonly message: string;
 }
 

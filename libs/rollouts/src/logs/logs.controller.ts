@@ -1,8 +1,7 @@
-import { Access, Area, Describe, validateRequest } from '@fairlead/api';
-import { Controller, HttpCode, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
+import type { Infer } from '@fairlead/schema';
+import { Controller, HttpCode, Post } from '@nestjs/common';
 import { logs } from './log.answers.schema';
-import type { LogPhase } from './log.book';
 import { LogQueries } from './log.queries';
 import { logPath, logQuery, revisionLogPath } from './log.schema';
 
@@ -13,43 +12,42 @@ export class LogsController {
   constructor(private readonly queries: LogQueries) {}
 
   @Post('revisions/:revision_id/build_logs')
-  @Access('read')
-  @Describe({
-    summary: 'Read the build log of a revision',
-    path: revisionLogPath,
-    body: logQuery,
-    answers: { 200: logs },
-  })
+  @Scope('read')
+  @Describe({ summary: 'Read the build log of a revision' })
+  @Answers({ 200: logs })
   @HttpCode(200)
-  build(@Req() request: FastifyRequest) {
-    return this.ofRevision(request, 'build');
+  build(
+    @Context() { tenantId }: CommandContext,
+    @Path(revisionLogPath) path: Infer<typeof revisionLogPath>,
+    @Body(logQuery) body: Infer<typeof logQuery>,
+  ) {
+    return this.queries.page(tenantId, { ...path, phase: 'build' }, body);
   }
 
   @Post('revisions/:revision_id/deploy_logs')
-  @Access('read')
-  @Describe({
-    summary: 'Read the deploy log of a revision',
-    path: revisionLogPath,
-    body: logQuery,
-    answers: { 200: logs },
-  })
+  @Scope('read')
+  @Describe({ summary: 'Read the deploy log of a revision' })
+  @Answers({ 200: logs })
   @HttpCode(200)
-  deploy(@Req() request: FastifyRequest) {
-    return this.ofRevision(request, 'deploy');
+  deploy(
+    @Context() { tenantId }: CommandContext,
+    @Path(revisionLogPath) path: Infer<typeof revisionLogPath>,
+    @Body(logQuery) body: Infer<typeof logQuery>,
+  ) {
+    return this.queries.page(tenantId, { ...path, phase: 'deploy' }, body);
   }
 
   /** Of all revisions together. */
   @Post('deploy_logs')
-  @Access('read')
-  @Describe({ summary: 'Read the deploy logs of all revisions', path: logPath, body: logQuery, answers: { 200: logs } })
+  @Scope('read')
+  @Describe({ summary: 'Read the deploy logs of all revisions' })
+  @Answers({ 200: logs })
   @HttpCode(200)
-  async deployments(@Req() request: FastifyRequest) {
-    const { path, body } = validateRequest(request, { path: logPath, body: logQuery });
-    return this.queries.page(request.actor.tenantId, { ...path, phase: 'deploy' }, body);
-  }
-
-  private async ofRevision(request: FastifyRequest, phase: LogPhase) {
-    const { path, body } = validateRequest(request, { path: revisionLogPath, body: logQuery });
-    return this.queries.page(request.actor.tenantId, { ...path, phase }, body);
+  async deployments(
+    @Context() context: CommandContext,
+    @Path(logPath) path: Infer<typeof logPath>,
+    @Body(logQuery) body: Infer<typeof logQuery>,
+  ) {
+    return this.queries.page(context.tenantId, { ...path, phase: 'deploy' }, body);
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jars } from '@fairlead/kafka';
 import { sharedKafka } from '@fairlead/kafka/testing';
 import { type Edge, startEdge } from '../edge';
-import { type ServiceName, services, urlVariable } from '../services';
+import { SERVICE_NAMES, urlVariable } from '../services';
 import { type Environment, readSettings } from '../settings';
 import { ServiceProcess } from './service-process';
 
@@ -11,8 +11,6 @@ export interface Whole extends Edge {
   /** The services that run in processes of their own. */
   readonly processes: readonly ServiceProcess[];
 }
-
-const NAMES = Object.keys(services) as ServiceName[];
 
 /**
  * Everything in the shape that a test run is about: in this process or, with `FAIRLEAD_TEST_SHAPE=cluster`, each service
@@ -32,7 +30,7 @@ export async function startTogether(env: Environment): Promise<Whole> {
 
 /** Each service in a process of its own, the gateway in this one. */
 export async function startApart(env: Environment): Promise<Whole> {
-  const processes = NAMES.map((name) => new ServiceProcess(name, env));
+  const processes = SERVICE_NAMES.map((name) => new ServiceProcess(name, env));
   const stopProcesses = () => Promise.all(processes.map((process) => process.stop()));
   try {
     await Promise.all(processes.map((process) => process.start()));

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { DeliveryNotFound } from '../errors';
+import type { DeliveryStatus } from '../webhooks.answers.schema';
+import { DeliveryNotFound } from './delivery.errors';
 
 /** Which deliveries of a webhook are asked for. */
-export interface DeliveryPage {
+interface DeliveryPage {
   readonly limit: number;
   /** The last id of the page before. */
   readonly cursor?: string;
@@ -17,7 +18,7 @@ interface Row {
   readonly event_type: string;
   readonly body: string;
   readonly created_at: Date;
-  readonly status: string;
+  readonly status: DeliveryStatus;
   readonly due_at: Date;
   readonly attempts: number;
   readonly last_status: number | null;

@@ -20,7 +20,7 @@ export interface Hostile {
 }
 
 /** One round of an attack. */
-export type Attack = (connections: Connections) => Promise<unknown>;
+type Attack = (connections: Connections) => Promise<unknown>;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UPLOAD = '/api/v1/datasets/upload-experiment';

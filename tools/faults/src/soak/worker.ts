@@ -8,7 +8,7 @@ const PAUSE_MS = 150;
 const PATIENCE_MS = 30_000;
 
 /** What happened to the requests of a workspace that does its ordinary work. */
-export interface WorkFigures {
+interface WorkFigures {
   succeeded: number;
   /** By status, or `no answer`. */
   readonly failed: Record<string, number>;

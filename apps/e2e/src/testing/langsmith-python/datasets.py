@@ -6,6 +6,7 @@ import uuid
 import warnings
 from datetime import datetime, timezone
 
+import calls
 from langsmith import Client, evaluate, schemas
 
 warnings.simplefilter("ignore")
@@ -97,10 +98,30 @@ made["experiment"] = results.experiment_name
 made["rows"] = len(list(results))
 client.flush()
 
+
+
+class Frame:
+    """What the SDK asks of a data frame of pandas."""
+
+    def to_csv(self, file, index):
+        file.write(b"country,capital\nChad,N'Djamena\n")
+
+
+frame = client.upload_dataframe(Frame(), name="from a frame", input_keys=["country"], output_keys=["capital"])
+made["frame"] = [[e.inputs, e.outputs] for e in client.list_examples(dataset_id=frame.id)]
+prompts = client.create_dataset("prompts", data_type=schemas.DataType.llm)
+llm = client.create_llm_example("Hello", "World", dataset_id=prompts.id)
+made["llm"] = [llm.inputs, llm.outputs]
+chats = client.create_dataset("chats", data_type=schemas.DataType.chat)
+question, answer = {"type": "human", "data": {"content": "Hi"}}, {"type": "ai", "data": {"content": "Ho"}}
+chat = client.create_chat_example([question], answer, dataset_id=chats.id)
+made["chat"] = [chat.inputs == {"input": [question]}, chat.outputs == {"output": answer}]
+
 try:
     client.create_dataset("made by python")
 except Exception as error:
     made["conflict"] = type(error).__name__
 client.delete_dataset(dataset_id=csv.id)
 made["has"] = client.has_dataset(dataset_name="from csv")
+made["calls"] = sorted(calls.called)
 print("made " + json.dumps(made))

@@ -7,7 +7,9 @@ import uuid
 import warnings
 from datetime import datetime, timezone
 
+import calls
 from langsmith import Client, aevaluate, evaluate, traceable
+from langsmith.evaluation import evaluate_comparative
 
 warnings.simplefilter("ignore")
 dataset = sys.argv[1]
@@ -58,6 +60,16 @@ async def evaluated():
 
 
 name = asyncio.run(evaluated())
+client.flush()
+
+
+def preferred(runs, example):
+    return {"key": "preferred", "scores": {run.id: place for place, run in enumerate(runs)}}
+
+
+compared = evaluate_comparative(
+    (results.experiment_name, name), evaluators=[preferred], experiment_prefix="compared", client=client
+)
 run_id = uuid.uuid4()
 feedback = client.create_feedback(trace_id=run_id, key="early", score=1)
 client.flush()
@@ -82,9 +94,12 @@ made = {
     "evaluated": results.experiment_name,
     "rows": len(rows),
     "async": name,
+    "compared": len(list(compared)),
+    "comparison": compared.comparative_experiment.name if hasattr(compared, "comparative_experiment") else None,
     "run": str(run_id),
     "feedback": str(feedback.id),
     "picture": picture["reader"].read().hex(),
     "picture_type": picture["mime_type"],
 }
+made["calls"] = sorted(calls.called)
 print("made " + json.dumps(made))

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
+import { Usage } from '../failure';
+
+const load = createRequire(__filename);
+
+/** The object that a file holds, and the text to send for it. */
+export interface BodyFile {
+  readonly shown: string;
+  readonly value: unknown;
+  readonly json: string;
+}
+
+/** The JSON or YAML object, or list, in a file or on standard input for `-`. @throws Usage that names the file and the line */
+export function bodyFile(file: string, holds: 'object' | 'list' = 'object'): BodyFile {
+  const shown = file === '-' ? 'Standard input' : file;
+  let text: string;
+  try {
+    text = readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    throw new Usage(`${shown} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  const isJson = /\.json$/i.test(file) || (!/\.ya?ml$/i.test(file) && /^\s*(?:[{[]|$)/.test(text));
+  const value = isJson ? json(text, shown) : yaml(text, shown);
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== (holds === 'list')) {
+    throw new Usage(`${shown} must hold ${holds === 'list' ? 'a list' : isJson ? 'a JSON object' : 'a YAML mapping'}.`);
+  }
+  // Numbers keep the digits that they were written with.
+  return { shown, value, json: isJson ? text : JSON.stringify(value) };
+}
+
+function json(text: string, shown: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { message } = error as Error;
+    const place = / at position (\d+)/.exec(message)?.[1];
+    const end = text.trimEnd();
+    const before = place === undefined ? end : end.slice(0, Number(place));
+    const why = message.replace(/ (?:in JSON )?at position .*$/s, '');
+    throw new Usage(`${shown} is not JSON: line ${before.split('\n').length}: ${why}`);
+  }
+}
+
+function yaml(text: string, shown: string): unknown {
+  // Loaded only where it is needed: it takes longer to load than all the rest.
+  const { parseDocument } = load('yaml') as typeof Yaml;
+  const document = parseDocument(text, { prettyErrors: true });
+  const [error] = document.errors;
+  if (error) {
+    const line = error.linePos?.[0].line ?? 1;
+    throw new Usage(`${shown} is not YAML: line ${line}: ${error.message.split(/ at line \d+/)[0]}`);
+  }
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw new Usage(`${shown} is not YAML: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { does } from '../api/context';
+import { type Group, reaches } from '../table/group';
+
+interface Link {
+  readonly path: string;
+  readonly expires_at: string;
+}
+
+/** Browsers that are signed in to the web console. */
+export const browsers: Group = {
+  name: 'browsers',
+  about: 'browsers that are signed in to the web console',
+  lines: {
+    list: {
+      route: 'GET /v1/console/sessions',
+      columns: ['id', 'address', 'created_at', 'used_at', 'expires_at'],
+    },
+    remove: { route: 'DELETE /v1/console/sessions/{console_session_id}', about: 'sign a browser out' },
+  },
+};
+
+export function addConsole(all: Command): void {
+  const command = all
+    .command('console')
+    .description('print a link that signs a browser in to the web console, once, within ten minutes');
+  reaches(command, 'POST /v1/console/codes');
+  does(command, async ({ api, out }) => {
+    const { text } = await api.send({ method: 'POST', path: '/v1/console/codes' });
+    if (out.json) out.text(text);
+    else out.line(`${api.connection.url}${(JSON.parse(text) as Link).path}`);
+  });
+}

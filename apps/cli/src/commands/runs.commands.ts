@@ -1,0 +1,42 @@
+import type { Group } from '../table/group';
+
+export const runs: Group = {
+  name: 'runs',
+  alias: 'run',
+  about: 'what experiments and agents ran: inputs, outputs, times, scores',
+  lines: {
+    list: {
+      route: 'POST /api/v1/runs/query',
+      about: 'list runs, the newest first',
+      columns: ['id', 'name', 'run_type', 'status', 'start_time', 'error'],
+    },
+    stats: { route: 'POST /api/v1/runs/stats' },
+    get: { route: 'GET /api/v1/runs/{run_id}' },
+    create: { route: 'POST /api/v1/runs' },
+    patch: { route: 'PATCH /api/v1/runs/{run_id}' },
+    attachment: { route: 'GET /api/v1/runs/{run_id}/attachment', saves: true },
+    share: { route: 'PUT /api/v1/runs/{run_id}/share' },
+    shared: { route: 'GET /api/v1/runs/{run_id}/share' },
+    unshare: { route: 'DELETE /api/v1/runs/{run_id}/share' },
+    url: { route: 'GET /v2/runs/{run_id}/url' },
+  },
+};
+
+const DATASET = '/api/v1/public/{dataset_token}';
+const RUN = '/api/v1/public/{run_token}';
+
+export const shared: Group = {
+  name: 'shared',
+  about: 'what somebody shared, by its token',
+  lines: {
+    dataset: { route: `GET ${DATASET}/datasets` },
+    examples: { route: `GET ${DATASET}/examples`, columns: ['id', 'inputs', 'outputs', 'modified_at'] },
+    experiments: { route: `GET ${DATASET}/datasets/sessions`, columns: ['name', 'start_time', 'run_count', 'id'] },
+    run: { route: `GET ${RUN}/run` },
+    child: { route: `GET ${RUN}/run/{run_id}`, about: 'get a run below a shared run' },
+    runs: {
+      route: `POST ${RUN}/runs/query`,
+      columns: ['id', 'name', 'run_type', 'status', 'start_time', 'error'],
+    },
+  },
+};

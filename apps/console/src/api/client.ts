@@ -1,0 +1,73 @@
+import createClient, { type Middleware } from 'openapi-fetch';
+import type { components, paths } from '../../generated/api';
+import { parseLossless } from './lossless';
+
+type Schemas = components['schemas'];
+export type Comparison = Schemas['Comparison'];
+export type Session = Schemas['Session'];
+export type Dataset = Schemas['Dataset'];
+export type ConsoleSession = Schemas['ConsoleSession'];
+
+/** What the service answered in place of what was asked for: its own sentence, and the id of the request. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    detail: string,
+    readonly requestId: string | null,
+  ) {
+    super(detail);
+  }
+}
+
+let workspace = '-';
+/** Names the workspace of all requests; `-` is that of the session. */
+export function setWorkspace(id: string): void {
+  workspace = id;
+}
+
+const inWorkspace: Middleware = {
+  onRequest({ request }) {
+    if (workspace !== '-') request.headers.set('x-tenant-id', workspace);
+    return request;
+  },
+};
+
+export const api = createClient<paths>({ baseUrl: '', credentials: 'same-origin' });
+api.use(inWorkspace);
+
+interface Answered {
+  readonly data?: unknown;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The body of a success. @throws ApiError */
+export async function answered<T extends Answered>(asked: Promise<T>): Promise<NonNullable<T['data']>> {
+  const { data, error, response } = await asked;
+  if (response.ok) return data as NonNullable<T['data']>;
+  throw new ApiError(response.status, sentence(error, response), response.headers.get('x-request-id'));
+}
+
+/** JSON whose numbers are kept as they were written. @throws ApiError */
+export async function readLossless(path: string, signal?: AbortSignal): Promise<unknown> {
+  const headers: Record<string, string> = workspace === '-' ? {} : { 'x-tenant-id': workspace };
+  const response = await fetch(path, { credentials: 'same-origin', headers, signal });
+  const text = await response.text();
+  if (response.ok) return parseLossless(text);
+  throw new ApiError(response.status, sentence(json(text), response), response.headers.get('x-request-id'));
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function sentence(error: unknown, { status, statusText }: Response): string {
+  const detail = (error as { detail?: unknown } | undefined)?.detail;
+  if (typeof detail === 'string') return detail;
+  const [first] = Array.isArray(detail) ? (detail as { msg?: string; loc?: unknown[] }[]) : [];
+  return first?.msg ? `${first.loc?.join('.') ?? ''}: ${first.msg}` : `The service answered ${status} ${statusText}.`;
+}

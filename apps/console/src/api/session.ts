@@ -1,0 +1,40 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { answered, api, ApiError, type ConsoleSession } from './client';
+
+const KEY = ['session'];
+
+/** The session of this browser; null when nobody is signed in. */
+export function useSession() {
+  return useQuery({
+    queryKey: KEY,
+    queryFn: async () => {
+      try {
+        return await answered(api.GET('/v1/console/session'));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) return null;
+        throw error;
+      }
+    },
+    staleTime: 60_000,
+  });
+}
+
+/** Signs in and out; what was shown before goes with the session. */
+export function useSigning() {
+  const queries = useQueryClient();
+  const become = (session: ConsoleSession | null) => {
+    queries.setQueryData(KEY, session);
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
+  };
+  return {
+    async signIn(body: { api_key: string } | { code: string }): Promise<ConsoleSession> {
+      const session = await answered(api.POST('/v1/console/session', { body }));
+      become(session);
+      return session;
+    },
+    async signOut(): Promise<void> {
+      await answered(api.DELETE('/v1/console/session'));
+      become(null);
+    },
+  };
+}

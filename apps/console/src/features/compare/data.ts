@@ -1,0 +1,111 @@
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { answered, api, type Comparison, readLossless } from '../../api/client';
+
+export type ComparedRow = Comparison['page']['rows'][number];
+export type Cell = NonNullable<ComparedRow['cells'][number]>;
+export type KeyComparison = Comparison['keys'][number];
+
+/** Rows of one page of the list. */
+export const PAGE = 100;
+const KEPT_MS = 120_000;
+const STORING_MS = 1500;
+
+/** What is compared, and which rows of it are shown in which order. */
+export interface Asked {
+  readonly dataset: string;
+  readonly experiments: readonly string[];
+  readonly baseline?: string;
+  readonly rows?: string;
+  readonly sort?: string;
+}
+
+function useAsk() {
+  const { w } = useParams({ from: '/o/$w' });
+  const ask = async ({ dataset, experiments, baseline, rows, sort }: Asked, page: object, signal: AbortSignal) => {
+    const query = {
+      experiments: experiments.join(','),
+      ...(baseline !== undefined && { baseline }),
+      ...(rows !== undefined && { rows: [rows] }),
+      ...(sort !== undefined && { sort }),
+      ...page,
+    };
+    const params = { path: { dataset_id: dataset }, query: query as never };
+    return (await answered(api.GET('/api/v1/datasets/{dataset_id}/compare', { params, signal }))) as Comparison;
+  };
+  return { w, ask };
+}
+
+/** The statistics of a comparison, without rows; asked again while an upload is being stored. */
+export function useComparison(asked: Asked) {
+  const { w, ask } = useAsk();
+  const { dataset, experiments, baseline } = asked;
+  return useQuery({
+    queryKey: ['comparison', w, dataset, experiments.join(), baseline],
+    queryFn: ({ signal }) => ask({ dataset, experiments, baseline }, { limit: 0 }, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      (state.data as Comparison | undefined)?.warnings.some(({ code }) => code === 'rows being stored')
+        ? STORING_MS
+        : false,
+  });
+}
+
+/** The pages of rows that are looked at; `pages` by their numbers. */
+export function useRowPages(asked: Asked, pages: readonly number[], stamp: number) {
+  const { w, ask } = useAsk();
+  const { dataset, experiments, baseline, rows, sort } = asked;
+  return useQueries({
+    queries: pages.map((page) => ({
+      queryKey: ['rows', w, dataset, experiments.join(), baseline, rows, sort, page, stamp],
+      queryFn: ({ signal }: { signal: AbortSignal }) => ask(asked, { offset: page * PAGE, limit: PAGE }, signal),
+      staleTime: KEPT_MS,
+      gcTime: KEPT_MS,
+    })),
+  });
+}
+
+/** The row of an example, wherever it stands among the rows that are shown. */
+export function useRowAround(asked: Asked, example: string) {
+  const { w, ask } = useAsk();
+  const { dataset, experiments, baseline, rows, sort } = asked;
+  return useQuery({
+    queryKey: ['row', w, dataset, experiments.join(), baseline, rows, sort, example],
+    queryFn: ({ signal }) => ask(asked, { around: example, limit: 1 }, signal),
+  });
+}
+
+/** The reference of a row as it was uploaded. */
+export function useExample(dataset: string, id: string) {
+  const { w } = useParams({ from: '/o/$w' });
+  return useQuery({
+    queryKey: ['example', w, dataset, id],
+    queryFn: async ({ signal }) => {
+      const path = `/api/v1/examples/${encodeURIComponent(id)}?dataset=${encodeURIComponent(dataset)}`;
+      return (await readLossless(path, signal)) as {
+        name: string;
+        inputs: unknown;
+        outputs?: unknown;
+        metadata?: unknown;
+      };
+    },
+  });
+}
+
+interface Run {
+  readonly inputs: unknown;
+  readonly outputs: unknown;
+  readonly error: string | null;
+  readonly status: string;
+  readonly extra: unknown;
+}
+
+/** A run as it was uploaded; `id` undefined for a row that an experiment lacks. */
+export function useRun(id: string | undefined) {
+  const { w } = useParams({ from: '/o/$w' });
+  return useQuery({
+    queryKey: ['run', w, id],
+    queryFn: async ({ signal }) => (await readLossless(`/api/v1/runs/${encodeURIComponent(id!)}`, signal)) as Run,
+    enabled: id !== undefined,
+  });
+}

@@ -1,0 +1,176 @@
+import type { Comparison } from '../../api/client';
+import { duration, figure, percent, probability, whole } from '../../ui/format';
+import { Text } from '../../ui/parts';
+import { Bar } from './bar';
+import css from './compare.module.css';
+import type { KeyComparison } from './data';
+import { Interval } from './interval';
+import { correct, difference, nameOf, type Tested, verdictText } from './statistics';
+
+interface HeadProps {
+  readonly comparison: Comparison;
+  readonly focus: KeyComparison | undefined;
+  readonly filter: string | undefined;
+  readonly onKey: (key: string) => void;
+  readonly onBaseline: (id: string) => void;
+  readonly onFilter: (rows: string | undefined) => void;
+}
+
+const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
+
+/** What is known of each experiment on the key in focus. */
+export function Head({ comparison, focus, filter, onKey, onBaseline, onFilter }: HeadProps) {
+  const { keys, experiments, baseline } = comparison;
+  const { surviving } = correct(keys);
+  const alone = experiments.length === 1;
+  const results = focus?.results as readonly Tested[] | undefined;
+  const ends = (results ?? []).flatMap(({ test }) => (test?.interval ? [test.interval.low, test.interval.high] : []));
+  const span = Math.max(...ends.map(Math.abs), 1e-9) * 1.1;
+  return (
+    <section aria-label="Statistics">
+      <div className={css.keys} role="group" aria-label="Score">
+        {keys.map(({ key, direction }) => (
+          <button
+            key={key}
+            type="button"
+            aria-pressed={key === focus?.key}
+            onClick={() => onKey(key)}
+            title={direction}
+          >
+            <Text>{key}</Text> <span aria-hidden="true">{direction === 'higher is better' ? '↑' : '↓'}</span>
+          </button>
+        ))}
+        {keys.length === 0 && <p className={css.faint}>These experiments have no scores.</p>}
+      </div>
+      <div className={css.scroll} tabIndex={0} role="region" aria-label="Statistics by experiment">
+        <table className={css.head}>
+          <thead>
+            <tr>
+              <th>Experiment</th>
+              <th className={css.number}>Mean</th>
+              {!alone && (
+                <>
+                  <th>Difference, 95 % interval</th>
+                  <th className={css.axis}>
+                    {focus && (
+                      <div>
+                        <span>{difference(-span, focus.kind).replace(' points', '')}</span>
+                        <span>0</span>
+                        <span>{difference(span, focus.kind).replace(' points', '')}</span>
+                      </div>
+                    )}
+                  </th>
+                  <th className={css.number}>p, pairs</th>
+                  <th>Rows</th>
+                </>
+              )}
+              <th className={css.number}>p50</th>
+              <th className={css.number}>p99</th>
+              <th className={css.number}>Errors</th>
+            </tr>
+          </thead>
+          <tbody>
+            {experiments.map(({ id, name, latency, error_rate, run_count }) => {
+              const result = results?.find(({ experiment }) => experiment === id);
+              const of = focus?.results.find(({ experiment }) => experiment === id);
+              return (
+                <tr key={id}>
+                  <th scope="row" className={css.experiment}>
+                    <span title={name}>
+                      <Text>{name}</Text>
+                    </span>
+                    {!alone &&
+                      (id === baseline ? (
+                        <span className={css.base}>baseline</span>
+                      ) : (
+                        <button type="button" className={css.rebase} onClick={() => onBaseline(id)}>
+                          make baseline
+                        </button>
+                      ))}
+                  </th>
+                  <td className={css.number} data-label="Mean">
+                    {figure(result?.mean)}
+                  </td>
+                  {!alone && (
+                    <Difference
+                      keyed={focus}
+                      result={result}
+                      span={span}
+                      firm={focus !== undefined && surviving.has(nameOf(focus.key, id))}
+                    />
+                  )}
+                  {!alone && (
+                    <td className={css.accounting} data-label="Rows">
+                      {of?.counts && focus ? (
+                        <Bar
+                          counts={of.counts}
+                          chosen={filter}
+                          filterOf={(kind) => `${id}:${kind}:${focus.key}`}
+                          onChoose={onFilter}
+                        />
+                      ) : (
+                        <span className={css.faint}>{whole(run_count)} runs</span>
+                      )}
+                    </td>
+                  )}
+                  <td className={css.number} data-label="p50">
+                    {duration(latency.p50)}
+                  </td>
+                  <td className={css.number} data-label="p99">
+                    {duration(latency.p99)}
+                  </td>
+                  <td className={css.number} data-label="Errors">
+                    {percent(error_rate)}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+interface DifferenceProps {
+  readonly keyed: KeyComparison | undefined;
+  readonly result: Tested | undefined;
+  readonly span: number;
+  /** It also survives the correction for the number of tests. */
+  readonly firm: boolean;
+}
+
+function Difference({ keyed, result, span, firm }: DifferenceProps) {
+  if (!keyed || !result?.test || !result.verdict) return <td colSpan={3} className={css.none} />;
+  const { verdict, test, difference: found } = result;
+  const tone = { better: css.better, worse: css.worse, 'not clear': css.unclear }[verdict];
+  return (
+    <>
+      <td className={css.verdict}>
+        <span
+          className={`${css.badge} ${tone} ${firm ? css.firm : ''}`}
+          title={firm ? 'Clear also when the number of tests is considered' : undefined}
+        >
+          <span aria-hidden="true">{MARKS[verdict]}</span> {verdict}
+        </span>{' '}
+        {verdictText(keyed, result).replace(/^(better|worse|not clear): /, '')}
+      </td>
+      <td className={css.chart}>
+        {test.interval && found !== null && found !== undefined && (
+          <Interval
+            low={test.interval.low}
+            high={test.interval.high}
+            value={found}
+            span={span}
+            clear={verdict !== 'not clear'}
+            tone={tone!}
+            label={verdictText(keyed, result)}
+          />
+        )}
+      </td>
+      <td className={css.number} data-label="p, pairs">
+        {probability(test.p)} <span className={css.faint}>{whole(test.n)}</span>
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,193 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
+import { ApiError } from '../../api/client';
+import { middle, whole } from '../../ui/format';
+import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import css from './compare.module.css';
+import { type Asked, useComparison, useExample } from './data';
+import { Head } from './head';
+import { RowPanel } from './row-panel';
+import { Values } from './values';
+import { Rows } from './rows';
+import { correct, headline, markdown } from './statistics';
+
+/** Candidates that are summed up above the statistics. */
+const MOST_FINDINGS = 4;
+const FROM = '/o/$w/datasets/$dataset/compare';
+
+/** Experiments on one dataset side by side; one alone is shown as it is. */
+export function ComparePage() {
+  const { w, dataset } = useParams({ from: FROM });
+  const search = useSearch({ from: FROM });
+  const navigate = useNavigate({ from: FROM });
+  const experiments = useMemo(
+    () => (search.selectedSessions ?? '').split(',').filter(Boolean),
+    [search.selectedSessions],
+  );
+  const asked: Asked = { dataset, experiments, baseline: search.baseline, rows: search.rows, sort: search.sort };
+  const comparison = useComparison(asked);
+  const { data } = comparison;
+  const set = (change: Record<string, string | undefined>, replace = false) =>
+    void navigate({ search: (before: Record<string, string | undefined>) => ({ ...before, ...change }), replace });
+  const focus = data?.keys.find(({ key }) => key === search.key) ?? data?.keys[0];
+  const names = useMemo(() => new Map(data?.experiments.map(({ id, name }) => [id, name])), [data]);
+  const alone = experiments.length === 1;
+  const title = alone ? (data?.experiments[0]?.name ?? 'Experiment') : 'Compare';
+  useTitle(title);
+  useKeys(Boolean(search.row), () => set({ row: undefined }));
+
+  if (experiments.length === 0) {
+    return (
+      <Page title="Compare">
+        <p>
+          Choose experiments of this dataset:{' '}
+          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }}>
+            list them
+          </Link>
+          .
+        </p>
+      </Page>
+    );
+  }
+  const { tests, alarms } = correct(data?.keys ?? []);
+  const stamp = comparison.dataUpdatedAt;
+  const others = data?.experiments.filter(({ id }) => id !== data.baseline) ?? [];
+  return (
+    <Page
+      title={
+        <>
+          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
+            Dataset
+          </Link>{' '}
+          <span className={css.faint}>/</span> <Text title={title}>{title}</Text>
+        </>
+      }
+      aside={
+        data && (
+          <>
+            <Copy text={window.location.href}>Copy link</Copy>
+            {!alone && <Copy text={markdown(names, data.keys)}>Copy as Markdown</Copy>}
+          </>
+        )
+      }
+    >
+      {comparison.error && <Problem error={comparison.error} retry={() => void comparison.refetch()} />}
+      {!data && !(comparison.error instanceof ApiError) && <Skeleton rows={10} />}
+      {data && (
+        <>
+          <p className={css.summary}>
+            {alone ? `${whole(data.rows)} rows` : `${experiments.length} experiments · ${whole(data.rows)} rows`}
+            {tests > 0 &&
+              ` · ${tests === 1 ? '1 test' : `${tests} tests`}: ${alarms.toFixed(1)} false alarms to be expected`}
+          </p>
+          {others.length > 0 && (
+            <ul className={css.findings}>
+              {others.slice(0, MOST_FINDINGS).map(({ id, name }) => (
+                <li key={id}>
+                  <b>
+                    <Text title={name}>{middle(name, 40)}</Text>
+                  </b>{' '}
+                  {headline(data.keys, id)}
+                </li>
+              ))}
+            </ul>
+          )}
+          <Head
+            comparison={data}
+            focus={focus}
+            filter={search.rows}
+            onKey={(key) => set({ key })}
+            onBaseline={(baseline) => set({ baseline, rows: undefined })}
+            onFilter={(rows) => set({ rows, row: undefined })}
+          />
+          <Warnings messages={data.warnings.map(({ message }) => message)} />
+          {search.rows !== undefined && (
+            <p className={css.filter}>
+              Only rows: <FilterName text={search.rows} names={names} />{' '}
+              <Button onClick={() => set({ rows: undefined })}>Show all rows</Button>
+            </p>
+          )}
+          <div className={search.row === undefined ? css.body : `${css.body} ${css.beside}`}>
+            <Rows
+              asked={asked}
+              comparison={data}
+              focus={focus}
+              stamp={stamp}
+              chosen={search.row}
+              onChoose={(row) => set({ row }, search.row !== undefined)}
+            />
+            {search.row !== undefined && (
+              <RowPanel
+                key={search.row}
+                dataset={dataset}
+                comparison={data}
+                asked={asked}
+                example={search.row}
+                onClose={() => set({ row: undefined })}
+              />
+            )}
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Warnings({ messages }: { messages: readonly string[] }) {
+  if (messages.length === 0) return null;
+  return (
+    <ul className={css.warnings}>
+      {messages.slice(0, 4).map((message) => (
+        <li key={message}>
+          <Text>{message}</Text>
+        </li>
+      ))}
+      {messages.length > 4 && <li>and {messages.length - 4} more</li>}
+    </ul>
+  );
+}
+
+function FilterName({ text, names }: { text: string; names: ReadonlyMap<string, string> }) {
+  const [experiment = '', kinds = '', ...key] = text.split(':');
+  return (
+    <b>
+      {kinds.replaceAll(',', ', ')} in <Text>{names.get(experiment) ?? experiment}</Text> on{' '}
+      <Text>{key.join(':')}</Text>
+    </b>
+  );
+}
+
+/** Closes what is open with Escape, unless a field has the keyboard. */
+function useKeys(open: boolean, close: () => void): void {
+  useEffect(() => {
+    if (!open) return undefined;
+    const listen = ({ key, target }: KeyboardEvent) => {
+      if (key === 'Escape' && !(target as HTMLElement).closest('input, select, textarea')) close();
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  });
+}
+
+/** One example, and where it is compared. */
+export function ExamplePage() {
+  const { w, dataset, example: id } = useParams({ from: '/o/$w/datasets/$dataset/e/$example' });
+  const example = useExample(dataset, id);
+  useTitle('Row');
+  return (
+    <Page
+      title={
+        <>
+          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
+            Dataset
+          </Link>{' '}
+          <span className={css.faint}>/</span> Row
+        </>
+      }
+    >
+      {example.error && <Problem error={example.error} retry={() => void example.refetch()} />}
+      {!example.data && !example.error && <Skeleton />}
+      {example.data && <Values values={{ Input: example.data.inputs, Reference: example.data.outputs ?? null }} />}
+    </Page>
+  );
+}

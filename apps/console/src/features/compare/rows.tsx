@@ -1,0 +1,225 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, memo, useMemo, useRef } from 'react';
+import type { Comparison } from '../../api/client';
+import { duration, figure, whole } from '../../ui/format';
+import { Problem, Text } from '../../ui/parts';
+import css from './compare.module.css';
+import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useRowPages } from './data';
+import { firstDifference } from './difference';
+
+const ROW_HEIGHT = 64;
+/** Shares of the columns in the width, and pixels that they take at least. */
+const [INPUT_WIDTH, REFERENCE_WIDTH, RESULT_WIDTH] = [210, 180, 220];
+const SHOWN_CHARACTERS = 160;
+
+interface RowsProps {
+  readonly asked: Asked;
+  readonly comparison: Comparison;
+  readonly focus: KeyComparison | undefined;
+  readonly stamp: number;
+  readonly chosen: string | undefined;
+  readonly onChoose: (example: string) => void;
+}
+
+/** The rows, of which only those in view are in the document. */
+export function Rows({ asked, comparison, focus, stamp, chosen, onChoose }: RowsProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const { experiments, keys } = comparison;
+  const first = useRowPages(asked, [0], stamp)[0]!;
+  const total = first.data?.page.total ?? comparison.rows;
+  const virtualizer = useVirtualizer({
+    count: total,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 6,
+  });
+  const items = virtualizer.getVirtualItems();
+  const pages = useMemo(() => {
+    const numbers = items.map(({ index }) => Math.floor(index / PAGE));
+    return [...new Set(numbers)];
+  }, [items]);
+  const loaded = useRowPages(asked, pages, stamp);
+  const rowAt = (index: number): ComparedRow | undefined =>
+    loaded[pages.indexOf(Math.floor(index / PAGE))]?.data?.page.rows[index % PAGE];
+  const place = keys.findIndex(({ key }) => key === focus?.key);
+  const failed = loaded.find(({ error }) => error)?.error ?? first.error;
+  if (failed) return <Problem error={failed} retry={() => void first.refetch()} />;
+
+  const move = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+    if (step === undefined || chosen === undefined) return;
+    const at = items.find(({ index }) => rowAt(index)?.example_id === chosen)?.index;
+    const next = at === undefined ? undefined : rowAt(at + step);
+    if (!next) return;
+    event.preventDefault();
+    virtualizer.scrollToIndex(at! + step);
+    onChoose(next.example_id);
+  };
+  const widths = [INPUT_WIDTH, REFERENCE_WIDTH, ...experiments.map(() => RESULT_WIDTH)];
+  const columns = { gridTemplateColumns: widths.map((width) => `minmax(0, ${width}fr)`).join(' ') };
+  const least = widths.reduce((sum, width) => sum + width, 0);
+  return (
+    <section className={css.rows} aria-label="Rows">
+      <div
+        ref={scroller}
+        className={css.viewport}
+        onKeyDown={move}
+        tabIndex={0}
+        role="region"
+        aria-label={`${whole(total)} rows`}
+      >
+        <div
+          role="grid"
+          aria-label="Rows"
+          aria-rowcount={total + 1}
+          aria-colcount={experiments.length + 2}
+          className={css.grid}
+          style={{ minWidth: least }}
+        >
+          <div role="row" aria-rowindex={1} className={css.titles} style={columns}>
+            <span role="columnheader">Input</span>
+            <span role="columnheader">Reference</span>
+            {experiments.map(({ id, name }) => (
+              <span role="columnheader" key={id} title={name}>
+                <Text>{name}</Text>
+              </span>
+            ))}
+          </div>
+          <div role="rowgroup" className={css.sizer} style={{ height: virtualizer.getTotalSize() }}>
+            {items.map(({ index, start }) => {
+              const row = rowAt(index);
+              return (
+                <div
+                  key={index}
+                  role="row"
+                  aria-rowindex={index + 2}
+                  aria-selected={row !== undefined && row.example_id === chosen}
+                  className={css.row}
+                  style={{ ...columns, transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
+                >
+                  {row ? (
+                    <RowCells
+                      row={row}
+                      place={place}
+                      lower={focus?.direction === 'lower is better'}
+                      index={index}
+                      onChoose={onChoose}
+                    />
+                  ) : (
+                    <span role="gridcell" className={css.pending} />
+                  )}
+                </div>
+              );
+            })}
+          </div>
+        </div>
+      </div>
+      {total === 0 && <p className={css.faint}>No row became that.</p>}
+    </section>
+  );
+}
+
+interface RowCellsProps {
+  readonly row: ComparedRow;
+  readonly place: number;
+  readonly lower: boolean;
+  readonly index: number;
+  readonly onChoose: (example: string) => void;
+}
+
+const RowCells = memo(function RowCells({ row, place, lower, index, onChoose }: RowCellsProps) {
+  const [baseline] = row.cells;
+  return (
+    <>
+      <span role="gridcell" className={css.cell}>
+        <button type="button" className={css.open} onClick={() => onChoose(row.example_id)}>
+          <span className={css.unseen}>Open row {index + 1}: </span>
+          <Preview text={row.inputs_preview} />
+        </button>
+      </span>
+      <span role="gridcell" className={css.cell}>
+        <Preview text={row.reference_outputs_preview} />
+      </span>
+      {row.cells.map((cell, at) => (
+        <span role="gridcell" key={at} className={css.cell}>
+          <Result cell={cell} baseline={at === 0 ? undefined : baseline} place={place} lower={lower} />
+        </span>
+      ))}
+    </>
+  );
+});
+
+function Preview({ text }: { text: string | null }) {
+  if (text === null) return <span className={css.faint}>–</span>;
+  return (
+    <span className={css.text}>
+      <Text>{shown(text).slice(0, SHOWN_CHARACTERS * 2)}</Text>
+    </span>
+  );
+}
+
+/** The text that a preview of JSON begins with: that of its first member where it is text, else the JSON without braces. */
+function shown(json: string): string {
+  const [, first] = /^\{\s*"(?:[^"\\]|\\.)*":\s*"((?:[^"\\]|\\.)*)/.exec(json) ?? [];
+  return (first ?? json.replace(/^\{(.*?)\}?$/s, '$1')).replaceAll('\\n', ' ').replaceAll('\\"', '"');
+}
+
+interface ResultProps {
+  readonly cell: Cell | null;
+  readonly baseline: Cell | null | undefined;
+  readonly place: number;
+  readonly lower: boolean;
+}
+
+function Result({ cell, baseline, place, lower }: ResultProps) {
+  if (!cell) return <span className={css.faint}>no such row</span>;
+  if (cell.status === 'error') {
+    return (
+      <>
+        <span className={css.errored}>
+          ✕ <Text>{cell.error_preview ?? 'failed'}</Text>
+        </span>
+        <span className={css.scores}>errored {duration(cell.latency_seconds)}</span>
+      </>
+    );
+  }
+  const text = shown(cell.outputs_preview ?? '');
+  const at =
+    baseline?.outputs_preview === undefined ? 0 : firstDifference(text, shown(baseline?.outputs_preview ?? ''));
+  const score = place < 0 ? null : cell.scores[place];
+  return (
+    <>
+      {at === undefined ? (
+        <span className={css.same}>= baseline</span>
+      ) : (
+        <span className={css.text}>
+          <Text>{(at > 0 ? '…' : '') + text.slice(at, at + SHOWN_CHARACTERS)}</Text>
+        </span>
+      )}
+      <span className={css.scores}>
+        <Score score={score} before={place < 0 ? null : baseline?.scores[place]} lower={lower} />
+        <span className={css.faint}>{duration(cell.latency_seconds)}</span>
+        {cell.runs > 1 && <span className={css.faint}>{cell.runs} runs</span>}
+      </span>
+    </>
+  );
+}
+
+function Score({
+  score,
+  before,
+  lower,
+}: {
+  score: number | null | undefined;
+  before: number | null | undefined;
+  lower: boolean;
+}) {
+  if (score === null || score === undefined) return <span className={css.faint}>not scored</span>;
+  if (before === null || before === undefined || before === score) return <span>{figure(score)}</span>;
+  const better = score > before !== lower;
+  return (
+    <span className={better ? css.up : css.down}>
+      {better ? '▲' : '▼'} {figure(score)}
+    </span>
+  );
+}

@@ -1,0 +1,59 @@
+import { correct, headline, holm, type Keyed, markdown, verdictText } from './statistics';
+
+const result = (
+  experiment: string,
+  low: number,
+  high: number,
+  p: number,
+  verdict: 'better' | 'worse' | 'not clear',
+) => ({
+  experiment,
+  mean: 0.5,
+  scored: 100,
+  difference: (low + high) / 2,
+  verdict,
+  test: { interval: { low, high }, p, n: 1000 },
+});
+const baseline = { experiment: 'a', mean: 0.4, scored: 100 };
+const correctKey: Keyed = {
+  key: 'correct',
+  kind: 'pass/fail',
+  results: [baseline, result('b', 0.037, 0.052, 0.0001, 'better'), result('c', -0.007, 0.009, 0.8, 'not clear')],
+};
+const costKey: Keyed = { key: 'cost', kind: 'numeric', results: [baseline, result('b', 0.001, 0.003, 0.03, 'worse')] };
+
+it('corrects for the number of tests by the method of Holm', () => {
+  expect(holm([0.01, 0.04, 0.03, 0.005])).toEqual([true, false, false, true]);
+  expect(holm([0.04, null])).toEqual([true, false]);
+  expect(holm([])).toEqual([]);
+});
+
+it('counts the tests and the false alarms to be expected of them', () => {
+  const { tests, alarms, surviving } = correct([correctKey, costKey]);
+  expect([tests, Number(alarms.toFixed(2)), [...surviving]]).toEqual([3, 0.15, ['b correct']]);
+});
+
+it('says what is clear, and what so many rows could have shown', () => {
+  expect(verdictText(correctKey, correctKey.results[1]!)).toBe('better: +4.5 points (+3.7 … +5.2)');
+  expect(verdictText(correctKey, correctKey.results[2]!)).toBe('not clear: 1,000 rows can show ±0.8 points');
+  expect(verdictText(costKey, costKey.results[1]!)).toBe('worse: +0.002 (+0.001 … +0.003)');
+  expect(verdictText(costKey, baseline)).toBe('nothing to compare');
+});
+
+it('sums a candidate up', () => {
+  expect(headline([correctKey, costKey], 'b')).toBe('better on correct (+4.5 points); worse on cost (+0.002)');
+  expect(headline([correctKey, costKey], 'c')).toBe('no clear difference');
+});
+
+it('writes a table for a pull request', () => {
+  const names = new Map([
+    ['a', 'base | line'],
+    ['b', 'next'],
+  ]);
+  expect(markdown(names, [costKey]).split('\n')).toEqual([
+    '| key | experiment | mean | verdict |',
+    '| --- | --- | ---: | --- |',
+    '| cost | base \\| line | 0.4 | baseline |',
+    '| cost | next | 0.5 | worse: +0.002 (+0.001 … +0.003) |',
+  ]);
+});

@@ -1,0 +1,27 @@
+import { printLossless } from '../../api/lossless';
+import { Copy, Text } from '../../ui/parts';
+import css from './compare.module.css';
+
+/** JSON values under their names, as they were uploaded. */
+export function Values({ values }: { values: Readonly<Record<string, unknown>> }) {
+  return (
+    <>
+      {Object.entries(values).map(([name, value]) => {
+        const text = typeof value === 'string' ? value : printLossless(value ?? null);
+        return (
+          <details key={name} className={css.value} open={name !== 'Metadata'}>
+            <summary>{name}</summary>
+            <div className={css.copy}>
+              <Copy kind="quiet" text={text}>
+                Copy
+              </Copy>
+            </div>
+            <pre tabIndex={0}>
+              <Text>{text}</Text>
+            </pre>
+          </details>
+        );
+      })}
+    </>
+  );
+}

@@ -1,0 +1,176 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { whole } from '../../ui/format';
+import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { printLossless } from '../../api/lossless';
+import { useDataset, useDatasets, useExamples, useExperiments } from './data';
+import css from './experiments.module.css';
+import { FirstUpload } from './first-upload';
+import { ExperimentTable } from './table';
+
+/** The experiments of all datasets. */
+export function ExperimentsPage() {
+  useTitle('Experiments');
+  const experiments = useExperiments();
+  const datasets = useDatasets();
+  const list = experiments.data;
+  const count = list && list.length > 0 ? (list.length < 100 ? whole(list.length) : 'the newest 100') : '';
+  return (
+    <Page
+      title={
+        <>
+          Experiments <span className={css.count}>{count}</span>
+        </>
+      }
+    >
+      {experiments.error && <Problem error={experiments.error} retry={() => void experiments.refetch()} />}
+      {!list && !experiments.error && <Skeleton />}
+      {list?.length === 0 && <FirstUpload />}
+      {list && list.length > 0 && (
+        <ExperimentTable sessions={list} datasets={new Map((datasets.data ?? []).map(({ id, name }) => [id, name]))} />
+      )}
+    </Page>
+  );
+}
+
+/** All datasets. */
+export function DatasetsPage() {
+  useTitle('Datasets');
+  const { w } = useParams({ from: '/o/$w' });
+  const datasets = useDatasets();
+  return (
+    <Page title="Datasets">
+      {datasets.error && <Problem error={datasets.error} retry={() => void datasets.refetch()} />}
+      {!datasets.data && !datasets.error && <Skeleton />}
+      {datasets.data?.length === 0 && <FirstUpload />}
+      {datasets.data && datasets.data.length > 0 && (
+        <div className={css.scroll} tabIndex={0} role="region" aria-label="Datasets">
+          <table className={css.table}>
+            <thead>
+              <tr>
+                <th>Name</th>
+                <th className={css.number}>Examples</th>
+                <th className={css.number}>Experiments</th>
+                <th className={css.number}>Last experiment</th>
+                <th className={css.number}>Made</th>
+              </tr>
+            </thead>
+            <tbody>
+              {datasets.data.map(({ id, name, example_count, session_count, last_session_start_time, created_at }) => (
+                <tr key={id}>
+                  <td className={css.name}>
+                    <Link to="/o/$w/datasets/$dataset" params={{ w, dataset: id }}>
+                      <Text>{name}</Text>
+                    </Link>
+                  </td>
+                  <td className={css.number} data-label="Examples">
+                    {whole(example_count ?? 0)}
+                  </td>
+                  <td className={css.number} data-label="Experiments">
+                    {whole(session_count)}
+                  </td>
+                  <td className={css.number} data-label="Last experiment">
+                    {last_session_start_time ? <Time at={last_session_start_time} /> : '–'}
+                  </td>
+                  <td className={css.number} data-label="Made">
+                    <Time at={created_at} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const TABS = { experiments: 'Experiments', examples: 'Examples' } as const;
+
+/** One dataset: its experiments and its examples. */
+export function DatasetPage() {
+  const { w, dataset: id } = useParams({ from: '/o/$w/datasets/$dataset' });
+  const { tab = 'experiments' } = useSearch({ from: '/o/$w/datasets/$dataset' });
+  const navigate = useNavigate({ from: '/o/$w/datasets/$dataset' });
+  const dataset = useDataset(id);
+  const experiments = useExperiments(id);
+  const name = dataset.data?.name ?? 'Dataset';
+  useTitle(name);
+  return (
+    <Page
+      title={
+        <>
+          <Link to="/o/$w/datasets" params={{ w }} className={css.crumb}>
+            Datasets
+          </Link>{' '}
+          <span className={css.count}>/</span> <Text>{name}</Text>
+        </>
+      }
+    >
+      {dataset.error && <Problem error={dataset.error} retry={() => void dataset.refetch()} />}
+      {dataset.data?.description && (
+        <p className={css.description}>
+          <Text>{dataset.data.description}</Text>
+        </p>
+      )}
+      {!dataset.error && (
+        <nav className={css.tabs} aria-label="Parts of the dataset">
+          {Object.entries(TABS).map(([value, label]) => (
+            <button
+              key={value}
+              type="button"
+              aria-current={tab === value ? 'page' : undefined}
+              onClick={() => void navigate({ search: { tab: value === 'experiments' ? undefined : value } })}
+            >
+              {label}{' '}
+              <span className={css.faint}>
+                {whole((value === 'experiments' ? experiments.data?.length : dataset.data?.example_count) ?? 0)}
+              </span>
+            </button>
+          ))}
+        </nav>
+      )}
+      {tab === 'examples' ? <Examples dataset={id} /> : null}
+      {tab !== 'examples' && experiments.data && experiments.data.length > 0 && (
+        <ExperimentTable sessions={experiments.data} />
+      )}
+      {tab !== 'examples' && experiments.data?.length === 0 && (
+        <p className={css.nothing}>No experiment ran on this dataset yet; the first one appears here by itself.</p>
+      )}
+    </Page>
+  );
+}
+
+function Examples({ dataset }: { dataset: string }) {
+  const examples = useExamples(dataset);
+  if (examples.error) return <Problem error={examples.error} />;
+  if (!examples.data) return <Skeleton />;
+  const preview = (value: unknown) =>
+    printLossless(value ?? null, 0)
+      .replaceAll(/\s+/g, ' ')
+      .slice(0, 400);
+  return (
+    <div className={css.scroll} tabIndex={0} role="region" aria-label="Examples">
+      <table className={`${css.table} ${css.fixed}`}>
+        <thead>
+          <tr>
+            <th>Input</th>
+            <th>Reference</th>
+          </tr>
+        </thead>
+        <tbody>
+          {examples.data.map(({ id, inputs, outputs }) => (
+            <tr key={id}>
+              <td className={css.code}>
+                <Text>{preview(inputs)}</Text>
+              </td>
+              <td className={css.code}>
+                <Text>{preview(outputs)}</Text>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {examples.data.length === 100 && <p className={css.nothing}>The first 100 examples.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Navigate, useParams } from '@tanstack/react-router';
+import { answered, api, readLossless } from '../../api/client';
+import { printLossless } from '../../api/lossless';
+import { duration, percent, whole } from '../../ui/format';
+import { Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import css from './runs.module.css';
+
+/** An experiment, which opens as a comparison of its own, or a project of traces. */
+export function ProjectPage() {
+  const { w, session: id } = useParams({ from: '/o/$w/projects/p/$session' });
+  const project = useQuery({
+    queryKey: ['project', w, id],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/api/v1/sessions/{session_id}', { params: { path: { session_id: id } }, signal })),
+  });
+  useTitle(project.data?.name ?? 'Project');
+  if (project.error) {
+    return (
+      <Page title="Project">
+        <Problem error={project.error} retry={() => void project.refetch()} />
+      </Page>
+    );
+  }
+  if (!project.data) return <Skeleton />;
+  const { name, reference_dataset_id: dataset, run_count, error_rate, latency_p50, start_time } = project.data;
+  if (dataset !== null) {
+    const search = { selectedSessions: id };
+    return <Navigate to="/o/$w/datasets/$dataset/compare" params={{ w, dataset }} search={search} replace />;
+  }
+  return (
+    <Page title={<Text>{name}</Text>}>
+      <dl className={css.facts}>
+        <dt>Runs</dt>
+        <dd>{whole(run_count ?? 0)}</dd>
+        <dt>Errors</dt>
+        <dd>{percent(error_rate)}</dd>
+        <dt>Median latency</dt>
+        <dd>{duration(latency_p50)}</dd>
+        <dt>Started</dt>
+        <dd>
+          <Time at={start_time} />
+        </dd>
+      </dl>
+    </Page>
+  );
+}
+
+/** One run: what went in, what came out. */
+export function RunPage() {
+  const { w, session, run: id } = useParams({ from: '/o/$w/projects/p/$session/r/$run' });
+  const run = useQuery({
+    queryKey: ['run', w, id],
+    queryFn: ({ signal }) => readLossless(`/api/v1/runs/${encodeURIComponent(id)}`, signal),
+  });
+  const data = run.data as Record<string, unknown> | undefined;
+  const name = typeof data?.name === 'string' ? data.name : 'Run';
+  useTitle(name);
+  return (
+    <Page
+      title={
+        <>
+          <Link to="/o/$w/projects/p/$session" params={{ w, session }} className={css.crumb}>
+            Experiment
+          </Link>{' '}
+          / <Text>{name}</Text>
+        </>
+      }
+    >
+      {run.error && <Problem error={run.error} retry={() => void run.refetch()} />}
+      {!data && !run.error && <Skeleton />}
+      {data && (
+        <div className={css.parts}>
+          {typeof data.error === 'string' && <Part title="Error" text={data.error} />}
+          <Part title="Input" text={printLossless(data.inputs ?? null)} />
+          <Part title="Output" text={printLossless(data.outputs ?? null)} />
+          <Part title="Metadata" text={printLossless(data.extra ?? null)} />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Part({ title, text }: { title: string; text: string }) {
+  return (
+    <section className={css.part}>
+      <header>
+        <h2>{title}</h2>
+        <Copy kind="quiet" text={text}>
+          Copy
+        </Copy>
+      </header>
+      <pre tabIndex={0}>
+        <Text>{text}</Text>
+      </pre>
+    </section>
+  );
+}
+
+/** The pages of deployments are not made yet; command lines print their addresses. */
+export function DeploymentsPage() {
+  const { deployment } = useParams({ strict: false });
+  useTitle('Deployments');
+  const command = deployment === undefined ? 'fairlead deployments list' : `fairlead deployments get ${deployment}`;
+  return (
+    <Page title="Deployments">
+      <p>The console does not show deployments yet. The command line does:</p>
+      <div className={css.command}>
+        <code>{command}</code> <Copy text={command}>Copy</Copy>
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,90 @@
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { setWorkspace } from '../../api/client';
+import { useSession, useSigning } from '../../api/session';
+import { Button, Text } from '../../ui/parts';
+import { chooseTheme, chosenTheme, type Theme, THEMES } from '../../ui/theme';
+import { Mark } from './login';
+import css from './shell.module.css';
+
+/** The frame of every page of a workspace: where one can go, and who one is. */
+export function Workspace() {
+  const { w } = useParams({ from: '/o/$w' });
+  setWorkspace(w);
+  const session = useSession().data!;
+  const navigate = useNavigate();
+  const { signOut } = useSigning();
+  const current = w === '-' ? session.workspace_id : w;
+  const named = session.workspaces.find(({ id }) => id === current);
+  return (
+    <div className={css.frame}>
+      <a href="#content" className={css.skip}>
+        Skip to the content
+      </a>
+      <header className={css.bar}>
+        <Link to="/o/$w/experiments" params={{ w }} className={css.home} aria-label="Fairlead, experiments">
+          <Mark />
+          <span>Fairlead</span>
+        </Link>
+        <nav className={css.nav} aria-label="Pages">
+          <Link to="/o/$w/experiments" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Experiments
+          </Link>
+          <Link to="/o/$w/datasets" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Datasets
+          </Link>
+          <a href="/docs">API</a>
+        </nav>
+        <div className={css.who}>
+          {session.workspaces.length > 1 ? (
+            <select
+              aria-label="Workspace"
+              value={current}
+              onChange={(event) => void navigate({ to: '/o/$w/experiments', params: { w: event.target.value } })}
+            >
+              {session.workspaces.map(({ id, display_name }) => (
+                <option key={id} value={id}>
+                  {display_name}
+                </option>
+              ))}
+            </select>
+          ) : (
+            <span className={css.workspace}>
+              <Text>{named?.display_name ?? 'Workspace'}</Text>
+            </span>
+          )}
+          <ThemeChoice />
+          <Button
+            kind="quiet"
+            onClick={() => void signOut()}
+            title={`${session.key.description} (${session.key.short_key})`}
+          >
+            Sign out
+          </Button>
+        </div>
+      </header>
+      <Outlet key={w} />
+    </div>
+  );
+}
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState(chosenTheme);
+  return (
+    <select
+      aria-label="Theme"
+      value={theme}
+      onChange={(event) => {
+        const chosen = event.target.value as Theme;
+        chooseTheme(chosen);
+        setTheme(chosen);
+      }}
+    >
+      {THEMES.map((one) => (
+        <option key={one} value={one}>
+          {{ system: 'System', light: 'Light', dark: 'Dark' }[one]}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,59 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { Workspace } from './features/shell/workspace';
+import { Root } from './features/shell/root';
+import { parseSearch, stringifySearch } from './search';
+
+type Search = Record<string, string | undefined>;
+const validateSearch = (search: Record<string, unknown>): Search =>
+  Object.fromEntries(
+    Object.entries(search).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+
+const root = createRootRoute({ component: Root });
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/o/$w/experiments', params: { w: '-' } });
+  },
+});
+const login = createRoute({ getParentRoute: () => root, path: '/login' });
+const workspace = createRoute({ getParentRoute: () => root, path: '/o/$w', component: Workspace, validateSearch });
+const experiments = () => import('./features/experiments/pages');
+const compare = () => import('./features/compare/pages');
+const runs = () => import('./features/runs/pages');
+const page = { getParentRoute: () => workspace, validateSearch };
+
+const pages = [
+  createRoute({ ...page, path: '/experiments', component: lazyRouteComponent(experiments, 'ExperimentsPage') }),
+  createRoute({ ...page, path: '/datasets', component: lazyRouteComponent(experiments, 'DatasetsPage') }),
+  createRoute({ ...page, path: '/datasets/$dataset', component: lazyRouteComponent(experiments, 'DatasetPage') }),
+  createRoute({ ...page, path: '/datasets/$dataset/compare', component: lazyRouteComponent(compare, 'ComparePage') }),
+  createRoute({
+    ...page,
+    path: '/datasets/$dataset/e/$example',
+    component: lazyRouteComponent(compare, 'ExamplePage'),
+  }),
+  createRoute({ ...page, path: '/projects/p/$session', component: lazyRouteComponent(runs, 'ProjectPage') }),
+  createRoute({ ...page, path: '/projects/p/$session/r/$run', component: lazyRouteComponent(runs, 'RunPage') }),
+  createRoute({ ...page, path: '/host/deployments', component: lazyRouteComponent(runs, 'DeploymentsPage') }),
+  createRoute({
+    ...page,
+    path: '/host/deployments/$deployment',
+    component: lazyRouteComponent(runs, 'DeploymentsPage'),
+  }),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, login, workspace.addChildren(pages)]),
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,75 @@
+const MINUS = '\u2212';
+const UNITS: readonly [limit: number, seconds: number, name: string][] = [
+  [60, 1, 's'],
+  [3600, 60, 'min'],
+  [86_400, 3600, 'h'],
+  [86_400 * 60, 86_400, 'd'],
+  [Infinity, 86_400 * 365, 'y'],
+];
+
+/** A number to three significant digits with a true minus; a dash for none. */
+export function figure(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  if (Number.isInteger(value)) return whole(value);
+  const size = Math.abs(value);
+  const text = size >= 100 ? Math.round(size).toLocaleString('en') : trim(size.toPrecision(3));
+  return value < 0 ? MINUS + text : text;
+}
+
+/** The same with its sign, also of what is positive. */
+export function signed(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  return value > 0 ? `+${figure(value)}` : figure(value);
+}
+
+/** A count with separators. */
+export function whole(value: number): string {
+  const text = Math.abs(value).toLocaleString('en');
+  return value < 0 ? MINUS + text : text;
+}
+
+/** A share as per cent. */
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined) return '–';
+  const value = share * 100;
+  return `${value === 0 || value >= 10 ? Math.round(value) : trim(value.toPrecision(2))} %`;
+}
+
+/** A probability, as `<0.001` when it is less. */
+export function probability(p: number | null | undefined): string {
+  if (p === null || p === undefined) return '–';
+  return p < 0.001 ? '<0.001' : p.toFixed(3);
+}
+
+/** A duration of so many seconds. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return '–';
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 100) return `${trim(seconds.toPrecision(3))} s`;
+  return `${Math.round(seconds / 60)} min`;
+}
+
+/** How long ago a time was; `now` in milliseconds since 1970. */
+export function ago(time: string, now: number): string {
+  const seconds = Math.max(0, (now - Date.parse(time)) / 1000);
+  if (seconds < 10) return 'now';
+  const [, unit, name] = UNITS.find(([limit]) => seconds < limit)!;
+  return `${Math.max(1, Math.floor(seconds / unit))} ${name}`;
+}
+
+/** A long name cut in its middle. */
+export function middle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const half = Math.floor((most - 1) / 2);
+  return `${text.slice(0, half)}…${text.slice(-half)}`;
+}
+
+/** The text with control and direction characters shown as marks. */
+export function plain(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+}
+
+function trim(text: string): string {
+  return text.includes('.') && !text.includes('e') ? text.replace(/\.?0+$/, '') : text;
+}

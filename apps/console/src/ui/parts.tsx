@@ -1,0 +1,90 @@
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+import { ago, plain } from './format';
+import css from './parts.module.css';
+
+/** A button; `quiet` ones have no frame. */
+export function Button({ kind = 'usual', ...rest }: ComponentProps<'button'> & { kind?: 'usual' | 'main' | 'quiet' }) {
+  return <button type="button" {...rest} className={`${css.button} ${css[kind]} ${rest.className ?? ''}`} />;
+}
+
+/** Text that was uploaded: it cannot turn the direction of what is around it. */
+export function Text({ children, title }: { children: string; title?: string }) {
+  return <bdi title={title}>{plain(children)}</bdi>;
+}
+
+/** A time, relative to now, absolute in its title. */
+export function Time({ at }: { at: string }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 30_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <time dateTime={at} title={new Date(at).toISOString().replace('T', ' ').replace('Z', ' UTC')}>
+      {ago(at, now)}
+    </time>
+  );
+}
+
+/** What could not be shown, in the service's own words. */
+export function Problem({ error, retry }: { error: Error; retry?: () => void }) {
+  const { status, requestId } = error as Error & { status?: number; requestId?: string | null };
+  return (
+    <div className={css.problem} role="alert">
+      <p>{status === undefined ? 'The service cannot be reached.' : error.message}</p>
+      {requestId && (
+        <p className={css.note}>
+          Request <code>{requestId}</code>
+        </p>
+      )}
+      {retry && <Button onClick={retry}>Try again</Button>}
+    </div>
+  );
+}
+
+/** The place of what is being loaded, once that takes a moment. */
+export function Skeleton({ rows = 6 }: { rows?: number }) {
+  return (
+    <div className={css.skeleton} aria-busy="true" aria-label="Loading">
+      {Array.from({ length: rows }, (_, row) => (
+        <span key={row} />
+      ))}
+    </div>
+  );
+}
+
+/** A page: its title, what stands beside it, and its content. */
+export function Page({ title, aside, children }: { title: ReactNode; aside?: ReactNode; children: ReactNode }) {
+  return (
+    <main className={css.page} id="content" tabIndex={-1}>
+      <header className={css.head}>
+        <h1>{title}</h1>
+        <div className={css.aside}>{aside}</div>
+      </header>
+      {children}
+    </main>
+  );
+}
+
+/** Copies a text and says so. */
+export function Copy({ text, children, kind }: { text: string; children: ReactNode; kind?: 'usual' | 'quiet' }) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return undefined;
+    const timer = setTimeout(() => setCopied(false), 2000);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  return (
+    <Button kind={kind} onClick={copy}>
+      <span aria-live="polite">{copied ? 'Copied' : children}</span>
+    </Button>
+  );
+}
+
+/** Sets the title of the document while it is shown. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Fairlead`;
+  }, [title]);
+}

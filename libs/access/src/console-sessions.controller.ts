@@ -1,0 +1,201 @@
+import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { type Actor, Answers, Area, Body, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import {
+  BadRequest,
+  Forbidden,
+  type Infer,
+  note,
+  object,
+  optional,
+  refine,
+  secret,
+  str,
+  Unauthorized,
+  uuid,
+} from '@fairlead/schema';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Authenticator } from './access.authenticator';
+import { AccessOptions } from './access.options';
+import type { Manager } from './api-key';
+import type { ApiKeyRow } from './api-key.view';
+import { requireSameOrigin, setCookie } from './console-cookie.http';
+import { CodeUnusable, ConsoleSessionNotFound } from './console.errors';
+import { SESSION_MS, sessionScopes } from './console-session';
+import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
+import { ConsoleSessions } from './console-sessions.service';
+import { consoleCode, consoleSession, listedConsoleSession } from './console.answers.schema';
+import { tenantsProjection, TenantView } from './tenant.view';
+
+const LONGEST = 256;
+const signIn = refine(
+  object({
+    api_key: note(optional(secret(str({ max: LONGEST }))), 'API key to sign in with; either it or `code`.'),
+    code: note(optional(secret(str({ max: LONGEST }))), 'One-time code to sign in with; either it or `api_key`.'),
+  }),
+  ({ api_key, code }) => ((api_key === undefined) === (code === undefined) ? 'give api_key or code' : undefined),
+);
+const named = object({ console_session_id: note(uuid(), 'The `id` of an element of the list of sessions.') });
+
+/** Signs browsers in to the console, and out. */
+@Area('Console')
+@Controller('/v1/console')
+export class ConsoleSessionsController {
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly sessions: ConsoleSessions,
+    private readonly view: ConsoleSessionView,
+    private readonly tenants: TenantView,
+    private readonly options: AccessOptions,
+  ) {}
+
+  @Post('session')
+  @HttpCode(200)
+  @Scope('public')
+  @Describe({
+    summary: 'Sign in to the console',
+    description:
+      'With a key, or with the code of a link. Sets a cookie that stands for the key in requests of the pages of this server; only these may ask for it.',
+  })
+  @Answers({
+    200: consoleSession,
+    401: 'The key or the code is wrong.',
+    403: 'It is no page of this server that asks.',
+  })
+  async open(
+    @Req() request: FastifyRequest,
+    @Context() context: CommandContext,
+    @Body(signIn) { api_key, code }: Infer<typeof signIn>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    requireSameOrigin(request);
+    const { key, tenantId } = await this.signedIn(request, api_key, code);
+    request.claimant = { keyId: key.id, tenantId };
+    const metadata = { ...context.metadata, actor: key.id, tenant: tenantId, causationId: undefined };
+    const { session, token } = await this.sessions.open(key, tenantId, metadata);
+    void reply.header('set-cookie', setCookie(request, this.options.https, token, SESSION_MS / 1000));
+    return this.answer(key, tenantId, session);
+  }
+
+  @Get('session')
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Describe({
+    summary: 'Get the session of this request',
+    description: 'Sent with a key instead of a session, it tells of the key.',
+  })
+  @Answers({ 200: consoleSession })
+  async show(@Req() request: FastifyRequest) {
+    const { actor, consoleSession: session } = request;
+    const key = await this.authenticator.keyOf(actor);
+    return session ? this.answer(key, session.tenant_id, session) : this.answer(key, actor.tenantId);
+  }
+
+  @Delete('session')
+  @HttpCode(204)
+  @Scope('read')
+  @Describe({
+    summary: 'Sign out of the console',
+    takes: ['x-reason'],
+  })
+  @Answers({
+    204: null,
+    400: 'The request was sent with a key and has no session.',
+    422: 'It has a body that is no JSON.',
+  })
+  async close(
+    @Req() request: FastifyRequest,
+    @Context() context: CommandContext,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const { consoleSession: session } = request;
+    if (!session) throw new BadRequest('This request was sent with a key: it has no session that could end.');
+    await this.sessions.end(session.id, { ...context.metadata, causationId: undefined });
+    void reply.header('set-cookie', setCookie(request, this.options.https, undefined, 0));
+  }
+
+  @Post('codes')
+  @HttpCode(200)
+  @Scope('read')
+  @Describe({
+    summary: 'Make a link that signs in to the console',
+    description: 'Whoever opens it within ten minutes, once, has a session of the key that made it.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 200: consoleCode, 422: 'It has a body that is no JSON.' })
+  async code(@Context() context: CommandContext) {
+    const key = await this.authenticator.keyOf(context.actor);
+    const metadata = { ...context.metadata, causationId: undefined };
+    const { code, expires_at } = await this.sessions.issueCode(key, context.tenantId, metadata);
+    return { code, path: `/login#code=${code}`, expires_at };
+  }
+
+  @Get('sessions')
+  @Scope('admin', { views: [consoleSessionsProjection.name], acrossWorkspaces: true })
+  @Describe({ summary: 'List the browsers that are signed in to the console' })
+  @Answers({ 200: shape.list(listedConsoleSession) })
+  async list(@Req() request: FastifyRequest) {
+    const sessions = await this.view.list(await this.managerOf(request.actor));
+    return sessions.map(({ id, key_id, short_key, key_description: description, tenant_id, ...session }) => ({
+      id,
+      key: { id: key_id, short_key, description },
+      workspace_id: tenant_id,
+      address: session.address,
+      created_at: session.created_at,
+      used_at: session.used_at,
+      expires_at: session.expires_at,
+      current: id === request.consoleSession?.id,
+    }));
+  }
+
+  @Delete('sessions/:console_session_id')
+  @HttpCode(204)
+  @Scope('admin', { views: [consoleSessionsProjection.name], acrossWorkspaces: true })
+  @Describe({ summary: 'Sign a browser out of the console', takes: ['x-reason'] })
+  @Answers({ 204: null })
+  async end(
+    @Context() context: CommandContext,
+    @Path(named) { console_session_id: id }: Infer<typeof named>,
+  ): Promise<void> {
+    const seen = await this.view.list(await this.managerOf(context.actor));
+    if (!seen.some((session) => session.id === id)) throw new ConsoleSessionNotFound(id);
+    await this.sessions.end(id, { ...context.metadata, causationId: undefined });
+  }
+
+  /** Whose key or code it is, and the workspace to begin in. @throws Unauthorized */
+  private async signedIn(request: FastifyRequest, text: string | undefined, code: string | undefined) {
+    try {
+      if (text !== undefined) return await this.authenticator.signIn(text);
+      const { key_id, key_hash, tenant_id } = await this.sessions.redeem(code!);
+      return await this.authenticator.signInAs(key_id, key_hash, tenant_id);
+    } catch (error) {
+      if (!(error instanceof Unauthorized)) throw error;
+      request.guessed = text ?? code;
+      throw code === undefined ? error : new CodeUnusable();
+    }
+  }
+
+  private async answer(key: ApiKeyRow, workspaceId: string, session?: { id: string; expires_at: string }) {
+    const opened =
+      key.kind === 'tenant'
+        ? await this.tenants.byIds([workspaceId])
+        : await this.tenants.list(key.kind === 'operator' ? undefined : key.organization_id, false);
+    const { id, short_key, description } = key;
+    return {
+      id: session?.id ?? null,
+      workspace_id: workspaceId,
+      workspaces: opened.map((tenant) => ({
+        id: tenant.id,
+        display_name: tenant.display_name,
+        tenant_handle: tenant.tenant_handle,
+      })),
+      scopes: session ? [...sessionScopes(key.scopes)] : [...key.scopes],
+      key: { id, short_key, description },
+      expires_at: session?.expires_at ?? key.expires_at,
+    };
+  }
+
+  private async managerOf(actor: Actor): Promise<Manager> {
+    const { kind, expires_at } = await this.authenticator.keyOf(actor);
+    if (!actor.scopes.has('admin')) throw new Forbidden();
+    return { ...actor, kind, expires_at };
+  }
+}

@@ -1,0 +1,132 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Consistency, EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
+import type { FastifyRequest } from 'fastify';
+import { keep, Lookup } from './access.lookup';
+import { AccessOptions } from './access.options';
+import type { ApiKeyRow } from './api-key.view';
+import { CODE_MS, type ConsoleCode, consoleCodeModel, issueCode, newCode, useCode } from './console-code';
+import { CodeUnusable } from './console.errors';
+import { requireSameOrigin, tokenIn } from './console-cookie.http';
+import {
+  consoleSessionModel,
+  createSession,
+  digest,
+  endSession,
+  identify,
+  isLive,
+  isStale,
+  newToken,
+  sessionEnd,
+  useSession,
+} from './console-session';
+import { type ConsoleSessionRow, consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
+
+const SYSTEM = 'system:access';
+/** Sessions of one key; when there are more, the oldest ends. */
+const MOST_SESSIONS = 50;
+
+/** Opens, finds and ends the console's sessions, and gives out the codes that open one. */
+@Injectable()
+export class ConsoleSessions {
+  private readonly logger = new Logger(ConsoleSessions.name);
+  private readonly sessions: Lookup<ConsoleSessionRow>;
+  /** Sessions that were not found before: a flood of unknown tokens does not delay the others' queries. */
+  private readonly unproven: Lookup<ConsoleSessionRow>;
+  private readonly proven = new Map<string, true>();
+  private readonly recording = new Set<string>();
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly view: ConsoleSessionView,
+    private readonly options: AccessOptions,
+    consistency: Consistency,
+  ) {
+    this.sessions = new Lookup((ids) => view.byIds(ids));
+    const shown = () => consistency.upToDate(undefined, [consoleSessionsProjection.name]);
+    this.unproven = new Lookup((ids) => view.byIds(ids), shown);
+  }
+
+  /**
+   * The live session whose token is in the cookie of a request, undefined when there is none.
+   * @throws Forbidden when the request does not come from a page of this origin.
+   */
+  async find(request: FastifyRequest): Promise<ConsoleSessionRow | undefined> {
+    const known = identify(tokenIn(request, this.options.https) ?? '');
+    if (!known) return undefined;
+    const session = await (this.proven.has(known.id) ? this.sessions : this.unproven).get(known.id);
+    const now = Date.now();
+    if (!session || session.hash !== known.hash || !isLive(session, now)) return undefined;
+    keep(this.proven, session.id, true);
+    requireSameOrigin(request);
+    if (isStale(session, now)) this.recordUse(session);
+    return session;
+  }
+
+  /** Opens a session of a key in a workspace; `token` is for the browser and is known nowhere else. */
+  async open(
+    key: ApiKeyRow,
+    tenantId: string,
+    metadata: Metadata,
+  ): Promise<{ session: ConsoleSessionRow; token: string }> {
+    const token = newToken();
+    const { id, hash } = digest(token);
+    const facts = {
+      ...{ id, hash, key_id: key.id, key_hash: key.hash, tenant_id: tenantId, organization_id: key.organization_id },
+      expires_at: sessionEnd(key.expires_at, Date.now()),
+      address: metadata.address ?? '',
+    };
+    for (const surplus of (await this.view.ofKey(key.id)).slice(MOST_SESSIONS - 1)) await this.end(surplus, metadata);
+    const stream = streamName('consoleSession', id);
+    const { state, version } = await handle(this.store, consoleSessionModel, stream, createSession(facts), metadata);
+    const session = { ...state!, version };
+    this.learn(session);
+    return { session, token };
+  }
+
+  /** Ends a session; one that has ended stays so. */
+  async end(id: string, metadata: Metadata): Promise<void> {
+    const stream = streamName('consoleSession', id);
+    const { state, version } = await handle(this.store, consoleSessionModel, stream, endSession, metadata);
+    if (state) this.learn({ ...state, version });
+  }
+
+  /** A code with which one session of the key in the workspace can be opened, within ten minutes. */
+  async issueCode(
+    key: Pick<ApiKeyRow, 'id' | 'hash'>,
+    tenantId: string,
+    metadata: Metadata,
+  ): Promise<{ code: string; expires_at: string }> {
+    const code = newCode();
+    const { id, hash } = digest(code);
+    const expires_at = new Date(Date.now() + CODE_MS).toISOString();
+    const facts = { key_id: key.id, key_hash: key.hash, tenant_id: tenantId, hash, expires_at };
+    await handle(this.store, consoleCodeModel, streamName('consoleCode', id), issueCode(facts), metadata);
+    return { code, expires_at };
+  }
+
+  /** Uses a code up and answers for whom it was made. @throws CodeUnusable */
+  async redeem(code: string): Promise<ConsoleCode> {
+    const { id, hash } = digest(code);
+    const stream = streamName('consoleCode', id);
+    const { state: known } = await load(this.store, consoleCodeModel, stream);
+    if (!known) throw new CodeUnusable();
+    const metadata = { tenant: known.tenant_id, actor: SYSTEM };
+    const { state } = await handle(this.store, consoleCodeModel, stream, useCode(hash, Date.now()), metadata);
+    return state!;
+  }
+
+  private recordUse({ id, tenant_id: tenant }: ConsoleSessionRow): void {
+    if (this.recording.has(id)) return;
+    this.recording.add(id);
+    const stream = streamName('consoleSession', id);
+    handle(this.store, consoleSessionModel, stream, useSession(Date.now()), { tenant, actor: SYSTEM })
+      .then(({ state, version }) => this.learn({ ...state!, version }))
+      .catch((error: unknown) => this.logger.warn(`The use of a console session was not recorded: ${String(error)}`))
+      .finally(() => this.recording.delete(id));
+  }
+
+  private learn(session: ConsoleSessionRow): void {
+    this.sessions.put(session);
+    this.unproven.put(session);
+  }
+}

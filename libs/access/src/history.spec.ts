@@ -1,0 +1,12 @@
+import { join } from 'node:path';
+import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { apiKeyModel } from './api-key';
+import { consoleCodeModel } from './console-code';
+import { consoleSessionModel } from './console-session';
+import { tenantModel } from './tenant';
+
+historyTests(
+  join(__dirname, 'recorded'),
+  { apiKey: apiKeyModel, consoleCode: consoleCodeModel, consoleSession: consoleSessionModel, tenant: tenantModel },
+  renamed('TenantCreated', 'display_name', 'label'),
+);

@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { providerModel } from './provider';
+import { tokenModel } from './token';
+
+historyTests(
+  join(__dirname, 'recorded'),
+  { oauthProvider: providerModel, oauthToken: tokenModel },
+  renamed('OAuthTokenGranted', 'scopes', 'granted'),
+);

@@ -1,0 +1,57 @@
+import { connectionEvents } from './catalogue/connections';
+import { deploymentEvents } from './catalogue/deployments';
+import { experimentEvents } from './catalogue/experiments';
+import { installationEvents } from './catalogue/installation';
+import { rolloutEvents } from './catalogue/rollouts';
+import type { LoggedEvent, Row, Upcaster } from './catalogue/row';
+
+/**
+ * Every type of event that can be in the log: what it is called elsewhere, what is told of it, and the version of its
+ * shape. Kafka's topics and messages, webhooks, the names in audit logs, asyncapi.yaml and upcasters derive from it.
+ */
+export const CATALOGUE = {
+  ...deploymentEvents,
+  ...experimentEvents,
+  ...connectionEvents,
+  ...rolloutEvents,
+  ...installationEvents,
+};
+
+type Catalogue = typeof CATALOGUE;
+
+/** Empty, but for tests, which append events of types of their own. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface TestEvents {}
+
+/** What can be appended: a type without a row does not compile. */
+// eslint-disable-next-line @typescript-eslint/no-redundant-type-constituents
+export type EventType = keyof Catalogue | TestEvents[keyof TestEvents];
+
+/** The types that webhooks are told of, in the words of webhooks. */
+export type WebhookType = Extract<Catalogue[keyof Catalogue], { readonly webhook: string }>['webhook'];
+
+const ROWS: ReadonlyMap<string, Row> = new Map<string, Row>(Object.entries(CATALOGUE));
+
+/** The row of a type of event; undefined for a type of another version of Fairlead. */
+export function rowOf(type: string): Row | undefined {
+  return ROWS.get(type);
+}
+
+/** What may be told of an event; undefined when nothing of it may. */
+export function factsOf({ type, stream, data }: LoggedEvent): object | undefined {
+  return rowOf(type)?.facts?.(data as never, stream.slice(stream.indexOf('-') + 1));
+}
+
+/** What of the log is sent to Kafka: the topic of each type, and what its messages tell. */
+export const publications = {
+  topics: new Map([...ROWS].flatMap(([type, { topic }]): [string, string][] => (topic ? [[type, topic]] : []))),
+  data: factsOf,
+};
+
+/** The upcaster of each type of event whose shape has changed. */
+export function upcastersOf(rows: Iterable<readonly [string, Row]>): Readonly<Record<string, Upcaster>> {
+  return Object.fromEntries([...rows].flatMap(([type, row]) => ('upcast' in row ? [[type, row.upcast]] : [])));
+}
+
+/** The upcasters of every event of the catalogue. */
+export const upcasters = upcastersOf(ROWS);

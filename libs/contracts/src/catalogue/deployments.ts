@@ -1,0 +1,178 @@
+import type { DeploymentCreatedMessage, DeploymentDeletedMessage, DeploymentStatusReportedMessage } from '..';
+import type {
+  DeploymentPatchedMessage,
+  RevisionActivatedMessage,
+  RevisionCreatedMessage,
+  RevisionSourceMessage,
+  RevisionStatusChangedMessage,
+  SourceConfigMessage,
+} from '../rollouts';
+import { ID, idOrNull, members, ref, TEXT } from './payload';
+import type { Row } from './row';
+
+/** Events of deployments, their revisions, their listeners and their secrets. */
+export const deploymentEvents = {
+  DeploymentCreated: {
+    schema: 1,
+    operation: 'create_deployment',
+    topic: 'deployments.v1',
+    webhook: 'deployment.created',
+    title: 'A deployment has been created.',
+    facts: ({ name, source, ...message }: DeploymentCreatedMessage, deployment_id) => ({
+      deployment_id,
+      name,
+      source,
+      source_config: publicConfig(message.source_config),
+      source_revision_config: publicRevision(message.source_revision_config),
+    }),
+    payload: members({
+      deployment_id: ID,
+      name: TEXT,
+      source: TEXT,
+      source_config: ref('SourceConfig'),
+      source_revision_config: ref('SourceRevisionConfig'),
+    }),
+  },
+  DeploymentPatched: {
+    schema: 1,
+    operation: 'update_deployment',
+    topic: 'deployments.v1',
+    webhook: 'deployment.patched',
+    title: 'Members of a deployment have changed.',
+    facts: (message: DeploymentPatchedMessage, deployment_id) => ({
+      deployment_id,
+      changed: changedMembers(message),
+      ...(message.source_config && { source_config: publicConfig(message.source_config) }),
+      ...(message.source_revision_config && {
+        source_revision_config: publicRevision(message.source_revision_config),
+      }),
+    }),
+    payload: members(
+      {
+        deployment_id: ID,
+        changed: {
+          type: 'array',
+          description: 'Names of the members, those of source_config with `source_config.` before them.',
+          items: TEXT,
+        },
+      },
+      { source_config: ref('SourceConfig'), source_revision_config: ref('SourceRevisionConfig') },
+    ),
+  },
+  DeploymentProvisioned: {
+    schema: 1,
+    operation: 'update_deployment',
+    topic: 'deployments.v1',
+    webhook: 'deployment.status_changed',
+    title: 'A deployment can be used.',
+    facts: (_: unknown, deployment_id) => ({ deployment_id, status: 'READY' }),
+    payload: ref('DeploymentStatus'),
+  },
+  DeploymentStatusReported: {
+    schema: 1,
+    operation: 'update_deployment',
+    topic: 'deployments.v1',
+    webhook: 'deployment.status_changed',
+    title: 'A deployment cannot be reached, or nobody uses it, or neither any more.',
+    facts: ({ status, reason }: DeploymentStatusReportedMessage, deployment_id) => ({
+      deployment_id,
+      status,
+      ...(reason !== undefined && { reason }),
+    }),
+    payload: ref('DeploymentStatus'),
+  },
+  DeploymentDeletionRequested: {
+    schema: 1,
+    operation: 'delete_deployment',
+    topic: 'deployments.v1',
+    webhook: 'deployment.status_changed',
+    title: 'A deployment is being deleted.',
+    facts: (_: unknown, deployment_id) => ({ deployment_id, status: 'AWAITING_DELETE' }),
+    payload: ref('DeploymentStatus'),
+  },
+  DeploymentDeleted: {
+    schema: 1,
+    operation: 'delete_deployment',
+    topic: 'deployments.v1',
+    webhook: 'deployment.deleted',
+    title: 'A deployment is gone and its name free again.',
+    facts: ({ name }: DeploymentDeletedMessage, deployment_id) => ({ deployment_id, name }),
+    payload: members({ deployment_id: ID, name: TEXT }),
+  },
+  RevisionCreated: {
+    schema: 1,
+    operation: 'update_deployment',
+    topic: 'revisions.v1',
+    webhook: 'revision.created',
+    title: 'A revision waits to be rolled out.',
+    facts: ({ revision_id, source, ...message }: RevisionCreatedMessage, deployment_id) => ({
+      revision_id,
+      deployment_id,
+      source,
+      source_revision_config: publicRevision(message.source_revision_config),
+      redeployed_from: message.redeployed_from ?? null,
+    }),
+    payload: members({
+      revision_id: ID,
+      deployment_id: ID,
+      source: TEXT,
+      source_revision_config: ref('SourceRevisionConfig'),
+      redeployed_from: idOrNull('The revision that this one repeats.'),
+    }),
+  },
+  RevisionStatusChanged: {
+    schema: 1,
+    operation: 'update_revision_status',
+    topic: 'revisions.v1',
+    webhook: 'revision.status_changed',
+    title: 'A revision has got on, succeeded or failed.',
+    facts: ({ revision_id, previous_status, status }: RevisionStatusChangedMessage, deployment_id) => ({
+      revision_id,
+      deployment_id,
+      previous_status,
+      status,
+    }),
+    payload: members({
+      revision_id: ID,
+      deployment_id: ID,
+      previous_status: ref('RevisionStatus'),
+      status: ref('RevisionStatus'),
+    }),
+  },
+  RevisionActivated: {
+    schema: 1,
+    operation: 'update_revision',
+    topic: 'revisions.v1',
+    webhook: 'revision.activated',
+    title: 'A revision is the one that runs.',
+    facts: ({ revision_id, previous_revision_id }: RevisionActivatedMessage, deployment_id) => ({
+      revision_id,
+      deployment_id,
+      previous_revision_id,
+    }),
+    payload: members({ revision_id: ID, deployment_id: ID, previous_revision_id: idOrNull() }),
+  },
+  RevisionCommitResolved: { schema: 1, operation: 'revision_commit_resolved' },
+  BuildOnPushPaused: { schema: 1, operation: 'build_on_push_paused' },
+  UploadPathIssued: { schema: 1, operation: 'create_upload_path' },
+  DeploymentTagged: { schema: 1, operation: 'update_deployment' },
+  SecretsRead: { schema: 1, operation: 'read_secrets' },
+  ListenerCreated: { schema: 1, operation: 'create_listener' },
+  ListenerPatched: { schema: 1, operation: 'update_listener' },
+  ListenerDeleted: { schema: 1, operation: 'delete_listener' },
+} as const satisfies Readonly<Record<string, Row>>;
+
+/** Names only: among the values are secrets, commands and specifications that may hold some. */
+function changedMembers({ source_config, ...others }: DeploymentPatchedMessage): string[] {
+  return [...Object.keys(source_config ?? {}).map((name) => `source_config.${name}`), ...Object.keys(others)];
+}
+
+function publicConfig(config: SourceConfigMessage) {
+  const { integration_id, repo_url, deployment_type, build_on_push, custom_url, listener_id } = config;
+  return { integration_id, repo_url, deployment_type, build_on_push, custom_url, listener_id };
+}
+
+function publicRevision(config: RevisionSourceMessage) {
+  const { repo_ref, repo_commit_sha, graph_config_path, image_uri, source_tarball_path } = config;
+  return { repo_ref, repo_commit_sha, graph_config_path, image_uri, source_tarball_path };
+}

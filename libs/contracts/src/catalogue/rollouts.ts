@@ -1,0 +1,41 @@
+import type { CommitResolvedMessage } from '..';
+import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '../rollouts';
+import type { Row } from './row';
+
+/** Events of rollouts, and of the places where deployments run. */
+export const rolloutEvents = {
+  RolloutStatusReported: {
+    schema: 1,
+    operation: 'update_revision',
+    topic: 'internal.v1',
+    facts: ({ deployment_id, revision_id, status, reason }: RolloutStatusReportedMessage) => ({
+      deployment_id,
+      revision_id,
+      status,
+      ...(reason !== undefined && { reason }),
+    }),
+  },
+  HostStatusReported: {
+    schema: 1,
+    operation: 'update_deployment',
+    topic: 'internal.v1',
+    facts: ({ deployment_id, status, reason }: HostStatusReportedMessage) => ({
+      deployment_id,
+      status,
+      ...(reason !== undefined && { reason }),
+    }),
+  },
+  CommitResolved: {
+    schema: 1,
+    operation: 'update_revision',
+    topic: 'internal.v1',
+    facts: ({ deployment_id, revision_id, repo_commit_sha }: CommitResolvedMessage) => ({
+      deployment_id,
+      revision_id,
+      repo_commit_sha,
+    }),
+  },
+  RolloutStarted: { schema: 1, operation: 'rollout_started' },
+  RolloutPaused: { schema: 1, operation: 'rollout_paused' },
+  RolloutStopped: { schema: 1, operation: 'rollout_stopped' },
+} as const satisfies Readonly<Record<string, Row>>;

@@ -1,0 +1,56 @@
+/** An event of the log. */
+export interface LoggedEvent {
+  readonly type: string;
+  /** `category-id` */
+  readonly stream: string;
+  readonly data: unknown;
+}
+
+/** Topics of Kafka that are described for everybody, in asyncapi.yaml. */
+export type PublicTopic = 'deployments.v1' | 'revisions.v1' | 'experiments.v1';
+
+/** Returns an event of any older shape in today's shape. Pure, and harmless on today's shape. */
+export type Upcaster = <E extends LoggedEvent>(event: E) => E;
+
+/**
+ * Returns what everybody may know of an event: ids and plain facts, nothing sealed, nothing opaque. Takes the event's
+ * data, and the id of the deployment, dataset, session … it is about.
+ */
+type Facts = (data: never, id: string) => object;
+
+/** The shape of an event's data: 1 until it changes; what was written before the change then needs an upcaster. */
+type Shape = { readonly schema: 1 } | { readonly schema: 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9; readonly upcast: Upcaster };
+
+/** Nobody outside the log is told of it. */
+interface Kept {
+  readonly facts?: never;
+  readonly topic?: never;
+  readonly webhook?: never;
+}
+
+/** Its facts go to webhooks, to other services of this installation over Kafka, or to both. */
+interface Told {
+  readonly facts: Facts;
+  /** `internal.v1` is for Fairlead's own services. */
+  readonly topic?: 'internal.v1';
+  /** Type of the event for webhooks. */
+  readonly webhook?: string;
+}
+
+/** Its facts are a message that asyncapi.yaml describes. */
+interface Published {
+  readonly facts: Facts;
+  readonly topic: PublicTopic;
+  readonly webhook: string;
+  /** What has happened, in one sentence. */
+  readonly title: string;
+  /** JSON Schema of the facts. */
+  readonly payload: object;
+}
+
+/** What is known of one type of event. */
+export type Row = Shape &
+  (Kept | Told | Published) & {
+    /** What a request that caused it did, in the words of audit logs: a verb, then what it was done to. */
+    readonly operation: string;
+  };

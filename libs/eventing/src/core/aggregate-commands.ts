@@ -1,0 +1,148 @@
+import type { EventType } from '@fairlead/contracts';
+import { type DomainEvent, idOf, type Metadata, type Recorded, streamName } from './event';
+import type { EventStore } from './event-store';
+import { handle, load } from './handle';
+import type { Model } from './model';
+import { holder, release, reserveName } from './reservation';
+
+/** On whose behalf commands run. The context of a request is a caller. */
+export interface Caller {
+  readonly tenantId: string;
+  /** What events keep of the cause. */
+  readonly metadata: Metadata;
+  /** The edition that a change may start from, undefined for any. @throws PreconditionFailed when none can match */
+  expectedVersion(): number | undefined;
+}
+
+/** Returns the caller that a part of the service is when it acts by itself, for the tenant of the metadata. */
+export function serviceCaller(metadata: Metadata): Caller {
+  return { tenantId: metadata.tenant ?? '', metadata, expectedVersion: () => undefined };
+}
+
+/** The state of an aggregate that a tenant owns. */
+export interface Owned {
+  readonly tenant_id: string;
+  /** True once the aggregate has been removed: for every caller it is not there any more. */
+  readonly removed: boolean;
+}
+
+/** A kind of aggregate: the category of its streams, its model, and the error for one that the caller does not have. */
+export interface Aggregate<State extends Owned, E extends DomainEvent<EventType>> {
+  readonly category: string;
+  readonly model: Model<State | null, E>;
+  readonly notFound: (id: string) => Error;
+}
+
+/** An aggregate as it is now. */
+export interface Found<State> {
+  readonly state: State;
+  /** The version of its stream. */
+  readonly version: number;
+  /** What an ETag names: the edition of the model, or the version. */
+  readonly edition: number;
+}
+
+/** An aggregate after a command, with the events that the command wrote. */
+export interface Changed<State, E extends DomainEvent> extends Found<State> {
+  /** Position of the newest event of its stream. */
+  readonly position: bigint;
+  readonly events: readonly Recorded<E>[];
+}
+
+/**
+ * Returns a decision about an aggregate of one tenant as a decision about any state.
+ * @throws the aggregate's own error when there is none, when it was removed, and when it is another tenant's
+ */
+export function owned<State extends Owned, T>(
+  { notFound }: { readonly notFound: (id: string) => Error },
+  tenantId: string,
+  id: string,
+  decide: (state: State) => T,
+): (state: State | null) => T {
+  return (state) => {
+    if (!state || state.removed || state.tenant_id !== tenantId) throw notFound(id);
+    return decide(state);
+  };
+}
+
+/** Finds and changes the aggregates of one kind: ownership, `If-Match` and metadata are the same for all kinds. */
+export class AggregateCommands<State extends Owned, E extends DomainEvent<EventType>> {
+  constructor(
+    protected readonly store: EventStore,
+    private readonly aggregate: Aggregate<State, E>,
+  ) {}
+
+  /** The tenant's aggregate as it is now. @throws the aggregate's `notFound` */
+  async find(tenantId: string, id: string): Promise<Found<State>> {
+    const { state, version } = await load(this.store, this.aggregate.model, this.stream(id));
+    const found = this.owned(tenantId, id, (own) => own)(state);
+    return { state: found, version, edition: this.editionOf(found, version) };
+  }
+
+  /**
+   * Changes an aggregate of the caller's tenant. `decide` is pure and may run more than once.
+   * @throws the aggregate's `notFound`, VersionMismatch, and what `decide` throws
+   */
+  async change(caller: Caller, id: string, decide: (state: State) => readonly E[]): Promise<Changed<State, E>> {
+    return this.run(caller, id, this.owned(caller.tenantId, id, decide), caller.expectedVersion());
+  }
+
+  /** Changes an aggregate after something was made ready for it, such as a sealed secret: `prepare` returns the decision. */
+  async changePrepared(
+    caller: Caller,
+    id: string,
+    prepare: (state: State) => Promise<(state: State) => readonly E[]>,
+  ): Promise<Changed<State, E>> {
+    const { state } = await this.find(caller.tenantId, id);
+    return this.change(caller, id, await prepare(state));
+  }
+
+  /** Runs a decision about whatever is there, whoever owns it: one that creates, or that follows another service's event. */
+  async run(
+    { metadata }: Pick<Caller, 'metadata'>,
+    id: string,
+    decide: (state: State | null) => readonly E[],
+    expected?: number,
+  ): Promise<Changed<State, E>> {
+    const handled = await handle(this.store, this.aggregate.model, this.stream(id), decide, metadata, expected);
+    const state = handled.state!;
+    return { ...handled, state, edition: this.editionOf(state, handled.version) };
+  }
+
+  /** Reserves a name for an aggregate; the name of one that was removed is free. @throws `taken` when another one has it */
+  reserve(name: string, id: string, { metadata }: Pick<Caller, 'metadata'>, taken: () => Error): Promise<void> {
+    const isGone = async (owner: string) => (await this.stateOf(idOf(owner)))?.removed === true;
+    return reserveName(this.store, name, this.stream(id), isGone, { metadata, taken });
+  }
+
+  /** Refuses a name that `reserve` would refuse; nothing is written. @throws `taken` */
+  async checkFree(name: string, taken: () => Error): Promise<void> {
+    const owner = await holder(this.store, name);
+    const state = owner === undefined ? null : await this.stateOf(idOf(owner));
+    if (state && !state.removed) throw taken();
+  }
+
+  /** Gives a name back when the aggregate has it. */
+  release(name: string, id: string, { metadata }: Pick<Caller, 'metadata'>): Promise<void> {
+    return release(this.store, name, this.stream(id), metadata);
+  }
+
+  /** The state of an aggregate whoever owns it, null before it was created. */
+  async stateOf(id: string): Promise<State | null> {
+    return (await load(this.store, this.aggregate.model, this.stream(id))).state;
+  }
+
+  /** The name of an aggregate's stream. */
+  protected stream(id: string): string {
+    return streamName(this.aggregate.category, id);
+  }
+
+  /** A decision about the tenant's aggregate as one about any state. */
+  protected owned<T>(tenantId: string, id: string, decide: (state: State) => T): (state: State | null) => T {
+    return owned<State, T>(this.aggregate, tenantId, id, decide);
+  }
+
+  private editionOf(state: State, version: number): number {
+    return this.aggregate.model.edition?.(state) ?? version;
+  }
+}

@@ -1,4 +1,0 @@
-import { MemoryEventStore } from '..';
-import { storeContract } from '../testing';
-
-storeContract('Memory', () => new MemoryEventStore());

@@ -1,0 +1,3 @@
+import { MemoryEventStore, storeContract } from '.';
+
+storeContract('Memory', () => new MemoryEventStore());

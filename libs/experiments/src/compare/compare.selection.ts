@@ -1,0 +1,90 @@
+import { BadRequest } from '@fairlead/schema';
+import { ROW_KINDS, type RowKind, rowKind } from './compare.results';
+import type { ScoreTable } from './compare.scores';
+import type { Comparison } from './compare.service';
+
+/** Rows that became one of some kinds in an experiment, on a key. */
+interface RowFilter {
+  readonly experiment: string;
+  readonly kinds: readonly RowKind[];
+  readonly key: string;
+}
+
+const SORTS = ['regression', 'improvement', 'row'] as const;
+/** The order of rows: over all that is compared, by the id of the example, or by the difference of one experiment. */
+type RowSort = (typeof SORTS)[number] | { readonly experiment: string; readonly key: string };
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const FILTER = new RegExp(`^(${UUID}):([a-z,]+):(.+)$`, 'is');
+const DIFFERENCE = new RegExp(`^difference:(${UUID}):(.+)$`, 'is');
+
+/** Reads `<experiment>:<kind,…>:<key>`; the key stands last because it may hold colons. */
+export function parseRowFilter(text: string): RowFilter | undefined {
+  const [, experiment = '', list = '', key = ''] = FILTER.exec(text) ?? [];
+  const kinds = list.split(',').flatMap((name) => ROW_KINDS.find((kind) => kind === name) ?? []);
+  const whole = experiment !== '' && kinds.length === list.split(',').length;
+  return whole ? { experiment: experiment.toLowerCase(), kinds, key } : undefined;
+}
+
+/** Reads `regression`, `improvement`, `row` or `difference:<experiment>:<key>`. */
+export function parseRowSort(text: string): RowSort | undefined {
+  const [, experiment, key] = DIFFERENCE.exec(text) ?? [];
+  if (experiment !== undefined && key !== undefined) return { experiment: experiment.toLowerCase(), key };
+  return SORTS.find((sort) => sort === text);
+}
+
+/**
+ * Rows of a comparison that pass all filters, in an order; equal ones stay by the id of their example.
+ * @throws BadRequest for an experiment or a key that is not compared
+ */
+export function selectRows(comparison: Comparison, filters: readonly RowFilter[], sort: RowSort): Uint32Array {
+  const tests = filters.map((filter) => testOf(comparison, filter));
+  const { order } = comparison;
+  const passing = tests.length === 0 ? order : order.filter((row) => tests.every((test) => test(row)));
+  if (sort === 'regression') return passing;
+  if (sort === 'improvement') return ranked(comparison, passing, (row) => -comparison.worst[row]!);
+  const { ids } = comparison.table;
+  if (sort === 'row') return passing.slice().sort((a, b) => compareIds(ids, a, b));
+  const { baseline, other, higher } = columnsOf(comparison, sort);
+  return ranked(comparison, passing, (row) => (higher ? 1 : -1) * ((baseline?.[row] ?? NaN) - (other?.[row] ?? NaN)));
+}
+
+/** Where the row of an example stands among selected rows; undefined when it is not among them. */
+export function placeOf({ ids }: ScoreTable, rows: Uint32Array, example: string): number | undefined {
+  const id = Buffer.from(example.replaceAll('-', ''), 'hex');
+  const place = rows.findIndex((row) => ids.compare(id, 0, 16, row * 16, row * 16 + 16) === 0);
+  return place < 0 ? undefined : place;
+}
+
+/** The largest first, what is not compared last. */
+function ranked({ table: { ids } }: Comparison, rows: Uint32Array, rankOf: (row: number) => number): Uint32Array {
+  const ranks = new Map<number, number>();
+  for (const row of rows) {
+    const rank = rankOf(row);
+    ranks.set(row, Number.isNaN(rank) ? -Infinity : rank);
+  }
+  return rows.slice().sort((a, b) => {
+    const [one, two] = [ranks.get(a)!, ranks.get(b)!];
+    return one === two ? compareIds(ids, a, b) : two - one;
+  });
+}
+
+function compareIds(ids: Buffer, a: number, b: number): number {
+  return ids.compare(ids, b * 16, b * 16 + 16, a * 16, a * 16 + 16);
+}
+
+function testOf(comparison: Comparison, filter: RowFilter): (row: number) => boolean {
+  const { higher, other, baseline, of } = columnsOf(comparison, filter);
+  const wanted = new Set<RowKind | undefined>(filter.kinds);
+  return (row) => wanted.has(rowKind(comparison.table.experiments[0]!, of, [baseline, other], row, higher));
+}
+
+/** The means by row of a key in the baseline and in one experiment. @throws BadRequest */
+function columnsOf({ table, keys }: Comparison, { experiment, key }: { experiment: string; key: string }) {
+  const of = table.experiments.slice(1).find(({ id }) => id === experiment);
+  if (!of) throw new BadRequest(`Session ${experiment} is not compared with the baseline.`);
+  const found = keys.find((one) => one.key === key);
+  if (!found) throw new BadRequest(`The key ${JSON.stringify(key)} is not compared.`);
+  const baseline = table.experiments[0]!.keys.get(key)?.means;
+  return { of, baseline, other: of.keys.get(key)?.means, higher: found.direction === 'higher is better' };
+}

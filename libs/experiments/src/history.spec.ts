@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { comparativeExperimentModel } from './compare/comparative-experiment';
+import { datasetModel } from './datasets/dataset';
+import { feedbackConfigModel } from './feedback/feedback-config';
+import { experimentModel } from './sessions/experiment';
+import { shareModel } from './sharing/share';
+
+historyTests(
+  join(__dirname, 'recorded'),
+  {
+    comparativeExperiment: comparativeExperimentModel,
+    dataset: datasetModel,
+    experiment: experimentModel,
+    feedbackConfig: feedbackConfigModel,
+    share: shareModel,
+  },
+  renamed('DatasetCreated', 'name', 'title'),
+);

@@ -1,0 +1,92 @@
+import type { Readable } from 'node:stream';
+import { Answers, Area, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { BadRequest, type Infer, int, note, object, optional, str, uuid } from '@fairlead/schema';
+import { Controller, Get, Header } from '@nestjs/common';
+import { Pool } from 'pg';
+import { dataset, example } from '../datasets/datasets.answers.schema';
+import { findDataset } from '../datasets/datasets.queries';
+import { countExamples, listExamples } from '../examples/examples.queries';
+import { array } from '../platform-json';
+import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, sent } from '../reading.http';
+import { session } from '../sessions/sessions.answers.schema';
+import { listSessions } from '../sessions/sessions.queries';
+import { PublicReading } from './public-reading.service';
+
+/** Examples in one answer to a client that asks for no pages. */
+const MOST_EXAMPLES = 25_000;
+const tokenPath = idPath('dataset_token');
+const examplesQuery = object({
+  id: note(optional(oneOrMany(uuid())), 'Only these examples; repeatable.'),
+  offset: pageOf100.offset,
+  limit: note(
+    optional(int({ ge: 1, le: 100 })),
+    'Largest number of examples in the answer. Default: all, 25,000 at most.',
+  ),
+});
+const sessionsQuery = object({
+  id: note(optional(oneOrMany(uuid())), 'Only these experiments; repeatable.'),
+  name: note(optional(str()), 'Only the experiment of exactly this name.'),
+  name_contains: note(optional(str()), 'Only experiments whose name contains this text, in upper or lower case.'),
+  offset: pageOf100.offset,
+  limit: pageOf100.limit,
+});
+const PUBLIC = { description: 'No key is needed: the token stands for one.' };
+
+/** Lets whoever has the token of a shared dataset read it, its newest examples and its experiments. */
+@Area('Sharing')
+@Controller('api/v1/public/:dataset_token')
+export class PublicDatasetsController {
+  constructor(
+    private readonly pool: Pool,
+    private readonly reading: PublicReading,
+  ) {}
+
+  @Get('datasets')
+  @Header(...JSON_TEXT)
+  @Scope('public')
+  @Describe({ summary: 'Get a shared dataset', ...PUBLIC })
+  @Answers({ 200: shape.asText(dataset) })
+  async one(@Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
+    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+    return found(await findDataset(this.pool, tenant, id), 'Dataset ID', id);
+  }
+
+  @Get('examples')
+  @Header(...JSON_TEXT)
+  @Scope('public')
+  @Describe({
+    summary: 'List the examples of a shared dataset',
+    description:
+      'The newest version of each, without attachments. Without `limit` all of them, 25,000 at most. No key is needed: the token stands for one.',
+  })
+  @Answers({
+    200: shape.asText(shape.list(example)),
+    400: 'There are more than 25,000, and the request has no `limit`.',
+  })
+  async examples(
+    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Query(examplesQuery) query: Infer<typeof examplesQuery>,
+  ): Promise<string | Readable> {
+    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+    const filter = { dataset: id, id: query.id };
+    if (query.limit === undefined && (await countExamples(this.pool, tenant, filter)) > MOST_EXAMPLES) {
+      throw new BadRequest('The dataset has more than 25,000 examples: ask for pages with offset and limit.');
+    }
+    const page = { offset: query.offset, limit: query.limit ?? MOST_EXAMPLES, order: 'recent' } as const;
+    return sent(await listExamples(this.pool, tenant, filter, page));
+  }
+
+  @Get('datasets/sessions')
+  @Header(...JSON_TEXT)
+  @Scope('public')
+  @Describe({ summary: 'List the experiments of a shared dataset', ...PUBLIC })
+  @Answers({ 200: shape.asText(shape.list(session)) })
+  async sessions(
+    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Query(sessionsQuery) query: Infer<typeof sessionsQuery>,
+  ): Promise<string> {
+    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+    const asked = { ...query, reference_dataset: [id], sort_by: 'start_time', sort_by_desc: true } as const;
+    return array(await listSessions(this.pool, tenant, asked));
+  }
+}

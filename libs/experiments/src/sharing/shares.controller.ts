@@ -1,0 +1,168 @@
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import { type Infer, note, object, uuid } from '@fairlead/schema';
+import { Controller, Delete, Get, HttpCode, Post, Put } from '@nestjs/common';
+import { Pool } from 'pg';
+import { removed } from '../datasets/datasets.answers.schema';
+import { hasDataset } from '../datasets/datasets.queries';
+import { found, idPath } from '../reading.http';
+import { experimentsView } from '../sessions/experiments.view';
+import { Shares } from './shares.service';
+
+const runPath = idPath('run_id');
+const datasetPath = idPath('dataset_id');
+const shareBody = object(
+  { session_id: note(uuid(), 'Session of the run.'), trace_id: note(uuid(), 'Trace of the run.') },
+  'ShareRunRequestBody',
+);
+const unshareBody = object({ session_id: note(uuid(), 'Session of the run.') }, 'UnshareRunRequestBody');
+const share_token = shape.noted(shape.uuid, 'Part of the addresses at which it can be read without a key.');
+const sharedRun = shape.object('SharedRun', {
+  run_id: shape.noted(shape.uuid, 'Run that is shared.'),
+  share_token,
+});
+const sharedDataset = shape.object('SharedDataset', {
+  dataset_id: shape.noted(shape.uuid, 'Dataset that is shared.'),
+  share_token,
+});
+const token = shape.object('ShareToken', { share_token });
+const VIEWS = { views: [experimentsView.name] };
+
+/** Says what whoever has a token may read without a key. */
+@Area('Sharing')
+@Controller()
+export class SharesController {
+  constructor(
+    private readonly pool: Pool,
+    private readonly shares: Shares,
+  ) {}
+
+  @Put('api/v1/runs/:run_id/share')
+  @Scope('write', VIEWS)
+  @Describe({
+    summary: 'Share a run',
+    description:
+      'Whoever has the token may read the run and all runs below it, without a key. The token is made here, whatever the body says; a run that is shared already keeps its own.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 200: sharedRun, 400: 'The workspace shares too much.' })
+  async shareRun(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
+    return { run_id, share_token: await this.share(context, run_id) };
+  }
+
+  @Get('api/v1/runs/:run_id/share')
+  @Scope('read', VIEWS)
+  @Describe({ summary: 'Get the token of a shared run', description: 'It is null when the run is not shared.' })
+  @Answers({ 200: shape.nullable(sharedRun) })
+  async runToken(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
+    const session = await this.sessionOf(context, run_id);
+    found(session, 'Run ID', run_id);
+    const share_token = (await this.shares.tokens(context.tenantId, 'run', [run_id])).get(run_id);
+    return share_token === undefined ? null : { run_id, share_token };
+  }
+
+  @Delete('api/v1/runs/:run_id/share')
+  @Scope('write', VIEWS)
+  @Describe({
+    summary: 'End the sharing of a run',
+    description: 'Its token gives nothing any more, and the next one is another. What is not shared stays so.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 200: removed })
+  async unshareRun(@Context() context: CommandContext, @Path(runPath) { run_id }: Infer<typeof runPath>) {
+    found(await this.sessionOf(context, run_id), 'Run ID', run_id);
+    await this.shares.unshare('run', context.tenantId, run_id, context.metadata);
+    return { message: `Run ${run_id} is not shared any more` };
+  }
+
+  @Post('v2/runs/:run_id/share')
+  @HttpCode(200)
+  @Scope('write', VIEWS)
+  @Describe({
+    summary: 'Share the trace of a run (second version)',
+    description: 'Shares the root of the trace, and so all its runs.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 200: token, 400: 'The workspace shares too much.' })
+  async shareTrace(
+    @Context() context: CommandContext,
+    @Path(runPath) { run_id }: Infer<typeof runPath>,
+    @Body(shareBody) { session_id, trace_id }: Infer<typeof shareBody>,
+  ) {
+    const known = await this.sessionOf(context, run_id, trace_id);
+    found(known === session_id || undefined, 'Run ID', run_id);
+    return { share_token: await this.share(context, trace_id) };
+  }
+
+  @Delete('v2/runs/:run_id/share')
+  @HttpCode(204)
+  @Scope('write', VIEWS)
+  @Describe({
+    summary: 'End the sharing of a trace (second version)',
+    description: 'The run is the root of the trace. What is not shared stays so.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 204: null })
+  async unshareTrace(
+    @Context() context: CommandContext,
+    @Path(runPath) { run_id }: Infer<typeof runPath>,
+    @Body(unshareBody) { session_id }: Infer<typeof unshareBody>,
+  ): Promise<void> {
+    found((await this.sessionOf(context, run_id)) === session_id || undefined, 'Run ID', run_id);
+    await this.shares.unshare('run', context.tenantId, run_id, context.metadata);
+  }
+
+  @Put('api/v1/datasets/:dataset_id/share')
+  @Scope('write', VIEWS)
+  @Describe({
+    summary: 'Share a dataset',
+    description:
+      'Whoever has the token may read the dataset, its newest examples, and its experiments with their statistics, without a key. A dataset that is shared already keeps its token.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 200: sharedDataset, 400: 'The workspace shares too much.' })
+  async shareDataset(@Context() context: CommandContext, @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>) {
+    const share_token = await this.shares.shareDataset(context.tenantId, dataset_id, context.metadata);
+    return { dataset_id, share_token: found(share_token, 'Dataset ID', dataset_id) };
+  }
+
+  @Get('api/v1/datasets/:dataset_id/share')
+  @Scope('read', VIEWS)
+  @Describe({ summary: 'Get the token of a shared dataset' })
+  @Answers({ 200: sharedDataset, 404: 'There is no such dataset, or it is not shared.' })
+  async datasetToken(@Context() context: CommandContext, @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>) {
+    const share_token = (await this.shares.tokens(context.tenantId, 'dataset', [dataset_id])).get(dataset_id);
+    return { dataset_id, share_token: found(share_token, 'Share of dataset ID', dataset_id) };
+  }
+
+  @Delete('api/v1/datasets/:dataset_id/share')
+  @Scope('write', VIEWS)
+  @Describe({
+    summary: 'End the sharing of a dataset',
+    description: 'Its token gives nothing any more, and the next one is another. What is not shared stays so.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 200: removed })
+  async unshareDataset(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id }: Infer<typeof datasetPath>,
+  ) {
+    const { tenantId } = context;
+    found((await hasDataset(this.pool, tenantId, dataset_id)) || undefined, 'Dataset ID', dataset_id);
+    await this.shares.unshare('dataset', tenantId, dataset_id, context.metadata);
+    return { message: `Dataset ${dataset_id} is not shared any more` };
+  }
+
+  private async share(context: CommandContext, runId: string): Promise<string> {
+    return found(await this.shares.shareRun(context.tenantId, runId, context.metadata), 'Run ID', runId);
+  }
+
+  /** The session of a run of the caller, in this trace where one is named; undefined when there is none. */
+  private async sessionOf({ actor }: CommandContext, runId: string, trace?: string): Promise<string | undefined> {
+    const { rows } = await this.pool.query<{ id: string }>(
+      `select session_id as id from runs
+       where id = $1 and tenant_id = $2 and ($3::uuid is null or coalesce(trace_id, id) = $3)`,
+      [runId, actor.tenantId, trace ?? null],
+    );
+    return rows[0]?.id;
+  }
+}

@@ -1,0 +1,9 @@
+import { join } from 'node:path';
+import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { integrationModel } from './integration';
+
+historyTests(
+  join(__dirname, 'recorded'),
+  { integration: integrationModel },
+  renamed('IntegrationAdded', 'base_url', 'url'),
+);

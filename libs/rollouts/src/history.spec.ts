@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { historyTests, renamed } from '@fairlead/eventing/testing';
+import { hostModel } from './executors/host';
+import { rolloutModel } from './rollout';
+
+historyTests(
+  join(__dirname, 'recorded'),
+  { host: hostModel, rollout: rolloutModel },
+  renamed('RolloutStatusReported', 'status', 'state'),
+);

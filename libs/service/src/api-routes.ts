@@ -1,0 +1,14 @@
+import type { Route } from '@fairlead/api';
+import type { EventingParts } from '@fairlead/eventing';
+import { declaredRoutes } from '@fairlead/gateway';
+import { EdgeModule } from './edge.module';
+import type { Service } from './service';
+import { SERVICE_NAMES, type ServiceName, services } from './services';
+import { readSettings } from './settings';
+
+/** All routes that clients reach, as their controllers declare them; nothing is started. */
+export async function apiRoutes(): Promise<Route[]> {
+  const loaded = new Map<ServiceName, Service>();
+  for (const name of SERVICE_NAMES) loaded.set(name, await services[name]());
+  return declaredRoutes(EdgeModule.with({} as EventingParts, readSettings({}), loaded, () => undefined));
+}

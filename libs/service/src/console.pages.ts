@@ -1,0 +1,93 @@
+import type { Pages } from '@fairlead/edge';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleFile, ConsoleFiles } from './console.files';
+
+/** What the console's page may do: it loads its own files and calls its own server, and makes no code out of text. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+const PAGE_HEADERS = {
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
+
+const ID = '[^/]+';
+/** Addresses of the console itself. */
+const OWN = new RegExp(`^/(?:$|login$|o(?:/|$))`);
+/** Pages that SDKs and command lines print without a workspace: they are the same below `/o/-`. */
+const PRINTED = new RegExp(
+  `^/(?:datasets/${ID}(?:/compare|/e/${ID})?|projects/p/${ID}(?:/r/${ID})?|host/deployments(?:/${ID})?)$`,
+);
+/** Pages that clients print and that are not offered here, which a page says. */
+const NOT_OFFERED = new RegExp(`^/(?:public/${ID}/[dr]|(?:hub|prompts|context)(?:/.*)?)$`);
+
+/** Answers browsers that ask for a page or a file of the console, and nothing else. */
+export function consolePages(files: ConsoleFiles): Pages {
+  return (request) => {
+    const { method, headers, originalUrl } = request;
+    if (method !== 'GET' && method !== 'HEAD') return undefined;
+    const [path = '/', ...search] = pathOf(originalUrl).split(/(?=\?)/);
+    const routed = request.routeOptions.config.scope !== undefined;
+    if (PRINTED.test(path)) {
+      // Below some of these addresses the API answers programs, which do not say that they show a document.
+      const wanted = routed ? headers['sec-fetch-dest'] === 'document' : asksForPage(request);
+      return wanted ? (reply) => redirect(reply, `/o/-${path}${search.join('')}`) : undefined;
+    }
+    if (routed) return undefined;
+    if (OWN.test(path) || NOT_OFFERED.test(path)) {
+      return asksForPage(request)
+        ? (reply) => send(request, reply, files.get('/index.html')!, PAGE_HEADERS)
+        : undefined;
+    }
+    const file = path === '/index.html' ? undefined : files.get(path);
+    return file && ((reply) => send(request, reply, file, {}));
+  };
+}
+
+/** The path and query of a request, without the prefix that a command line puts before pages. */
+function pathOf(url: string): string {
+  const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
+  return path.startsWith('/api-host/') ? path.slice('/api-host'.length) : path;
+}
+
+function asksForPage({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('text/html') ?? false;
+}
+
+function redirect(reply: FastifyReply, to: string): void {
+  void reply.header('vary', 'Sec-Fetch-Dest').header('location', to).code(302).send();
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { plain, coded }: ConsoleFile,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const chosen = coded.find(({ coding }) => takes(accepted, coding));
+  void reply.headers({ ...headers, vary: 'Accept-Encoding' });
+  if (chosen) void reply.header('content-encoding', chosen.coding);
+  void reply.send((chosen?.asset ?? plain).answer(reply));
+}
+
+/** Whether the header `Accept-Encoding` names a coding and does not refuse it. */
+function takes(header: string, coding: string): boolean {
+  return header.split(',').some((entry) => {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}

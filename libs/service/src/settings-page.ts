@@ -1,0 +1,184 @@
+import { Mistake, type Read } from './setting';
+import { settingsFrom } from './settings';
+
+/** What each setting means, by subject. Defaults and limits come from the code that reads the settings. */
+const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Address and data': {
+    PORT: 'Port to listen on; 0 takes a free one.',
+    HOST: 'Address to listen on; `0.0.0.0` for every network interface.',
+    FAIRLEAD_DATA_DIR: 'Directory of the generated keys and of the embedded PostgreSQL.',
+    PUBLIC_URL:
+      'Address at which clients reach the service, for upload URLs, attachments and OAuth redirects. Unset: these addresses are given out only to requests that name `localhost`, a loopback address, or the address at which they arrived; others are answered 400.',
+    HOSTING:
+      'Which sources of deployments are offered. `cloud`: all but `external_container`. `self_hosted`: only `external_container`. `any`: all.',
+    WIRE_DIALECT: '`langsmith`: all answers use the words of LangSmith ([spellings](../errors.md#two-spellings)).',
+    CONSOLE: '`off`: the web console is not served; its API stays.',
+    LOG_LEVEL: 'Least severe messages that the log of the process contains.',
+  },
+  'Keys and secrets': {
+    FAIRLEAD_API_KEY:
+      'The admin key of the installation. Unset: a key is generated, printed once and stored in `<data dir>/api-key` (mode 0600). Another value replaces the former key at the next start.',
+    FAIRLEAD_MASTER_KEY:
+      'Key that encrypts the data keys of secrets: 32 bytes as hexadecimal digits or Base64. Several, separated by commas: the first one encrypts, all of them decrypt. Unset: a key is generated and stored in `<data dir>/master.key` (mode 0600).',
+    METRICS_TOKEN:
+      'Bearer token that `/metrics` requires. Unset: `/metrics` answers requests from this machine only ([metrics](../operations.md#metrics-and-what-to-alert-on)).',
+  },
+  Storage: {
+    DATABASE_URL: 'PostgreSQL to use, version 16 or newer. Unset: an embedded PostgreSQL in the data directory.',
+    DATABASE_CONNECTIONS:
+      'Largest number of database connections that requests and followers of a process share; two fifths are for requests that only read ([sizing](../operations.md#sizing)).',
+    READ_TIMEOUT:
+      'Seconds after which a statement of a request that only reads is ended; the request is answered 400 ([long reads](../operations.md#reads-that-take-long)).',
+    EVENTSTORE_URL: 'EventStoreDB that stores the log. Unset: the database does ([EventStoreDB](../eventstoredb.md)).',
+  },
+  'Limits of requests': {
+    BODY_MAX_BYTES:
+      'Largest body of a request in bytes, after decompression, except for uploads and for routes with a limit of their own.',
+    BODY_MAX_VALUES:
+      'Largest number of members and elements, at all levels together, in a JSON body; uploads and runs are not counted. Beyond it: 413.',
+    MAX_DEPTH: 'Deepest nesting of arrays and objects in a body.',
+    RUNS_MAX:
+      'Largest number of runs and feedback in one request; beyond it: 413. They name at most 100 sessions and contain at most 1,000,000 values.',
+    UPLOAD_MAX_BYTES: 'Largest body of an upload of an experiment in bytes, after decompression.',
+    UPLOAD_MAX_ROW_BYTES: 'Largest element of `results` of an upload, in bytes.',
+    BODY_MEMORY_BYTES: 'Bytes of all request bodies in memory together ([overload](../operations.md#overload)).',
+    BODY_MIN_RATE: 'Bytes per second at which a request body has to arrive; slower ones are answered 408.',
+  },
+  'Rates and concurrency': {
+    RATE_LIMIT_KEY: 'Requests of one API key in a time ([rate limits](../operations.md#rate-limits)).',
+    RATE_LIMIT_ADDRESS: 'Requests of one client address in a time.',
+    RATE_LIMIT_WRONG_KEYS: 'Different wrong keys that one address may try in a time.',
+    MAX_REQUESTS: 'Requests that a process works on at a time; beyond it: 503 ([overload](../operations.md#overload)).',
+    MAX_REQUESTS_PER_KEY: 'Requests of one key that a process works on at a time.',
+    MAX_UPLOADS: 'Uploads that a process receives at a time, counted apart from other requests.',
+    MAX_UPLOADS_PER_KEY: 'Uploads of one key that a process receives at a time.',
+    MAX_CONNECTIONS: 'Connections of clients to a process at a time.',
+    MAX_CONNECTIONS_PER_ADDRESS:
+      'Connections at a time of one IPv4 address or IPv6 network (64 bits); this machine and proxies in `TRUST_PROXY` are not counted.',
+    TRUST_PROXY:
+      'Proxies in front of the service whose `X-Forwarded-For` is believed: their number, or their addresses and networks, separated by commas; `loopback`, `linklocal` and `uniquelocal` name networks ([behind a proxy](../operations.md#behind-a-proxy)).',
+    CORS_ORIGINS: 'Origins whose scripts may call the API, separated by commas, or `*`.',
+  },
+  'What a workspace may have': {
+    QUOTA_API_KEYS: 'API keys of a workspace ([quotas](../keys-and-tenants.md#what-a-workspace-may-have)).',
+    QUOTA_DEPLOYMENTS: 'Deployments of a workspace.',
+    QUOTA_INTEGRATIONS: 'Integrations of a workspace.',
+    QUOTA_LISTENERS: 'Listeners of a workspace.',
+    QUOTA_OAUTH_PROVIDERS: 'OAuth providers of a workspace.',
+    QUOTA_WEBHOOKS: 'Webhooks of a workspace.',
+    QUOTA_STORED_BYTES: 'Bytes that a workspace may store.',
+  },
+  Rollouts: {
+    EXECUTOR: 'What a rollout does ([rollouts](../rollouts.md)).',
+    ROLLOUT_TIME_LIMIT: 'Seconds for one attempt at a revision; then it fails.',
+    COMMAND_BUILD: 'Command of the executor `command` that builds; unset: nothing is built.',
+    COMMAND_DEPLOY: 'Command of the executor `command` that deploys.',
+    COMMAND_DELETE: 'Command of the executor `command` that removes a deployment.',
+    COMMAND_PASS_ENV: 'Variables of the service that its commands see too, separated by commas.',
+    KUBERNETES_NAMESPACE: 'Namespace of deployments that name none, for the executor `kubernetes`.',
+    UNUSED_AFTER:
+      'Seconds without a change and without a run after which a deployment is `UNUSED`; unset: it never is ([deployments](../deployments.md)).',
+    REGISTRY_URL: 'Container registry that `push-token` answers; needs `REGISTRY_TOKEN`.',
+    REGISTRY_TOKEN: 'Password for that registry; needs `REGISTRY_URL`.',
+  },
+  'Calls to other hosts': {
+    OUTBOUND_ALLOW:
+      'Hosts, `host:port`s and address blocks, separated by commas, that may be called for a workspace although they are not public; over http too.',
+    WEBHOOK_LOG_DAYS: 'Days for which finished [webhook deliveries](../webhooks.md#the-log) are kept.',
+    OTEL_EXPORTER_OTLP_ENDPOINT:
+      'OpenTelemetry collector (OTLP over HTTP) that traces are sent to ([traces](../operations.md#traces)).',
+  },
+  'Seals of the log': {
+    SEAL_EVERY_EVENTS:
+      'Number of events after which the log is sealed ([audit](../audit.md#keep-what-an-audit-needs)).',
+    SEAL_EVERY: 'Seconds after which an event is sealed at the latest.',
+    SEAL_FILE: 'File that each seal is appended to, as a line of JSON.',
+    SEAL_WEBHOOK_URL: 'Address that each seal is sent to with POST, as JSON.',
+    SEAL_WEBHOOK_TOKEN: 'Bearer token for that address; needs `SEAL_WEBHOOK_URL`.',
+    SEAL_S3_URL: 'Bucket with object lock that stores each seal; needs the two keys.',
+    SEAL_S3_ACCESS_KEY_ID: 'Access key of the bucket.',
+    SEAL_S3_SECRET_ACCESS_KEY: 'Secret key of the bucket.',
+    SEAL_S3_REGION: 'Region of the bucket.',
+    SEAL_S3_MODE: '`compliance`: nobody can remove the lock of a seal. `governance`: those who may bypass it can.',
+    SEAL_S3_RETAIN_DAYS: 'Days for which each seal is locked.',
+  },
+  Kafka: {
+    KAFKA_BROKERS:
+      'Brokers that events are sent to and consumed from, `host:port` separated by commas ([events](../events.md)).',
+    KAFKA_PREFIX: 'Text in front of the names of topics and consumer groups.',
+    KAFKA_TLS: 'Whether the brokers are reached over TLS.',
+    KAFKA_CA_FILE: 'File with the certificates that the brokers are checked with; needs `KAFKA_TLS`.',
+    KAFKA_SASL_MECHANISM: 'How the service proves itself to the brokers; needs name and password.',
+    KAFKA_USERNAME: 'Name for the brokers.',
+    KAFKA_PASSWORD: 'Password for the brokers.',
+  },
+  'Services in other processes': {
+    DEPLOYMENTS_URL:
+      'Addresses of processes that run the service `deployments`, asked in turn ([one process or many](../operations.md#one-process-or-many)). Unset: it runs in this process.',
+    INTEGRATIONS_URL: 'The same for `integrations`.',
+    AUTH_PROVIDERS_URL: 'The same for `auth-providers`.',
+    EXPERIMENTS_URL: 'The same for `experiments`.',
+    ROLLOUTS_URL: 'The same for `rollouts`.',
+    WEBHOOKS_URL: 'The same for `webhooks`.',
+  },
+};
+
+/** No setting takes this text but those that take any. */
+const NO_VALUE = '?';
+
+interface Found {
+  readonly fallback: string;
+  readonly takes: string;
+}
+
+/** The page docs/reference/settings.md. @throws Error for a setting that has no meaning here, or a meaning without one. */
+export function settingsPage(): string {
+  const found = settingsFound();
+  const subjects = Object.entries(MEANINGS).map(([subject, meanings]) => {
+    const rows = Object.entries(meanings).map(([name, meaning]) => {
+      const setting = found.get(name);
+      if (!setting) throw new Error(`No setting ${name} is read: remove its meaning.`);
+      found.delete(name);
+      return `| \`${name}\` | ${setting.fallback} | ${setting.takes} | ${meaning} |`;
+    });
+    return `## ${subject}\n\n| variable | default | value | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}`;
+  });
+  if (found.size > 0) throw new Error(`Give meanings to the settings ${[...found.keys()].join(', ')}.`);
+  return `${INTRODUCTION}\n\n${subjects.join('\n\n')}\n`;
+}
+
+const INTRODUCTION = `<!-- Made by \`node tools/reference/reference.mjs\` from the code that reads the settings. Change that, not this page. -->
+
+# Reference: Settings
+
+Environment variables of every process of the service. An empty variable counts as unset. In place of each variable there may be one with \`_FILE\` after its name, such as \`FAIRLEAD_MASTER_KEY_FILE\`: the file that it names contains the value. A wrong value ends the process with exit code 2 and a sentence that names the variable. [Settings](../settings.md) explains how to use them.`;
+
+/** Every setting that is read, with its default and what it takes, as its own error message says it. */
+function settingsFound(): Map<string, Found> {
+  const found = new Map<string, Found>();
+  const record: Read = (name, fallback, parse) => {
+    const wrong = tried(() => parse(NO_VALUE));
+    const takes = wrong
+      ?.replace(/, not "\?".*$/, '')
+      .replace(/^must (be|have|hold) /, '')
+      .replaceAll('|', '\\|');
+    if (takes !== undefined || !found.has(name)) {
+      found.set(name, { fallback: shown(fallback), takes: takes ?? 'any text' });
+    }
+    return fallback;
+  };
+  settingsFrom(record, []);
+  return found;
+}
+
+function tried(parse: () => unknown): string | undefined {
+  const value = parse();
+  return value instanceof Mistake ? value.text : undefined;
+}
+
+function shown(fallback: unknown): string {
+  if (fallback === undefined || fallback === '' || (Array.isArray(fallback) && fallback.length === 0)) return 'unset';
+  if (typeof fallback === 'string' || typeof fallback === 'number') return `\`${fallback}\``;
+  const { requests, seconds } = fallback as { requests: number; seconds: number };
+  return `\`${requests}/${seconds === 1 ? 's' : 'm'}\``;
+}
