@@ -17,7 +17,7 @@ import { Controller, Module, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { AuditModule, auditMigrations, RefusalBook } from '.';
+import { AuditModule, auditMigrations, RejectedRequestLog } from '.';
 import { auditView } from './audit.view';
 
 type RecordOf<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
@@ -71,7 +71,7 @@ beforeAll(async () => {
       if (!known) throw new Unauthorized();
       return known;
     },
-    refused: (request) => app.get(RefusalBook).add(request),
+    refused: (request) => app.get(RejectedRequestLog).add(request),
   });
   await app.getHttpAdapter().getInstance().ready();
 });
@@ -81,7 +81,7 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await app.get(RefusalBook).flush();
+  await app.get(RejectedRequestLog).flush();
   await database.pool.query('truncate audit_log, refused_requests');
 });
 
@@ -105,7 +105,7 @@ async function send(method: 'GET' | 'POST', url: string, as = 'admin', headers: 
 
 async function logs(search = '', as = 'admin'): Promise<{ items: Item[]; cursor: string | null }> {
   expect(await app.get(Followers).passed(await store.head(), ['audit.log'], 10_000)).toBe(true);
-  await app.get(RefusalBook).flush();
+  await app.get(RejectedRequestLog).flush();
   const { status, json } = await send('GET', `/api/v1/audit-logs${search}`, as);
   expect({ status, json: status === 200 ? undefined : json }).toEqual({ status: 200, json: undefined });
   return json;
@@ -236,13 +236,13 @@ describe('GET /audit-logs', () => {
 
   it('sums a flood without a key into a row for each minute', async () => {
     for (let n = 0; n < 300; n++) await send('GET', `/api/v1/audit-logs?n=${n}`, `wrong-${n % 20}`);
-    await app.get(RefusalBook).flush();
+    await app.get(RejectedRequestLog).flush();
     for (let n = 0; n < 20; n++) await send('POST', `/v1/things/t${n}/ThingCreated`, 'nobody');
-    await app.get(RefusalBook).flush();
+    await app.get(RejectedRequestLog).flush();
     const { rows } = await database.pool.query(
-      'select count(*)::int as rows, sum(count)::int as refusals from refused_requests',
+      'select count(*)::int as rows, sum(count)::int as rejected from refused_requests',
     );
-    expect(rows[0].refusals).toBe(320);
+    expect(rows[0].rejected).toBe(320);
     expect(rows[0].rows).toBeLessThanOrEqual(2);
   });
 
@@ -264,7 +264,7 @@ describe('GET /audit-logs', () => {
     for (let n = 0; n < 7; n++) {
       await send('POST', `/v1/things/t${n}/ThingCreated`);
       await send('POST', `/v1/things/t${n}/ThingCreated`, 'reader');
-      await app.get(RefusalBook).flush();
+      await app.get(RejectedRequestLog).flush();
     }
     const times: number[] = [];
     let cursor: string | null = '';

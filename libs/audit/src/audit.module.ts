@@ -3,7 +3,7 @@ import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/c
 import { AuditController } from './audit.controller';
 import { AuditQueries } from './audit.queries';
 import { auditView } from './audit.view';
-import { RefusalBook } from './refusal.book';
+import { RejectedRequestLog } from './rejected-requests.store';
 
 const TARGETS = Symbol('where seals are sent to');
 
@@ -15,8 +15,8 @@ export class AuditModule implements OnModuleInit {
     return {
       module: AuditModule,
       controllers: [AuditController],
-      providers: [AuditQueries, RefusalBook, { provide: TARGETS, useValue: targets }],
-      exports: [RefusalBook],
+      providers: [AuditQueries, RejectedRequestLog, { provide: TARGETS, useValue: targets }],
+      exports: [RejectedRequestLog],
     };
   }
 

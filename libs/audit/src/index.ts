@@ -1,5 +1,5 @@
 export { AuditModule } from './audit.module';
 export { auditMigrations } from './migrations';
-export { RefusalBook } from './refusal.book';
-export type { Refusal } from './refusals';
+export { RejectedRequestLog } from './rejected-requests.store';
+export type { RejectedRequest } from './rejected-requests';
 export { auditReadModels } from './read-models';

@@ -21,7 +21,7 @@ import { PushTargetsView } from './source/push-targets.view';
 import { PushTokenController } from './source/push-token.controller';
 import { RevisionsController } from './revision/revisions.controller';
 import { RolloutsConsumer } from './revision/rollouts.consumer';
-import { SecretSafe } from './secrets/secret.safe';
+import { SecretStore } from './secrets/secret.store';
 import { SourcesModule } from './source/sources.module';
 import { UploadUrls } from './source/upload.urls';
 import { UploadsController } from './source/uploads.controller';
@@ -72,7 +72,7 @@ export class DeploymentsModule implements OnModuleInit {
         ListenerCommands,
         ListenersView,
         PushTargetsView,
-        SecretSafe,
+        SecretStore,
         UploadUrls,
         {
           provide: Idempotency,

@@ -14,4 +14,4 @@ export { startTracing, type Tracing } from './observability/tracing';
 export { publicAddress } from './public-address';
 export { readStream } from './request-body';
 export { createServer, type ServerOptions } from './server';
-export { ownerOf, type Visit } from './visit';
+export { ownerOf, type RequestContext } from './request-context';

@@ -41,6 +41,6 @@ export class ProblemFilter implements ExceptionFilter {
  * True when the client went away before its body was complete, or does not wait for what it wanted to read: whatever
  * failed then, failed because of that.
  */
-function isCutOff({ raw, visit }: FastifyRequest): boolean {
-  return (raw.destroyed && !raw.complete) || (visit?.reading?.aborted ?? false);
+function isCutOff({ raw, requestContext }: FastifyRequest): boolean {
+  return (raw.destroyed && !raw.complete) || (requestContext?.reading?.aborted ?? false);
 }

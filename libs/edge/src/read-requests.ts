@@ -21,20 +21,20 @@ export function limitReads(instance: FastifyInstance): void {
     reply.raw.once('close', () => {
       if (!reply.raw.writableFinished) gone.abort();
     });
-    request.visit.reading = gone.signal;
+    request.requestContext.reading = gone.signal;
     reading({ owner: request.actor.tenantId, signal: gone.signal }, done);
   });
   instance.addHook('onSend', (request, _reply, payload, done) => {
     // The pieces of a stream are made when the client has taken those before.
-    if (request.visit.reading && payload instanceof Readable)
+    if (request.requestContext.reading && payload instanceof Readable)
       payload._read = AsyncResource.bind(payload._read.bind(payload));
     done(null, payload);
   });
 }
 
 /** What is answered when the database ended a statement of a read because it took too long; undefined for other errors. */
-export function tooExpensive({ visit }: FastifyRequest, error: unknown): HttpProblem | undefined {
-  if (!visit.reading || (Object(error) as { code?: unknown }).code !== QUERY_CANCELED) return undefined;
+export function tooExpensive({ requestContext }: FastifyRequest, error: unknown): HttpProblem | undefined {
+  if (!requestContext.reading || (Object(error) as { code?: unknown }).code !== QUERY_CANCELED) return undefined;
   return new BadRequest(
     'This read took longer than the limit (READ_TIMEOUT): narrow its filter or its time range, or ask for fewer rows.',
   );

@@ -10,7 +10,7 @@ import { bodyHash } from './identity/identity';
 import { parseJsonInTurns } from '@fairlead/schema';
 import { dropRest } from './admission/lingering';
 import { isJson } from '@fairlead/api';
-import { type Departure, ownerOf } from './visit';
+import { type OnFinish, ownerOf } from './request-context';
 
 /** Limits of requests. */
 export interface Limits extends Pace {
@@ -35,12 +35,12 @@ const SIGNED_BYTES = 64 * 1024;
  * comes too slowly is given up with 408. When there is no memory for a body: 503. A request counts as under way when its
  * body is there. The answer is to be told when a request has ended.
  */
-export function readBodies(instance: FastifyInstance, limits: Limits, admission: Admission): Departure {
+export function readBodies(instance: FastifyInstance, limits: Limits, admission: Admission): OnFinish {
   instance.decorateRequest('limits', { getter: () => limits });
   const account = new FairShare(Math.max(limits.memory, 4 * limits.body));
   instance.removeAllContentTypeParsers();
   instance.addContentTypeParser('*', (request, _payload, done) => {
-    const held = (request.visit.held = new HeldBytes(account, ownerOf(request)));
+    const held = (request.requestContext.held = new HeldBytes(account, ownerOf(request)));
     const reading = held.hold(0).then(async () => {
       if (request.routeOptions.config.stream !== true) refuseLong(request, limits.body, 'BODY_MAX_BYTES');
       if (isReadHere(request)) return readBody(request, limits, held);
@@ -53,9 +53,9 @@ export function readBodies(instance: FastifyInstance, limits: Limits, admission:
     }, done);
   });
   instance.addHook('preHandler', (request, reply, done) => {
-    const { visit, raw } = request;
+    const { requestContext, raw } = request;
     if (!isReadHere(request) && request.readBody === undefined && bringsBody(raw)) {
-      visit.complete = () => admission.complete(request);
+      requestContext.complete = () => admission.complete(request);
       watchPace(request, limits, () => giveUp(request, reply));
       done();
       return;
@@ -64,8 +64,8 @@ export function readBodies(instance: FastifyInstance, limits: Limits, admission:
     if (refusal) sendProblem(request, reply, refusal);
     else done();
   });
-  return (_request, _reply, visit) => {
-    visit.held?.release();
+  return (_request, _reply, requestContext) => {
+    requestContext.held?.release();
   };
 }
 
@@ -121,7 +121,7 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
  * under way. @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
  */
 export async function readStream(request: FastifyRequest, most: number): Promise<Buffer> {
-  const { raw, visit } = request;
+  const { raw, requestContext } = request;
   refuseLong(request, most);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -129,13 +129,13 @@ export async function readStream(request: FastifyRequest, most: number): Promise
     for await (const chunk of raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > most) throw tooLong(most);
-      await visit.held?.hold(chunk.length);
+      await requestContext.held?.hold(chunk.length);
       chunks.push(chunk);
     }
   } catch (error) {
     throw raw.complete || error instanceof HttpProblem ? error : new RequestTimeout('The request ended early.');
   }
-  const refusal = visit.complete?.();
+  const refusal = requestContext.complete?.();
   if (refusal) throw refusal;
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
 }

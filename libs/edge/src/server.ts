@@ -11,7 +11,7 @@ import { Admission } from './admission/admission';
 import { admit, type Authenticate, type Pages } from './admission/admit';
 import { answerTo, sendProblem } from '@fairlead/api';
 import { answersClientErrors } from './client-error';
-import { Departures } from './departures';
+import { OnFinishHooks } from './on-finish';
 import { canonicalUrl, readsWire } from '@fairlead/api';
 import { Doors } from './doors';
 import { continueWhenRead } from './expectation';
@@ -26,13 +26,13 @@ import { type Limits, readBodies } from './request-body';
 import { requestId } from './headers/request-id';
 import { logRequests, logTurnedAway } from './observability/request-log';
 import { type RefusedRequest, tellRefused } from './admission/refused';
-import { Greeting } from './headers/greeting';
+import { DefaultHeaders } from './headers/default-headers';
 import { MOST_VALUES } from '@fairlead/schema';
 import { keepTable, RouteTable } from '@fairlead/api';
 import { endTrace } from './observability/request-tracing';
 import { endSlowReaders } from './admission/slow-readers';
 import { reportTurnedAway } from './admission/turned-away';
-import { turnstile } from './admission/turnstile';
+import { shedLoad } from './admission/load-shedding';
 import { bookAnswers } from './admission/unread';
 
 export interface ServerOptions {
@@ -90,7 +90,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const edge = { ...EDGE_DEFAULTS, ...options.edge };
   const limits = { ...DEFAULTS, rate: edge.bodyRate, memory: edge.bodyMemory, ...options.limits };
   const logger = options.logger.child({}, { serializers: { err: loggedError } });
-  const greeting = new Greeting(edge);
+  const defaultHeaders = new DefaultHeaders(edge);
   const adapter = new FastifyAdapter({
     logger: false,
     skipMiddie: true,
@@ -114,7 +114,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
       return url;
     },
     frameworkErrors(error: Error, request: FastifyRequest, reply: FastifyReply) {
-      void reply.headers(greeting.to(request.headers, request.id));
+      void reply.headers(defaultHeaders.for(request.headers, request.id));
       sendProblem(request, reply, answerTo(error).problem);
     },
     clientErrorHandler: answersClientErrors(edge.https),
@@ -124,22 +124,22 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   // The gateway has counted what comes from it.
   const admission = new Admission(options.behindGateway ? { ...edge, rates: {} } : edge);
   const { authenticate, traced = false, behindGateway = false, pages } = options;
-  const departures = new Departures();
-  admit(instance, { table, greeting, admission, authenticate, traced, behindGateway, pages }, departures);
+  const onFinish = new OnFinishHooks();
+  admit(instance, { table, defaultHeaders, admission, authenticate, traced, behindGateway, pages }, onFinish);
   limitReads(instance);
-  const { told } = departures;
+  const { hooks } = onFinish;
   const report = reportTurnedAway(logger);
   const doors = new Doors(instance.server, edge.connections);
   if (!behindGateway) limitConnections(instance.server, edge);
-  told.push((request) => admission.depart(request), bookAnswers(instance, admission));
-  told.push(readBodies(instance, limits, admission), logRequests(logger, report));
+  hooks.push((request) => admission.depart(request), bookAnswers(instance, admission));
+  hooks.push(readBodies(instance, limits, admission), logRequests(logger, report));
   const { refused } = options;
-  if (refused) told.push((request, reply) => tellRefused(request, reply, refused));
-  if (options.metrics) told.push(serveMetrics(instance, admission, doors, options.metrics));
-  if (traced) told.push(endTrace);
+  if (refused) hooks.push((request, reply) => tellRefused(request, reply, refused));
+  if (options.metrics) hooks.push(serveMetrics(instance, admission, doors, options.metrics));
+  if (traced) hooks.push(endTrace);
   const { dialect } = options;
   const turnedAway = [logTurnedAway(logger, report), ...(options.metrics ? [countTurnedAway] : [])];
-  const open = turnstile(instance.server, { admission, table, greeting, dialect, told: turnedAway });
+  const open = shedLoad(instance.server, { admission, table, defaultHeaders, dialect, told: turnedAway });
   oneAtATime(instance.server);
   // An answer that the framework gives while it closes says that its connection closes.
   instance.addHook('preClose', (done) => {

@@ -1,6 +1,6 @@
 export * from './postgres/append-limit';
 export * from './seals/chain';
-export * from './followers/complaint';
+export * from './followers/throttled-warning';
 export * from './core/aggregate-commands';
 export * from './core/changed-members';
 export * from './core/consistency';

@@ -11,7 +11,7 @@ import { IDENTITY_HEADER, issueIdentity } from '@fairlead/edge';
 import type { SigningKeys } from '@fairlead/edge';
 import { Replicas } from './replicas';
 import type { Route } from '@fairlead/api';
-import type { Visit } from '@fairlead/edge';
+import type { RequestContext } from '@fairlead/edge';
 
 /** Another process, or several of them, that run a service. */
 export interface Remote {
@@ -30,7 +30,7 @@ interface Trip {
   readonly raw: IncomingMessage;
   readonly gone: AbortSignal;
   readonly patience: number;
-  readonly complete: Visit['complete'];
+  readonly complete: RequestContext['complete'];
 }
 
 /** What the library asks to be sent, of which the address is not used. */
@@ -92,7 +92,7 @@ export class Forwarder {
 
   private async forward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const gone = untilGone(reply);
-    const { complete } = request.visit;
+    const { complete } = request.requestContext;
     const trip = {
       ...{ target: request.originalUrl, request, raw: request.raw },
       ...{ gone, patience: patience(request), complete },
@@ -184,7 +184,7 @@ function headersBack(answered: IncomingHttpHeaders): IncomingHttpHeaders {
  * What comes of a body; it can be left unread, or half read, and be asked for again. The end of it is sent on only when
  * there is room for the request, so that what is refused here has not been carried out there. @throws HttpProblem
  */
-async function* chunksOf(raw: IncomingMessage, complete: Visit['complete']): AsyncIterable<Buffer> {
+async function* chunksOf(raw: IncomingMessage, complete: RequestContext['complete']): AsyncIterable<Buffer> {
   let last: Buffer | undefined;
   for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
     if (last) yield last;

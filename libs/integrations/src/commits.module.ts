@@ -1,7 +1,7 @@
 import { CommitResolver } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HostCommitResolver } from './commit.resolver';
-import { CredentialsSafe } from './credentials.safe';
+import { CredentialsStore } from './credentials.store';
 import { Hosts } from './hosts/hosts.service';
 import { IntegrationCommands } from './integration.commands';
 import { IntegrationsOptions } from './integrations.options';
@@ -15,12 +15,12 @@ export class CommitsModule {
       global: true,
       providers: [
         { provide: IntegrationsOptions, useValue: options },
-        CredentialsSafe,
+        CredentialsStore,
         Hosts,
         IntegrationCommands,
         { provide: CommitResolver, useClass: HostCommitResolver },
       ],
-      exports: [IntegrationsOptions, CredentialsSafe, Hosts, IntegrationCommands, CommitResolver],
+      exports: [IntegrationsOptions, CredentialsStore, Hosts, IntegrationCommands, CommitResolver],
     };
   }
 }

@@ -1,15 +1,15 @@
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern } from '@nestjs/microservices';
-import { CredentialsSafe } from './credentials.safe';
+import { CredentialsStore } from './credentials.store';
 
 /** Clears away what a removed integration leaves behind. */
 @Controller()
 export class IntegrationsConsumer {
-  constructor(private readonly safe: CredentialsSafe) {}
+  constructor(private readonly credentials: CredentialsStore) {}
 
   @EventPattern<string>('IntegrationRemoved')
   async forget(@Ctx() { event }: EventContext): Promise<void> {
-    await this.safe.shred(idOf(event.stream));
+    await this.credentials.shred(idOf(event.stream));
   }
 }

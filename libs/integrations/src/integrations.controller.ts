@@ -18,7 +18,7 @@ import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
-import { CredentialsSafe } from './credentials.safe';
+import { CredentialsStore } from './credentials.store';
 import { change, checkAuth, type Integration } from './integration';
 import { IntegrationCommands } from './integration.commands';
 import { integration, integrations } from './integrations.answers.schema';
@@ -34,7 +34,7 @@ export class IntegrationsController {
   constructor(
     private readonly commands: IntegrationCommands,
     private readonly view: IntegrationsView,
-    private readonly safe: CredentialsSafe,
+    private readonly credentials: CredentialsStore,
     private readonly options: IntegrationsOptions,
   ) {}
 
@@ -69,9 +69,11 @@ export class IntegrationsController {
     const { tenantId } = context;
     await checkTarget(base_url, this.options.outbound, tenantId, 'base_url');
     const id = uuid();
-    const auth = await this.safe.seal(tenantId, id, credentials);
+    const auth = await this.credentials.seal(tenantId, id, credentials);
     const webhook_secret =
-      sent.webhook_secret === undefined ? null : await this.safe.sealWebhookSecret(tenantId, id, sent.webhook_secret);
+      sent.webhook_secret === undefined
+        ? null
+        : await this.credentials.sealWebhookSecret(tenantId, id, sent.webhook_secret);
     const wanted = { integration_id: id, tenant_id: tenantId, name, provider, base_url, auth, webhook_secret };
     return shown(reply, await this.commands.add(context, wanted));
   }
@@ -108,11 +110,11 @@ export class IntegrationsController {
     const credentials = sent.credentials && credentialsOf(sent.credentials);
     if (sent.base_url !== undefined) await checkTarget(sent.base_url, this.options.outbound, tenantId, 'base_url');
     const changed = await this.commands.changePrepared(context, id, async () => {
-      const auth = credentials && (await this.safe.seal(tenantId, id, credentials));
+      const auth = credentials && (await this.credentials.seal(tenantId, id, credentials));
       const webhook_secret =
         sent.webhook_secret === undefined
           ? undefined
-          : await this.safe.sealWebhookSecret(tenantId, id, sent.webhook_secret);
+          : await this.credentials.sealWebhookSecret(tenantId, id, sent.webhook_secret);
       const { name, provider, base_url } = sent;
       return change({ name, provider, base_url, auth, webhook_secret });
     });

@@ -14,7 +14,7 @@ import { Unavailable, type Infer } from '@fairlead/schema';
 import type { PushReceivedMessage } from '@fairlead/contracts';
 import { Controller, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { CredentialsSafe } from './credentials.safe';
+import { CredentialsStore } from './credentials.store';
 import { checkProof, type Delivery, deliveryId, pushes } from './delivery';
 import { DeliveryRefused, IntegrationNotFound } from './integration.errors';
 import { IntegrationCommands } from './integration.commands';
@@ -34,7 +34,7 @@ export class WebhooksController {
   constructor(
     private readonly store: EventStore,
     private readonly commands: IntegrationCommands,
-    private readonly safe: CredentialsSafe,
+    private readonly credentials: CredentialsStore,
     private readonly workspaces: Workspaces,
   ) {}
 
@@ -57,7 +57,7 @@ export class WebhooksController {
     const state = await this.commands.stateOf(id);
     if (!state || state.removed) throw new IntegrationNotFound(id);
     await this.workspaces.requireWorking(state.tenant_id);
-    const secret = await this.safe.openWebhookSecret(state).catch((error: unknown) => {
+    const secret = await this.credentials.openWebhookSecret(state).catch((error: unknown) => {
       throw error instanceof Shredded ? new IntegrationNotFound(id) : error;
     });
     if (secret === undefined) throw new DeliveryRefused(401, 'The integration has no webhook_secret.');

@@ -2,7 +2,7 @@ import { CommitResolver, type RevisionCreatedMessage, type RolloutStatus, Source
 import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executors/executor';
-import { LogBook, type LogPhase, type RolloutLog } from './logs/log.book';
+import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
 import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
@@ -18,7 +18,7 @@ export class RolloutAttempts {
     private readonly reports: RolloutReports,
     private readonly executor: Executor,
     private readonly vault: Vault,
-    private readonly book: LogBook,
+    private readonly logs: RolloutLogs,
     private readonly options: RolloutsOptions,
     @Optional() @Inject(CommitResolver) private readonly commits: CommitResolver | null,
     @Optional() @Inject(SourceArchives) private readonly archives: SourceArchives | null,
@@ -44,7 +44,7 @@ export class RolloutAttempts {
   /** Takes everything away. @throws ExecutorUnreachable, also for what may succeed another time */
   async remove(target: Deployed, version: number, signal: AbortSignal): Promise<void> {
     await this.beside(target, version, signal, (assignment, step) => this.executor.remove(assignment, step));
-    await this.book.remove(target.id);
+    await this.logs.remove(target.id);
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'REMOVED' });
   }
 
@@ -67,7 +67,7 @@ export class RolloutAttempts {
     const { revision_id } = revision;
     const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
     if (hasFinished(rollout)) return;
-    const log = this.book.open(target.id, revision_id);
+    const log = this.logs.open(target.id, revision_id);
     const limit = new AbortController();
     const left = Date.parse(rollout.startedAt ?? '') + this.options.timeLimit - Date.now();
     const timer = setTimeout(() => limit.abort(), Math.max(0, left));
@@ -180,7 +180,7 @@ export class RolloutAttempts {
     signal: AbortSignal,
     work: (assignment: Assignment, step: Step) => Promise<void>,
   ): Promise<void> {
-    const log = this.book.open(target.id, target.running?.revision_id ?? null);
+    const log = this.logs.open(target.id, target.running?.revision_id ?? null);
     const limit = AbortSignal.timeout(this.options.timeLimit);
     try {
       const assignment = this.assignment(target, version, target.secrets, log);

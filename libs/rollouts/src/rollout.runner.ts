@@ -1,4 +1,4 @@
-import { Complaint, Workspaces } from '@fairlead/eventing';
+import { ThrottledWarning, Workspaces } from '@fairlead/eventing';
 import {
   Injectable,
   Logger,
@@ -21,7 +21,7 @@ const LOOK_MS = 1000;
 @Injectable()
 export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Rollouts');
-  private readonly complaint = new Complaint((text) => this.logger.error(text));
+  private readonly warning = new ThrottledWarning((text) => this.logger.error(text));
   private readonly stopping = new AbortController();
   private readonly working = new Map<string, { look: () => void; ended: Promise<void> }>();
   private wake: () => void = () => undefined;
@@ -80,10 +80,10 @@ export class RolloutRunner implements OnModuleInit, OnApplicationBootstrap, OnAp
   private async claim(most: number): Promise<Duty[]> {
     try {
       const claimed = await this.duties.claim(most, this.options.mostOfTenant, this.options.lease);
-      this.complaint.worked();
+      this.warning.worked();
       return claimed;
     } catch (error) {
-      this.complaint.failed(`Nothing can be taken up: ${String(error)}`);
+      this.warning.failed(`Nothing can be taken up: ${String(error)}`);
       return [];
     }
   }

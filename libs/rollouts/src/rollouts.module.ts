@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Duties } from './duty.table';
 import { Executor } from './executors/executor';
-import { LogBook } from './logs/log.book';
+import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { RolloutAttempts } from './rollout.attempt';
@@ -25,7 +25,7 @@ export class RolloutsModule {
         { provide: Executor, useValue: executor },
         { provide: RolloutsOptions, useValue: options },
         Duties,
-        LogBook,
+        RolloutLogs,
         LogQueries,
         RolloutAttempts,
         RolloutReports,

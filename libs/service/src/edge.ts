@@ -1,5 +1,5 @@
 import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
-import { auditMigrations, RefusalBook } from '@fairlead/audit';
+import { auditMigrations, RejectedRequestLog } from '@fairlead/audit';
 import { SigningKeys } from '@fairlead/edge';
 import { type AdminKey, adminKey } from './admin-key';
 import { readConsole } from './console.files';
@@ -47,7 +47,7 @@ export async function startEdge(
       },
       server: (app) => ({
         authenticate: (request) => app().get(Authenticator).authenticate(request),
-        refused: (request) => app().get(RefusalBook).add(request),
+        refused: (request) => app().get(RejectedRequestLog).add(request),
         doors: DOORS,
         pages,
       }),

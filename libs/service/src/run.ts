@@ -8,12 +8,12 @@ const SAME_SIGNAL_MS = 1000;
 let stoppingSince: number | undefined;
 
 /**
- * Runs what `start` starts until Ctrl-C or SIGTERM, and says `greeting` once it listens. Exit codes: 0 stopped, 1 could
+ * Runs what `start` starts until Ctrl-C or SIGTERM, and says `banner` once it listens. Exit codes: 0 stopped, 1 could
  * not start, 2 wrong settings.
  */
 export async function run<R extends Running>(
   start: (settings: Settings) => Promise<R>,
-  greeting: (running: R, settings: Settings) => string | Promise<string>,
+  banner: (running: R, settings: Settings) => string | Promise<string>,
 ): Promise<void> {
   const settings = settingsOrExit();
   // Work that nobody waits for may fail, as when the database goes away; whoever does wait is told.
@@ -25,7 +25,7 @@ export async function run<R extends Running>(
   process.on('SIGTERM', () => stop('SIGTERM', starting));
   try {
     const running = await starting;
-    const text = await greeting(running, settings);
+    const text = await banner(running, settings);
     if (stoppingSince === undefined) console.log(text);
   } catch (error) {
     console.error(operatorLine(error) ?? error);

@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 import { ClusterPart } from './cluster.part';
 import { EventStorePart } from './event-store.part';
 import { KafkaPart } from './kafka.part';
-import { LogBook } from './log-book';
+import { EventLog } from './event-log';
 import type { Part } from './part';
 import { PostgresPart } from './postgres.part';
 import { settings } from './settings';
@@ -31,7 +31,7 @@ export class Installation {
   readonly direct: Record<string, string>;
   private readonly closing: (() => Promise<void>)[] = [];
   private readonly written: (() => string)[] = [];
-  log!: LogBook;
+  log!: EventLog;
 
   private constructor(readonly home: Home) {
     this.direct = { FAIRLEAD_DATA_DIR: home.data() };
@@ -130,6 +130,6 @@ export class Installation {
       store = new PostgresEventStore(pool);
     }
     this.closing.push(() => store.close());
-    this.log = new LogBook(store);
+    this.log = new EventLog(store);
   }
 }

@@ -4,14 +4,14 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { type Deployment, deploymentModel } from './deployment';
 import { type DeploymentRecord, deploymentRecord } from './record';
-import { SecretSafe } from '../secrets/secret.safe';
+import { SecretStore } from '../secrets/secret.store';
 
 /** Answers with deployments and revisions, in the caller's spelling. */
 @Injectable()
 export class DeploymentAnswers {
   constructor(
     private readonly store: EventStore,
-    private readonly safe: SecretSafe,
+    private readonly secretStore: SecretStore,
   ) {}
 
   /** A deployment, without the values of its secrets, in the specification's names: safe to keep. */
@@ -39,7 +39,7 @@ export class DeploymentAnswers {
     if (isTried || record.secrets.length === 0 || !allows(context.actor, 'secrets:read')) return record;
     const { state, version } = await load(this.store, deploymentModel, streamName('deployment', record.id));
     if (!state || state.removed) return record;
-    const values = await this.safe.open(state, version, context.metadata);
+    const values = await this.secretStore.open(state, version, context.metadata);
     reply.header('cache-control', 'no-store');
     return {
       ...record,

@@ -44,7 +44,7 @@ import {
 import { DeploymentsOptions } from '../deployments.options';
 import { Revealing } from './revealing.interceptor';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
-import { SecretSafe } from '../secrets/secret.safe';
+import { SecretStore } from '../secrets/secret.store';
 import type { OfferedSecret } from '../secrets/secrets';
 
 @Area('Deployments')
@@ -58,7 +58,7 @@ export class DeploymentsController {
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
     private readonly answers: DeploymentAnswers,
-    private readonly safe: SecretSafe,
+    private readonly secretStore: SecretStore,
     private readonly options: DeploymentsOptions,
   ) {}
 
@@ -111,13 +111,13 @@ export class DeploymentsController {
     const { repo_url } = sent.source_config;
     if (repo_url !== undefined) checkUrl(repo_url, outbound, 'repo_url');
     const ids = { deploymentId: await this.commands.idFor(context, name), revisionId: newId() };
-    const tried = { ...sent, name, secrets: await this.safe.pretend(ids.deploymentId, [], sent.secrets) };
+    const tried = { ...sent, name, secrets: await this.secretStore.pretend(ids.deploymentId, [], sent.secrets) };
     if (query.dry_run) {
       const { state } = await this.commands.previewCreate(context, ids, tried, hosting);
       return this.answers.dryRun(reply, state);
     }
     create(tried, tenantId, ids, hosting)(null);
-    const secrets = await this.safe.seal(tenantId, ids.deploymentId, [], sent.secrets);
+    const secrets = await this.secretStore.seal(tenantId, ids.deploymentId, [], sent.secrets);
     const { state } = await this.commands.create(context, ids, { ...sent, name, secrets }, hosting);
     return this.answers.kept(reply, state);
   }
@@ -200,7 +200,8 @@ export class DeploymentsController {
   ) {
     const { hosting } = this.options;
     if (query.dry_run) {
-      const secrets = sent.secrets && (await this.safe.pretend(id, await this.readable(context, id), sent.secrets));
+      const secrets =
+        sent.secrets && (await this.secretStore.pretend(id, await this.readable(context, id), sent.secrets));
       const { state } = await this.commands.preview(context, id, patch({ ...sent, secrets }, newId(), hosting));
       return this.answers.dryRun(reply, state);
     }
@@ -210,8 +211,8 @@ export class DeploymentsController {
     const { secrets: offered } = sent;
     if (!offered) return this.answers.kept(reply, (await this.commands.change(context, id, decide())).state);
     const { state } = await this.commands.changePrepared(context, id, async (current) => {
-      const secrets = await this.safe.seal(tenantId, id, current.secrets, offered);
-      const anew = this.mayGuess(context) && (await this.safe.seal(tenantId, id, [], offered));
+      const secrets = await this.secretStore.seal(tenantId, id, current.secrets, offered);
+      const anew = this.mayGuess(context) && (await this.secretStore.seal(tenantId, id, [], offered));
       return (deployment) => {
         // A wrong value must be refused no sooner than the right one.
         if (anew) this.commands.check(context, id, decide(anew)(deployment));

@@ -105,7 +105,7 @@ export class UploadsController {
     await this.stored.require(tenant, Number(request.headers['content-length'] ?? 0));
     if (!this.receiving.take(tenant)) throw new Unavailable(5, 'Too many uploads at a time, try again later.');
     try {
-      await request.visit.held?.hold(HELD_BYTES);
+      await request.requestContext.held?.hold(HELD_BYTES);
       const body = request.raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
       await this.sources.save(tenant, id, objectPath(id, upload_id), checked(body));
     } finally {

@@ -3,12 +3,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Load } from '@fairlead/api';
 import { clientNetwork } from '../client-address';
 import { bringsBody } from '../body-framing';
-import { type Claimed, Crowding } from './crowding';
+import { type Claimed, OverloadedKeys } from './overloaded-keys';
 import type { EdgeSettings } from '../edge-settings';
 import { type HttpProblem, TooManyRequests, Unauthorized, Unavailable } from '@fairlead/schema';
 import { type Capacity, InFlight } from './in-flight';
 import { RateLimit } from './rate-limit';
-import { isKnown, ownerOf } from '../visit';
+import { isKnown, ownerOf } from '../request-context';
 import { WrongKeys } from './wrong-keys';
 
 /** Requests that mostly wait for something else cost little but their connection. */
@@ -27,7 +27,7 @@ export class Admission {
   private readonly perAddress?: RateLimit;
   private readonly perKey?: RateLimit;
   private readonly wrongKeys?: WrongKeys;
-  private readonly crowding = new Crowding();
+  private readonly overloadedKeys = new OverloadedKeys();
 
   constructor({ rates, requests, uploads }: EdgeSettings) {
     this.inFlight = {
@@ -44,7 +44,7 @@ export class Admission {
   full(headers: IncomingHttpHeaders, now: number): HttpProblem | undefined {
     const { usual } = this.inFlight;
     if (usual.isFull(now)) return BUSY;
-    const key = this.crowding.crowder(headers, usual);
+    const key = this.overloadedKeys.overloaded(headers, usual);
     return key === undefined ? undefined : oneTooMany(usual, key);
   }
 
@@ -52,42 +52,42 @@ export class Admission {
    * Before anything else; what is let in is counted until `depart`, or if it brings a body, from `complete` on. An upload
    * is counted when it is known who sends it.
    */
-  arrive({ visit, raw }: FastifyRequest, reply: FastifyReply, load: Load): HttpProblem | undefined {
+  arrive({ requestContext, raw }: FastifyRequest, reply: FastifyReply, load: Load): HttpProblem | undefined {
     if (load === 'vital') return undefined;
     if (this.perAddress) {
-      const refused = take(this.perAddress, clientNetwork(visit.address), visit.startedAt, reply);
+      const refused = take(this.perAddress, clientNetwork(requestContext.address), requestContext.startedAt, reply);
       if (refused) {
-        visit.shed = 'rate';
+        requestContext.shed = 'rate';
         return refused;
       }
     }
     const inFlight = this.inFlight[load];
     if (load === 'upload' || bringsBody(raw)) {
-      if (!inFlight.isFull(visit.startedAt)) {
-        visit.expected = inFlight;
+      if (!inFlight.isFull(requestContext.startedAt)) {
+        requestContext.expected = inFlight;
         this.arriving++;
         return undefined;
       }
-    } else if (inFlight.enter(visit.startedAt)) {
-      visit.counted = inFlight;
+    } else if (inFlight.enter(requestContext.startedAt)) {
+      requestContext.counted = inFlight;
       return undefined;
     }
-    visit.shed = 'capacity';
+    requestContext.shed = 'capacity';
     return BUSY;
   }
 
   /** When the body of a request is there: only from then on it counts as under way, however slowly it came. */
   complete(request: FastifyRequest): HttpProblem | undefined {
-    const { visit } = request;
-    const { expected } = visit;
+    const { requestContext } = request;
+    const { expected } = requestContext;
     if (!expected) return undefined;
-    visit.expected = undefined;
+    requestContext.expected = undefined;
     this.arriving--;
     if (!expected.enter(performance.now())) {
-      visit.shed = 'capacity';
+      requestContext.shed = 'capacity';
       return BUSY;
     }
-    visit.counted = expected;
+    requestContext.counted = expected;
     return this.count(request);
   }
 
@@ -96,23 +96,23 @@ export class Admission {
    * keys of the same address are answered as ever, so that one client cannot lock out its neighbours.
    */
   refused(request: FastifyRequest, error: unknown): HttpProblem | undefined {
-    const { visit } = request;
+    const { requestContext } = request;
     if (!(error instanceof Unauthorized)) return undefined;
-    const wait = this.wrongKeys?.note(request, clientNetwork(visit.address), visit.startedAt) ?? 0;
+    const wait = this.wrongKeys?.note(request, clientNetwork(requestContext.address), requestContext.startedAt) ?? 0;
     if (wait === 0) return undefined;
-    visit.shed = 'rate';
+    requestContext.shed = 'rate';
     return new TooManyRequests(wait, 'Too many wrong keys from this address, try again later.');
   }
 
   /** After a key was found to be right. */
   recognised(request: FastifyRequest, reply: FastifyReply): HttpProblem | undefined {
-    const { visit, actor } = request;
+    const { requestContext, actor } = request;
     const { keyId } = actor;
-    if (!visit.counted && !visit.expected) return undefined;
+    if (!requestContext.counted && !requestContext.expected) return undefined;
     if (this.perKey) {
-      const refused = take(this.perKey, keyId, visit.startedAt, reply);
+      const refused = take(this.perKey, keyId, requestContext.startedAt, reply);
       if (refused) {
-        visit.shed = 'rate';
+        requestContext.shed = 'rate';
         return refused;
       }
     }
@@ -121,30 +121,34 @@ export class Admission {
 
   /** Instead of `recognised` where no key is needed. */
   anonymous(request: FastifyRequest): HttpProblem | undefined {
-    return request.visit.expected === this.inFlight.upload ? this.complete(request) : this.count(request);
+    return request.requestContext.expected === this.inFlight.upload ? this.complete(request) : this.count(request);
   }
 
   /** The end of a request, whatever became of it. */
-  depart({ visit }: FastifyRequest): void {
-    if (visit.expected) this.arriving--;
-    visit.expected = undefined;
-    visit.counted?.leave(visit.claimed?.key, visit.shed !== undefined, visit.claimed?.workspace);
-    visit.counted = visit.claimed = undefined;
+  depart({ requestContext }: FastifyRequest): void {
+    if (requestContext.expected) this.arriving--;
+    requestContext.expected = undefined;
+    requestContext.counted?.leave(
+      requestContext.claimed?.key,
+      requestContext.shed !== undefined,
+      requestContext.claimed?.workspace,
+    );
+    requestContext.counted = requestContext.claimed = undefined;
   }
 
   /** So that no single key or workspace, or address without a key, takes all the room there is. */
   private count(request: FastifyRequest): HttpProblem | undefined {
-    const { visit, headers } = request;
-    const inFlight = visit.counted ?? visit.expected;
+    const { requestContext, headers } = request;
+    const inFlight = requestContext.counted ?? requestContext.expected;
     if (!inFlight) return undefined;
     const claimed = claimOf(request);
     const { key, workspace } = claimed;
-    if (visit.counted ? inFlight.enterKey(key, workspace) : !inFlight.isCrowdedBy(key, workspace)) {
-      if (visit.counted) visit.claimed = claimed;
+    if (requestContext.counted ? inFlight.enterKey(key, workspace) : !inFlight.isOverloadedBy(key, workspace)) {
+      if (requestContext.counted) requestContext.claimed = claimed;
       return undefined;
     }
-    visit.shed = 'capacity';
-    if (isKnown(request)) this.crowding.note(headers, claimed);
+    requestContext.shed = 'capacity';
+    if (isKnown(request)) this.overloadedKeys.note(headers, claimed);
     return oneTooMany(inFlight, key);
   }
 }

@@ -3,14 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Actor, allows, type Dialect, type Scope } from '@fairlead/api';
 import type { Admission } from './admission';
 import { sendProblem } from '@fairlead/api';
-import type { Departures } from '../departures';
+import type { OnFinishHooks } from '../on-finish';
 import { BadRequest, Forbidden, HttpProblem, MethodNotAllowed, NotFound } from '@fairlead/schema';
-import type { Greeting } from '../headers/greeting';
+import type { DefaultHeaders } from '../headers/default-headers';
 import { linger } from './lingering';
 import { checkReason, leftOut } from '@fairlead/api';
 import { traceRequest } from '../observability/request-tracing';
 import type { RouteTable } from '@fairlead/api';
-import type { Visit } from '../visit';
+import type { RequestContext } from '../request-context';
 
 /** Finds out who sends a request; undefined where a gateway says that nobody needs to. @throws Unauthorized, or Forbidden */
 export type Authenticate = (request: FastifyRequest) => Promise<Actor | undefined>;
@@ -22,7 +22,7 @@ type Done = (error?: Error) => void;
 
 interface Gatekeepers {
   readonly table: RouteTable;
-  readonly greeting: Greeting;
+  readonly defaultHeaders: DefaultHeaders;
   readonly admission: Admission;
   readonly authenticate: Authenticate;
   /** Requests are traced. */
@@ -34,18 +34,18 @@ interface Gatekeepers {
 
 /**
  * Lets a request in: its id, its dialect, its actor; or no room for it, no such path, no such method, no valid key, no
- * scope. Its end is told to `departures`.
+ * scope. `onFinish` runs its hooks at the end.
  */
-export function admit(instance: FastifyInstance, keepers: Gatekeepers, departures: Departures): void {
-  const { greeting, admission } = keepers;
+export function admit(instance: FastifyInstance, keepers: Gatekeepers, onFinish: OnFinishHooks): void {
+  const { defaultHeaders, admission } = keepers;
   instance.decorateRequest('actor');
-  instance.decorateRequest('visit');
+  instance.decorateRequest('requestContext');
   instance.decorateRequest('dialect', 'specification');
   instance.addHook('onRequest', (request, reply, done) => {
-    request.visit = begin(request);
-    departures.watch(request, reply);
+    request.requestContext = begin(request);
+    onFinish.watch(request, reply);
     linger(request.raw, reply.raw);
-    void reply.headers(greeting.to(request.headers, request.id));
+    void reply.headers(defaultHeaders.for(request.headers, request.id));
     const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
     if (dialect !== undefined) request.dialect = dialect;
     const { load = 'usual' } = request.routeOptions.config;
@@ -61,7 +61,7 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, departure
 }
 
 function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, keepers: Gatekeepers): void {
-  const { table, greeting, admission, behindGateway } = keepers;
+  const { table, defaultHeaders, admission, behindGateway } = keepers;
   const { scope, direct = false } = request.routeOptions.config;
   const page = keepers.pages?.(request);
   const refusal = request.method === 'OPTIONS' ? undefined : leftOut(request.url);
@@ -73,7 +73,7 @@ function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, keepers
     const allowed = table.allowedAt(request.url.split('?', 1)[0] ?? '/');
     if (allowed.length === 0) done(new NotFound());
     else if (request.method !== 'OPTIONS') done(new MethodNotAllowed(allowed));
-    else greeting.options(request, reply, allowed);
+    else defaultHeaders.options(request, reply, allowed);
   } else if (scope === 'public' && (direct || !behindGateway)) {
     goOn(admission.anonymous(request), request, reply, done);
   } else {
@@ -86,7 +86,7 @@ function namesNoHost({ raw }: FastifyRequest): boolean {
   return raw.headers.host === undefined && raw.httpVersion === '1.1';
 }
 
-function begin(request: FastifyRequest): Visit {
+function begin(request: FastifyRequest): RequestContext {
   return {
     startedAt: performance.now(),
     address: request.ip ?? '',

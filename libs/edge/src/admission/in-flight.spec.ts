@@ -49,7 +49,7 @@ describe('Requests in flight', () => {
   it('leave room for others while one key brings a standing queue', () => {
     const inFlight = new InFlight({ total: 400, perKey: 200 });
     const enterAll = (key: string, now: number) => {
-      while (!inFlight.isCrowdedBy(key) && inFlight.enter(now)) inFlight.enterKey(key);
+      while (!inFlight.isOverloadedBy(key) && inFlight.enter(now)) inFlight.enterKey(key);
     };
     for (let now = 0; now <= 4000; now += 5) {
       enterAll('greedy', now);
@@ -63,7 +63,7 @@ describe('Requests in flight', () => {
   it('of one workspace close nothing for others when less can be done than was let in before', () => {
     const inFlight = new InFlight({ total: 64, perKey: 64 });
     const enterAll = (key: string, now: number) => {
-      while (!inFlight.isCrowdedBy(key) && inFlight.enter(now)) inFlight.enterKey(key);
+      while (!inFlight.isOverloadedBy(key) && inFlight.enter(now)) inFlight.enterKey(key);
     };
     enterAll('greedy', 0);
     expect(inFlight.countOf('greedy')).toBe(48);
@@ -74,7 +74,7 @@ describe('Requests in flight', () => {
       inFlight.leave('modest');
     }
     // Nothing of it was finished, and nothing more of it let in.
-    expect([inFlight.countOf('greedy'), inFlight.isCrowdedBy('greedy')]).toEqual([48, true]);
+    expect([inFlight.countOf('greedy'), inFlight.isOverloadedBy('greedy')]).toEqual([48, true]);
   });
 
   it('may come in a burst that is soon done', () => {
@@ -106,7 +106,7 @@ describe('Requests in flight', () => {
     };
     expect([enterAll('greedy'), enterAll('modest')]).toEqual([75, 19]);
     inFlight.leave('greedy 0', false, 'greedy');
-    expect(inFlight.isCrowdedBy('greedy 0', 'greedy')).toBe(true);
-    expect(inFlight.isCrowdedBy('third 0', 'third')).toBe(false);
+    expect(inFlight.isOverloadedBy('greedy 0', 'greedy')).toBe(true);
+    expect(inFlight.isOverloadedBy('third 0', 'third')).toBe(false);
   });
 });

@@ -64,13 +64,13 @@ export class InFlight {
   }
 
   /** A key, or the workspace that it belongs to, has as many as it may now. */
-  isCrowdedBy(key: string, workspace = key): boolean {
+  isOverloadedBy(key: string, workspace = key): boolean {
     return this.countOf(key) >= this.mostPerKey || !this.workspaces.allows(workspace, 1, this.most);
   }
 
   /** Counts a request that was let in for its key and its workspace, unless one of them has too many. */
   enterKey(key: string, workspace = key): boolean {
-    if (this.isCrowdedBy(key, workspace)) return false;
+    if (this.isOverloadedBy(key, workspace)) return false;
     this.workspaces.take(workspace, 1, this.most);
     this.perKey.set(key, this.countOf(key) + 1);
     return true;

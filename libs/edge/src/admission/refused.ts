@@ -31,7 +31,7 @@ export function tellRefused(
     request: `${request.method} ${request.routeOptions.url ?? 'unknown'}`,
     status,
     requestId: request.id,
-    address: request.visit.address,
+    address: request.requestContext.address,
     time: Date.now(),
   });
 }

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { Visit } from '../visit';
+import type { RequestContext } from '../request-context';
 
 const EVERY_MS = 1000;
 
 /** Told of each request that was turned away. */
-export type Report = (reason: NonNullable<Visit['shed']>) => void;
+export type Report = (reason: NonNullable<RequestContext['shed']>) => void;
 
 /** Says once a second how many requests were turned away: a line for each would make an overload worse. */
 export function reportTurnedAway(logger: Logger): Report {

@@ -5,7 +5,7 @@ import { written } from '@fairlead/api';
 import { isShared } from '@fairlead/api';
 import { Unavailable } from '@fairlead/schema';
 import { FairShare } from './fair-share';
-import { type Departure, ownerOf } from '../visit';
+import { type OnFinish, ownerOf } from '../request-context';
 
 /** Bytes of all answers together that clients have not read yet. */
 const MEMORY = 256 * 1024 * 1024;
@@ -19,27 +19,27 @@ const STREAM = 256 * 1024;
  * under way back: clients that read slowly are no overload. For an answer that is beyond the fair share of its workspace,
  * or without one its address, it is 503. The answer is to be told when a request has ended.
  */
-export function bookAnswers(instance: FastifyInstance, admission: Admission, memory = MEMORY): Departure {
+export function bookAnswers(instance: FastifyInstance, admission: Admission, memory = MEMORY): OnFinish {
   const account = new FairShare(memory);
   instance.addHook('onSend', (request, reply, payload, done) => {
-    const { visit } = request;
-    const bytes = visit.unreadBytes === 0 ? bytesOf(payload) : 0;
+    const { requestContext } = request;
+    const bytes = requestContext.unreadBytes === 0 ? bytesOf(payload) : 0;
     admission.depart(request);
     if (bytes === 0) {
       done(null, payload);
     } else if (account.take(ownerOf(request), bytes)) {
-      visit.unreadOwner = ownerOf(request);
-      visit.unreadBytes = bytes;
+      requestContext.unreadOwner = ownerOf(request);
+      requestContext.unreadBytes = bytes;
       done(null, payload);
     } else {
-      visit.shed = 'capacity';
+      requestContext.shed = 'capacity';
       if (payload instanceof Readable) payload.destroy();
       done(null, refusal(request, reply));
     }
   });
-  return (_request, _reply, visit) => {
-    if (visit.unreadBytes > 0) account.give(visit.unreadOwner!, visit.unreadBytes);
-    visit.unreadBytes = 0;
+  return (_request, _reply, requestContext) => {
+    if (requestContext.unreadBytes > 0) account.give(requestContext.unreadOwner!, requestContext.unreadBytes);
+    requestContext.unreadBytes = 0;
   };
 }
 

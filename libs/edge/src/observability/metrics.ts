@@ -7,9 +7,9 @@ import { Area, type Described } from '@fairlead/api';
 import type { Doors } from '../doors';
 import { Forbidden, Unauthorized } from '@fairlead/schema';
 import { SharedReads } from '../identity/shared-reads';
-import type { TurnedAway } from '../admission/turnstile';
+import type { TurnedAway } from '../admission/load-shedding';
 import { VERSION } from '@fairlead/api';
-import { answeredStatus, type Departure } from '../visit';
+import { answeredStatus, type OnFinish } from '../request-context';
 
 /** What `GET /metrics` tells besides what this server and the libraries measure, and whom. */
 export interface MetricsOptions {
@@ -49,7 +49,7 @@ export function serveMetrics(
   admission: Admission,
   doors: Doors,
   options: MetricsOptions,
-): Departure {
+): OnFinish {
   const { registry, token } = options;
   if (!register.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics();
   measureServer(registry, doors, admission);
@@ -73,11 +73,11 @@ export function serveMetrics(
   return observe;
 }
 
-const observe: Departure = (request, reply, visit) => {
-  if (visit.shed) turnedAway.inc({ reason: visit.shed });
+const observe: OnFinish = (request, reply, requestContext) => {
+  if (requestContext.shed) turnedAway.inc({ reason: requestContext.shed });
   const route = request.routeOptions.url ?? 'none';
   const status = `${String(answeredStatus(reply))[0]}xx`;
-  durations.observe({ method: request.method, route, status }, (performance.now() - visit.startedAt) / 1000);
+  durations.observe({ method: request.method, route, status }, (performance.now() - requestContext.startedAt) / 1000);
 };
 
 /** To be told of every request that was refused before its route was known. */

@@ -1,20 +1,20 @@
 import type { Level, Logger } from 'pino';
 import { loggedAddress } from './logged-address';
 import type { Report } from '../admission/turned-away';
-import type { TurnedAway } from '../admission/turnstile';
-import { answeredStatus, type Departure } from '../visit';
+import type { TurnedAway } from '../admission/load-shedding';
+import { answeredStatus, type OnFinish } from '../request-context';
 
 /**
  * One line per finished request. Failures of the service are errors, reads that went well are for debugging, the rest
  * is information; requests that were turned away are counted instead. No headers, no bodies, no queries that could hold
  * a secret.
  */
-export function logRequests(logger: Logger, turnedAway: Report): Departure {
-  return (request, reply, visit) => {
-    if (visit.shed) turnedAway(visit.shed);
+export function logRequests(logger: Logger, turnedAway: Report): OnFinish {
+  return (request, reply, requestContext) => {
+    if (requestContext.shed) turnedAway(requestContext.shed);
     const { method, raw } = request;
     const status = answeredStatus(reply);
-    const level = levelOf(method, status, visit.shed !== undefined);
+    const level = levelOf(method, status, requestContext.shed !== undefined);
     if (!logger.isLevelEnabled(level)) return;
     const traceId = traceIdIn(request.headers.traceparent);
     logger[level](
@@ -25,11 +25,11 @@ export function logRequests(logger: Logger, turnedAway: Report): Departure {
         route: request.routeOptions.url,
         path: loggedAddress(request.originalUrl),
         status,
-        ms: Math.round((performance.now() - visit.startedAt) * 10) / 10,
-        bytes: raw.socket.bytesWritten - visit.sentBefore,
-        address: visit.address,
+        ms: Math.round((performance.now() - requestContext.startedAt) * 10) / 10,
+        bytes: raw.socket.bytesWritten - requestContext.sentBefore,
+        address: requestContext.address,
         ...(request.actor && { tenant: request.actor.tenantId, key: request.actor.keyId }),
-        ...(visit.shed && { turnedAway: visit.shed }),
+        ...(requestContext.shed && { turnedAway: requestContext.shed }),
       },
       'request',
     );

@@ -2,14 +2,14 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } f
 import type { FastifyRequest } from 'fastify';
 import { loggedAddress } from './logged-address';
 import { traceparentOf } from './tracing';
-import { answeredStatus, type Departure } from '../visit';
+import { answeredStatus, type OnFinish } from '../request-context';
 
 /**
  * Runs the way of a request in a span that goes on with the trace of its `traceparent`. From then on the request's own
  * `traceparent` is the span's, so that whatever is recorded or passed on belongs to it.
  */
 export function traceRequest(request: FastifyRequest, way: () => void): void {
-  const { method, headers, visit } = request;
+  const { method, headers, requestContext } = request;
   const route = request.routeOptions.url;
   const span = trace.getTracer('fairlead').startSpan(
     route === undefined ? method : `${method} ${route}`,
@@ -19,20 +19,20 @@ export function traceRequest(request: FastifyRequest, way: () => void): void {
         'http.request.method': method,
         ...(route !== undefined && { 'http.route': route }),
         'url.path': loggedAddress(request.url.split('?', 1)[0]!),
-        'client.address': visit.address,
+        'client.address': requestContext.address,
         'fairlead.request_id': request.id,
       },
     },
     propagation.extract(ROOT_CONTEXT, headers),
   );
   const traced = trace.setSpan(ROOT_CONTEXT, span);
-  visit.span = span;
+  requestContext.span = span;
   headers.traceparent = traceparentOf(traced) ?? headers.traceparent;
   context.with(traced, way);
 }
 
 /** Ends the span of a request. */
-export const endTrace: Departure = ({ actor }, reply, { span }) => {
+export const endTrace: OnFinish = ({ actor }, reply, { span }) => {
   if (!span) return;
   const status = answeredStatus(reply);
   span.setAttribute('http.response.status_code', status);

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
-import { Complaint } from '../followers/complaint';
+import { ThrottledWarning } from '../followers/throttled-warning';
 
 /** The parts of an installation that keep things of a workspace; its removal is finished when each has none left. */
 export const REMOVAL_PARTS = [
@@ -40,7 +40,7 @@ interface Taken {
 @Injectable()
 export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Workspaces');
-  private readonly complaint = new Complaint((text) => this.logger.error(text));
+  private readonly warning = new ThrottledWarning((text) => this.logger.error(text));
   private readonly removers = new Map<RemovalPart, Remover>();
   private finish: ((tenantId: string) => Promise<void>) | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -85,7 +85,7 @@ export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationS
   private async run(): Promise<void> {
     while (!this.stopping) {
       const worked = await this.step().catch((error: unknown) => {
-        this.complaint.failed(`Workspaces cannot be removed now: ${String(error)}`);
+        this.warning.failed(`Workspaces cannot be removed now: ${String(error)}`);
         return false;
       });
       if (worked) continue;
@@ -104,10 +104,10 @@ export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationS
     try {
       const found = await this.removers.get(part)!(tenant);
       await this.put(taken, found === 0);
-      this.complaint.worked();
+      this.warning.worked();
       return true;
     } catch (error) {
-      this.complaint.failed(`The ${part} of workspace ${tenant} cannot be removed now: ${String(error)}`);
+      this.warning.failed(`The ${part} of workspace ${tenant} cannot be removed now: ${String(error)}`);
       // The lease goes on for a while, as a pause.
       await this.pool.query(
         `update workspace_removals set leased_until = now() + interval '${PAUSE_SECONDS} seconds'

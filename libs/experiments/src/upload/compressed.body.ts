@@ -25,7 +25,7 @@ export async function readCompressed(
     if (size > most) {
       throw new PayloadTooLarge(`The request body is larger than the limit of ${most} bytes when decompressed.`);
     }
-    await request.visit.held?.hold(part.length);
+    await request.requestContext.held?.hold(part.length);
     parts.push(part);
   }
   return Buffer.concat(parts, size);

@@ -119,7 +119,7 @@ async function* booked(request: FastifyRequest, body: AsyncIterable<Buffer>, mos
   let left = most;
   for await (const part of body) {
     const more = Math.min(left, part.length);
-    if (more > 0) await request.visit.held?.hold(more);
+    if (more > 0) await request.requestContext.held?.hold(more);
     left -= more;
     yield part;
   }

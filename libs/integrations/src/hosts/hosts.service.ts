@@ -2,7 +2,7 @@ import { Shredded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { BitbucketHost } from './bitbucket.host';
 import type { CodeHost, Credentials } from './code-host';
-import { CredentialsSafe } from '../credentials.safe';
+import { CredentialsStore } from '../credentials.store';
 import { IntegrationNotFound } from '../integration.errors';
 import { GiteaHost } from './gitea.host';
 import { GitHubHost } from './github.host';
@@ -26,7 +26,7 @@ export class Hosts {
   private readonly hosts = new Recent<{ version: number; host: CodeHost }>(HOSTS_KEPT);
 
   constructor(
-    private readonly safe: CredentialsSafe,
+    private readonly credentials: CredentialsStore,
     private readonly options: IntegrationsOptions,
   ) {}
 
@@ -34,7 +34,7 @@ export class Hosts {
   async of(integration: Integration, version: number): Promise<CodeHost> {
     const known = this.hosts.get(integration.id);
     if (known?.version === version) return known.host;
-    const credentials = await this.safe.open(integration).catch((error: unknown) => {
+    const credentials = await this.credentials.open(integration).catch((error: unknown) => {
       throw error instanceof Shredded ? new IntegrationNotFound(integration.id) : error;
     });
     const host = this.make(integration, credentials);

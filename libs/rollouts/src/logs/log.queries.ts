@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import type { LogLine } from './log.answers.schema';
 import { DeploymentMissing, RevisionMissing } from '../rollout.errors';
-import type { LogPhase } from './log.book';
+import type { LogPhase } from './rollout-logs.store';
 import type { LogQuery } from './log.schema';
 import { RolloutReports } from '../rollout.reports';
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Complaint, EventStore, Followers, handle, streamName } from '@fairlead/eventing';
+import { ThrottledWarning, EventStore, Followers, handle, streamName } from '@fairlead/eventing';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { DeliveryAttempts } from './delivery.attempt';
 import { DeliveryTable, type Due } from './delivery.table';
@@ -33,7 +33,7 @@ interface Turn {
 @Injectable()
 export class DeliverySender implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
-  private readonly complaint = new Complaint((text) => this.logger.error(text));
+  private readonly warning = new ThrottledWarning((text) => this.logger.error(text));
   private readonly breakingOff = new AbortController();
   private readonly turns = new Set<Promise<void>>();
   private stopping = false;
@@ -85,10 +85,10 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
   private async claim(most: number): Promise<Target[]> {
     try {
       const claimed = await this.targets.claim(most);
-      this.complaint.worked();
+      this.warning.worked();
       return claimed;
     } catch (error) {
-      this.complaint.failed(`Nothing can be sent: ${String(error)}`);
+      this.warning.failed(`Nothing can be sent: ${String(error)}`);
       return [];
     }
   }

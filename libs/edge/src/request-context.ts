@@ -2,13 +2,13 @@ import type { Span } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '@fairlead/api';
 import { clientNetwork } from './client-address';
-import type { Claimed } from './admission/crowding';
+import type { Claimed } from './admission/overloaded-keys';
 import type { HttpProblem } from '@fairlead/schema';
 import type { HeldBytes } from './admission/held-bytes';
 import type { InFlight } from './admission/in-flight';
 
-/** A request under way, from its head to the end of its answer. */
-export interface Visit {
+/** What the server keeps of a request in progress, from its head to the end of the response. */
+export interface RequestContext {
   /** By `performance.now()`. */
   readonly startedAt: number;
   /** Of the client, as far as the proxies in front are believed. */
@@ -37,8 +37,8 @@ export interface Visit {
 }
 
 /** Whose share a request takes: its workspace's, or that of its address while nobody is known. */
-export function ownerOf({ actor, visit }: FastifyRequest): string {
-  return (actor as Actor | undefined)?.tenantId ?? clientNetwork(visit.address);
+export function ownerOf({ actor, requestContext }: FastifyRequest): string {
+  return (actor as Actor | undefined)?.tenantId ?? clientNetwork(requestContext.address);
 }
 
 /** Whether it is known who sends a request. */
@@ -54,12 +54,12 @@ export function answeredStatus(reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.statusCode : GONE;
 }
 
-/** Told when an answer has been sent or given up. */
-export type Departure = (request: FastifyRequest, reply: FastifyReply, visit: Visit) => void;
+/** A hook that runs when a response has been sent or abandoned. */
+export type OnFinish = (request: FastifyRequest, reply: FastifyReply, requestContext: RequestContext) => void;
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set before anything else happens. */
-    visit: Visit;
+    requestContext: RequestContext;
   }
 }

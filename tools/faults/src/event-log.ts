@@ -1,7 +1,7 @@
 import type { EventStore, Recorded } from '@fairlead/eventing';
 
 /** A copy of the log that is brought up to date whenever it is read. */
-export class LogBook {
+export class EventLog {
   private readonly events: Recorded[] = [];
   private position = 0n;
 

@@ -5,9 +5,9 @@ import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './integration.errors';
 import type { Auth, Integration } from './integration';
 
-/** Seals what an integration signs in with, and opens it to call the host. */
+/** Seals the credentials of an integration, and opens them to call its code host. */
 @Injectable()
-export class CredentialsSafe {
+export class CredentialsStore {
   constructor(private readonly vault: Vault) {}
 
   /** @throws InvalidIntegration when the private key is no RSA key in PEM. */

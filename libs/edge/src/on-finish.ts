@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Departure } from './visit';
+import type { OnFinish } from './request-context';
 
 /**
- * Tells of the end of each request, once: when its answer has been sent or given up, or when its connection ends before
- * the answer's turn has come, as that of a pipelined request.
+ * Runs its hooks once for each request: when the response has been sent or abandoned, or when the connection ends before
+ * the response's turn has come, as for a pipelined request.
  */
-export class Departures {
-  readonly told: Departure[] = [];
+export class OnFinishHooks {
+  readonly hooks: OnFinish[] = [];
   private readonly leaving = new WeakMap<Socket, Set<() => void>>();
 
   watch(request: FastifyRequest, reply: FastifyReply): void {
     const waiting = this.of(request.raw.socket);
     const leave = () => {
       if (!waiting.delete(leave)) return;
-      for (const depart of this.told) depart(request, reply, request.visit);
+      for (const hook of this.hooks) hook(request, reply, request.requestContext);
     };
     waiting.add(leave);
     reply.raw.once('close', leave);

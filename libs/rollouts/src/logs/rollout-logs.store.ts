@@ -19,9 +19,9 @@ const WAITING = 1000;
 /** Lines that one attempt may write. */
 const MOST_LINES = 100_000;
 
-/** Opens logs to write to. */
+/** The build and deploy logs of rollouts: opens one to write to, and deletes those of a deployment. */
 @Injectable()
-export class LogBook {
+export class RolloutLogs {
   constructor(private readonly pool: Pool) {}
 
   open(deploymentId: string, revisionId: string | null): RolloutLog {

@@ -1,7 +1,7 @@
 const EVERY_MS = 60_000;
 
-/** Tells of a failure that lasts: when it begins, and then once a minute, however often the work is tried. */
-export class Complaint {
+/** Logs a failure that repeats: at the first time, and then at most once a minute, until the work succeeds. */
+export class ThrottledWarning {
   private toldAt = -Infinity;
 
   constructor(
@@ -15,7 +15,7 @@ export class Complaint {
     this.tell(text);
   }
 
-  /** It works again: the next failure is a new one. */
+  /** The work has succeeded: the next failure is logged at once. */
   worked(): void {
     this.toldAt = -Infinity;
   }

@@ -4,12 +4,12 @@ import type { Admission } from './admission';
 import { written } from '@fairlead/api';
 import { canonicalUrl } from '@fairlead/api';
 import type { HttpProblem } from '@fairlead/schema';
-import type { Greeting } from '../headers/greeting';
+import type { DefaultHeaders } from '../headers/default-headers';
 import { linger } from './lingering';
 import { requestId } from '../headers/request-id';
 import type { RouteTable } from '@fairlead/api';
 
-/** A request that was refused for want of room, of which no more is known than its head. */
+/** A request that was rejected because of overload; only its head has been read. */
 export interface TurnedAway {
   readonly request: IncomingMessage;
   readonly requestId: string;
@@ -21,18 +21,18 @@ export interface TurnedAway {
 interface Gate {
   readonly admission: Admission;
   readonly table: RouteTable;
-  readonly greeting: Greeting;
+  readonly defaultHeaders: DefaultHeaders;
   readonly dialect: Dialect | undefined;
-  /** Told when a refusal has been written. */
+  /** Called after the response has been written. */
   readonly told: readonly ((refused: TurnedAway) => void)[];
 }
 
 /**
- * Refuses requests for which there is no room before the framework sees them, with the answer that it would get there.
- * Under overload there are thousands of them a second, and what was let in needs the time that they would take. Routes
- * whose load is not the usual one are left to the framework. Answers a function that opens the turnstile for all.
+ * Rejects requests above the capacity before the framework sees them, with the response that they would get from it.
+ * Under overload there are thousands of them a second, and the admitted requests need the time that they would take. The
+ * framework decides about routes with another load class. Returns a function that ends load shedding.
  */
-export function turnstile(server: Server, gate: Gate): () => void {
+export function shedLoad(server: Server, gate: Gate): () => void {
   const [letIn] = server.listeners('request') as [(request: IncomingMessage, response: ServerResponse) => void];
   let isOpen = false;
   const arrive = (request: IncomingMessage, response: ServerResponse) => {
@@ -59,7 +59,7 @@ function refuse(
   url: string,
   problem: HttpProblem,
   startedAt: number,
-  { greeting, told }: Gate,
+  { defaultHeaders, told }: Gate,
 ): void {
   const { headers } = request;
   const { status } = problem;
@@ -68,7 +68,7 @@ function refuse(
   linger(request, response);
   response
     .writeHead(status, {
-      ...greeting.to(headers, id),
+      ...defaultHeaders.for(headers, id),
       ...problem.headers,
       'content-type': type,
       'content-length': Buffer.byteLength(text),

@@ -19,7 +19,7 @@ interface PlainSecret {
 
 /** Seals the secrets of deployments and opens them again; every opening is recorded. */
 @Injectable()
-export class SecretSafe {
+export class SecretStore {
   constructor(
     private readonly vault: Vault,
     private readonly store: EventStore,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { OTHERS, type Refusal, RefusalCounts } from './refusals';
+import { OTHERS, type RejectedRequest, RejectedRequestCounts } from './rejected-requests';
 
-const refusal: Refusal = {
+const rejected: RejectedRequest = {
   tenantId: null,
   actor: null,
   request: 'GET /v2/deployments',
@@ -10,40 +10,40 @@ const refusal: Refusal = {
   address: '192.0.2.1',
   time: 1,
 };
-const keyed: Refusal = { ...refusal, tenantId: 't', actor: 'k', status: 403 };
+const keyed: RejectedRequest = { ...rejected, tenantId: 't', actor: 'k', status: 403 };
 
 it('sums what an address without a key sends in a minute, whatever it asks for, and keeps the first', () => {
-  const counts = new RefusalCounts(10, 10);
-  counts.add(refusal);
-  counts.add({ ...refusal, requestId: 'r2', request: 'POST /v2/deployments', time: 2 });
-  counts.add({ ...refusal, address: '192.0.2.2' });
+  const counts = new RejectedRequestCounts(10, 10);
+  counts.add(rejected);
+  counts.add({ ...rejected, requestId: 'r2', request: 'POST /v2/deployments', time: 2 });
+  counts.add({ ...rejected, address: '192.0.2.2' });
   expect(counts.take()).toMatchObject([
-    { ...refusal, count: 2 },
-    { ...refusal, address: '192.0.2.2', count: 1 },
+    { ...rejected, count: 2 },
+    { ...rejected, address: '192.0.2.2', count: 1 },
   ]);
   expect(counts.take()).toEqual([]);
-  counts.add({ ...refusal, time: 60_001 });
+  counts.add({ ...rejected, time: 60_001 });
   expect(counts.take()).toMatchObject([{ time: 60_001, count: 1 }]);
 });
 
 it('gives what is added after a flush the same id until the minute ends', () => {
-  const counts = new RefusalCounts(10, 10);
-  counts.add(refusal);
+  const counts = new RejectedRequestCounts(10, 10);
+  counts.add(rejected);
   const [first] = counts.take();
-  counts.add({ ...refusal, time: 59_999 });
+  counts.add({ ...rejected, time: 59_999 });
   expect(counts.take()).toEqual([{ ...first, count: 1 }]);
-  counts.add({ ...refusal, time: 60_000 });
+  counts.add({ ...rejected, time: 60_000 });
   expect(counts.take()[0]!.id).not.toBe(first!.id);
 });
 
 it('takes the addresses of an IPv6 network of 64 bits for one', () => {
-  const counts = new RefusalCounts(10, 10);
-  for (let n = 0; n < 500; n++) counts.add({ ...refusal, address: `2001:db8:1:2::${n.toString(16)}` });
+  const counts = new RejectedRequestCounts(10, 10);
+  for (let n = 0; n < 500; n++) counts.add({ ...rejected, address: `2001:db8:1:2::${n.toString(16)}` });
   expect(counts.take()).toMatchObject([{ address: '2001:db8:1:2::/64', count: 500 }]);
 });
 
 it('keeps the requests of a known key apart', () => {
-  const counts = new RefusalCounts(10, 10);
+  const counts = new RejectedRequestCounts(10, 10);
   for (const request of ['GET /a', 'GET /b', 'GET /a']) counts.add({ ...keyed, request });
   expect(counts.take()).toMatchObject([
     { request: 'GET /a', count: 2 },
@@ -52,7 +52,7 @@ it('keeps the requests of a known key apart', () => {
 });
 
 it('leaves other workspaces their rows when one fills its own', () => {
-  const counts = new RefusalCounts(100, 5);
+  const counts = new RejectedRequestCounts(100, 5);
   for (let n = 0; n < 1000; n++) counts.add({ ...keyed, address: `192.0.${n % 250}.${n}` });
   counts.add({ ...keyed, tenantId: 'other', actor: 'theirs' });
   const taken = counts.take();
@@ -69,13 +69,13 @@ it('holds no more than it may and counts everything, whatever comes', () => {
     ...{ request: fc.nat().map(String), status: fc.constantFrom(401 as const, 403 as const) },
     ...{ requestId: fc.constant('r'), address: fc.oneof(fc.ipV4(), fc.ipV6()), time: fc.nat({ max: 59_999 }) },
   });
-  const property = fc.property(fc.array(any, { maxLength: 300 }), (refusals) => {
-    const counts = new RefusalCounts(10, 3);
-    for (const one of refusals) counts.add(one);
+  const property = fc.property(fc.array(any, { maxLength: 300 }), (rejected) => {
+    const counts = new RejectedRequestCounts(10, 3);
+    for (const one of rejected) counts.add(one);
     const taken = counts.take();
     // The two last are the sums of the installation, one for each status.
     expect(taken.length).toBeLessThanOrEqual(2 * 10 + 2);
-    expect(taken.reduce((sum, { count }) => sum + count, 0)).toBe(refusals.length);
+    expect(taken.reduce((sum, { count }) => sum + count, 0)).toBe(rejected.length);
   });
   fc.assert(property);
 });

@@ -8,17 +8,17 @@ export interface Claimed {
   readonly workspace: string;
 }
 
-/** Beyond it all are forgotten, and found out again. */
+/** Entries of the table. When it is full, it is cleared and learned anew. */
 const MOST = 10_000;
 
 /**
- * Remembers with which credentials keys came that had too many requests under way, so that further ones are refused
- * before their key is looked up. Only prints of credentials are kept, and only until the key has nothing under way.
+ * Remembers the credentials of keys that had too many concurrent requests, so that further requests are rejected before
+ * the key is looked up. It keeps hashes of credentials only, and only until the key has no request in progress.
  */
-export class Crowding {
+export class OverloadedKeys {
   private readonly keys = new Map<string, Claimed>();
 
-  /** A request with these headers, recognised as this key, was one too many. */
+  /** Notes that a request with these headers was rejected because its key had too many concurrent requests. */
   note(headers: IncomingHttpHeaders, claimed: Claimed): void {
     const print = printOf(headers);
     if (print === undefined) return;
@@ -26,15 +26,15 @@ export class Crowding {
     this.keys.set(print, claimed);
   }
 
-  /** The key of these headers when it is known to have as many under way as it may now. */
-  crowder(headers: IncomingHttpHeaders, inFlight: InFlight): string | undefined {
+  /** Returns the key of these headers when it is known to have as many concurrent requests as it may have now. */
+  overloaded(headers: IncomingHttpHeaders, inFlight: InFlight): string | undefined {
     if (this.keys.size === 0) return undefined;
     const print = printOf(headers);
     const claimed = print === undefined ? undefined : this.keys.get(print);
     if (claimed === undefined) return undefined;
     const { key, workspace } = claimed;
     if (inFlight.countOf(key) === 0) this.keys.delete(print!);
-    return inFlight.isCrowdedBy(key, workspace) ? key : undefined;
+    return inFlight.isOverloadedBy(key, workspace) ? key : undefined;
   }
 }
 

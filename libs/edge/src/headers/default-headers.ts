@@ -4,8 +4,8 @@ import { Cors } from './cors';
 import type { EdgeSettings } from '../edge-settings';
 import { securityHeaders } from './security-headers';
 
-/** What every answer says, however it comes about: its request's id, how browsers treat it, whose scripts may read it. */
-export class Greeting {
+/** The headers of every response, also of those written before the framework sees the request: security, CORS, request id. */
+export class DefaultHeaders {
   private readonly headers: Readonly<Record<string, string>>;
   private readonly cors?: Cors;
 
@@ -14,8 +14,8 @@ export class Greeting {
     if (cors) this.cors = new Cors(cors);
   }
 
-  /** To a request with the headers `headers` and the id `id`. */
-  to({ origin }: IncomingHttpHeaders, id: string): Readonly<Record<string, string>> {
+  /** Returns the headers of the response to a request of this origin and id. */
+  for({ origin }: IncomingHttpHeaders, id: string): Readonly<Record<string, string>> {
     return { ...this.headers, ...this.cors?.headers(origin), 'x-request-id': id };
   }
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool } from 'pg';
-import { type Refusal, RefusalCounts } from './refusals';
+import { type RejectedRequest, RejectedRequestCounts } from './rejected-requests';
 
 const FLUSH_MS = 1000;
 /** Rows that a process adds in a minute, and those of one workspace, or of requests without a known key. */
@@ -14,16 +14,16 @@ const SWEEP_MS = 60 * 60 * 1000;
  * number of rows. They are not in the log, which whoever has no key could fill otherwise.
  */
 @Injectable()
-export class RefusalBook implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger('RefusalBook');
-  private readonly counts = new RefusalCounts(MOST, MOST_OF_ONE);
+export class RejectedRequestLog implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('RejectedRequestLog');
+  private readonly counts = new RejectedRequestCounts(MOST, MOST_OF_ONE);
   private readonly timers: NodeJS.Timeout[] = [];
   private writing: Promise<void> = Promise.resolve();
 
   constructor(private readonly pool: Pool) {}
 
-  add(refusal: Refusal): void {
-    this.counts.add(refusal);
+  add(rejected: RejectedRequest): void {
+    this.counts.add(rejected);
   }
 
   onApplicationBootstrap(): void {
@@ -43,8 +43,8 @@ export class RefusalBook implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private async write(): Promise<void> {
-    const refusals = this.counts.take();
-    if (refusals.length === 0) return;
+    const rejected = this.counts.take();
+    if (rejected.length === 0) return;
     try {
       await this.pool.query(
         `insert into refused_requests (id, tenant_id, "time", actor, request, status, request_id, address, count)
@@ -53,25 +53,27 @@ export class RefusalBook implements OnApplicationBootstrap, OnApplicationShutdow
            as refused (id, tenant_id, ms, actor, request, status, request_id, address, count)
          on conflict (id) do update set count = refused_requests.count + excluded.count`,
         [
-          refusals.map(({ id }) => id),
-          refusals.map(({ tenantId }) => tenantId),
-          refusals.map(({ time }) => time),
-          refusals.map(({ actor }) => actor),
-          refusals.map(({ request }) => request),
-          refusals.map(({ status }) => status),
-          refusals.map(({ requestId }) => requestId),
-          refusals.map(({ address }) => address),
-          refusals.map(({ count }) => count),
+          rejected.map(({ id }) => id),
+          rejected.map(({ tenantId }) => tenantId),
+          rejected.map(({ time }) => time),
+          rejected.map(({ actor }) => actor),
+          rejected.map(({ request }) => request),
+          rejected.map(({ status }) => status),
+          rejected.map(({ requestId }) => requestId),
+          rejected.map(({ address }) => address),
+          rejected.map(({ count }) => count),
         ],
       );
     } catch (error) {
-      const lost = refusals.reduce((sum, { count }) => sum + count, 0);
+      const lost = rejected.reduce((sum, { count }) => sum + count, 0);
       this.logger.error(`${lost} refused requests could not be recorded: ${(error as Error).message}`);
     }
   }
 
   private async sweep(): Promise<void> {
     const old = `delete from refused_requests where "time" < now() - interval '${KEPT_DAYS} days'`;
-    await this.pool.query(old).catch((error: Error) => this.logger.error(`old refusals stay: ${error.message}`));
+    await this.pool
+      .query(old)
+      .catch((error: Error) => this.logger.error(`old rejected requests stay: ${error.message}`));
   }
 }

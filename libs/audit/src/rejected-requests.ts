@@ -2,7 +2,7 @@ import { newId } from '@fairlead/eventing';
 import { clientNetwork } from '@fairlead/edge';
 
 /** A request that was answered 401 or 403. `tenantId` and `actor` are null when they are not known. */
-export interface Refusal {
+export interface RejectedRequest {
   readonly tenantId: string | null;
   readonly actor: string | null;
   readonly request: string;
@@ -13,53 +13,53 @@ export interface Refusal {
   readonly time: number;
 }
 
-/** Refusals of one minute that are alike: the first of them, and how many there were. */
-interface CountedRefusal extends Refusal {
+/** Rejected requests of one minute that are alike: the first of them, and how many there were. */
+interface CountedRejection extends RejectedRequest {
   readonly id: string;
   readonly count: number;
 }
 
-/** Stands in for the request and the address of refusals that found no row of their own. */
+/** Stands in for the request and the address of requests that found no row of their own. */
 export const OTHERS = 'others';
 const MINUTE_MS = 60_000;
 
 /**
- * Sums refusals by the minute. Without a known key they are summed by the client's address (IPv6 by its /64 network),
+ * Sums rejected requests by the minute. Without a known key they are summed by the client's address (IPv6 by its /64 network),
  * with one by key, request and address. The number of different sums in a minute is bounded, in total and for each
  * workspace; what comes beyond it is summed as "others".
  */
-export class RefusalCounts {
+export class RejectedRequestCounts {
   private minute = 0;
-  private rows = new Map<string, CountedRefusal>();
+  private rows = new Map<string, CountedRejection>();
   private owners = new Map<string | null, number>();
-  private changed = new Map<string, CountedRefusal>();
+  private changed = new Map<string, CountedRejection>();
 
   constructor(
     private readonly most: number,
     private readonly mostOfOne: number,
   ) {}
 
-  add(refusal: Refusal): void {
-    const minute = Math.floor(refusal.time / MINUTE_MS);
+  add(rejected: RejectedRequest): void {
+    const minute = Math.floor(rejected.time / MINUTE_MS);
     if (minute !== this.minute) {
       this.minute = minute;
       this.rows = new Map();
       this.owners = new Map();
     }
-    const row = this.rowOf({ ...refusal, address: clientNetwork(refusal.address) });
+    const row = this.rowOf({ ...rejected, address: clientNetwork(rejected.address) });
     const { count } = this.changed.get(row.id) ?? { count: 0 };
     this.changed.set(row.id, { ...row, count: count + 1 });
   }
 
   /** What was added since the last time. A later call can return the same id again, with what was added in between. */
-  take(): CountedRefusal[] {
+  take(): CountedRejection[] {
     const taken = [...this.changed.values()];
     this.changed = new Map();
     return taken;
   }
 
-  private rowOf(refusal: Refusal): CountedRefusal {
-    const { tenantId, actor, request, status, address } = refusal;
+  private rowOf(rejected: RejectedRequest): CountedRejection {
+    const { tenantId, actor, request, status, address } = rejected;
     const key = JSON.stringify(
       actor === null ? [tenantId, status, address] : [tenantId, actor, request, status, address],
     );
@@ -69,9 +69,9 @@ export class RefusalCounts {
     if (request !== OTHERS && (owned >= this.mostOfOne || this.rows.size >= this.most)) {
       // When even the sums of others are too many, they are summed for the whole installation.
       const owner = this.rows.size >= 2 * this.most ? null : tenantId;
-      return this.rowOf({ ...refusal, tenantId: owner, actor: null, request: OTHERS, address: OTHERS });
+      return this.rowOf({ ...rejected, tenantId: owner, actor: null, request: OTHERS, address: OTHERS });
     }
-    const row = { ...refusal, id: newId(), count: 0 };
+    const row = { ...rejected, id: newId(), count: 0 };
     this.rows.set(key, row);
     this.owners.set(tenantId, owned + 1);
     return row;
