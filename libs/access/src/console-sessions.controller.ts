@@ -121,7 +121,9 @@ export class ConsoleSessionsController {
     takes: ['x-reason'],
   })
   @Answers({ 200: consoleCode, 422: 'It has a body that is no JSON.' })
-  async code(@Context() context: CommandContext) {
+  async code(@Req() { consoleSession: session }: FastifyRequest, @Context() context: CommandContext) {
+    // Otherwise a session could follow itself again and again, and would never end.
+    if (session) throw new Forbidden('A link is made with a key: a session of the console makes no further sessions.');
     const key = await this.authenticator.keyOf(context.actor);
     const metadata = { ...context.metadata, causationId: undefined };
     const { code, expires_at } = await this.sessions.issueCode(key, context.tenantId, metadata);

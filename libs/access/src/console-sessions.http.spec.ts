@@ -283,9 +283,14 @@ describe('A session of the console', () => {
     expect((await send('GET', '/v1/probe', { headers: first })).status).toBe(401);
   });
 
+  it('makes no link that would open another one', async () => {
+    const { status, json } = await send('POST', '/v1/console/codes', { headers: await signIn() });
+    expect({ status, json }).toMatchObject({ status: 403, json: { detail: expect.stringContaining('with a key') } });
+  });
+
   it('keeps neither its token nor a code where it is stored', async () => {
     const headers = await signIn();
-    const { code } = (await send('POST', '/v1/console/codes', { headers })).json;
+    const { code } = (await send('POST', '/v1/console/codes', { headers: byKey() })).json;
     const { rows } = await database.pool.query<{ text: string }>(
       `select data::text as text from events union all select row_to_json(s)::text from console_sessions s`,
     );
