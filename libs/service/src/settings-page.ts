@@ -90,7 +90,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'Seals of the log': {
     SEAL_EVERY_EVENTS:
-      'Number of events after which the log is sealed ([audit](../audit.md#keep-what-an-audit-needs)).',
+      'Number of events after which the log is sealed ([audit](../audit.md#store-what-an-audit-needs)).',
     SEAL_EVERY: 'Seconds after which an event is sealed at the latest.',
     SEAL_FILE: 'File that each seal is appended to, as a line of JSON.',
     SEAL_WEBHOOK_URL: 'Address that each seal is sent to with POST, as JSON.',
