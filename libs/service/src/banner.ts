@@ -1,27 +1,10 @@
 import type { AdminKey } from './admin-key';
 import { consoleState } from './console.files';
+import { FIRST_UPLOAD } from './first-upload';
 import type { Settings } from './settings';
 
 /** Said where the console is wanted and not built. */
 export const CONSOLE_MISSING = 'The console is not built, so there is none: `npm run build` builds it.';
-
-const FIRST_UPLOAD = {
-  experiment_name: 'first-experiment',
-  dataset_name: 'first-dataset',
-  experiment_start_time: '2026-01-01T12:00:00Z',
-  experiment_end_time: '2026-01-01T12:05:00Z',
-  results: [
-    {
-      row_id: '0196b1f0-0000-7000-8000-000000000001',
-      inputs: { question: 'What is the capital of France?' },
-      expected_outputs: { answer: 'Paris' },
-      actual_outputs: { answer: 'Paris' },
-      evaluation_scores: [{ key: 'correct', score: 1 }],
-      start_time: '2026-01-01T12:01:00Z',
-      end_time: '2026-01-01T12:01:02Z',
-    },
-  ],
-};
 
 /**
  * What `npm start` prints once the server answers at `url`: its address, a link that signs in to the console, where the

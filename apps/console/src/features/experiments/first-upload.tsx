@@ -1,30 +1,13 @@
 import { Copy } from '../../ui/parts';
 import css from './experiments.module.css';
+import { FIRST_UPLOAD } from './first-upload.body';
 
-const UPLOAD = {
-  experiment_name: 'first-experiment',
-  dataset_name: 'first-dataset',
-  experiment_start_time: '2026-01-01T12:00:00Z',
-  experiment_end_time: '2026-01-01T12:05:00Z',
-  results: [
-    {
-      row_id: '0196b1f0-0000-7000-8000-000000000001',
-      inputs: { question: 'What is the capital of France?' },
-      expected_outputs: { answer: 'Paris' },
-      actual_outputs: { answer: 'Paris' },
-      evaluation_scores: [{ key: 'correct', score: 1 }],
-      start_time: '2026-01-01T12:01:00Z',
-      end_time: '2026-01-01T12:01:02Z',
-    },
-  ],
-};
-
-/** What a workspace without experiments shows; the first one takes its place by itself. */
+/** The page of a workspace without experiments: a command that uploads one. The list replaces it when one is there. */
 export function FirstUpload() {
   const command = [
     `curl -sS ${window.location.origin}/api/v1/datasets/upload-experiment \\`,
     `  -H "x-api-key: $FAIRLEAD_KEY" -H 'content-type: application/json' \\`,
-    `  -d '${JSON.stringify(UPLOAD)}'`,
+    `  -d '${JSON.stringify(FIRST_UPLOAD)}'`,
   ].join('\n');
   return (
     <section className={css.first}>
