@@ -5,16 +5,19 @@ import { handle, load } from './handle';
 import type { Model } from './model';
 import { holder, release, reserveName } from './reservation';
 
-/** On whose behalf commands run. The context of a request is a caller. */
+/** The caller of a command. `CommandContext`, the context of a request, is one. */
 export interface Caller {
   readonly tenantId: string;
-  /** What events keep of the cause. */
+  /** Metadata for the events that the command writes. */
   readonly metadata: Metadata;
-  /** The edition that a change may start from, undefined for any. @throws PreconditionFailed when none can match */
+  /**
+   * Returns the edition that a change may start from; undefined for any. @throws PreconditionFailed when `If-Match` can
+   * match none
+   */
   expectedVersion(): number | undefined;
 }
 
-/** Returns the caller that a part of the service is when it acts by itself, for the tenant of the metadata. */
+/** Returns a caller for work that a part of the service does by itself, in the tenant of the metadata. */
 export function serviceCaller(metadata: Metadata): Caller {
   return { tenantId: metadata.tenant ?? '', metadata, expectedVersion: () => undefined };
 }
@@ -22,23 +25,26 @@ export function serviceCaller(metadata: Metadata): Caller {
 /** The state of an aggregate that a tenant owns. */
 export interface Owned {
   readonly tenant_id: string;
-  /** True once the aggregate has been removed: for every caller it is not there any more. */
+  /** True once the aggregate has been removed. Callers then get the same error as for one that never existed. */
   readonly removed: boolean;
 }
 
-/** A kind of aggregate: the category of its streams, its model, and the error for one that the caller does not have. */
+/**
+ * A kind of aggregate: the category of its streams, its model, and the error for an aggregate that the caller does not
+ * own.
+ */
 export interface Aggregate<State extends Owned, E extends DomainEvent<EventType>> {
   readonly category: string;
   readonly model: Model<State | null, E>;
   readonly notFound: (id: string) => Error;
 }
 
-/** An aggregate as it is now. */
+/** The current state of an aggregate. */
 export interface Found<State> {
   readonly state: State;
   /** The version of its stream. */
   readonly version: number;
-  /** What an ETag names: the edition of the model, or the version. */
+  /** The number in its ETag: the edition of the model, or the version of the stream where the model has no editions. */
   readonly edition: number;
 }
 
@@ -50,8 +56,8 @@ export interface Changed<State, E extends DomainEvent> extends Found<State> {
 }
 
 /**
- * Returns a decision about an aggregate of one tenant as a decision about any state.
- * @throws the aggregate's own error when there is none, when it was removed, and when it is another tenant's
+ * Turns a decision about an aggregate of one tenant into a decision about any state.
+ * @throws the aggregate's own error when it does not exist, was removed, or belongs to another tenant
  */
 export function owned<State extends Owned, T>(
   { notFound }: { readonly notFound: (id: string) => Error },
@@ -72,7 +78,7 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     private readonly aggregate: Aggregate<State, E>,
   ) {}
 
-  /** The tenant's aggregate as it is now. @throws the aggregate's `notFound` */
+  /** Returns the current state of the tenant's aggregate. @throws the aggregate's `notFound` */
   async find(tenantId: string, id: string): Promise<Found<State>> {
     const { state, version } = await load(this.store, this.aggregate.model, this.stream(id));
     const found = this.owned(tenantId, id, (own) => own)(state);
@@ -87,7 +93,7 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     return this.run(caller, id, this.owned(caller.tenantId, id, decide), caller.expectedVersion());
   }
 
-  /** Changes an aggregate after something was made ready for it, such as a sealed secret: `prepare` returns the decision. */
+  /** Changes an aggregate after asynchronous work, such as encrypting a secret: `prepare` returns the decision. */
   async changePrepared(
     caller: Caller,
     id: string,
@@ -97,7 +103,7 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     return this.change(caller, id, await prepare(state));
   }
 
-  /** Runs a decision about whatever is there, whoever owns it: one that creates, or that follows another service's event. */
+  /** Runs a decision without a check of ownership: one that creates, or that follows another service's event. */
   async run(
     { metadata }: Pick<Caller, 'metadata'>,
     id: string,
@@ -109,35 +115,37 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     return { ...handled, state, edition: this.editionOf(state, handled.version) };
   }
 
-  /** Reserves a name for an aggregate; the name of one that was removed is free. @throws `taken` when another one has it */
+  /**
+   * Reserves a name for an aggregate. The name of a removed aggregate is free. @throws `taken` when another one has it
+   */
   reserve(name: string, id: string, { metadata }: Pick<Caller, 'metadata'>, taken: () => Error): Promise<void> {
     const isGone = async (owner: string) => (await this.stateOf(idOf(owner)))?.removed === true;
     return reserveName(this.store, name, this.stream(id), isGone, { metadata, taken });
   }
 
-  /** Refuses a name that `reserve` would refuse; nothing is written. @throws `taken` */
+  /** Checks that `reserve` would succeed, and writes nothing. @throws `taken` */
   async checkFree(name: string, taken: () => Error): Promise<void> {
     const owner = await holder(this.store, name);
     const state = owner === undefined ? null : await this.stateOf(idOf(owner));
     if (state && !state.removed) throw taken();
   }
 
-  /** Gives a name back when the aggregate has it. */
+  /** Releases a name that the aggregate holds; otherwise does nothing. */
   release(name: string, id: string, { metadata }: Pick<Caller, 'metadata'>): Promise<void> {
     return release(this.store, name, this.stream(id), metadata);
   }
 
-  /** The state of an aggregate whoever owns it, null before it was created. */
+  /** Returns the state of an aggregate of any tenant; null before it was created. */
   async stateOf(id: string): Promise<State | null> {
     return (await load(this.store, this.aggregate.model, this.stream(id))).state;
   }
 
-  /** The name of an aggregate's stream. */
+  /** Returns the name of an aggregate's stream. */
   protected stream(id: string): string {
     return streamName(this.aggregate.category, id);
   }
 
-  /** A decision about the tenant's aggregate as one about any state. */
+  /** Turns a decision about the tenant's aggregate into a decision about any state. */
   protected owned<T>(tenantId: string, id: string, decide: (state: State) => T): (state: State | null) => T {
     return owned<State, T>(this.aggregate, tenantId, id, decide);
   }

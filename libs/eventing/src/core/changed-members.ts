@@ -1,4 +1,7 @@
-/** Whether two JSON values are equal; the order of an object's members does not count, absent and undefined are one. */
+/**
+ * Returns whether two JSON values are equal. The order of an object's members is ignored, and an undefined member is an
+ * absent one.
+ */
 export function same(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -14,7 +17,9 @@ export function same(a: unknown, b: unknown): boolean {
   );
 }
 
-/** The members of `wanted` that are sent and differ from those of `current`; undefined when there is none. */
+/**
+ * Returns the members of `wanted` that are defined and differ from those of `current`; undefined when there are none.
+ */
 export function changedMembers<Wanted extends object>(
   current: { readonly [Member in keyof Wanted]?: unknown },
   wanted: Wanted,

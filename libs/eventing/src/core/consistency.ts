@@ -9,7 +9,7 @@ import { NewestEvents } from './newest-events';
 import { SharedQuestion } from './shared-question';
 import { Wakeups } from '../postgres/wakeups';
 
-/** A view has not shown the newest event of the workspace in time. */
+/** A view did not contain the newest event of the workspace within the time limit (503). */
 export class ViewBehind extends Unavailable {
   constructor(readonly view: string) {
     super(1, 'What was written last cannot be read yet, try again.');
@@ -17,15 +17,15 @@ export class ViewBehind extends Unavailable {
 }
 
 /**
- * Milliseconds that a read waits for a view at most. Views are rarely more than some milliseconds behind; on a machine
- * with too much to do it can be more than a second, and a client that asks again costs it more than one that waits.
+ * Longest wait of a read for a view (ms). Views are usually a few milliseconds behind, on an overloaded machine more
+ * than a second. A client that repeats its request costs such a machine more than a read that waits.
  */
 const READ_WAIT_MS = 5000;
 const PAUSE_MS = 200;
 
 /**
- * Lets reads see what was written before them. Commands answer when their events are committed; a read waits until the
- * view has passed the newest event of its workspace. Events of other workspaces that come after it are not waited for.
+ * Delays reads until they contain earlier writes. Commands answer when their events are committed; a read waits until
+ * the view has passed the newest event of its workspace. Later events of other workspaces are not waited for.
  */
 @Injectable()
 export class Consistency implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -53,8 +53,8 @@ export class Consistency implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * Resolves when the named views show every event of the workspace that was in the log at the time of the call; of all
-   * workspaces when it is undefined. @throws ViewBehind after `ms` milliseconds
+   * Resolves when the named views contain every event of the workspace (of all workspaces when it is undefined) that
+   * was in the log at the time of the call. @throws ViewBehind after `ms` milliseconds
    */
   async upToDate(workspace: string | undefined, views: readonly string[], ms = READ_WAIT_MS): Promise<void> {
     this.following ??= outsideRequest(() => this.follow());
@@ -69,7 +69,7 @@ export class Consistency implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
-  /** The newest events, once the tail of the log has come to `head`. */
+  /** Returns the newest events once the tail of the log has reached `head`. */
   private async newestUpTo(head: bigint, deadline: number, view: string): Promise<NewestEvents> {
     for (;;) {
       const { count } = this.progress;

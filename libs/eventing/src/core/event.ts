@@ -1,4 +1,4 @@
-/** What happened, as a command decides it: a type in the past tense and its data. */
+/** An event before it is stored: a type in the past tense, and data. */
 export interface DomainEvent<Type extends string = string, Data = unknown> {
   readonly type: Type;
   readonly data: Data;
@@ -18,38 +18,38 @@ export interface Metadata {
   readonly traceparent?: string;
   /** Why, in the caller's words (header `x-reason`). */
   readonly reason?: string;
-  /** Identifies the command: a repeated command with the same id appends nothing. */
+  /** Identifies the command. A repeated command with the same id appends nothing. */
   readonly causationId?: string;
-  /** Hash of the stream before the append that wrote the event (see `chain`); absent where the writer had not read it. */
+  /** Hash of the stream before the append (see `chain`); absent when the writer had not read the stream. */
   readonly previous?: string;
 }
 
-/** An event as the store gives it back. */
+/** An event that was read from the store. */
 export type Recorded<E extends DomainEvent = DomainEvent> = E & {
-  /** Unique; an append repeated with the same ids is one append. */
+  /** Unique. An append that is repeated with the same ids is carried out once. */
   readonly id: string;
   readonly stream: string;
-  /** 1 for the first event of its stream, without holes. */
+  /** Number of the event in its stream: 1, 2, 3, … */
   readonly version: number;
-  /** Place in the whole log, in commit order. */
+  /** Position in the whole log, in commit order. */
   readonly position: bigint;
   /** ISO 8601 in UTC with milliseconds. */
   readonly time: string;
   readonly metadata: Metadata;
 };
 
-/** The stream of one thing: `category-id`. A category holds no hyphen, so the first one separates. */
+/** Returns the name of a stream, `category-id`. A category contains no hyphen, so the first hyphen separates. */
 export function streamName(category: string, id: string): string {
   return `${category}-${id}`;
 }
 
-/** The part of a stream's name before its first hyphen. */
+/** Returns the part of a stream's name before its first hyphen. */
 export function categoryOf(stream: string): string {
   const hyphen = stream.indexOf('-');
   return hyphen < 0 ? stream : stream.slice(0, hyphen);
 }
 
-/** The part of a stream's name after its first hyphen. */
+/** Returns the part of a stream's name after its first hyphen. */
 export function idOf(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }

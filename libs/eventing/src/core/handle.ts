@@ -8,7 +8,9 @@ import { fold, type Model } from './model';
 import { newId } from './new-id';
 import { inTurn } from './turns';
 
-/** What a command left behind: the state and version after it, and the events it wrote (none when nothing changed). */
+/**
+ * The result of a command: the state and version after it, and the events that it wrote (none when nothing changed).
+ */
 export interface Handled<State, E extends DomainEvent> {
   readonly state: State;
   readonly version: number;
@@ -17,7 +19,7 @@ export interface Handled<State, E extends DomainEvent> {
   readonly events: readonly Recorded<E>[];
 }
 
-/** The caller's `If-Match` names another edition, or version, than the resource has. */
+/** `If-Match` names another edition (or version) than the current one of the resource. */
 export class VersionMismatch extends PreconditionFailed {
   constructor(
     readonly stream: string,
@@ -33,9 +35,9 @@ interface Folded {
   readonly state: unknown;
   readonly version: number;
   readonly position: bigint;
-  /** Of the stream up to `version`. */
+  /** Hash of the stream up to `version`. */
   readonly hash: string;
-  /** Of the stream up to `version` at least. */
+  /** Commands of the stream, at least those up to `version`. */
   readonly commands: KnownCommands;
 }
 
@@ -47,10 +49,10 @@ let numbered = 0;
 /**
  * Runs a command against a stream: read, fold, decide, append.
  *
- * `decide` is pure and may run more than once; it throws to refuse and returns no events when nothing changes.
- * A conflicting append is decided again on the newer state. With `ifMatch`, another edition is refused; the version of the
- * stream is the edition where the model has none of its own.
- * A command of the same tenant whose `metadata.causationId` is already in the stream appends nothing and answers what it left behind then.
+ * `decide` is pure and may run more than once. It throws to refuse, and returns no events when nothing changes. After a
+ * conflict, it decides again on the newer state. With `ifMatch`, another edition is refused; the version of the stream
+ * is the edition where the model has none. When the stream already contains a command of the same tenant with the same
+ * `metadata.causationId`, nothing is appended, and the result is that of the first one.
  * @throws VersionMismatch when `ifMatch` is given and the resource is at another edition.
  */
 export function handle<State, E extends DomainEvent<EventType>>(
@@ -133,8 +135,9 @@ function editionOf<State, E extends DomainEvent>(model: Model<State, E>, { state
 }
 
 /**
- * The folded state of a stream as it is now, with its version (0 when it has no events). With `seen`, events of the stream
- * in their order, it is the state after them or later ones; the stream is read only when events before them are unknown.
+ * Returns the current state and version of a stream (version 0 when it has no events). With `seen`, events of the
+ * stream in their order, the state includes at least these; the stream is read only when events before them are
+ * unknown.
  */
 export async function load<State, E extends DomainEvent>(
   store: EventStore,
@@ -152,7 +155,10 @@ export async function load<State, E extends DomainEvent>(
   return { state: current.state as State, version: current.version, position: current.position };
 }
 
-/** What a command left behind that the events of `seen` hold already; the stream is read only where they may hold it. */
+/**
+ * Returns the result of a command whose events are already in `seen`; the stream is read only where it may contain
+ * them.
+ */
 async function repeatedCommand<State, E extends DomainEvent>(
   store: EventStore,
   model: Model<State, E>,
@@ -198,7 +204,7 @@ async function refreshed<State, E extends DomainEvent>(
   return folded;
 }
 
-/** The fold of a stream of which nothing is known. */
+/** Returns the fold of a stream that was not read yet. */
 function unread<State, E extends DomainEvent>(model: Model<State, E>): Folded {
   return { model, state: model.initial, version: 0, position: 0n, hash: '', commands: new KnownCommands() };
 }
@@ -218,7 +224,9 @@ function remember(store: EventStore, stream: string, folded: Folded): void {
   if (kept.size > FOLDS_KEPT) kept.delete(kept.keys().next().value!);
 }
 
-/** Several models may be folded from one stream: services look at streams of each other with models of their own. */
+/**
+ * Returns the key of a fold. One stream may have several: services fold streams of each other with models of their own.
+ */
 function foldOf(model: object, stream: string): string {
   const number = numbers.get(model) ?? numbered++;
   numbers.set(model, number);

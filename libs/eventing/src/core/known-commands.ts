@@ -1,14 +1,14 @@
 import type { Recorded } from './event';
 
-/** The newest commands of a stream that are remembered; of older ones the stream is asked. */
+/** Commands that are remembered of a stream, the newest ones; for older ones the stream is read. */
 const KEPT = 500;
 
-/** Which commands a stream holds, as far as its events were seen from the first one on. */
+/** Remembers which commands a stream contains, if its events were seen from the first one on. */
 export class KnownCommands {
   private readonly kept = new Set<string>();
   private hasForgotten = false;
 
-  /** Takes the commands of more events of the stream. */
+  /** Adds the commands of further events of the stream. */
   add(events: readonly Pick<Recorded, 'metadata'>[]): void {
     for (const { metadata } of events) {
       const key = keyOf(metadata);
@@ -20,14 +20,14 @@ export class KnownCommands {
     }
   }
 
-  /** Whether the events seen so far may hold a command of this metadata: false means that they do not. */
+  /** Returns false when the events seen so far contain no command with this metadata; true when they may. */
   mayHold(metadata: Recorded['metadata']): boolean {
     const key = keyOf(metadata);
     return key !== undefined && (this.hasForgotten || this.kept.has(key));
   }
 }
 
-/** Another tenant's command of the same name is another command. */
+/** Returns the key of a command: its id and tenant, since two tenants may use the same id. */
 function keyOf({ causationId, tenant }: Recorded['metadata']): string | undefined {
   return causationId === undefined ? undefined : JSON.stringify([tenant, causationId]);
 }

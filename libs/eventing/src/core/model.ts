@@ -4,11 +4,11 @@ import type { DomainEvent, Recorded } from './event';
 export interface Model<State, E extends DomainEvent> {
   readonly initial: State;
   evolve(state: State, event: Recorded<E>): State;
-  /** The number that `If-Match` is compared with; the version of the stream for models without it. */
+  /** Returns the number that `If-Match` is compared with. Without this function, it is the version of the stream. */
   edition?(state: State): number;
 }
 
-/** The state after `events`, starting from `from` or the model's initial state. */
+/** Returns the state after `events`, beginning with `from` or with the initial state of the model. */
 export function fold<State, E extends DomainEvent>(
   model: Model<State, E>,
   events: readonly Recorded[],

@@ -4,10 +4,10 @@ let latest = 0;
 let counter = 0;
 
 /**
- * A new UUID of version 7 (RFC 9562): ids that are made later sort later. Within a millisecond a counter in the 12 bits
- * after the version keeps the order (section 6.2, method 1), because the events of one append have one time and are
- * listed by their ids. The other bits are drawn from Node's own pool of random bytes, because a call for random bytes
- * per id costs a write five percent of its time.
+ * Returns a new UUID of version 7 (RFC 9562): later ids sort after earlier ones. Within a millisecond, a counter in the
+ * 12 bits after the version keeps the order (section 6.2, method 1), because the events of one append have one time and
+ * are listed by their ids. The other bits come from a pool of random bytes: a system call for each id would cost a
+ * write five percent of its time.
  */
 export function newId(): string {
   const random = randomUUID();

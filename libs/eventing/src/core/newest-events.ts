@@ -1,16 +1,16 @@
 import { categoryOf } from './event';
 import type { Batch } from './event-store';
 
-/** So many newest events are remembered of each kind; of others only a position is known that they are not after. */
+/** Number of keys of each kind whose newest position is known exactly; for all others, an upper bound is known. */
 const KEPT = 20_000;
 
-/** Where the newest event of each workspace and each category of streams is in the log, and of both together. */
+/** Knows the position of the newest event of each workspace, of each category of streams, and of each pair of both. */
 export class NewestEvents {
   private readonly byWorkspace: NewestOf;
   private readonly byCategory: NewestOf;
   private readonly byBoth: NewestOf;
 
-  /** `reached` is the position after which all events are given to `take`. */
+  /** `reached`: the position after which all events will be given to `take`. */
   constructor(
     public reached: bigint,
     most = KEPT,
@@ -20,7 +20,7 @@ export class NewestEvents {
     this.byBoth = new NewestOf(reached, most);
   }
 
-  /** Takes note of the next events of the log. */
+  /** Adds the next events of the log. */
   take({ events, position }: Batch): void {
     for (const { stream, metadata, position: at } of events) {
       const category = categoryOf(stream);
@@ -33,8 +33,8 @@ export class NewestEvents {
   }
 
   /**
-   * A position after which there is no event of the workspace (of any, when it is undefined) in these categories (in all,
-   * when they are undefined). Exact for what has happened lately, else the position at which memory begins.
+   * Returns a position after which the workspace has no event in these categories (any workspace, all categories when
+   * undefined). It is exact for recent events; otherwise it is the position at which this object began to remember.
    */
   of(workspace: string | undefined, categories: readonly string[] | undefined): bigint {
     if (categories === undefined) return workspace === undefined ? this.reached : this.byWorkspace.get(workspace);
@@ -47,7 +47,7 @@ export class NewestEvents {
   }
 }
 
-/** The newest positions of at most so many keys, and a position that those of all other keys are not after. */
+/** Remembers the newest positions of a limited number of keys, and an upper bound of the positions of all others. */
 class NewestOf {
   private readonly known = new Map<string, bigint>();
 

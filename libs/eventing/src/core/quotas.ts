@@ -5,7 +5,7 @@ import { Pool, type PoolClient } from 'pg';
 import { idOf, type Recorded } from './event';
 import { Followers, type Projection } from '../followers/followers';
 
-/** What a workspace can have a limited number of. */
+/** Kinds of things whose number is limited for each workspace. */
 export const QUOTA_KINDS = [
   'api_keys',
   'deployments',
@@ -15,7 +15,7 @@ export const QUOTA_KINDS = [
   'webhooks',
 ] as const;
 type QuotaKind = (typeof QUOTA_KINDS)[number];
-/** How many a workspace may have of each kind, and how many bytes it may store. */
+/** Limits of a workspace: the number of things of each kind, and stored bytes. */
 export type QuotaLimits = Readonly<Record<QuotaKind | 'stored_bytes', number>>;
 
 export const QUOTA_DEFAULTS: QuotaLimits = {
@@ -28,24 +28,26 @@ export const QUOTA_DEFAULTS: QuotaLimits = {
   stored_bytes: 100 * 1024 ** 3,
 };
 
-/** The setting that changes a limit. */
+/** Returns the name of the setting for a limit. */
 export function quotaSetting(kind: keyof QuotaLimits): string {
   return `QUOTA_${kind.toUpperCase()}`;
 }
 
-/** The workspace has as much of something as it may have. */
+/** The workspace is at one of its limits. */
 export class QuotaReached extends Conflict {}
 
-/** The id of the thing with which one ends, from the data of the event that created it. */
+/** Returns the id of the thing whose end also ends this one, from the data of the event that created it. */
 type MakerOf = (data: unknown) => string | null;
 
-/** A place that was taken for something that never came to be, as when a process was killed, is free after so long. */
+/**
+ * Age after which a place is free again that was taken for something that was never created, for example after a crash.
+ */
 const ABANDONED = '1 hour';
 
 /**
- * How many things of each kind a workspace has, and may have. A place is taken in the database before the thing is
- * created, one creator of a workspace at a time, so that the limit holds however many are created at once. The log says
- * which places stay: followers take note of what was created and removed.
+ * Enforces how many things of each kind a workspace may have. Before a thing is created, a place for it is taken in the
+ * database, by one request of a workspace at a time, so that the limit holds for concurrent requests. Followers then
+ * keep or free the places as events create and remove things.
  */
 @Injectable()
 export class Quotas {
@@ -56,8 +58,8 @@ export class Quotas {
   ) {}
 
   /**
-   * Counts things of a kind by the events that create and remove them; the end of the stream's name is their id.
-   * `makerOf` names the thing, if any, with which one ends: both give their places back together.
+   * Counts things of a kind by the events that create and remove them. Their id is the end of the stream's name.
+   * `makerOf` names the thing, if any, whose end also ends this one: then both places are freed together.
    */
   count(kind: QuotaKind, created: string, removed: string, makerOf: MakerOf = () => null): void {
     const projection: Projection = {
@@ -68,10 +70,7 @@ export class Quotas {
     this.followers.register(projection);
   }
 
-  /**
-   * Runs `create` on a place for one more thing; the place is free again when that fails.
-   * @throws QuotaReached
-   */
+  /** Takes a place and runs `create`; frees the place when that fails. @throws QuotaReached */
   async within<T>(kind: QuotaKind, tenant: string, id: string, create: () => Promise<T>, limit?: number): Promise<T> {
     const taken = await this.take(kind, tenant, id, limit ?? this.limits[kind]);
     try {
@@ -84,12 +83,12 @@ export class Quotas {
     }
   }
 
-  /** Gives the place of something that was removed back at once, before its follower does. */
+  /** Frees the place of a removed thing at once, before its follower does. */
   async giveBack(kind: QuotaKind, id: string): Promise<void> {
     await this.pool.query(GIVE_BACK, [kind, id]);
   }
 
-  /** What a workspace has and may have of each kind. */
+  /** Returns the number of things of each kind that a workspace has, and its limits. */
   async usage(tenant: string): Promise<Record<QuotaKind, { readonly used: number; readonly limit: number }>> {
     const { rows } = await this.pool.query<{ kind: string; used: number }>(
       'select kind, count(*)::int as used from quota_places where tenant_id = $1 group by kind',
@@ -100,7 +99,7 @@ export class Quotas {
     return Object.fromEntries(entries) as Record<QuotaKind, { used: number; limit: number }>;
   }
 
-  /** Returns whether the place is new: a repeated command finds the one that it took before. */
+  /** Takes a place. Returns false when a repetition of the command finds the place that was taken before. */
   private async take(kind: QuotaKind, tenant: string, id: string, limit: number): Promise<boolean> {
     return transaction(this.pool, async (tx) => {
       await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`quota ${kind} ${tenant}`]);
@@ -127,13 +126,13 @@ function sentence(kind: QuotaKind, limit: number): string {
   return `This workspace has ${limit} ${things}, as many as it may have (setting ${quotaSetting(kind)}).`;
 }
 
-/** Gives back the place of a thing, and of those that end with it. */
+/** Frees the place of a thing, and of those that end with it. */
 const GIVE_BACK = `
   with recursive ended (id) as (
     select $2::text union select place.id from quota_places place join ended on place.maker = ended.id where kind = $1)
   delete from quota_places where kind = $1 and id in (select id from ended)`;
 
-/** One whose maker has no place any more has ended with it already. */
+/** Keeps a place. A thing whose maker has no place any more has ended with it, and gets none. */
 const KEEP = `
   insert into quota_places (kind, id, tenant_id, sure, maker)
   select $1, $2, $3, true, $4 where $4::text is null or exists (select from quota_places where kind = $1 and id = $4)

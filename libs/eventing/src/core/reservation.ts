@@ -6,14 +6,17 @@ import { type EventStore, StreamDeleted, VersionConflict } from './event-store';
 type NameReserved = DomainEvent<'NameReserved', { owner: string }>;
 type NameReleased = DomainEvent<'NameReleased', { owner: string }>;
 
-/** A reservation whose owner still does not use it when it has been seen for this long was left by a crash and may be taken over. */
+/** Age after which a reservation that its owner does not use may be taken over: a crash left it. */
 const ABANDONED_AFTER_MS = 60_000;
-/** Reservations that are watched at most; of more, the one that was seen first is forgotten, and taken over later. */
+/**
+ * Largest number of watched reservations. Beyond it, the one that was seen first is forgotten, and will be taken over
+ * later.
+ */
 const MOST_WATCHED = 10_000;
 
 /**
- * Whether the stream that holds a name will never use it again, because its deletion stopped before the name was
- * released. `unused` says that it has another name now, which can be so for a moment while it is renamed.
+ * Returns true when the owner of a name will never use it again, because its deletion stopped before the name was
+ * released; `unused` when the owner has another name now, which is also so for a moment during a renaming.
  */
 export type IsGone = (owner: string) => Promise<boolean | 'unused'>;
 
@@ -25,7 +28,7 @@ interface Watched {
 
 const watched = new WeakMap<EventStore, Map<string, Watched>>();
 
-/** The stream that stands for one name within a tenant. */
+/** Returns the stream that represents one name within a tenant. */
 export function nameStream(category: string, tenant: string, name: string): string {
   return streamName(category, createHash('sha256').update(`${tenant}\0${name}`).digest('hex'));
 }
@@ -81,8 +84,8 @@ async function isFree(
 }
 
 /**
- * Gives a name back when `owner` holds it; otherwise does nothing. One whose stream was deleted in the event store is held
- * by nobody.
+ * Releases a name that `owner` holds; otherwise does nothing. A name whose stream was deleted in the event store is
+ * held by nobody.
  */
 export async function release(store: EventStore, name: string, owner: string, metadata: Metadata): Promise<void> {
   for (;;) {
@@ -103,7 +106,7 @@ function linked(metadata: Metadata, events: readonly Recorded[]): Metadata {
   return events.length === 0 ? metadata : { ...metadata, previous: chain(events) };
 }
 
-/** The stream that holds a name now, if any. */
+/** Returns the stream that holds a name; undefined when it is free. */
 export async function holder(store: EventStore, name: string): Promise<string | undefined> {
   const last = (await store.read(name)).at(-1) as NameReserved | NameReleased | undefined;
   return last?.type === 'NameReserved' ? last.data.owner : undefined;

@@ -4,7 +4,7 @@ import { type S3Credentials, signedHeaders } from './s3-signature';
 const ANSWER_MS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A bucket with object lock: what is put into it can be neither changed nor deleted before its time. */
+/** A bucket with object lock, whose objects nobody can change or delete for a time. */
 export interface LockedBucket extends S3Credentials {
   /** Address of the bucket, and of a folder in it where there is one, such as `https://s3.example/evidence/fairlead`. */
   readonly url: string;
@@ -13,7 +13,7 @@ export interface LockedBucket extends S3Credentials {
   readonly retainDays: number;
 }
 
-/** Puts an object into a bucket and locks it. @throws Error when the server does not take it, or takes it unlocked */
+/** Puts an object into a bucket and locks it. @throws Error when the server refuses it, or stores it without a lock */
 export async function putLocked(bucket: LockedBucket, name: string, body: string, now = new Date()): Promise<void> {
   const { mode, retainDays } = bucket;
   const until = new Date(now.getTime() + retainDays * DAY_MS).toISOString();

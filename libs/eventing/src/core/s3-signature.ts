@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** Who sends requests to a server that speaks the protocol of Amazon S3. */
+/** Credentials for a server that speaks the protocol of Amazon S3. */
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -10,7 +10,7 @@ export interface S3Credentials {
 interface Request {
   readonly method: string;
   readonly url: URL;
-  /** Names in small letters; all of them are signed. */
+  /** Names are in lower case; all headers are signed. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

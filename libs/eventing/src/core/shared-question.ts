@@ -1,6 +1,7 @@
 /**
- * One question for all who wait at the same time. A question that has begun is never joined: its answer may miss what
- * the later caller has written. So at most one runs and one waits, however many callers there are; answers are not kept.
+ * Shares one asynchronous question among concurrent callers. A caller never joins a question that has begun, because
+ * its answer may miss what the caller has just written. So at most one question runs and one waits, for any number of
+ * callers. Answers are not kept.
  */
 export class SharedQuestion<T> {
   private running: Promise<unknown> | undefined;
@@ -8,7 +9,7 @@ export class SharedQuestion<T> {
 
   constructor(private readonly question: () => Promise<T>) {}
 
-  /** The answer to a question that begins after this call. */
+  /** Returns the answer to a question that begins after this call. */
   ask(): Promise<T> {
     if (this.next) return this.next;
     if (!this.running) return this.begin();

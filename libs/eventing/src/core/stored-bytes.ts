@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { QUOTA_DEFAULTS, QuotaReached, quotaSetting } from './quotas';
 
-/** What is told when a workspace was refused because it stores too much. */
+/** Called when a workspace was refused because of its stored bytes. */
 type Full = (tenant: string) => void;
 
 /**
- * How many bytes a workspace stores, and may store: uploaded bodies, changes of examples, attachments, source archives,
- * and runs that are sent one by one. Counters are changed in the transactions that store and delete, so that asking costs
- * two rows. What is being stored by this process counts from its acceptance on. A workspace can go beyond its limit by
- * what other processes are storing at the moment, and by runs that are recorded and not in the tables yet.
+ * Enforces how many bytes a workspace may store: uploaded bodies, changes of examples, attachments, source archives,
+ * and runs that are sent one by one. The transactions that store and delete also change the counters, so that a check
+ * reads two rows. Bytes that this process is storing count as soon as they are accepted. A workspace can exceed its
+ * limit by what other processes are storing at the moment, and by runs that are recorded and not in the tables yet.
  */
 @Injectable()
 export class StoredBytes {
@@ -21,12 +21,12 @@ export class StoredBytes {
     readonly limit: number = QUOTA_DEFAULTS.stored_bytes,
   ) {}
 
-  /** Calls `full` whenever a workspace was refused, so that what nobody needs any more can be removed. */
+  /** Calls `full` whenever a workspace is refused, so that unused bodies can be deleted. */
   onFull(full: Full): void {
     this.told.push(full);
   }
 
-  /** Bytes that the workspace stores. */
+  /** Returns the number of bytes that the workspace stores. */
   async used(tenant: string): Promise<number> {
     const { rows } = await this.pool.query<{ used: number }>(
       `select (coalesce((select sum(bytes) from stored_bytes where tenant_id = $1), 0)
@@ -36,7 +36,7 @@ export class StoredBytes {
     return rows[0]!.used;
   }
 
-  /** Runs `store`, which stores at most so many bytes more. @throws QuotaReached before it is run */
+  /** Runs `store`, which stores at most `bytes` more. @throws QuotaReached before it runs */
   async within<T>(tenant: string, bytes: number, store: () => Promise<T>): Promise<T> {
     // Those that came earlier count first, so that of two for which there is room for one, one is stored.
     const storing = (this.storing.get(tenant) ?? 0) + bytes;
@@ -57,7 +57,7 @@ export class StoredBytes {
     }
   }
 
-  /** Refuses so many bytes more before any of them is read. @throws QuotaReached */
+  /** Checks that the workspace may store `bytes` more, before they are read. @throws QuotaReached */
   async require(tenant: string, bytes: number): Promise<void> {
     await this.within(tenant, bytes, () => Promise.resolve());
   }

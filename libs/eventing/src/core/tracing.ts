@@ -5,15 +5,15 @@ type Attributes = Readonly<Record<string, string | number>>;
 
 const MOST_LINKS = 32;
 
-/** Runs `work` in a span below the one under way; just runs it when nothing is traced. */
+/** Runs `work` in a child span of the current one; without a current span, just runs it. */
 export async function traceStep<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   if (!trace.getActiveSpan()?.isRecording()) return work();
   return inSpan(name, SpanKind.INTERNAL, attributes, [], work);
 }
 
 /**
- * Runs the handling of events in a span that goes on with the trace in which the first of them was recorded, and links
- * to the others'.
+ * Runs the handling of events in a span that belongs to the trace of the first event, with links to the traces of the
+ * others.
  */
 export async function traceHandling<T>(name: string, events: readonly Recorded[], work: () => Promise<T>): Promise<T> {
   const origins = events.slice(0, MOST_LINKS).flatMap(({ metadata: { traceparent } }) => {

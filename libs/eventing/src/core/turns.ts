@@ -1,13 +1,16 @@
 import type { EventStore } from './event-store';
 
-/** A command does not wait longer for those before it: the version that it expects guards it all the same. */
+/**
+ * Longest wait of a command for earlier ones (ms). After it, the command runs all the same; its expected version
+ * protects the stream.
+ */
 const MOST_WAIT_MS = 250;
 
 const turns = new WeakMap<EventStore, Map<string, Promise<void>>>();
 
 /**
- * Runs commands of this process on one stream one after the other. Side by side, all but one of them would be refused by
- * the store and have to read and decide again, each as often as there are others before it.
+ * Runs the commands of this process on one stream one after the other. Side by side, the store would refuse all but one
+ * of them, and each would read and decide again as often as there are others before it.
  */
 export async function inTurn<T>(store: EventStore, stream: string, work: () => Promise<T>): Promise<T> {
   let ends = turns.get(store);

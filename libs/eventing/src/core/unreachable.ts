@@ -2,7 +2,10 @@
 const SQLSTATES = new Set(['57P01', '57P02', '57P03', '53300', '57014', '25P03', '25P04']);
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'ENOENT']);
 
-/** Whether an error says that the database could not be reached or ended the connection: what was asked may be asked again. */
+/**
+ * Returns whether an error means that the database could not be reached or ended the connection, so that a retry may
+ * succeed.
+ */
 export function unreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;

@@ -1,24 +1,27 @@
 import type { DomainEvent, Metadata, Recorded } from './event';
 import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from './event-store';
 
-/** For each event type whose shape has changed: from any older shape to today's. Pure, and harmless on today's shape. */
+/**
+ * Upcasters by event type: each turns any older shape of the event into the current one. They are pure, and leave the
+ * current shape as it is.
+ */
 type Upcasters = Readonly<Record<string, (event: Recorded) => Recorded>>;
 
 const STORED = Symbol('stored');
 
-/** An event in today's shape. */
+/** Returns an event in its current shape. */
 export function upcast<E extends DomainEvent>(upcasters: Upcasters, event: Recorded): Recorded<E> {
   if (!Object.hasOwn(upcasters, event.type)) return event as Recorded<E>;
   const shaped = { ...upcasters[event.type]!(event) };
   return Object.defineProperty(shaped, STORED, { value: storedShape(event) }) as Recorded<E>;
 }
 
-/** The event as it was written, whatever shape it is read in. */
+/** Returns the event in the shape in which it was stored. */
 export function storedShape(event: Recorded): Recorded {
   return (event as { [STORED]?: Recorded })[STORED] ?? event;
 }
 
-/** A store that gives every event in today's shape; what is stored stays as it was written. */
+/** A store that returns every event in its current shape. What is stored stays as it was written. */
 export class UpcastingEventStore extends EventStore {
   override readonly stride: bigint;
 

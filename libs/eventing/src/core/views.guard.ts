@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Consistency } from './consistency';
 
-/** What the guard needs to know of a request; `@Scope` of a route names its views. */
+/** The part of a request that the guard reads; `@Scope` of a route names its views. */
 interface Reading {
   readonly actor?: { readonly tenantId: string };
   readonly routeOptions: {
@@ -9,7 +9,7 @@ interface Reading {
   };
 }
 
-/** Holds the requests of routes that name views back until the views show what their workspace has written. */
+/** Delays requests of routes that name views, until the views contain what the workspace has written. */
 @Injectable()
 export class ViewsGuard implements CanActivate {
   constructor(private readonly consistency: Consistency) {}

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Pool } from 'pg';
 import { ThrottledWarning } from '../followers/throttled-warning';
 
-/** The parts of an installation that keep things of a workspace; its removal is finished when each has none left. */
+/** The parts of an installation that store things of a workspace. A removal is finished when each has none left. */
 export const REMOVAL_PARTS = [
   'api_keys',
   'deployments',
@@ -14,17 +14,17 @@ export const REMOVAL_PARTS = [
 type RemovalPart = (typeof REMOVAL_PARTS)[number];
 
 /**
- * Removes some of what a part keeps of a workspace, by commands that may be repeated. Answers how many things it found:
- * 0 says that nothing is left.
+ * Removes some things of a workspace, with commands that may be repeated. Returns how many it found: 0 when none is
+ * left.
  */
 type Remover = (tenantId: string) => Promise<number>;
 
 const LOOK_MS = 1000;
 const LEASE_SECONDS = 60;
 const PAUSE_SECONDS = 10;
-/** Between two steps of one part. */
+/** Pause between two steps of one part (ms). */
 const AGAIN_MS = 200;
-/** How long requests that began before a workspace was stopped may still bring something in. */
+/** Times during which requests that began before a workspace was stopped may still store something. */
 const LATE = { firstHour: '1 hour', lastDay: '1 day' };
 
 interface Taken {
@@ -33,9 +33,9 @@ interface Taken {
 }
 
 /**
- * Removes what workspaces have, part by part, each in the processes that registered it. What is done stands in the
- * database: a process that ends is followed by another one. A part that had nothing left is looked at again for a day,
- * once an hour, because a long upload may have ended late.
+ * Removes workspaces part by part, each in the processes that registered it. The database says what is done, so that
+ * another process goes on when one ends. A part without things is checked once an hour for a day, because a long upload
+ * may have ended late.
  */
 @Injectable()
 export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -49,17 +49,17 @@ export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationS
 
   constructor(private readonly pool: Pool) {}
 
-  /** Registers what removes a part. */
+  /** Registers the function that removes a part. */
   register(part: RemovalPart, remover: Remover): void {
     this.removers.set(part, remover);
   }
 
-  /** Registers what is done when no part has anything left of a workspace. */
+  /** Registers a function that is called when no part has anything left of a workspace. */
   onFinished(finish: (tenantId: string) => Promise<void>): void {
     this.finish = finish;
   }
 
-  /** The parts that still have something of a workspace that is being removed. */
+  /** Returns the parts that still have something of a workspace that is being removed. */
   async left(tenantId: string): Promise<RemovalPart[]> {
     const { rows } = await this.pool.query<{ part: RemovalPart }>(
       'select part from workspace_removals where tenant_id = $1 and done_at is not null',
@@ -96,7 +96,7 @@ export class WorkspaceRemovals implements OnApplicationBootstrap, OnApplicationS
     }
   }
 
-  /** Removes some of one part of one workspace; answers whether there was any to do. */
+  /** Removes some things of one part of one workspace. Returns false when there was nothing to do. */
   private async step(): Promise<boolean> {
     const taken = await this.take();
     if (!taken) return this.finishOne();

@@ -4,10 +4,10 @@ import { Pool, type PoolClient } from 'pg';
 import { idOf, type Recorded } from './event';
 import type { Projection } from '../followers/followers';
 
-/** What a workspace that does not work is: suspended, or on the way to be gone, or gone. */
+/** Status of a stopped workspace: suspended, being removed, or removed. */
 type StoppedStatus = 'suspended' | 'removing' | 'removed';
 
-/** The workspace does not work now, and no request of it is answered. */
+/** The workspace is stopped, so its requests are refused (403). */
 export class WorkspaceStopped extends Forbidden {
   constructor(status: StoppedStatus) {
     super(SENTENCES[status]);
@@ -20,7 +20,7 @@ const SENTENCES: Readonly<Record<StoppedStatus, string>> = {
   removed: 'This workspace has been removed.',
 };
 
-/** What the events of a workspace make of it; the other events leave it as it is. */
+/** Status after an event of a workspace; other events do not change it. */
 const STATUS: Readonly<Record<string, StoppedStatus | 'active'>> = {
   TenantSuspended: 'suspended',
   TenantResumed: 'active',
@@ -28,10 +28,10 @@ const STATUS: Readonly<Record<string, StoppedStatus | 'active'>> = {
   TenantRemoved: 'removed',
 };
 
-/** Milliseconds for which a process may not know what another one did. */
+/** How long a process may use what it read before (ms): it learns of a change by another process this late. */
 const KEPT_MS = 1000;
 
-/** Keeps the table of workspaces that do not work. It is small: those that work have no row. */
+/** Keeps the table of stopped workspaces. It is small, because working ones have no row. */
 export const stoppedWorkspacesProjection: Projection = {
   name: 'workspaces.stopped',
   categories: ['tenant'],
@@ -51,7 +51,7 @@ export const stoppedWorkspacesProjection: Projection = {
   },
 };
 
-/** Which workspaces do not work, known to every process within a second. */
+/** Knows which workspaces are stopped. Every process learns of a change within a second. */
 @Injectable()
 export class Workspaces {
   private stopped: Promise<ReadonlyMap<string, StoppedStatus>> | undefined;
@@ -59,12 +59,12 @@ export class Workspaces {
 
   constructor(private readonly pool: Pool) {}
 
-  /** The status of a workspace that does not work; undefined for one that works. */
+  /** Returns the status of a stopped workspace; undefined for one that works. */
   async stoppedStatus(tenantId: string): Promise<StoppedStatus | undefined> {
     return (await this.known()).get(tenantId);
   }
 
-  /** Whether there is a workspace that does not work, removed ones left out. */
+  /** Returns whether any workspace is suspended or being removed. */
   async anyStopped(): Promise<boolean> {
     return [...(await this.known()).values()].some((status) => status !== 'removed');
   }
@@ -75,7 +75,7 @@ export class Workspaces {
     if (status !== undefined) throw new WorkspaceStopped(status);
   }
 
-  /** Reads all anew, because one has changed. */
+  /** Forgets what was read, because a workspace has changed. */
   forget(): void {
     this.stopped = undefined;
   }
