@@ -5,59 +5,56 @@ import type { Described } from './describe';
 /** What a key may do. `admin` includes `write`, which includes `read`; `secrets:read` and `tokens:read` stand alone. */
 export type Scope = 'read' | 'write' | 'admin' | 'secrets:read' | 'tokens:read';
 
-/** Who sent a request, as far as the key tells. */
+/** The sender of a request: its key, workspace and scopes. */
 export interface Actor {
   readonly keyId: string;
   readonly tenantId: string;
   readonly organizationId: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** True for the key of the operator of the installation, who may see what belongs to no tenant. */
+  /** True for the admin key of the installation, which may see what belongs to no workspace. */
   readonly operator?: boolean;
 }
 
-/** A key that was recognised, whether or not it may do what it was sent for. */
+/** A key that was recognised, whether or not it may do what the request asks for. */
 type Claimant = Pick<Actor, 'keyId'> & { readonly tenantId: string | null };
 
-/** Which names answers use. */
+/** The names that an answer uses: those of Fairlead (`specification`) or those of LangSmith (`wire`). */
 export type Dialect = 'specification' | 'wire';
 
 /**
- * What a request costs while it is under way: `upload` a lot; `wait` next to nothing, because it waits for something
- * outside the service. `vital` requests are never refused for the sake of others.
+ * The load of a running request. `upload`: heavy. `wait`: light, because it waits for something outside the service.
+ * `vital`: never refused because of other requests.
  */
 export type Load = 'usual' | 'upload' | 'wait' | 'vital';
 
 interface RouteOptions {
-  /** The body is not read before the handler runs: `request.raw` is the stream. */
+  /** True: the handler reads the body itself, from the stream `request.raw`. */
   readonly stream?: boolean;
-  /** `usual` unless it says otherwise. */
+  /** Default: `usual`. */
   readonly load?: Load;
-  /** Answered by a process behind a gateway to whoever asks, not only to the gateway. */
+  /** True: a process behind a gateway answers this route to everybody, not only to the gateway. */
   readonly direct?: boolean;
-  /**
-   * The followers whose tables the handler reads, or decides by: it runs once they show all that its workspace had
-   * written before the request came.
-   */
+  /** The views that the handler reads. It runs once they contain what its workspace had written before the request. */
   readonly views?: readonly string[];
-  /** Only for the key of the operator of the installation. */
+  /** True: only for the admin key of the installation. */
   readonly operator?: boolean;
-  /** The views show what belongs to several workspaces, and all of it is waited for. */
+  /** True: the handler reads several workspaces, so it waits for the events of all of them. */
   readonly acrossWorkspaces?: boolean;
 }
 
-/** What a route declares about itself. */
+/** The declaration of a route. */
 export interface RouteAccess extends RouteOptions {
   readonly scope: Scope | 'public';
 }
 
 const configs = new WeakMap<object, FastifyContextConfig>();
 
-/** What the decorators of a handler and of its parameters have said about its route so far. */
+/** Returns what the decorators of a handler and of its parameters have declared so far. */
 export function configOf(handler: object): FastifyContextConfig {
   return configs.get(handler) ?? {};
 }
 
-/** Adds to what the decorators of a handler have said about its route so far. */
+/** Adds to what the decorators of a handler have declared. */
 export function configureRoute(more: FastifyContextConfig): MethodDecorator {
   return (target, name, descriptor) => {
     const handler = descriptor.value as object;
@@ -68,14 +65,14 @@ export function configureRoute(more: FastifyContextConfig): MethodDecorator {
 }
 
 /**
- * The scope that a key needs for this route; every route has one, or the server does not start. It is checked before
- * the body is read, by the gateway too when it forwards the request.
+ * Declares the scope that a key needs for the route. The server does not start with a route without one. The scope is
+ * checked before the body is read, and the gateway checks it for forwarded requests too.
  */
 export function Scope(scope: Scope | 'public', { stream = false, ...more }: RouteOptions = {}): MethodDecorator {
   return configureRoute({ scope, stream, ...more });
 }
 
-/** True when the actor's scopes cover `scope`. */
+/** Returns whether the actor's scopes include `scope`. */
 export function allows(actor: Actor, scope: Scope): boolean {
   const { scopes } = actor;
   if (scopes.has(scope)) return true;
@@ -87,9 +84,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set on every route that is not public. */
     actor: Actor;
-    /** Set as soon as the key is recognised: a refused request is told of by it. */
+    /** Set as soon as the key is recognised, so that a refused request can be logged with it. */
     claimant?: Claimant;
-    /** A key or code in the body that was refused: a guess, as a wrong key in a header is. */
+    /** A wrong key or code in the body. It counts as a guess, like a wrong key in a header. */
     guessed?: string;
     dialect: Dialect;
   }
@@ -102,7 +99,7 @@ declare module 'fastify' {
     views?: readonly string[];
     acrossWorkspaces?: boolean;
     operator?: boolean;
-    /** Another process answers. */
+    /** True when another process answers the request. */
     forward?: boolean;
   }
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BadRequest, GatewayTimeout, HttpProblem, NotFound, PayloadTooLarge, Unavailable } from '@fairlead/schema';
 import type { Problem } from '@fairlead/schema';
 
-/** How an error is answered, and how loudly it is logged. */
+/** The answer to an error, and the level at which it is logged. */
 interface Answer {
   readonly problem: HttpProblem;
   readonly log?: 'warn' | 'error';
@@ -15,7 +15,10 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT',
 const POOL =
   /timeout exceeded when trying to connect|connection terminated|cannot use a pool after calling end|client has encountered a connection error/i;
 
-/** The answer to any thrown value: errors that carry one, the framework's, the database's, and 500 for the rest. */
+/**
+ * Returns the answer to any thrown value: errors that define one, errors of the framework and the database, and 500 for
+ * all others.
+ */
 export function answerTo(error: unknown): Answer {
   if (error instanceof HttpProblem) return { problem: error, ...(error.status >= 500 && { log: 'warn' as const }) };
   if (error instanceof HttpException) return { problem: fromStatus(error.getStatus()) };
@@ -57,7 +60,7 @@ function fromDatabase(error: unknown): Answer | undefined {
   return undefined;
 }
 
-/** What of a request decides the form of an error, with its path as controllers declare it. */
+/** The parts of a request that decide the form of an error; the path is the one that controllers declare. */
 interface Asked {
   readonly headers: Pick<IncomingHttpHeaders, 'accept'>;
   readonly url: string;
@@ -70,7 +73,10 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
   void reply.code(problem.status).headers(problem.headers).type(type).send(Buffer.from(text));
 }
 
-/** A problem as `{"detail": …}`, or as RFC 9457 when the client accepts that or the path is of the second run API. */
+/**
+ * Returns a problem as `{"detail": …}`, or in the form of RFC 9457 when the client accepts it or the path is in the
+ * second run API.
+ */
 export function written(asked: Asked, problem: HttpProblem): { type: string; text: string } {
   if (wantsProblemJson(asked)) {
     return { type: 'application/problem+json', text: JSON.stringify(describe(asked.id, problem)) };
@@ -96,7 +102,7 @@ function describe(requestId: string, problem: HttpProblem) {
   };
 }
 
-/** A problem by its JSON pointer within one part of the request. */
+/** Returns a problem with its JSON pointer within one part of the request. */
 function pointTo({ type, loc, msg, input, ctx }: Problem) {
   const [part, ...members] = loc;
   const steps = type === 'json_invalid' ? [] : members;

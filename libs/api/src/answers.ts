@@ -22,7 +22,7 @@ type Handler<T> = (...parameters: never[]) => T | Promise<T>;
 type KeyOf<T> = T extends unknown ? keyof T : never;
 type Member<T, K> = T extends unknown ? (K extends keyof T ? T[K] : never) : never;
 
-/** Names of members that an answer has, at any depth, and that its schema does not name. */
+/** Names of members of an answer, at any depth, that its schema lacks. */
 type Unnamed<T, S> = unknown extends S
   ? never
   : object extends S
@@ -35,8 +35,8 @@ type Unnamed<T, S> = unknown extends S
 type UnnamedBy<F, A> = F extends Handler<infer T> ? Unnamed<T, Answered<A>> : never;
 
 /**
- * Says what a route answers, by status: the schema of a success, null when it has no body; of an error one sentence
- * about when it comes. A handler that answers anything else than one of the successes does not compile.
+ * Declares the answers of a route by status: for a success its schema, or null without a body; for an error a sentence
+ * that says when it comes. A handler that returns anything but one of the successes does not compile.
  */
 export function Answers<const A extends Description['answers']>(answers: A) {
   return <F extends Handler<Answered<A>>>(

@@ -4,36 +4,36 @@ import type { Actor, Dialect } from './access';
 import { ifMatch } from './etag';
 import { metadataOf, type RequestMetadata } from './metadata';
 
-/** What a command has to know about the request that it comes from. */
+/** The context of a command: the parts of its request that it needs. */
 export class CommandContext {
   constructor(private readonly request: FastifyRequest) {}
 
-  /** Who sends the request; not to be used on public routes. */
+  /** The sender of the request. Public routes have none and must not use it. */
   get actor(): Actor {
     return this.request.actor;
   }
 
-  /** The id of the workspace that the request is about. */
+  /** Id of the workspace of the request. */
   get tenantId(): string {
     return this.request.actor.tenantId;
   }
 
-  /** Protocol and host by which the request names this service; anybody can name any host. */
+  /** Protocol and host of the request. Do not trust them: a client can send any host. */
   get origin(): string {
     return `${this.request.protocol}://${this.request.host}`;
   }
 
-  /** Address of this machine at which the request arrived. */
+  /** The address of this machine at which the request arrived. */
   get localAddress(): string | undefined {
     return this.request.socket.localAddress;
   }
 
-  /** The names that the caller's answer uses. */
+  /** The names that the answer uses. */
   get dialect(): Dialect {
     return this.request.dialect;
   }
 
-  /** What events keep of the request: who, in which request, why and after what. */
+  /** The metadata of events that the request causes. */
   get metadata(): RequestMetadata {
     return metadataOf(this.request);
   }
@@ -48,10 +48,10 @@ export class CommandContext {
   }
 }
 
-/** The request as commands see it. */
+/** The parameter decorator for a `CommandContext`. */
 export const Context = createParamDecorator((_: unknown, execution: ExecutionContext) => contextOf(execution));
 
-/** Returns the context of the request that is handled. */
+/** Returns the context of the current request. */
 export function contextOf(execution: ExecutionContext): CommandContext {
   return new CommandContext(execution.switchToHttp().getRequest<FastifyRequest>());
 }

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from './access';
 
-/** Sources of deployments and revisions as the real wire spells them → the specification's names. */
+/** LangSmith's names of sources → Fairlead's names. */
 export const sourceAliases = {
   github: 'codehost',
   external_docker: 'external_container',
   internal_docker: 'internal_container',
 } as const;
 
-/** Members of the specification → the same members on the real wire. */
+/** Fairlead's names of members → LangSmith's names. */
 export const memberAliases = {
   graph_config_path: 'langgraph_config_path',
   cluster_namespace: 'k8s_namespace',
@@ -21,7 +21,7 @@ export const memberAliases = {
 
 const wireSources = new Map<unknown, string>(Object.entries(sourceAliases).map(([wire, name]) => [name, wire]));
 
-/** First segments of the platform's paths, which are served below `/api/v1`, `/api` and the root. */
+/** First segments of the paths of LangSmith's API, which are served below `/api/v1`, `/api` and the root. */
 const platform = new Set(
   (
     'annotation-queues api-key audit-logs charts commits datasets examples feedback feedback-configs feedback-formulas ' +
@@ -30,19 +30,22 @@ const platform = new Set(
   ).split(' '),
 );
 
-/** What the command line `langgraph` for Python sends with every request: the name of its HTTP library and exactly this. */
+/**
+ * Headers of every request of the command line `langgraph` for Python: the name of its HTTP library, and exactly this
+ * `Accept`.
+ */
 const PYTHON_CLI = { agent: /^python-httpx\//, accept: 'application/json' };
 
 /**
- * True when the headers of a request are those of a client that reads only the names of the real wire. The command line
- * for Python does so at every address, and names no product of its own. The library that it uses sends any type unless it is
- * told otherwise, and a client that gives itself a name is not taken for it.
+ * Returns whether a request comes from a client that reads only LangSmith's names: the command line `langgraph` for
+ * Python. It has no name of its own in its headers, so it is recognised by those of its HTTP library. Other programs
+ * with this library send another `Accept` by default, and a client with a `User-Agent` of its own does not match.
  */
 export function readsWire(headers: IncomingHttpHeaders): boolean {
   return headers.accept === PYTHON_CLI.accept && PYTHON_CLI.agent.test(headers['user-agent'] ?? '');
 }
 
-/** The address that controllers declare for a request's address, and the names that its answer uses. */
+/** Returns the address as controllers declare it, and the names that the answer uses. */
 export function canonicalUrl(url: string, fallback: Dialect = 'specification'): { url: string; dialect: Dialect } {
   const end = url.search(/[?#]/);
   const search = end < 0 ? '' : url.slice(end);
@@ -74,8 +77,8 @@ function platformPath(path: string): string {
 }
 
 /**
- * A copy of a deployment, a revision, a listener, or a page or list of them in the names of the real wire. Only members that have a
- * second name are touched, and only where they belong: free-form objects stay as they are.
+ * Returns a copy of a deployment, a revision, a listener, or a page or list of them, with LangSmith's names. Only
+ * members with a second name are renamed, and only in their places; free-form objects stay as they are.
  */
 export function toWire<T>(resource: T): T {
   return wireResource(resource) as T;
@@ -100,7 +103,7 @@ function wireResource(value: unknown): unknown {
   return wire;
 }
 
-/** Renames the members of one object, not of those inside it. */
+/** Renames the members of one object, but not of objects inside it. */
 function rename(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const names: Readonly<Record<string, string>> = memberAliases;

@@ -3,15 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isNamed } from './asset';
 import { PreconditionFailed } from '@fairlead/schema';
 
-/** The strong entity tag of a resource's version. */
+/** Returns the strong entity tag of a version. */
 export function etag(version: number): string {
   return `"${version}"`;
 }
 
 /**
- * The version that a write may start from, from `If-Match`; undefined when there is none or it is `*`. Of a list, the
- * current version is the one that counts, so the caller tells it when it knows it.
- * @throws PreconditionFailed when no tag of the header can match: weak tags and tags that are no versions never do.
+ * Returns the version that a write may start from, from `If-Match`; undefined when the header is absent or `*`. If the
+ * header lists several versions, the `current` one counts when it is given, otherwise the newest.
+ * @throws PreconditionFailed when no tag of the header can match. Weak tags, and tags that are no versions, never
+ * match.
  */
 export function ifMatch(request: FastifyRequest, current?: number): number | undefined {
   const header = request.headers['if-match'];

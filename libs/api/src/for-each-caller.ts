@@ -4,7 +4,9 @@ import { mergeMap, type Observable } from 'rxjs';
 import { CommandContext, contextOf } from './context';
 import { toWire } from './dialects';
 
-/** Makes the answer for a caller of what the handler has answered, which can be the kept answer to an earlier request. */
+/**
+ * Turns the result of a handler, which may be a stored answer to an earlier request, into the answer for this caller.
+ */
 export abstract class ForEachCaller<Kept> implements NestInterceptor<Kept> {
   intercept(execution: ExecutionContext, next: CallHandler<Kept>): Observable<unknown> {
     const reply = execution.switchToHttp().getResponse<FastifyReply>();
@@ -14,14 +16,14 @@ export abstract class ForEachCaller<Kept> implements NestInterceptor<Kept> {
   abstract show(kept: Kept, context: CommandContext, reply: FastifyReply): unknown;
 }
 
-/** Answers in the names that the caller reads. */
+/** Answers with the names that the caller reads. */
 export class Spelling extends ForEachCaller<unknown> {
   show(kept: unknown, context: CommandContext): unknown {
     return spelled(context, kept);
   }
 }
 
-/** Returns an answer in the names that the caller reads. */
+/** Returns an answer with the names that the caller reads. */
 export function spelled<T>({ dialect }: Pick<CommandContext, 'dialect'>, answer: T): T {
   return dialect === 'wire' ? toWire(answer) : answer;
 }

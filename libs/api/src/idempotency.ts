@@ -20,8 +20,8 @@ export class Idempotency {
   private purgedAt = 0;
 
   /**
-   * `digest` is keyed, because a body can hold secrets that are easily guessed from a plain hash. `lease`: milliseconds
-   * after which the key of a crashed process is free; a living one renews its lease.
+   * `digest`: a keyed hash, because a body may contain secrets that could be guessed from a plain one. `lease`:
+   * milliseconds after which the key of a crashed process is free; a running process renews its lease.
    */
   constructor(
     private readonly pool: Pool,
@@ -30,9 +30,10 @@ export class Idempotency {
   ) {}
 
   /**
-   * The result of `work`, or the first answer to the same request, marked `Idempotent-Replayed: true`. Without the header
-   * it is just `work`. Only successes are kept. `body` stands for the body of a request that was not parsed.
-   * @throws BadRequest for a bad key.
+   * Returns the result of `work`, or the stored answer to the same request, with the header `Idempotent-Replayed:
+   * true`. Without an Idempotency-Key, it just runs `work`. Only successes are stored. `body` replaces the body of a
+   * request that was not parsed.
+   * @throws BadRequest for a malformed key.
    * @throws Unprocessable when the key was used for another request.
    * @throws Conflict while the first request is running.
    */

@@ -29,9 +29,9 @@ class IdempotencyInterceptor implements NestInterceptor {
 }
 
 /**
- * Makes a route safe to repeat with the header Idempotency-Key. The answer of its handler is kept for all callers: it
- * holds no secrets and uses the names of the specification. `outside`: interceptors that then make the answer for each
- * caller. The module of the controller provides `Idempotency`.
+ * Makes a route safe to repeat with the header Idempotency-Key. The answer of its handler is stored for all callers, so
+ * it must contain no secrets and use the names of the specification. `outside`: interceptors that turn it into the
+ * answer for each caller. The module of the controller provides `Idempotency`.
  */
 export function Idempotent(...outside: Type<NestInterceptor>[]): MethodDecorator {
   return applyDecorators(

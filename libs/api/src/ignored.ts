@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Counter } from 'prom-client';
 
-/** Names that one answer lists. */
+/** Largest number of names in one answer. */
 const MOST_NAMES = 10;
 const LONGEST_NAME = 60;
 
@@ -10,7 +10,7 @@ const ignored = new Counter({
   help: 'Members and parts of bodies that were sent and are not kept; the answers name them',
 });
 
-/** Says in the answer what was sent and is not kept, and counts it. */
+/** Names in the header `warning` what was sent and is not stored, and counts it. */
 export function warnOfIgnored(reply: FastifyReply, names: readonly string[]): void {
   if (names.length === 0) return;
   ignored.inc(names.length);

@@ -3,8 +3,8 @@ import { HttpProblem } from '@fairlead/schema';
 const V1 = '/api/v1';
 
 /**
- * Families of requests that LangSmith's SDKs can send and that are no part of Fairlead, by their canonical addresses:
- * an address belongs to the first family that has a pattern for its beginning.
+ * Families of requests of LangSmith's SDKs that Fairlead does not offer, with patterns for the beginnings of their
+ * canonical addresses. The first match counts.
  */
 const FAMILIES: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['annotation queues', `${V1}/(platform/)?annotation-queues`],
@@ -47,8 +47,8 @@ const PATTERNS = FAMILIES.map(([name, ...paths]) => [name, new RegExp(`^(${paths
 const ANY = new RegExp(`^(${FAMILIES.flatMap(([, ...paths]) => paths).join('|')})(/|$)`);
 
 /**
- * The answer to a request of a family that is left out, undefined for every other one. Clients do not repeat it.
- * `url` is the canonical address of the request.
+ * Returns the answer to a request of a family that is not offered; undefined for other requests. Clients do not repeat
+ * it. `url` is the canonical address of the request.
  */
 export function leftOut(url: string): HttpProblem | undefined {
   const end = url.indexOf('?');

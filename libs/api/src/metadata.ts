@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { BadRequest } from '@fairlead/schema';
 
-/** What is recorded about the request that caused an event. */
+/** Metadata of an event from the request that caused it. */
 export interface RequestMetadata {
   readonly tenant?: string;
   readonly actor?: string;
@@ -12,7 +12,7 @@ export interface RequestMetadata {
   readonly causationId?: string;
   /** Method and canonical path, without the query. */
   readonly request?: string;
-  /** Where the request came from. */
+  /** Network address of the client. */
   readonly address?: string;
 }
 
@@ -20,9 +20,9 @@ const MOST_REASON = 1000;
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Who asked, in which request, and why: key id, tenant, request id, a well-formed `traceparent`, the text of `x-reason`
- * (up to 1000 characters; UTF-8, or percent-encoded), what was asked and from where and, as `causationId`, the
- * `Idempotency-Key`.
+ * Returns the metadata for the events of a request: key id, tenant, request id, a well-formed `traceparent`, the text
+ * of `x-reason` (up to 1000 characters; UTF-8, or percent-encoded), method and path, client address and, as
+ * `causationId`, the `Idempotency-Key`.
  */
 export function metadataOf(request: FastifyRequest): RequestMetadata {
   const { actor } = request;
@@ -43,7 +43,7 @@ export function metadataOf(request: FastifyRequest): RequestMetadata {
   return metadata;
 }
 
-/** Refuses a reason that is too long to be kept, on every route, whether it keeps reasons or not. @throws BadRequest */
+/** Checks the length of `x-reason`, on every route. @throws BadRequest */
 export function checkReason({ headers }: FastifyRequest): void {
   if (headers['x-reason'] !== undefined) reasonOf(headers);
 }

@@ -7,7 +7,9 @@ export const paging = {
   offset: optional(note(int({ ge: 0 }), 'Number of items to skip: the `offset` that the previous page answered.'), 0),
 };
 
-/** Adds `Link: <…>; rel="next"`: the request's address with another offset. Call it only when there is a next page. */
+/**
+ * Adds `Link: <…>; rel="next"`: the address of the request with another offset. Call it only when there is a next page.
+ */
 export function linkNext(reply: FastifyReply, offset: number): void {
   const [path = '/', search = ''] = reply.request.originalUrl.split('?', 2);
   const parameters = new URLSearchParams(search);

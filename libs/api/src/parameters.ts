@@ -9,7 +9,7 @@ type Declared = Parts<unknown, unknown, unknown>;
 type Part = keyof Declared;
 type Checked = Readonly<Partial<Record<Part, unknown>>>;
 
-/** A decorator of a parameter that takes a `T`; on a parameter of another type it does not compile. */
+/** A decorator for a parameter of the type `T`; on a parameter of another type it does not compile. */
 type DecoratorOf<T> = <K extends string, I extends number, C extends { [N in K]: (...parameters: never[]) => unknown }>(
   target: C,
   name: K,
@@ -19,25 +19,24 @@ type DecoratorOf<T> = <K extends string, I extends number, C extends { [N in K]:
 const declared = new WeakMap<object, Declared>();
 const outcomes = new WeakMap<FastifyRequest, { readonly checked: Checked } | { readonly error: unknown }>();
 
-/** The path parameters, checked by the schema. @throws Unprocessable */
+/** Injects the path parameters, checked by the schema. @throws Unprocessable */
 export function Path<T>(schema: ObjectSchema<T>): DecoratorOf<T> {
   return takes('path', schema);
 }
 
-/** The query parameters, checked by the schema. @throws Unprocessable */
+/** Injects the query parameters, checked by the schema. @throws Unprocessable */
 export function Query<T>(schema: ObjectSchema<T>): DecoratorOf<T> {
   return takes('query', schema);
 }
 
-/** The JSON body, checked by the schema. @throws Unprocessable */
+/** Injects the JSON body, checked by the schema. @throws Unprocessable */
 export function Body<T>(schema: Schema<T>): DecoratorOf<T> {
   return takes('body', schema);
 }
 
 /**
- * Returns the checked parts of the request that is handled. All parts that the parameters of the handler declare are
- * checked together, once per request.
- * @throws Unprocessable with the problems of all parts, in the order path, query, body.
+ * Returns the checked parts of the current request. All parts that the parameters of the handler declare are checked
+ * together, once per request. @throws Unprocessable with the problems of all parts, in the order path, query, body.
  */
 export function checkedParts(execution: ExecutionContext): Checked {
   const request = execution.switchToHttp().getRequest<FastifyRequest>();

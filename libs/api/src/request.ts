@@ -4,7 +4,7 @@ import { isJson } from './json-type';
 import { check, object, Problems } from '@fairlead/schema';
 import type { Loc, ObjectSchema, Schema } from '@fairlead/schema';
 
-/** Parts of a request and what they must look like. */
+/** The schemas of the parts of a request. */
 export interface Parts<P, Q, B> {
   readonly path?: Schema<P>;
   readonly query?: ObjectSchema<Q>;
@@ -12,8 +12,8 @@ export interface Parts<P, Q, B> {
 }
 
 /**
- * Returns the checked parts of a request. A query parameter without a value counts as absent; of a repeated one the
- * last counts, unless the schema takes a list.
+ * Returns the checked parts of a request. A query parameter without a value counts as absent. Of a repeated one, the
+ * last value counts, unless the schema takes a list.
  * @throws Unprocessable with the problems of all parts, in the order path, query, body.
  */
 export function validateRequest<P = undefined, Q = undefined, B = undefined>(
@@ -31,14 +31,14 @@ export function validateRequest<P = undefined, Q = undefined, B = undefined>(
 const ANY_OBJECT = object({});
 
 /**
- * Refuses a body that the route has read itself and that is no JSON by its content type, as where the body is read for
- * the route; `beginning` is what the answer shows of it. @throws Unprocessable
+ * Refuses a body whose content type is not JSON, for routes that read the body themselves. `beginning`: the part of the
+ * body that the error shows. @throws Unprocessable
  */
 export function requireJson(request: FastifyRequest, beginning: Buffer): void {
   if (!isJson(request) && beginning.length > 0) validate(ANY_OBJECT, beginning.toString('utf8'), 'body');
 }
 
-/** Checks a value that did not come through the parts above. @throws Unprocessable */
+/** Checks a value that is not part of a request. @throws Unprocessable */
 export function validate<T>(schema: Schema<T>, input: unknown, loc: Loc | 'body' | 'query' | 'path' | 'header'): T {
   const problems = new Problems();
   const value = check(schema, input, typeof loc === 'string' ? [loc] : loc, problems);

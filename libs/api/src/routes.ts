@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RouteAccess } from './access';
 import type { Described } from './describe';
 
-/** One route of a server, as its controller declared it. */
+/** A route of a server, as its controller declared it. */
 export interface Route extends RouteAccess {
   readonly method: string;
   readonly path: string;
@@ -13,13 +13,13 @@ export interface Route extends RouteAccess {
 /** A route with a description. */
 export type DescribedRoute = Route & { readonly description: Described };
 
-/** All routes of an instance; finds what is allowed at a path. */
+/** All routes of a server instance. */
 export class RouteTable {
   readonly routes: Route[] = [];
   private readonly unusual: Route[] = [];
   private readonly patterns = new Map<string, RegExp>();
 
-  /** Watches an instance for new routes. One that declares no scope makes the server fail to start. */
+  /** Collects the routes of an instance as they are added. A route without a scope makes the server fail to start. */
   constructor(instance: FastifyInstance) {
     instance.addHook('onRoute', ({ method, url, config }) => {
       for (const one of [method].flat()) {
@@ -43,13 +43,13 @@ export class RouteTable {
     });
   }
 
-  /** False for a request, by its canonical address, whose route says that it costs more or less than others. */
+  /** Returns false when the route declares another load than `usual`. `url` is the canonical address. */
   isUsual(method: string, url: string): boolean {
     const path = url.split('?', 1)[0]!;
     return !this.unusual.some((route) => route.method === method && this.patterns.get(route.path)!.test(path));
   }
 
-  /** Methods that routes for this path have, in order of the alphabet; empty when there is no such path. */
+  /** Returns the methods of the routes for a path in alphabetical order; empty when there is no such path. */
   allowedAt(path: string): string[] {
     const matching = this.routes.filter((route) => this.patterns.get(route.path)?.test(path));
     const literal = matching.filter((route) => !/[:*]/.test(route.path));
@@ -60,7 +60,7 @@ export class RouteTable {
   }
 }
 
-/** True when `@Describe` is among the decorators that have said something about the route. */
+/** Returns whether `@Describe` is among the decorators of the route. */
 function isDescribed(description: Partial<Described> | undefined): description is Described {
   return description?.summary !== undefined;
 }
@@ -78,12 +78,12 @@ function toPattern(url: string): RegExp {
 
 const tables = new WeakMap<object, RouteTable>();
 
-/** Remembers the table of an application for `routes`. */
+/** Stores the table of an application for `routes`. */
 export function keepTable(instance: FastifyInstance, table: RouteTable): void {
   tables.set(instance, table);
 }
 
-/** Every route of an application made by `createServer`, without the HEAD routes that come with GET. */
+/** Returns every route of an application that `createServer` made, without the HEAD routes of GET routes. */
 export function routes(app: Pick<INestApplication, 'getHttpAdapter'>): Route[] {
   const table = tables.get(app.getHttpAdapter().getInstance() as FastifyInstance);
   return (table?.routes ?? []).filter((route) => route.method !== 'HEAD');

@@ -1,2 +1,2 @@
-/** Of Fairlead: what it says of itself to clients and operators. */
+/** Version of Fairlead, as clients and operators see it. */
 export const VERSION = '0.1.0';

@@ -1,4 +1,4 @@
-/** What the API is divided into, in the order of the reference. */
+/** The areas of the API, in the order of the reference. */
 export const AREAS = {
   Deployments: 'Create, change, roll back and audit deployments.',
   Revisions: 'What runs is a revision: list, wait, compare, redeploy, interrupt.',

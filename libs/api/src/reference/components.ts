@@ -4,12 +4,12 @@ const SCHEMAS = new Set(['items', 'additionalProperties', 'propertyNames', 'cont
 const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 const MAPS = new Set(['properties', 'patternProperties']);
 
-/** The schemas of a document that have a title: each stands in it once, under that name. */
+/** Collects the schemas of a document that have a title: the document contains each once, under this name. */
 export class Components {
   readonly schemas: Record<string, JsonSchema> = {};
 
   /**
-   * The schema with a reference in place of every titled schema, itself included.
+   * Returns the schema with references in place of all titled schemas, itself included.
    * @throws Error when two different schemas have the same title.
    */
   refer(schema: JsonSchema): JsonSchema {

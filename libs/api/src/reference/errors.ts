@@ -42,7 +42,7 @@ interface ErrorAnswer {
   readonly headers?: readonly string[];
 }
 
-/** The errors that routes answer, by status. */
+/** The errors of routes, by status. */
 export const ERRORS: Readonly<Record<string, ErrorAnswer>> = {
   400: { name: 'BadRequest', when: 'The request breaks a rule, which `detail` states.' },
   401: { name: 'Unauthorized', when: 'The key is missing, unknown, expired or revoked.' },
@@ -66,10 +66,10 @@ export const ERRORS: Readonly<Record<string, ErrorAnswer>> = {
   },
 };
 
-/** By name. */
+/** Responses by their names among the components. */
 export type ErrorResponses = Readonly<Record<string, { readonly content: object } & JsonSchema>>;
 
-/** The answers of `ERRORS` for a document's components, in both shapes. */
+/** Returns the responses of `ERRORS` for the components of a document, in both forms. */
 export function errorResponses(components: Components): ErrorResponses {
   const content = (schema: JsonSchema) => ({
     'application/json': { schema: components.refer(schema) },

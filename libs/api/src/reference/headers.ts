@@ -1,6 +1,6 @@
 const string = { type: 'string' } as const;
 
-/** Request headers by the names that descriptions give them; the tenant's goes with every key. */
+/** Request headers by their names in descriptions. `X-Tenant-Id` is added to every route that needs a key. */
 export const PARAMETERS = {
   'X-Tenant-Id': {
     description: 'The workspace; needed only with a key that opens several.',
@@ -26,7 +26,7 @@ export const PARAMETERS = {
   },
 } as const;
 
-/** Headers of answers. */
+/** Response headers by their names in descriptions. */
 export const HEADERS = {
   'x-request-id': { description: 'The id of this request in logs and history.', schema: string },
   ETag: {

@@ -1,4 +1,4 @@
-/** What the document says of the API as a whole. */
+/** The part `info` of the document. */
 export const INFO = {
   title: 'Fairlead',
   summary: 'Control plane for agent deployments, and a home for experiments that were run elsewhere',

@@ -9,7 +9,7 @@ import { HEADERS, PARAMETERS } from './headers';
 import { INFO } from './info';
 import { operationIds } from './operation-ids';
 
-/** The OpenAPI 3.1 document of the routes that are described. `version` is that of the service. */
+/** Returns the OpenAPI 3.1 document of the routes that have a description. `version`: the version of the service. */
 export function openApi(routes: readonly Route[], version: string) {
   const described = routes.filter((route): route is DescribedRoute => route.description !== undefined);
   const components = new Components();
@@ -88,14 +88,14 @@ function membersOf({ json }: ObjectSchema<unknown>, place: 'path' | 'query', com
   });
 }
 
-/** A parameter is absent, never null. */
+/** Returns the schema without null, because a parameter is absent and never null. */
 function withoutNull(member: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = member as { anyOf?: readonly JsonSchema[] } & JsonSchema;
   const [only, none] = anyOf ?? [];
   return anyOf?.length === 2 && none?.type === 'null' ? { ...only, ...rest } : member;
 }
 
-/** A parameter that is needed has a value: one without counts as absent. */
+/** Returns the schema of a required parameter, which must not be empty: an empty parameter counts as absent. */
 function notEmpty(schema: JsonSchema): JsonSchema {
   const isFree = schema.type === 'string' && schema.format === undefined && schema.enum === undefined;
   return isFree ? { ...schema, minLength: schema.minLength ?? 1 } : schema;
@@ -129,7 +129,7 @@ function successes(told: Description, components: Components): Record<string, ob
   return Object.fromEntries(entries) as Record<string, object>;
 }
 
-/** The errors that a route can answer: those that it tells of, and those that come from its nature. */
+/** Returns the errors of a route: the declared ones, and those that follow from its kind. */
 function errors(
   { description: told, method, scope, path }: DescribedRoute,
   components: Components,

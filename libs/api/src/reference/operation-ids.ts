@@ -1,8 +1,9 @@
 import type { DescribedRoute } from '../routes';
 
 /**
- * A unique name for each route, after its controller and handler: `deploymentsList`, or `info` when both say the same. Of a handler with several paths, the
- * further ones are told apart by the segments that the first does not have: `repositoriesListManaged`.
+ * Returns a unique name for each route, from its controller and handler: `deploymentsList`, or `info` when both have
+ * the same name. For a handler with several paths, the names of further paths end with the segments that the first path
+ * lacks: `repositoriesListManaged`.
  */
 export function operationIds(routes: readonly DescribedRoute[]): Map<DescribedRoute, string> {
   const first = new Map<string, string>();

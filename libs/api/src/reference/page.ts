@@ -1,4 +1,4 @@
-/** The page of the reference; everything it loads is ours. */
+/** The page of the reference. It loads files of this server only. */
 export const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -17,7 +17,7 @@ export const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Starts the reference, as dark as the reader's system. No part of the document is sent to a validator elsewhere. */
+/** Starts the reference in the reader's colour scheme. No part of the document is sent to a validator elsewhere. */
 export const SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 follow();
@@ -35,7 +35,7 @@ SwaggerUIBundle({
 });
 `;
 
-/** Errors are all alike: of each there is a line, and their shape among the schemas. */
+/** Hides the schemas of errors, which are all the same; each error has one line. */
 export const STYLE = `body { margin: 0; }
 .swagger-ui .wrapper { max-width: 1100px; }
 .swagger-ui .info { margin: 32px 0 16px; }

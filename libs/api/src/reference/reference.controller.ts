@@ -16,7 +16,9 @@ import { openApi } from './openapi';
 import { PAGE, SCRIPT, STYLE } from './page';
 import { asText, free, text } from './shapes';
 
-/** Nothing from elsewhere, nothing inline. The styles of its code samples are set as attributes. */
+/**
+ * Content security policy of the page: nothing from other hosts, no inline scripts. Code samples need style attributes.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +34,7 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const filePath = object({ file: note(str(), 'Name of a script or style sheet that the page loads.') });
 
-/** By name: the media type, and the text of what is not a file of swagger-ui-dist. */
+/** Files by name: their media type, and their text where they are no file of swagger-ui-dist. */
 const FILES: ReadonlyMap<string, { readonly type: string; readonly text?: string }> = new Map([
   ['swagger-ui.css', { type: CSS }],
   ['swagger-ui-bundle.js', { type: JAVASCRIPT }],
@@ -41,7 +43,7 @@ const FILES: ReadonlyMap<string, { readonly type: string; readonly text?: string
 ]);
 const assets = new Map<string, Promise<Asset>>();
 
-/** The OpenAPI document of all routes of the server, and a page to read it. */
+/** Serves the OpenAPI document of all routes of the server, and a page that shows it. */
 @Area('Service')
 @Controller()
 export class ReferenceController {
@@ -85,7 +87,7 @@ export class ReferenceController {
   }
 }
 
-/** Read once. */
+/** Returns a file, which is read once. */
 function assetOf(name: string): Promise<Asset> {
   const known = assets.get(name);
   if (known) return known;

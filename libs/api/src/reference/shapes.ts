@@ -11,7 +11,7 @@ declare const answered: unique symbol;
 /** The JSON Schema of a `T` in an answer. */
 export type Shape<T> = JsonSchema & { readonly [answered]: () => T };
 
-/** The type of the values that a shape describes, `unknown` for JSON Schema without a type. */
+/** The type of the values of a shape; `unknown` for JSON Schema without a type. */
 export type Shaped<S> = S extends Shape<infer T> ? T : unknown;
 
 type Members = Readonly<Record<string, JsonSchema>>;
@@ -38,7 +38,7 @@ export const free = shape<object>({ type: 'object', additionalProperties: true }
 /** Any JSON value. */
 export const any = shape<unknown>({});
 export const nothing = shape<null>({ type: 'null' });
-/** A member of the compatible API that this service has no value for. */
+/** A member of LangSmith's API for which Fairlead has no value. */
 export const unused = shape<null>({
   type: 'null',
   description: 'Always null; answered because clients expect the member.',
@@ -60,17 +60,17 @@ export function list<S extends JsonSchema>(item: S): Shape<readonly Shaped<S>[]>
   return shape({ type: 'array', items: item });
 }
 
-/** An object with any names. */
+/** Returns the shape of an object with any names of members. */
 export function map<S extends JsonSchema>(value: S): Shape<Readonly<Record<string, Shaped<S>>>> {
   return shape({ type: 'object', additionalProperties: value });
 }
 
-/** The same shape with a sentence about it. */
+/** Returns the shape with a description. */
 export function noted<S extends JsonSchema>(inner: S, description: string): S {
   return { ...inner, description };
 }
 
-/** An object with these members; a name that ends in `?` is that of a member that can be absent. */
+/** Returns the shape of an object. A member whose name ends in `?` may be absent. */
 export function object<M extends Members>(title: string, members: M): Shape<ObjectOf<M>> {
   const names = Object.keys(members);
   const required = names.filter((name) => !name.endsWith('?'));
@@ -82,7 +82,7 @@ export function object<M extends Members>(title: string, members: M): Shape<Obje
   });
 }
 
-/** A page of a list; `offset` is where the next page begins. */
+/** Returns the shape of a page of a list; `offset` is where the next page begins. */
 export function page<S extends JsonSchema>(title: string, item: S) {
   return object(title, {
     resources: noted(list(item), 'The items of this page.'),
@@ -93,7 +93,7 @@ export function page<S extends JsonSchema>(title: string, item: S) {
 /** An object without members. */
 export const empty = shape<Readonly<Record<string, never>>>({ type: 'object', maxProperties: 0 });
 
-/** The same shape for a handler that answers it as JSON text, or not always as an object. */
+/** Returns the shape for a handler that returns it as JSON text. */
 export function asText<S extends JsonSchema>(inner: S): Shape<Shaped<S> | string | Uint8Array | Readable> {
   return shape(inner);
 }
