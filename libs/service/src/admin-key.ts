@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { writeDurably } from '@fairlead/postgres';
 import type { Settings } from './settings';
 
-/** The key that may do everything. */
+/** The admin key of the installation, which has every scope. */
 export interface AdminKey {
   readonly text: string;
-  /** The file that holds it; absent when it came from FAIRLEAD_API_KEY. */
+  /** The file that contains the key; absent when the key came from FAIRLEAD_API_KEY. */
   readonly file?: string;
-  /** True when this start made it. */
+  /** True when this start generated the key. */
   readonly isNew: boolean;
 }
 
-/** As a setting must be; a file that a power cut has left holds less, or NUL characters. */
+/** The form of a key in the settings. A file that was cut off by a power failure contains less, or NUL characters. */
 const WHOLE = /^[!-~]{20,256}$/;
 
-/** The key of the settings, or the one in the data directory, which is made when it is not there. */
+/** Returns the key of the settings, or the one in the data directory, which is generated when it does not exist. */
 export function adminKey({ apiKey, dataDir }: Pick<Settings, 'apiKey' | 'dataDir'>): AdminKey {
   if (apiKey !== undefined) return { text: apiKey, isNew: false };
   const file = join(dataDir, 'api-key');

@@ -6,7 +6,7 @@ import type { Service } from './service';
 import { SERVICE_NAMES, type ServiceName, services } from './services';
 import { readSettings } from './settings';
 
-/** All routes that clients reach, as their controllers declare them; nothing is started. */
+/** Returns all routes that clients reach, as their controllers declare them. Nothing is started. */
 export async function apiRoutes(): Promise<Route[]> {
   const loaded = new Map<ServiceName, Service>();
   for (const name of SERVICE_NAMES) loaded.set(name, await services[name]());

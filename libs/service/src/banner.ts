@@ -3,12 +3,12 @@ import { consoleState } from './console.files';
 import { FIRST_UPLOAD } from './first-upload';
 import type { Settings } from './settings';
 
-/** Said where the console is wanted and not built. */
+/** Printed when the console should be served and is not built. */
 export const CONSOLE_MISSING = 'The console is not built, so there is none: `npm run build` builds it.';
 
 /**
- * What `npm start` prints once the server answers at `url`: its address, a link that signs in to the console, where the
- * key is, and commands to paste into a shell.
+ * Returns what `npm start` prints once the server answers at `url`: its address, a link that signs in to the console,
+ * where the key is, and commands to paste into a shell.
  */
 export async function banner(
   { url, key }: { url: string; key: AdminKey },
@@ -46,7 +46,9 @@ async function consoleLines(
   return [`The console, signed in (the link works once, within ten minutes): ${base}${path}`];
 }
 
-/** The path of a page that signs in, undefined when the server does not give one out: it may be stopping already. */
+/**
+ * Returns the path of a page that signs in; undefined when the server makes none, for example because it is stopping.
+ */
 async function linkPath(url: string, key: AdminKey): Promise<string | undefined> {
   try {
     const answer = await fetch(`${url}/v1/console/codes`, { method: 'POST', headers: { 'x-api-key': key.text } });
@@ -56,7 +58,7 @@ async function linkPath(url: string, key: AdminKey): Promise<string | undefined>
   }
 }
 
-/** For a POSIX shell, also within $( ) between double quotes. */
+/** Quotes a text for a POSIX shell, also within $( ) between double quotes. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
 import { Asset } from '@fairlead/api';
 
-/** Where the build of the console lies, beside the libraries. */
+/** The directory with the build of the console. */
 const CONSOLE_FOLDER = resolve(__dirname, '../../../apps/console/dist');
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -14,13 +14,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
   '.webmanifest': 'application/manifest+json',
 };
-/** In the order in which they are preferred: the header of a request, the ending of a file. */
+/** Content codings and the endings of their files, the preferred one first. */
 const CODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
 
-/** A file of the console, as it is and compressed. */
+/** A file of the console, uncompressed and compressed. */
 export interface ConsoleFile {
   readonly plain: Asset;
   readonly coded: readonly { readonly coding: string; readonly asset: Asset }[];
@@ -29,15 +29,18 @@ export interface ConsoleFile {
 /** The files of the console by their paths, such as `/index.html`. */
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>;
 
-/** Whether a process with these settings serves the console; `missing`: it would, but the console is not built. */
+/**
+ * Returns whether a process with these settings serves the console; `missing` when it should and the console is not
+ * built.
+ */
 export function consoleState({ console }: { readonly console: boolean }): 'served' | 'off' | 'missing' {
   if (!console) return 'off';
   return existsSync(join(CONSOLE_FOLDER, 'index.html')) ? 'served' : 'missing';
 }
 
 /**
- * Reads every file of a build, so that a later build does not mix versions; undefined when there is no build. Files of
- * types that the console has not, such as source maps, are left out.
+ * Reads every file of a build into memory, so that a later build does not mix versions; undefined when there is no
+ * build. Files of other types, such as source maps, are left out.
  */
 export function readConsole(folder = CONSOLE_FOLDER): ConsoleFiles | undefined {
   if (!existsSync(join(folder, 'index.html'))) return undefined;

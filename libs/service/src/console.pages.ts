@@ -2,7 +2,9 @@ import type { Pages } from '@fairlead/edge';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleFile, ConsoleFiles } from './console.files';
 
-/** What the console's page may do: it loads its own files and calls its own server, and makes no code out of text. */
+/**
+ * Content security policy of the console: it loads its own files, calls its own server, and evaluates no text as code.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -27,14 +29,14 @@ const PAGE_HEADERS = {
 const ID = '[^/]+';
 /** Addresses of the console itself. */
 const OWN = new RegExp(`^/(?:$|login$|o(?:/|$))`);
-/** Pages that SDKs and command lines print without a workspace: they are the same below `/o/-`. */
+/** Addresses that SDKs and command lines print without a workspace; each leads to the same address below `/o/-`. */
 const PRINTED = new RegExp(
   `^/(?:datasets/${ID}(?:/compare|/e/${ID})?|projects/p/${ID}(?:/r/${ID})?|host/deployments(?:/${ID})?)$`,
 );
-/** Pages that clients print and that are not offered here, which a page says. */
+/** Addresses that clients print and that Fairlead does not offer; a page says so. */
 const NOT_OFFERED = new RegExp(`^/(?:public/${ID}/[dr]|(?:hub|prompts|context)(?:/.*)?)$`);
 
-/** Answers browsers that ask for a page or a file of the console, and nothing else. */
+/** Returns a function that answers browsers that ask for a page or a file of the console, and no other requests. */
 export function consolePages(files: ConsoleFiles): Pages {
   return (request) => {
     const { method, headers, originalUrl } = request;
@@ -57,7 +59,7 @@ export function consolePages(files: ConsoleFiles): Pages {
   };
 }
 
-/** The path and query of a request, without the prefix that a command line puts before pages. */
+/** Returns the path and query of a request, without the prefix `/api-host` that a command line puts before pages. */
 function pathOf(url: string): string {
   const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
   return path.startsWith('/api-host/') ? path.slice('/api-host'.length) : path;
@@ -84,7 +86,7 @@ function send(
   void reply.send((chosen?.asset ?? plain).answer(reply));
 }
 
-/** Whether the header `Accept-Encoding` names a coding and does not refuse it. */
+/** Returns whether the header `Accept-Encoding` names a coding and does not refuse it. */
 function takes(header: string, coding: string): boolean {
   return header.split(',').some((entry) => {
     const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());

@@ -10,10 +10,10 @@ import type { Service } from './service';
 import type { ServiceName } from './services';
 import type { Settings } from './settings';
 
-/** Everything that clients reach. */
+/** The part of the service that clients reach: keys, the gateway, and the services. */
 @Module({})
 export class EdgeModule {
-  /** Services run in this process, but for those that `elsewhere` knows. */
+  /** Services run in this process, except those in `elsewhere`. */
   static with(
     parts: EventingParts,
     settings: Settings,

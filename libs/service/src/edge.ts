@@ -10,7 +10,10 @@ import { SERVICE_NAMES, type ServiceName, services } from './services';
 import type { Settings } from './settings';
 import { type Program, type Running, start } from './start';
 
-/** Clients come in thousands, while services behind a gateway have a few connections from it. */
+/**
+ * Further handles to listen on. Thousands of clients connect; a service behind a gateway has a few connections and
+ * needs one.
+ */
 const DOORS = 31;
 
 export interface Edge extends Running {
@@ -18,8 +21,8 @@ export interface Edge extends Running {
 }
 
 /**
- * Starts what clients reach: keys, tenants, the audit log, and every service, in this process or in those at its URLs.
- * When a start fails, what had been started is stopped again.
+ * Starts keys, tenants, the audit log, and every service, in this process or in those at its URLs. When a start fails,
+ * what had been started is stopped again.
  * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
  */
 export async function startEdge(

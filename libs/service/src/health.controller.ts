@@ -15,7 +15,7 @@ const readiness = shape.object('Readiness', {
   ),
 });
 
-/** What load balancers and process supervisors ask; needs no key. */
+/** Health checks for load balancers and process supervisors; they need no key. */
 @Area('Service')
 @Controller('health')
 export class HealthController {
@@ -24,7 +24,7 @@ export class HealthController {
     private readonly options: HealthOptions,
   ) {}
 
-  /** 200 as long as the process answers at all. */
+  /** Answers 200 as long as the process runs. */
   @Get('live')
   @Scope('public', { load: 'vital', direct: true })
   @Describe({ summary: 'Ask whether the process answers' })
@@ -34,8 +34,8 @@ export class HealthController {
   }
 
   /**
-   * 200 when events can be appended and every follower is near the end of the log, with what is degraded nevertheless;
-   * else 503 with the reasons. Messages of the database and of other servers are for those who may read the metrics.
+   * Answers 200 when events can be appended and every follower is near the end of the log, with what is degraded;
+   * otherwise 503 with the reasons. Only readers of the metrics see messages of the database and of other servers.
    */
   @Get('ready')
   @Scope('public', { load: 'vital', direct: true })

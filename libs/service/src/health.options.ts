@@ -1,5 +1,5 @@
-/** Who is shown why something does not work. */
+/** Decides who may see why something does not work. */
 export class HealthOptions {
-  /** `metricsToken`: as for `GET /metrics`; without one the reasons are for this machine only. */
+  /** `metricsToken`: as for `GET /metrics`. Without a token, only requests from this machine see the reasons. */
   constructor(readonly metricsToken?: string) {}
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type KafkaSettings, parseBrokers, SASL_MECHANISMS } from '@fairlead/eventing';
 import { Mistake, oneOf, type Read } from './setting';
 
-/** How to reach Kafka, undefined where there is none; adds what is wrong to `mistakes`. */
+/** Returns the settings of Kafka; undefined without KAFKA_BROKERS. Adds mistakes to `mistakes`. */
 export function kafkaSettings(read: Read, mistakes: string[]): KafkaSettings | undefined {
   const addresses = read<string[] | undefined>('KAFKA_BROKERS', undefined, brokers);
   const named = read('KAFKA_PREFIX', '', prefix);

@@ -3,12 +3,12 @@ import type { Pool } from 'pg';
 import { StartProblem } from './problem';
 import type { Settings } from './settings';
 
-/** Why an installation that runs deployments in Kubernetes has one workspace. */
+/** The reason that an installation with this executor has one workspace only. */
 export const ONE_WORKSPACE = 'EXECUTOR=kubernetes does not keep workspaces apart in the cluster: it runs for one only';
 
 /**
- * Refuses to start an executor that lets one workspace reach what another one runs, where there is more than one. A
- * workspace that was added just before a process ended counts, although no table shows it yet.
+ * Refuses to start an executor that does not separate workspaces when there is more than one. A workspace that was
+ * added just before a process ended counts, although no table contains it yet.
  * @throws StartProblem
  */
 export async function requireOneWorkspace(
@@ -27,7 +27,7 @@ export async function requireOneWorkspace(
   if (count > 1) throw new StartProblem(`${ONE_WORKSPACE}, and there are ${count}. Set EXECUTOR to another executor.`);
 }
 
-/** How many workspaces were added after a position of the log. */
+/** Returns how many workspaces were added after a position of the log. */
 async function addedAfter(store: EventStore, position: bigint): Promise<number> {
   const head = await store.head();
   if (position >= head) return 0;

@@ -2,7 +2,7 @@ import { AdminKeyProblem } from '@fairlead/access';
 import { EventStoreProblem, MasterKeyProblem, OlderLog } from '@fairlead/eventing';
 import { DatabaseProblem } from '@fairlead/postgres';
 
-/** Why the service cannot start: one line for the operator, with what to do about it. */
+/** The service cannot start. The message is one line for the operator that says what to do. */
 export class StartProblem extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -10,13 +10,16 @@ export class StartProblem extends Error {
   }
 }
 
-/** The line for an operator when a start failed for a reason outside the program; undefined for a fault of ours. */
+/**
+ * Returns the line for the operator when a start failed for a reason outside the program; undefined for defects of the
+ * program.
+ */
 export function operatorLine(error: unknown): string | undefined {
   const known = [StartProblem, DatabaseProblem, EventStoreProblem, OlderLog, MasterKeyProblem, AdminKeyProblem];
   return known.some((problem) => error instanceof problem) ? (error as Error).message : undefined;
 }
 
-/** What a file that cannot be written in the data directory means for the operator; undefined for other errors. */
+/** Returns the problem of a file in the data directory that cannot be written; undefined for other errors. */
 export function writeProblem(error: unknown, dataDir: string): StartProblem | undefined {
   const { code = '', path } = Object(error) as NodeJS.ErrnoException;
   if (typeof path !== 'string' || !path.startsWith(dataDir)) return undefined;
@@ -32,7 +35,7 @@ export function writeProblem(error: unknown, dataDir: string): StartProblem | un
   return new StartProblem(message, { cause: error });
 }
 
-/** What a failed attempt to listen means for the operator; undefined for other errors. */
+/** Returns the problem of a failed attempt to listen; undefined for other errors. */
 export function listenProblem(error: unknown, host: string, port: number): StartProblem | undefined {
   const reason = {
     EADDRINUSE: `Port ${port} of ${host} is taken by another program: stop that one or set PORT to another port.`,

@@ -1,15 +1,18 @@
 import { Degradation, EventStore, Followers, ParkedSubjects } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 
-/** Events a follower may be behind the newest event and still count as near it. */
+/** Number of events that a follower may be behind the newest one and still count as near it. */
 const NEAR = 1000n;
-/** The same for one that lets events gather before it takes them. */
+/** The same for a follower that collects events before it takes them. */
 const NEAR_GATHERING = 50_000n;
-/** How long an answer serves all who ask. */
+/** Age up to which a result is used again (ms). */
 const FRESH_MS = 250;
 const PATIENCE_MS = 3000;
 
-/** Why something does not work: `what` for everybody, `why` (a message of another program) for operators; no full stops. */
+/**
+ * A reason that something does not work: `what` is for everybody, `why` (a message of another program) for operators.
+ * Both have no full stop.
+ */
 export interface Reason {
   readonly what: string;
   readonly why?: string;
@@ -17,13 +20,13 @@ export interface Reason {
 type Reasons = readonly Reason[];
 
 export interface Health {
-  /** Why the service cannot do its work; empty when it can. */
+  /** Reasons that the service cannot do its work; empty when it can. */
   readonly reasons: Reasons;
-  /** What is late or needs an operator although requests can be served. */
+  /** What is late or needs an operator, although requests are served. */
   readonly degraded: Reasons;
 }
 
-/** Tells whether events can be appended, whether every follower keeps up, and what consumers gave up on. */
+/** Checks whether events can be appended and every follower keeps up, and lists what consumers gave up on. */
 @Injectable()
 export class Readiness {
   private answer: Promise<Health> | undefined;
@@ -35,12 +38,12 @@ export class Readiness {
     private readonly degradation: Degradation,
   ) {}
 
-  /** The reasons not to send requests here. */
+  /** Returns the reasons to send no requests to this process. */
   async reasons(): Promise<Reasons> {
     return (await this.health()).reasons;
   }
 
-  /** At most a quarter of a second old. Answers within about three seconds. */
+  /** Returns a result that is at most a quarter of a second old, within about three seconds. */
   health(): Promise<Health> {
     this.answer ??= this.check().finally(() => setTimeout(() => (this.answer = undefined), FRESH_MS).unref());
     return this.answer;

@@ -2,13 +2,16 @@ import { operatorLine } from './problem';
 import { readSettings, type Settings, SettingsProblem } from './settings';
 import type { Running } from './start';
 
-/** A terminal sends Ctrl-C to npm and to the process, and npm passes it on: what comes so soon is the same signal. */
+/**
+ * Time within which a repeated signal counts as the same one (ms): a terminal sends Ctrl-C to npm and to the process,
+ * and npm passes it on.
+ */
 const SAME_SIGNAL_MS = 1000;
 
 let stoppingSince: number | undefined;
 
 /**
- * Runs what `start` starts until Ctrl-C or SIGTERM, and says `banner` once it listens. Exit codes: 0 stopped, 1 could
+ * Runs what `start` starts until Ctrl-C or SIGTERM, and prints `banner` once it listens. Exit codes: 0 stopped, 1 could
  * not start, 2 wrong settings.
  */
 export async function run<R extends Running>(
@@ -33,7 +36,7 @@ export async function run<R extends Running>(
   }
 }
 
-/** The first signal ends everything in order, another one later at once. */
+/** Handles signals: the first one stops everything in order, a later one ends the process at once. */
 function stop(signal: string, starting: Promise<Running>): void {
   if (stoppingSince !== undefined) {
     if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);

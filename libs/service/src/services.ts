@@ -6,10 +6,10 @@ import { rollouts } from './rollouts.service';
 import type { Service } from './service';
 import { webhooks } from './webhooks.service';
 
-/** Loads a service with its domain, which a process that does not run it never needs. */
+/** Loads a service with its domain, so that a process loads only the services that it runs. */
 type LoadService = () => Promise<Service>;
 
-/** Every service but the gateway, which is the door to them. */
+/** Every service except the gateway. */
 export const services = {
   deployments,
   integrations,
@@ -23,7 +23,7 @@ export type ServiceName = keyof typeof services;
 
 export const SERVICE_NAMES = Object.keys(services) as ServiceName[];
 
-/** The setting that says where a service runs. */
+/** Returns the name of the setting with the addresses of a service. */
 export function urlVariable(name: ServiceName): string {
   return `${name.toUpperCase().replace('-', '_')}_URL`;
 }

@@ -1,9 +1,9 @@
-/** What is wrong with a value, as the rest of a sentence that begins with the variable's name. */
+/** A mistake in a value, as the rest of a sentence that begins with the name of the variable. */
 export class Mistake {
   constructor(readonly text: string) {}
 }
 
-/** The value of a variable: `fallback` when it is not set, or when `parse` finds a mistake, which is noted. */
+/** Returns the value of a variable, or `fallback` when it is unset or `parse` finds a mistake, which is recorded. */
 export type Read = <T>(name: string, fallback: T, parse: (text: string) => T | Mistake) => T;
 
 export function oneOf<T extends string>(values: readonly T[]): (text: string) => T | Mistake {

@@ -1,7 +1,7 @@
 import { Mistake, type Read } from './setting';
 import { settingsFrom } from './settings';
 
-/** What each setting means, by subject. Defaults and limits come from the code that reads the settings. */
+/** The meaning of each setting, by subject. Defaults and limits come from the code that reads the settings. */
 const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Address and data': {
     PORT: 'Port to listen on; 0 takes a free one.',
@@ -123,7 +123,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** No setting takes this text but those that take any. */
+/** A text that only settings without restrictions accept. */
 const NO_VALUE = '?';
 
 interface Found {
@@ -131,7 +131,10 @@ interface Found {
   readonly takes: string;
 }
 
-/** The page docs/reference/settings.md. @throws Error for a setting that has no meaning here, or a meaning without one. */
+/**
+ * Returns the page docs/reference/settings.md. @throws Error for a setting without a meaning here, or a meaning without
+ * a setting.
+ */
 export function settingsPage(): string {
   const found = settingsFound();
   const subjects = Object.entries(MEANINGS).map(([subject, meanings]) => {
@@ -153,7 +156,7 @@ const INTRODUCTION = `<!-- Made by \`node tools/reference/reference.mjs\` from t
 
 Environment variables of every process of the service. An empty variable counts as unset. In place of each variable there may be one with \`_FILE\` after its name, such as \`FAIRLEAD_MASTER_KEY_FILE\`: the file that it names contains the value. A wrong value ends the process with exit code 2 and a sentence that names the variable. [Settings](../settings.md) explains how to use them.`;
 
-/** Every setting that is read, with its default and what it takes, as its own error message says it. */
+/** Returns every setting with its default and the values that it takes, from its own error message. */
 function settingsFound(): Map<string, Found> {
   const found = new Map<string, Found>();
   const record: Read = (name, fallback, parse) => {

@@ -24,52 +24,52 @@ import { Mistake, oneOf, type Read } from './setting';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Settings {
-  /** 0 takes a free one. */
+  /** Port; 0 for a free one. */
   readonly port: number;
   readonly host: string;
-  /** Absolute. Holds the generated keys and the embedded PostgreSQL. */
+  /** Absolute path of the directory with the generated keys and the embedded PostgreSQL. */
   readonly dataDir: string;
   /** The admin key to accept; generated when absent. */
   readonly apiKey?: string;
-  /** Use this PostgreSQL instead of the embedded one. */
+  /** PostgreSQL to use instead of the embedded one. */
   readonly databaseUrl?: string;
-  /** Most connections to the database that requests and followers of one process share. */
+  /** Largest number of database connections that requests and followers of one process share. */
   readonly databaseConnections: number;
   /** Milliseconds after which a statement of a request that only reads is ended. */
   readonly readTimeout: number;
-  /** The log is in this EventStoreDB; without it, in the database. */
+  /** EventStoreDB with the log; absent when the database contains it. */
   readonly eventStoreUrl?: string;
-  /** Wraps the data keys of secrets; generated when absent. */
+  /** Keys that encrypt the data keys of secrets; generated when absent. */
   readonly masterKeys?: MasterKeys;
   readonly hosting: Hosting;
   readonly dialect: 'specification' | 'wire';
   readonly logLevel: LogLevel;
   readonly limits: Limits;
-  /** How much a workspace may have of each kind. */
+  /** Limits of a workspace. */
   readonly quotas: QuotaLimits;
   readonly rollouts: RolloutSettings;
-  /** Where clients reach the service, when that is not what their requests name. */
+  /** Address at which clients reach the service; absent: the host of their requests. */
   readonly publicUrl?: string;
   readonly edge: EdgeSettings;
-  /** Serves the web console. */
+  /** True when the process serves the web console. */
   readonly console: boolean;
-  /** Asked of those who read metrics; without it they are for this machine only. */
+  /** Bearer token for metrics; without it, only this machine may read them. */
   readonly metricsToken?: string;
-  /** An OTLP collector over HTTP; without it nothing is traced. */
+  /** OTLP collector over HTTP; without it, nothing is traced. */
   readonly tracesTo?: string;
-  /** Hosts that may be called on behalf of a tenant although they are not public. */
+  /** Further hosts that may be called for users, beside public ones. */
   readonly outboundAllow: readonly AllowedHost[];
-  /** Milliseconds without a change or a use after which a deployment is UNUSED. */
+  /** Time without a change or a run after which a deployment is UNUSED (ms). */
   readonly unusedAfter?: number;
-  /** When the log is sealed, and where the seals are kept outside of the database. */
+  /** When the log is sealed, and where seals are sent. */
   readonly seals: SealSchedule & SealTargets;
   /** Milliseconds for which the log of webhook deliveries is kept. */
   readonly webhookRetention: number;
-  /** Sends events to this Kafka and lets consumers get theirs from it. */
+  /** Kafka that events are sent to and consumed from. */
   readonly kafka?: KafkaSettings;
-  /** Where clients may push images to. */
+  /** Registry to which clients push images. */
   readonly registry?: { readonly url: string; readonly token: string };
-  /** Where processes of services listen that do not run in this one. */
+  /** Addresses of services that do not run in this process. */
   readonly serviceUrls: ServiceUrls;
 }
 
@@ -78,24 +78,24 @@ type ServiceUrls = Readonly<Partial<Record<ServiceName, readonly string[]>>>;
 export interface RolloutSettings {
   readonly executor: Executor;
   readonly commands: CommandSettings;
-  /** Milliseconds for one attempt at a revision. */
+  /** Time limit of one attempt at a revision (ms). */
   readonly timeLimit: number;
   /** Kubernetes namespace of deployments that name none. */
   readonly namespace: string;
 }
 
 interface Limits {
-  /** An upload's body, after decompression. */
+  /** Bytes of the body of an upload, after decompression. */
   readonly uploadMaxBytes: number;
-  /** One element of an upload's `results`. */
+  /** Bytes of one element of `results` in an upload. */
   readonly uploadMaxRowBytes: number;
-  /** Any other body. */
+  /** Bytes of any other body. */
   readonly bodyMaxBytes: number;
-  /** Runs and feedback that one request may send. */
+  /** Number of runs and feedback in one request. */
   readonly maxRuns: number;
-  /** Members and elements of any other JSON body. */
+  /** Number of members and elements in any other JSON body. */
   readonly bodyMaxValues: number;
-  /** Nested arrays and objects in a body. */
+  /** Levels of nested arrays and objects in a body. */
   readonly maxDepth: number;
 }
 
@@ -110,7 +110,10 @@ const MIB = 1024 * 1024;
 const MOST_SECONDS = 10 * 365 * 24 * 3600;
 const DAY = 24 * 3_600_000;
 
-/** Settings that cannot be used: one line per mistake, each naming the variable. No line repeats a key or password. */
+/**
+ * The settings cannot be used: one line for each mistake, with the name of the variable. No line contains a key or
+ * password.
+ */
 export class SettingsProblem extends Error {
   constructor(readonly lines: readonly string[]) {
     super(lines.join('\n'));
@@ -119,9 +122,9 @@ export class SettingsProblem extends Error {
 }
 
 /**
- * Reads the settings from environment variables; an empty variable is one that is not set. Where one has `_FILE` after
- * its name, the value is in the file that it names.
- * @throws SettingsProblem listing every mistake.
+ * Reads the settings from environment variables. An empty variable counts as unset. A variable with `_FILE` after its
+ * name names a file that contains the value.
+ * @throws SettingsProblem with every mistake.
  */
 export function readSettings(env: Environment): Settings {
   const mistakes: string[] = [];
@@ -138,7 +141,7 @@ export function readSettings(env: Environment): Settings {
   return settings;
 }
 
-/** All settings, wherever `read` finds them; what is wrong between several of them is added to `mistakes`. */
+/** Returns all settings from `read`. Contradictions between several settings are added to `mistakes`. */
 export function settingsFrom(read: Read, mistakes: string[]): Settings {
   return {
     port: read('PORT', 4600, whole(0, 65_535)),
@@ -219,7 +222,7 @@ export function settingsFrom(read: Read, mistakes: string[]): Settings {
   };
 }
 
-/** For parsers that throw the rest of such a sentence. */
+/** Turns a parser that throws the rest of a sentence into one that returns a Mistake. */
 function orMistake<T>(parse: (text: string) => T): (text: string) => T | Mistake {
   return (text) => {
     try {

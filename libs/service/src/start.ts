@@ -30,40 +30,46 @@ import { requireOneWorkspace } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
 
-/** What a process runs. */
+/** The program of a process. */
 export interface Program {
-  /** Names its consumers: replicas share it. */
+  /** Name of its consumers, which all replicas share. */
   readonly name: string;
-  /** Without those of the foundations, which every process runs. */
+  /** Migrations, without those of the foundations, which every process runs. */
   readonly migrations: readonly MigrationClass[];
   readonly module: (parts: EventingParts) => DynamicModule;
-  /** How its server treats requests; `app` is there when the first of them comes. */
+  /** Returns the options of its server. `app` is set when the first request comes. */
   readonly server: (
     app: () => NestFastifyApplication,
   ) => Pick<ServerOptions, 'authenticate' | 'behindGateway' | 'refused' | 'doors' | 'pages'>;
-  /** Runs before it listens. */
+  /** Runs before the process listens. */
   readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
-  /** Brings a PostgreSQL of its own where `databaseUrl` names none. */
+  /** True: starts a PostgreSQL of its own when `databaseUrl` is unset. */
   readonly embedded?: boolean;
-  /** Milliseconds in which others may close the connections that they keep to it, when it stops. */
+  /** Time that others have to close their connections when it stops (ms). */
   readonly drain?: number;
 }
 
-/** For programs that may be replaced while others send them requests; a gateway keeps a connection for less. */
+/**
+ * Value of `drain` for programs that are replaced while others send them requests. A gateway keeps an unused connection
+ * for a shorter time.
+ */
 export const DRAIN_MS = 5000;
 
 /** A process that listens. */
 export interface Running {
-  /** Where it listens, without a path. */
+  /** Address at which it listens, without a path. */
   readonly url: string;
   /** Stops accepting, lets requests under way finish (10 s at most), stops the followers, then the embedded PostgreSQL. */
   stop(): Promise<void>;
 }
 
-/** New connections that wait while the process is busy; what the system drops beyond comes again only after seconds. */
+/**
+ * Number of new connections that may wait while the process is busy. Connections beyond it are dropped by the system
+ * and come again only after seconds.
+ */
 const BACKLOG = 8192;
 
-/** Of the connections to the database, the part that requests have which only read. */
+/** Share of the database connections for requests that only read. */
 const READ_SHARE = 2 / 5;
 
 type Undo = () => Promise<void>;
@@ -116,7 +122,7 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
   return listen(app, settings);
 }
 
-/** The log, the database and the vault, with every table there, and Kafka where there is one. */
+/** Opens the log, the database with its tables, the vault, and Kafka if it is set. */
 async function open(
   { migrations, embedded }: Program,
   settings: Settings,
@@ -152,7 +158,7 @@ async function startPostgres({ dataDir }: Settings, logger: Logger, started: Und
   return server.url;
 }
 
-/** @throws StartProblem */
+/** Makes the data directory when it does not exist. @throws StartProblem */
 export function makeDataDirectory(directory: string): void {
   try {
     makeDirectory(directory);
@@ -174,15 +180,15 @@ async function listen(app: NestFastifyApplication, { host, port }: Settings): Pr
   return shownUrl(host, (app.getHttpServer().address() as AddressInfo).port);
 }
 
-/** Where this machine reaches what listens on a host and port. */
+/** Returns the address at which this machine reaches a server on a host and port. */
 export function shownUrl(host: string, port: number): string {
   const shown = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host);
   return `http://${shown}:${port}`;
 }
 
 /**
- * Closes a connection, once there was time for others to do it, as soon as its last request is answered: one kept alive
- * would hold up the end for seconds.
+ * Stops the server. After `drain` milliseconds, each connection is closed as soon as its last request is answered;
+ * connections that are kept alive would delay the end for seconds.
  */
 async function close(app: NestFastifyApplication, drain = 0): Promise<void> {
   const until = Date.now() + drain;

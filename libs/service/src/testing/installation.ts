@@ -5,10 +5,10 @@ import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
 import type { Environment } from '../settings';
 import { startWhole, type Whole } from './whole';
 
-/** The key of the operator of every installation. */
+/** The admin key of every installation. */
 export const OPERATOR = 'installation-operator-key';
 
-/** Everything, on a database and in a directory of its own, and what its operator asks of it. */
+/** A whole installation with a database and a directory of its own, and requests of its operator. */
 export class Installation {
   private constructor(
     readonly whole: Whole,
@@ -16,7 +16,7 @@ export class Installation {
     private readonly directory: string,
   ) {}
 
-  /** `settings` come before those of every installation. */
+  /** Starts an installation; `settings` take precedence over the usual ones. */
   static async start(settings: Environment = {}, startUp: typeof startWhole = startWhole): Promise<Installation> {
     const directory = mkdtempSync(join(tmpdir(), 'fairlead-installation-'));
     const database = await testDatabase([]);
@@ -51,7 +51,7 @@ export class Installation {
     return { status: response.status, json: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** The JSON of an answer. @throws Error unless it is a success. */
+  /** Returns the JSON of an answer. @throws Error unless it is a success. */
   async ask(...request: Parameters<Installation['send']>) {
     const { status, json } = await this.send(...request);
     const [method, path] = request;

@@ -21,7 +21,7 @@ export class ServiceProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Resolves when it listens: on the port that it had before, if it had one. @throws Error with what it said when it ends */
+  /** Resolves when the process listens, on its former port if it had one. @throws Error with its output when it ends */
   async start(): Promise<void> {
     const { PATH } = process.env;
     const child = fork(join(ROOT, 'apps', this.name, 'src/main.ts'), {
@@ -39,7 +39,7 @@ export class ServiceProcess {
     this.port = /listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(said)![1]!;
   }
 
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

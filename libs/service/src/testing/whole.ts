@@ -6,16 +6,16 @@ import { SERVICE_NAMES, urlVariable } from '../services';
 import { type Environment, readSettings } from '../settings';
 import { ServiceProcess } from './service-process';
 
-/** Everything, however many processes it runs in. */
+/** All services, in one process or several. */
 export interface Whole extends Edge {
   /** The services that run in processes of their own. */
   readonly processes: readonly ServiceProcess[];
 }
 
 /**
- * Everything in the shape that a test run is about: in this process or, with `FAIRLEAD_TEST_SHAPE=cluster`, each service
- * in one of its own and the gateway in this one, with a real Kafka where its jars are. The database is that in
- * `DATABASE_URL`.
+ * Starts all services in the shape of the test run: in this process or, with `FAIRLEAD_TEST_SHAPE=cluster`, each
+ * service in a process of its own and the gateway in this one, with a real Kafka if it is installed. The database is
+ * that in `DATABASE_URL`.
  */
 export async function startWhole(env: Environment): Promise<Whole> {
   if (process.env.FAIRLEAD_TEST_SHAPE !== 'cluster') return startTogether(env);
@@ -23,12 +23,12 @@ export async function startWhole(env: Environment): Promise<Whole> {
   return startApart({ KAFKA_BROKERS: await sharedKafka(), KAFKA_PREFIX: `test-${randomUUID()}.`, ...env });
 }
 
-/** All services in this process. */
+/** Starts all services in this process. */
 export async function startTogether(env: Environment): Promise<Whole> {
   return { ...(await startEdge({ name: 'standalone' }, readSettings(env))), processes: [] };
 }
 
-/** Each service in a process of its own, the gateway in this one. */
+/** Starts each service in a process of its own, and the gateway in this one. */
 export async function startApart(env: Environment): Promise<Whole> {
   const processes = SERVICE_NAMES.map((name) => new ServiceProcess(name, env));
   const stopProcesses = () => Promise.all(processes.map((process) => process.stop()));
