@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '@fairlead/postgres/testing';
 import { Replica } from './replica';
 
 /** Runs until it is told to end; it is ready when it writes. */
@@ -25,10 +26,6 @@ beforeEach(() => {
 afterEach(() => replica.stop());
 
 const alive = () => launched.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await delay(5);
-}
 
 it('A process that ends is started again', async () => {
   await replica.start();

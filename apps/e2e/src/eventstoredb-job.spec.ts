@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { newId } from '@fairlead/eventing';
 import { EventStoreDbDouble } from '@fairlead/eventing/testing';
-import { Home, killed, until } from './testing/home';
+import { until } from '@fairlead/postgres/testing';
+import { Home, killed } from './testing/home';
 import { newDeployment, upload } from './testing/tenant-things';
 
 const ROOT = join(__dirname, '../../..');

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { EventStoreDbDouble } from '@fairlead/eventing/testing';
-import { Home, until } from './testing/home';
+import { until } from '@fairlead/postgres/testing';
+import { Home } from './testing/home';
 
 describe('The standalone service with its log in EventStoreDB (double)', () => {
   let home: Home;

@@ -1,9 +1,10 @@
 import * as api from '@fairlead/api';
 import * as edge from '@fairlead/edge';
 import fc from 'fast-check';
+import { until } from '@fairlead/postgres/testing';
 import { Contract, type OpenApi } from './testing/contract';
 import { converse, faultOf, type Message, parseAnswers } from './testing/exchange';
-import { type FuzzService, startFuzzService, until } from './testing/fuzz-service';
+import { type FuzzService, startFuzzService } from './testing/fuzz-service';
 import { deep } from './testing/hostile';
 import { protocolNoise } from './testing/protocol';
 import { requestsTo } from './testing/requests';

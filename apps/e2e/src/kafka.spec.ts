@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { problemsOf } from '@fairlead/contracts/testing';
 import { describeKafka, sharedKafka } from '@fairlead/kafka/testing';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { Kafka, logLevel } from 'kafkajs';
-import { Home, killed, type Service, until } from './testing/home';
+import { Home, killed, type Service } from './testing/home';
 
 const ROOT = resolve(__dirname, '../../..');
 const KEY = 'kafka-spec-operator-key';

@@ -1,4 +1,5 @@
 import { Installation, OPERATOR } from '@fairlead/service/testing';
+import { until } from '@fairlead/postgres/testing';
 import { documented } from './testing/documented-methods';
 import { pythonWithOlderSdk, pythonWithSdk, runProgram } from './testing/langsmith-python';
 
@@ -31,15 +32,6 @@ async function run(program: string, args: readonly string[] = [], interpreter = 
   });
   if (interpreter === python) for (const name of seen.calls as string[]) called.add(name);
   return seen;
-}
-
-async function until<T>(found: () => Promise<T | undefined>): Promise<T> {
-  for (const deadline = Date.now() + 30_000; ;) {
-    const value = await found();
-    if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error('It did not happen.');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 const session = async (name: string): Promise<Session> => {

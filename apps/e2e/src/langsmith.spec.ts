@@ -2,6 +2,7 @@ import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Client } from 'langsmith';
 import { evaluate } from 'langsmith/evaluation';
 import * as ls from 'langsmith/jest';
+import { until } from '@fairlead/postgres/testing';
 import { documented } from './testing/documented-methods';
 
 /** The SDK of the incumbent, unmodified: it is given the address of the service and a key. */
@@ -58,15 +59,6 @@ let second: string;
 const rowId = (row: number) => `00000000-0000-4000-8000-${String(row).padStart(12, '0')}`;
 
 const send = <T>(...request: Parameters<Installation['ask']>): Promise<T> => installation.ask(...request);
-
-async function until<T>(found: () => Promise<T | undefined | false>): Promise<T> {
-  for (const deadline = Date.now() + 15_000; ;) {
-    const value = await found();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error('It did not happen.');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 async function upload(name: string, scores: (row: number) => Scores): Promise<Uploaded> {
   const results = Array.from({ length: ROWS }, (_, row) => ({

@@ -1,5 +1,6 @@
 import { Collector } from '@fairlead/edge/testing';
-import { Home, type Service, until } from './testing/home';
+import { until } from '@fairlead/postgres/testing';
+import { Home, type Service } from './testing/home';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TOKEN = 'token-of-prometheus';

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { hasEnded, Home, isRunning, killed, type Service, until } from './testing/home';
+import { until } from '@fairlead/postgres/testing';
+import { hasEnded, Home, isRunning, killed, type Service } from './testing/home';
 
 let home: Home;
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isRunning, until } from './testing/home';
+import { until } from '@fairlead/postgres/testing';
+import { isRunning } from './testing/home';
 
 const ROOT = join(__dirname, '../../..');
 /** In the place of the service: says where it runs, and goes when it is told to. */

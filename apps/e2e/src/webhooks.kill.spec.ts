@@ -1,8 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { until } from '@fairlead/postgres/testing';
 import { newDeployment } from './testing/good-bodies';
-import { Home, killed, type Service, until } from './testing/home';
+import { Home, killed, type Service } from './testing/home';
 
 const ROUNDS = ['the server', 'the server and PostgreSQL', 'the server'] as const;
 /** Messages that are answered in a round; those behind them are still without an answer at the kill. */

@@ -14,6 +14,7 @@ export const OAUTH_VIEW = 'oauth.view';
 export class OAuthView implements Projection {
   readonly name = OAUTH_VIEW;
   readonly categories = ['oauthProvider', 'oauthToken'];
+  readonly holds = 1;
 
   constructor(private readonly vault: Vault) {}
 

@@ -4,6 +4,7 @@ export { writeDurably } from './embedded/durable-file';
 export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/embedded';
 export { LOCKS } from './locks';
 export { makeDirectory } from './embedded/make-directory';
+export { nested } from './nested';
 export { opaqueStorage } from './opaque-storage';
 export { currentReading, outsideRequest, reading, type Reading, sharedReading } from './reading';
 export { openRequestPool } from './request-pool';

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
 import { CommitResolver, SourceArchives } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
+import { until } from '@fairlead/postgres/testing';
 import { ExecutorUnreachable } from './executors/executor';
 import { RecordExecutor } from './executors/record.executor';
 import { FailingStore } from './testing/failing.store';
 import { endless, ScriptedExecutor } from './testing/scripted.executor';
-import { eventually, STRANGER, TestRollouts } from './testing/service';
+import { STRANGER, TestRollouts } from './testing/service';
 
 let service: TestRollouts;
 let executor: ScriptedExecutor;
@@ -17,7 +18,7 @@ afterEach(() => service.drop());
 
 const image = { source: 'external_container', source_revision_config: { image_uri: 'registry.example/agent:1' } };
 const called = (call: string) =>
-  eventually(
+  until(
     () => executor.calls,
     (calls) => calls.includes(call),
   );
@@ -177,7 +178,7 @@ describe('revisions of one deployment', () => {
     await service.start(executor);
     await service.reached(other, rid, 'DEPLOYED');
     const building = () => executor.calls.filter((call) => queued.some((revision) => call === `build ${revision}`));
-    await eventually(building, ({ length }) => length === 3);
+    await until(building, ({ length }) => length === 3);
     const another = await service.deployment({}, {}, STRANGER);
     await service.reached(another, await service.revision(another), 'DEPLOYED');
     expect(building()).toHaveLength(3);
@@ -194,7 +195,7 @@ describe('revisions of one deployment', () => {
     const rid = await service.revision(id);
     await called(`deploy ${rid}`);
     await service.interrupt(id, rid);
-    await eventually(
+    await until(
       () => executor.calls.at(-1),
       (last) => last === 'close',
     );
@@ -216,7 +217,7 @@ describe('a service that stops', () => {
         const rid = await service.revision(id);
         const store = new FailingStore(service.store, appends, written);
         await service.start(executor, store);
-        const done = await eventually(
+        const done = await until(
           async () => store.failed || (await service.statuses(id, rid)).includes('DEPLOYED'),
           (seen) => seen,
         );
@@ -321,7 +322,7 @@ describe('a deployment that is to be deleted', () => {
     const rid = await service.revision(id);
     await called(`build ${rid}`);
     await service.append(id, [{ type: 'DeploymentDeletionRequested', data: { name: 'agent' } }]);
-    await eventually(
+    await until(
       () => service.hostStatuses(id),
       (statuses) => statuses.includes('REMOVED'),
     );

@@ -149,7 +149,7 @@ export function settingsFrom(read: Read, mistakes: string[]): Settings {
     dataDir: resolve(read('FAIRLEAD_DATA_DIR', '.fairlead', String)),
     apiKey: read('FAIRLEAD_API_KEY', undefined, secretWord(20)),
     databaseUrl: read('DATABASE_URL', undefined, databaseUrl),
-    databaseConnections: read('DATABASE_CONNECTIONS', 20, whole(5, 1000)),
+    databaseConnections: read('DATABASE_CONNECTIONS', 20, whole(6, 1000)),
     readTimeout: 1000 * read('READ_TIMEOUT', 10, whole(1, 120)),
     eventStoreUrl: read('EVENTSTORE_URL', undefined, eventStoreUrl),
     masterKeys: read('FAIRLEAD_MASTER_KEY', undefined, masterKeys),

@@ -87,10 +87,11 @@ export class Trial {
 
 export async function inTime(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + HOPELESS_MS - asleep();
-  await until(async () => {
+  const look = async () => {
     if (Date.now() > deadline + asleep()) throw new Error(`No ${what} for ${HOPELESS_MS / 1000} s.`);
     return condition();
-  });
+  };
+  await until(look, Boolean, Infinity);
 }
 
 type Log = readonly { readonly stream: string; readonly type: string; readonly data: unknown }[];

@@ -2,6 +2,7 @@ import { type Route, routes } from '@fairlead/api';
 import { type createServer } from '@fairlead/edge';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { until } from '@fairlead/postgres/testing';
 import { type Answer, exchange, faultOf, type Message } from './exchange';
 import { newDeployment, newUpload, newWebhook } from './good-bodies';
 import type { Ids, Target } from './requests';
@@ -156,16 +157,6 @@ async function isBehind(url: string): Promise<boolean> {
   const lags = [...metrics.matchAll(/^fairlead_follower_lag_events\{.*\} (.*)$/gm)].map(([, lag]) => Number(lag));
   if (lags.length === 0) throw new Error(`No follower is in the metrics of ${url}.`);
   return lags.some((lag) => lag > 0);
-}
-
-/** Asks until there is an answer: read models follow uploads within seconds. */
-export async function until<T>(find: () => Promise<T | undefined>): Promise<T> {
-  for (const deadline = Date.now() + 15_000; ;) {
-    const value = await find();
-    if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error('It did not appear.');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 /** A request for a reader, long parts cut. */

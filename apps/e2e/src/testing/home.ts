@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
 
 const ROOT = join(__dirname, '../../../..');
 const TYPESCRIPT = join(ROOT, 'tools/test/typescript.cjs');
+
+/** A cluster starts many processes. */
+const START_MS = 600_000;
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -60,10 +64,11 @@ export class Home {
   async start(env: Environment = {}): Promise<Service> {
     const launched = this.launch(env);
     const { process: child, output, errors } = launched;
-    await until(() => {
+    const look = () => {
       if (hasEnded(child)) throw new Error(`It ended with ${child.exitCode ?? child.signalCode}: ${errors()}`);
-      return output().includes('List the deployments');
-    });
+      return (output() + errors()).slice(-4000);
+    };
+    await until(look, () => output().includes('List the deployments'), START_MS);
     return { ...launched, url: /ready at (\S+)/.exec(output())?.[1] ?? '' };
   }
 
@@ -130,8 +135,4 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -1,39 +1,25 @@
+import { type Installation, readModels as allReadModels } from '@fairlead/replay';
 import type { Client } from 'pg';
 
-/** Every table that events are projected into, with the columns that tell its rows apart. */
-const TABLES = {
-  tenants: 'id',
-  api_keys: 'id',
-  console_sessions: 'id',
-  deployments: 'id',
-  deployment_documents: 'id',
-  revisions: 'id',
-  datasets: 'id',
-  dataset_versions: 'dataset_id, as_of',
-  dataset_tags: 'dataset_id, tag',
-  sessions: 'id',
-  examples: 'dataset_id, id, valid_from',
-  runs: 'id',
-  feedback: 'id',
-  feedback_configs: 'tenant_id, key',
-  shares: 'id',
-  persisted_experiments: 'session_id',
-  webhooks: 'id',
-};
+/** Not compared: each start is in it, with the link to the console that it prints. */
+const AUDIT = 'audit-log';
+/** Of the read models only the names of their tables are needed here: nothing is projected by them. */
+const MODELS = allReadModels({} as Installation);
+const TABLES = MODELS.flatMap(({ name, tables }) => (name === AUDIT ? [] : tables));
+/** What followers note of their own work. */
+const NOTES = [...MODELS.flatMap(({ notes = [] }) => notes), 'audit_log', 'log_hashes', 'checkpoints'];
 
 /** Forgets every read model and how far all followers had come, so that every event is delivered again. */
 export async function forgetReadModels(db: Client): Promise<void> {
-  await db.query(`truncate ${Object.keys(TABLES).join(', ')}, checkpoints`);
+  await db.query(`truncate ${[...TABLES, ...NOTES].join(', ')}`);
   await db.query(`delete from inbox where consumer like 'standalone.%'`);
 }
 
 /** All rows of all read models, as text. */
 export async function readModels(db: Client): Promise<Record<string, string[]>> {
   const models: Record<string, string[]> = {};
-  for (const [table, key] of Object.entries(TABLES)) {
-    const { rows } = await db.query<{ row: string }>(
-      `select row_to_json(t)::text as row from ${table} t order by ${key}`,
-    );
+  for (const table of TABLES) {
+    const { rows } = await db.query<{ row: string }>(`select row_to_json(t)::text as row from ${table} t order by 1`);
     models[table] = rows.map(({ row }) => row);
   }
   return models;
@@ -55,8 +41,8 @@ export function differences(
 }
 
 /**
- * Streams that a read model is behind on, or whose events still wait for what the service answers them with, and
- * rollouts under way: none of them once everything has settled.
+ * Streams that a read model is behind on, or whose events still wait for what the service answers them with, rollouts
+ * under way and streams that are set aside: none of them once everything has settled.
  */
 export async function unsettled(db: Client): Promise<string[]> {
   const { rows } = await db.query<{ stream: string }>(`
@@ -84,6 +70,7 @@ export async function unsettled(db: Client): Promise<string[]> {
     select stream from wanting where not answered or case
       when 'DeploymentDeletionRequested' = any(types) then shown is not null or not 'DeploymentDeleted' = any(types)
       else shown is distinct from version end
-    union all select 'rollouts of ' || deployment_id from rollout_duties`);
+    union all select 'rollouts of ' || deployment_id from rollout_duties
+    union all select consumer || ' waits at ' || subject || ': ' || reason from parked_subjects`);
   return rows.map(({ stream }) => stream);
 }

@@ -12,6 +12,7 @@ export const LISTENERS_VIEW = 'listeners.view';
 export class ListenersView implements Projection {
   readonly name = LISTENERS_VIEW;
   readonly categories = ['listener'];
+  readonly holds = 1;
 
   constructor(
     private readonly store: EventStore,

@@ -1,4 +1,4 @@
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { Logger } from '@nestjs/common';
 import { Consumers } from './consumers';
 import type { EventHandler } from './parked-retries';
@@ -57,10 +57,6 @@ async function stream(count: number): Promise<{ name: string; events: Recorded[]
   const notes = Array.from({ length: count }, () => ({ type: 'Noted', data: {} }));
   await store.append(name, 0, notes, { tenant: 'tenant-1' });
   return { name, events: await store.read(name) };
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 const list = () => parked.list(100);

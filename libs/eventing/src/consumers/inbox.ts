@@ -1,5 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 
+/** Connections that a consumer holds while it waits for one more: that of its batch or attempt, and that of {@link once}. */
+export const CONSUMER_HOLDS = 2;
+
 /**
  * Runs `work` unless `consumer` has already dealt with event `sequence` of `subject`, or a later one.
  * The note of it and the work are one transaction, so effects written through `tx` happen once.

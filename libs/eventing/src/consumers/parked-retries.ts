@@ -1,8 +1,10 @@
+import { nested } from '@fairlead/postgres';
 import type { Pool } from 'pg';
 import type { ConsumerInbox } from './consumer-inbox';
 import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
 import { faultOf } from '../followers/faults';
+import { CONSUMER_HOLDS } from './inbox';
 import type { ParkedSubject, ParkedSubjects } from './parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from '../followers/retries';
 
@@ -37,6 +39,10 @@ export class ParkedRetries extends Retries {
 
   /** One attempt, unless another process is at it; a crash of this one lets go of the lock. */
   protected async retry(parked: ParkedSubject): Promise<void> {
+    await nested(this.pool, CONSUMER_HOLDS, () => this.retryAlone(parked));
+  }
+
+  private async retryAlone(parked: ParkedSubject): Promise<void> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     try {

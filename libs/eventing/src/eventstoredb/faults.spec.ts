@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient, NO_STREAM, jsonEvent, MaxAppendSizeExceededError } from '@eventstore/db-client';
 import { v7 as uuid } from 'uuid';
+import { until } from '@fairlead/postgres/testing';
 import {
   AppendTooLarge,
   EventStoreDbStore,
@@ -38,10 +39,6 @@ function storeOn(url: string, times = limits): EventStoreDbStore {
   stores.push(store);
   return store;
 }
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 describe('Appending to EventStoreDB', () => {
   it('sends an append whose answer was lost again, and appends it once', async () => {
     const double = await start();

@@ -1,5 +1,6 @@
 import { BaseRpcContext, type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { CONSUMER_HOLDS } from '../consumers/inbox';
 import type { Consumers } from '../consumers/consumers';
 import type { Metadata, Recorded } from '../core/event';
 import type { Followers } from './followers';
@@ -50,6 +51,7 @@ export class EventStoreTransport extends Server implements CustomTransportStrate
         name,
         types: [pattern],
         setsAside: false,
+        holds: CONSUMER_HOLDS,
         handle: async (events) => void (await this.consumers.deliver(name, events)),
       });
     }

@@ -1,3 +1,4 @@
+import { nested } from '@fairlead/postgres';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { Recorded } from '../core/event';
 import type { Batch, EventStore, Filter } from '../core/event-store';
@@ -17,6 +18,8 @@ interface FollowOptions extends Filter {
   readonly hurry?: Wakeups;
   /** The handler's queries may be sent before the checkpoint is known to be where this follower left it; none is a COPY. */
   readonly pipelined?: boolean;
+  /** Connections that the handler holds while it waits for one more, that of the batch among them; none when absent. */
+  readonly holds?: number;
   /** Sets the streams of events aside that cannot be applied; without it the follower stops at such an event. */
   readonly aside?: SetAside;
 }
@@ -42,7 +45,9 @@ export async function follow(
   handle: BatchHandler,
   options: FollowOptions = {},
 ): Promise<void> {
-  const { hurry = new Wakeups() } = options;
+  const { hurry = new Wakeups(), holds } = options;
+  const placed: typeof handleBatch = (...batch) =>
+    holds === undefined ? handleBatch(...batch) : nested(pool, holds, () => handleBatch(...batch));
   let position = await checkpoint(pool, name);
   options.passed?.(position);
   for await (const batch of store.subscribe(position, signal, options)) {
@@ -56,11 +61,11 @@ export async function follow(
       // Another replica may have handled a part of the batch before.
       const mine = options.pipelined && batch.events.every((event) => event.position > position);
       const ahead = mine ? await handleAhead(name, pool, position, batch, handle) : undefined;
-      position = ahead ?? (await handleBatch(name, pool, position, batch, handle, options.aside));
+      position = ahead ?? (await placed(name, pool, position, batch, handle, options.aside));
     } catch (error) {
       const { aside } = options;
       if (!aside?.mayBlame(error)) throw error;
-      position = await handleBatch(name, pool, from, batch, (news, tx) => aside.handle(news, tx, handle), aside);
+      position = await placed(name, pool, from, batch, (news, tx) => aside.handle(news, tx, handle), aside);
     }
     options.aside?.worked();
     options.passed?.(position);

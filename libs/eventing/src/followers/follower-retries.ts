@@ -1,3 +1,4 @@
+import { nested } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 import { type EventStore, matches } from '../core/event-store';
@@ -27,7 +28,12 @@ export class FollowerRetries extends Retries {
   }
 
   /** One attempt under the lock of the checkpoint, which keeps the follower from going on with the same stream. */
-  protected async retry({ id, consumer, attempts, version }: ParkedSubject): Promise<void> {
+  protected async retry(parked: ParkedSubject): Promise<void> {
+    const { holds = 1 } = this.followers.get(parked.consumer)!;
+    await nested(this.pool, holds, () => this.retryAlone(parked));
+  }
+
+  private async retryAlone({ id, consumer, attempts, version }: ParkedSubject): Promise<void> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
     try {

@@ -1,7 +1,9 @@
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { testDatabase } from '@fairlead/postgres/testing';
+import { transaction } from '@fairlead/postgres';
+import { testDatabase, until } from '@fairlead/postgres/testing';
+import { Pool } from 'pg';
 import {
   checkpoint,
   Consumers,
@@ -110,6 +112,25 @@ it.each([false, true])('passes nothing whose failure a handler keeps to itself (
   broken = false;
   expect(await followers.passed(position, [name], 10_000)).toBe(true);
   expect(await seenBy(name, stream)).toEqual([1]);
+});
+
+it('never stops because all followers wait for a connection that another one holds', async () => {
+  const pool = new Pool({ connectionString: database.url, max: 4 });
+  const followers = new Followers(store, pool);
+  const names = Array.from({ length: 8 }, (_, n) => `crowd ${n}`);
+  for (const name of names) {
+    followers.register({
+      name,
+      categories: ['crowd'],
+      holds: 2,
+      handle: () => transaction(pool, async () => void (await pool.query('select pg_sleep(0.05)'))),
+    });
+  }
+  const { position } = await store.append('crowd-1', 0, [noted], {});
+  followers.onApplicationBootstrap();
+  expect(await followers.passed(position, names, 60_000)).toBe(true);
+  await followers.onApplicationShutdown();
+  await pool.end();
 });
 
 it('says that the log was not passed in time', async () => {
@@ -246,7 +267,3 @@ it('makes no pause after a full batch, however long it would gather', async () =
   expect(await followers.passed(position, ['gathering'], 10_000)).toBe(true);
   expect(events).toBe(2500);
 });
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}

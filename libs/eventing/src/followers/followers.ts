@@ -25,6 +25,8 @@ export interface Projection {
   readonly gatherMs?: number;
   /** As in {@link FollowOptions}: for a follower that requests wait for. */
   readonly pipelined?: boolean;
+  /** As in {@link FollowOptions}: for a follower whose handler uses more connections than the one that it is given. */
+  readonly holds?: number;
   /** False for one that parks what it cannot handle itself, or that must not leave an event out. */
   readonly setsAside?: false;
 }
@@ -217,8 +219,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 }
 
-function optionsOf({ categories, types, gatherMs, pipelined, hurry }: Running) {
-  return { categories, types, gatherMs, pipelined, hurry };
+function optionsOf({ categories, types, gatherMs, pipelined, holds, hurry }: Running) {
+  return { categories, types, gatherMs, pipelined, holds, hurry };
 }
 
 /** A follower's handler, measured, and traced when what it handles was. */

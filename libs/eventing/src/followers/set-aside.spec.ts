@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { testDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, until } from '@fairlead/postgres/testing';
 import type { PoolClient } from 'pg';
 import {
   Away,
@@ -80,9 +80,6 @@ async function seen(stream: string): Promise<number[]> {
   return rows.map(({ version }) => version);
 }
 const only = async () => (await parked.list(10))[0];
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 const givenUp = () => until(async () => (await only())?.status === 'parked');
 
 it.each([false, true])('one event that cannot be applied holds up its stream alone (ahead: %s)', async (pipelined) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { until } from '@fairlead/postgres/testing';
 import { KafkaConnections } from './connections';
-import { until } from '../testing/orders';
 
 const [JOIN_GROUP, API_VERSIONS, OTHER] = [11, 18, 3];
 const PATIENCE_MS = 50;

@@ -3,8 +3,9 @@ import net, { type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { describeKafka, sharedKafka } from '@fairlead/kafka/testing';
 import type { Producer } from 'kafkajs';
+import { until } from '@fairlead/postgres/testing';
 import { ParkedSubjects } from '..';
-import { Orders, until, upTo } from '../testing/orders';
+import { Orders, upTo } from '../testing/orders';
 
 jest.setTimeout(90_000);
 

@@ -145,11 +145,3 @@ export class Orders {
 export function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, n) => n + 1);
 }
-
-/** Resolves when the condition holds. @throws Error when it takes more than a minute. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await condition());) {
-    if (Date.now() > deadline) throw new Error('It did not come to that.');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

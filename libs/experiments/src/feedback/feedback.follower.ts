@@ -25,6 +25,7 @@ export class AwaitedFeedback implements Projection {
   readonly types = ['FeedbackAwaited', 'RunsReceived', 'RunsPersisted', 'TenantRemoved'];
   readonly optional = true;
   readonly gatherMs = 200;
+  readonly holds = 1;
 
   constructor(
     private readonly store: EventStore,

@@ -42,6 +42,7 @@ export class PayloadSweeper {
     types: ['SessionDeleted'],
     optional: true,
     gatherMs: 200,
+    holds: 1,
     handle: (events) => this.giveBack(events),
   };
 

@@ -37,6 +37,8 @@ const UNLIMITED = { valueBytes: Infinity, depth: Infinity };
 export class PersistRuns implements Projection {
   readonly name = 'persist-runs';
   readonly categories = ['experiment'];
+  /** That of the batch, that of the runs and that of the examples, while it reads the body. */
+  readonly holds = 3;
 
   constructor(
     private readonly store: EventStore,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { v4 as uuid, v5 } from 'uuid';
+import { until } from '@fairlead/postgres/testing';
 import { PersistRuns } from './persist.follower';
 import { PayloadStore } from './payload.store';
 import { PayloadSweeper } from './payload.sweeper';
@@ -359,9 +360,6 @@ it('an upload whose body is missing is set aside with its reason, and the others
   const spy = jest
     .spyOn(payloads, 'read')
     .mockImplementation(async (tenant, sha256) => (sha256 === lost ? undefined : read(tenant, sha256)));
-  const until = async (condition: () => Promise<boolean>) => {
-    for (const end = Date.now() + 30_000; !(await condition());) expect(Date.now()).toBeLessThan(end);
-  };
   const { id } = (await service.upload(body)).json.experiment;
   const next = (await service.upload(experiment())).json.experiment;
   await until(async () => (await session(next.id)).run_count === 1);

@@ -1,4 +1,5 @@
 import { type Recorded, StoredBytes } from '@fairlead/eventing';
+import { until } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experiment, startUploading, type Uploading } from '../testing/uploading';
 import { experimentsView } from '../sessions/experiments.view';
@@ -17,9 +18,6 @@ describe('the bytes that a workspace may store', () => {
   afterAll(() => service.stop());
 
   const used = () => stored.used(service.tenants.a);
-  const eventually = async (holds: () => Promise<boolean>) => {
-    while (!(await holds())) await new Promise((resolve) => setImmediate(resolve));
-  };
   const upload = (bytes: number) => {
     const body = JSON.stringify(experiment({ experiment_metadata: { text: '' } }));
     return service.upload(body.replace('"text":""', `"text":"${'x'.repeat(bytes - body.length)}"`));
@@ -72,7 +70,7 @@ describe('the bytes that a workspace may store', () => {
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
     expect((await upload(8_000)).status).toBe(409);
     jest.restoreAllMocks();
-    await eventually(async () => (await used()) === 0);
+    await until(used, (bytes) => bytes === 0);
     expect((await upload(8_000)).status).toBe(200);
     await service.settled();
     await deleteAll();
@@ -89,10 +87,10 @@ describe('the bytes that a workspace may store', () => {
     const kept = await used();
     const [first, second] = await sessions();
     await service.send('DELETE', `/api/v1/sessions/${first!.id}`, []);
-    await eventually(async () => (await used()) < kept);
+    await until(used, (bytes) => bytes < kept);
     expect(await used()).toBeGreaterThan(7_000);
     await service.send('DELETE', `/api/v1/sessions/${second!.id}`, []);
-    await eventually(async () => (await used()) === 0);
+    await until(used, (bytes) => bytes === 0);
     // One that has just been kept may be about to be recorded again: it stays for now.
     expect((await service.upload(again)).status).toBe(200);
     await deleteAll();

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { streamName } from '@fairlead/eventing';
 import { v4 as uuid } from 'uuid';
+import { until } from '@fairlead/postgres/testing';
 import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
 
 let service: Uploading;
@@ -458,12 +459,4 @@ async function idleInTransaction(): Promise<number> {
      where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`,
   );
   return rows[0]!.n;
-}
-
-async function until(done: () => Promise<boolean>): Promise<void> {
-  for (let left = 200; left > 0; left--) {
-    if (await done()) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('It did not come to pass.');
 }

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
+import { until } from '../testing';
 import { connect } from '../database';
 import { startEmbedded, type EmbeddedPostgres } from './embedded';
 import { isAlive } from './postmaster';
@@ -233,7 +234,3 @@ describe('The embedded PostgreSQL', () => {
     }
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

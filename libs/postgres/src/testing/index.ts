@@ -43,3 +43,4 @@ async function onServer(statement: string): Promise<void> {
     await client.end();
   }
 }
+export { until } from './until';

@@ -2,8 +2,9 @@ import { SourceArchives } from '@fairlead/contracts';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
 import { CommandExecutor, type CommandSettings } from './command.executor';
-import { eventually, TENANT, TestRollouts } from '../testing/service';
+import { TENANT, TestRollouts } from '../testing/service';
 
 let service: TestRollouts;
 let home: string;
@@ -120,14 +121,14 @@ describe('a command', () => {
     const id = await service.deployment();
     const rid = await service.revision(id, image('a:1'));
     const pid = Number(
-      await eventually(
+      await until(
         () => (existsSync(pids) ? readFileSync(pids, 'utf8') : ''),
         (text) => text.length > 1,
       ),
     );
     if (how === 'an interrupt') await service.interrupt(id, rid);
     await service.reached(id, rid, how === 'an interrupt' ? 'INTERRUPTED' : 'DEPLOY_FAILED');
-    await eventually(
+    await until(
       () => alive(pid),
       (is) => !is,
     );
@@ -193,7 +194,7 @@ describe('a command', () => {
     await start({ delete: script('delete', `echo "$FAIRLEAD_PHASE $FAIRLEAD_DEPLOYMENT_ID" > ${file('gone')}`) });
     const id = await service.deployment();
     await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
-    await eventually(
+    await until(
       () => service.hostStatuses(id),
       (statuses) => statuses.includes('REMOVED'),
     );

@@ -1,6 +1,7 @@
+import { until } from '@fairlead/postgres/testing';
 import { KubernetesExecutor } from './kubernetes.executor';
 import { FakeCluster } from '../testing/fake-cluster';
-import { eventually, TestRollouts } from '../testing/service';
+import { TestRollouts } from '../testing/service';
 
 let service: TestRollouts;
 let cluster: FakeCluster;
@@ -144,7 +145,7 @@ describe('the kubernetes executor', () => {
     cluster.failing = 503;
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
-    await eventually(
+    await until(
       () => service.hostStatuses(id),
       (statuses) => statuses.includes('UNKNOWN'),
     );
@@ -157,7 +158,7 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment(agents);
     await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: SPEC }), 'DEPLOYED');
     await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
-    await eventually(
+    await until(
       () => service.hostStatuses(id),
       (statuses) => statuses.includes('REMOVED'),
     );

@@ -12,7 +12,7 @@ import {
   Vault,
 } from '@fairlead/eventing';
 import { createServer } from '@fairlead/edge';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
@@ -169,7 +169,7 @@ export class TestRollouts {
 
   /** Waits until the revision has had this status; answers all it has had. */
   async reached(deploymentId: string, revisionId: string, status: string): Promise<string[]> {
-    return eventually(
+    return until(
       () => this.statuses(deploymentId, revisionId),
       (statuses) => statuses.includes(status),
     );
@@ -184,15 +184,5 @@ export class TestRollouts {
       payload: JSON.stringify(body),
     });
     return { status: answer.statusCode, text: answer.payload, json: JSON.parse(answer.payload) };
-  }
-}
-
-/** Looks again until it is as expected; fails with what was seen last after ten seconds. */
-export async function eventually<T>(look: () => T | Promise<T>, expected: (seen: T) => boolean): Promise<T> {
-  for (const deadline = Date.now() + 10_000; ;) {
-    const seen = await look();
-    if (expected(seen)) return seen;
-    if (Date.now() > deadline) throw new Error(`Still ${JSON.stringify(seen)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

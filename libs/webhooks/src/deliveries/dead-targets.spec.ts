@@ -1,7 +1,8 @@
 import { OutboundPolicy, OutboundResolver, parseOutboundAllow } from '@fairlead/outbound';
 import { NameServer, OTHER_TENANT } from '@fairlead/edge/testing';
+import { until } from '@fairlead/postgres/testing';
 import { Receiver } from '../testing/receiver';
-import { activated, eventually, TestService } from '../testing/service';
+import { activated, TestService } from '../testing/service';
 import type { WebhooksOptions } from '../webhooks.options';
 
 let service: TestService;
@@ -29,7 +30,7 @@ const log = async (id: string, status = '') =>
     status: string;
   }[];
 const arrived = (at: Receiver, count: number) =>
-  eventually(
+  until(
     () => at.received.length,
     (length) => length >= count,
   );
@@ -48,11 +49,11 @@ it('names that nobody answers for stop no other workspace’s calls, and leave n
   await service.happen();
   await arrived(receiver, 2);
   expect(resolver.pending).toBeLessThanOrEqual(4);
-  await eventually(
+  await until(
     () => service.database.pool.query('select from webhook_targets where failures > 0'),
     ({ rowCount }) => rowCount! > 4,
   );
-  await eventually(
+  await until(
     () => resolver.pending,
     (pending) => pending === 0,
   );
@@ -78,14 +79,14 @@ it('a target that fails is called ever less, says so, and is called as before on
   const { id } = await service.add(receiver.url);
   const paused = async () => (await service.send('GET', `/${id}`)).json.paused_until as string | null;
   for (let n = 0; n < 20; n++) await service.happen();
-  await eventually(paused, (until) => until !== null);
+  await until(paused, (until) => until !== null);
   expect(receiver.received).toHaveLength(3);
   const rests: number[] = [];
   for (let calls = 4; calls <= 7; calls++) {
-    const until = Date.parse((await paused())!);
-    service.pass(until - service.now() + 1);
+    const end = Date.parse((await paused())!);
+    service.pass(end - service.now() + 1);
     await arrived(receiver, calls);
-    const next = await eventually(paused, (seen) => seen !== null && Date.parse(seen) > until);
+    const next = await until(paused, (seen) => seen !== null && Date.parse(seen) > end);
     rests.push(Date.parse(next!) - service.now());
     await service.happen();
     expect(receiver.received).toHaveLength(calls);
@@ -94,7 +95,7 @@ it('a target that fails is called ever less, says so, and is called as before on
   expect((await service.send('GET', '')).json.resources[0]).toMatchObject({ paused_until: await paused() });
   receiver.says(204);
   service.pass(3_600_000);
-  await eventually(
+  await until(
     () => log(id, 'delivered'),
     ({ length }) => length >= 20,
   );
@@ -119,12 +120,12 @@ it('what waits for a dead target is bounded: the oldest is set aside, can be see
   receiver.says(500);
   const { id } = await service.add(receiver.url);
   for (let n = 0; n < 3; n++) await service.happen();
-  await eventually(
+  await until(
     async () => (await service.send('GET', `/${id}`)).json.paused_until,
     (until) => until !== null,
   );
   for (let n = 0; n < 12; n++) await service.happen();
-  const aside = await eventually(
+  const aside = await until(
     () => log(id, 'set_aside'),
     ({ length }) => length >= 3,
   );
@@ -132,7 +133,7 @@ it('what waits for a dead target is bounded: the oldest is set aside, can be see
   receiver.says(204);
   const again = await service.send('POST', `/${id}/deliveries/${aside[0]!.id}/redeliver`);
   expect(again).toMatchObject({ status: 202, json: { status: 'pending', finished_at: null } });
-  await eventually(
+  await until(
     () => service.send('GET', `/${id}/deliveries/${aside[0]!.id}`),
     ({ json }) => json.status === 'delivered',
   );

@@ -1,9 +1,10 @@
 import { Followers } from '@fairlead/eventing';
 import { OTHER_TENANT, TENANT } from '@fairlead/edge/testing';
 import { Webhook } from 'standardwebhooks';
+import { until } from '@fairlead/postgres/testing';
 import { DeliverySweeper } from './delivery.sweeper';
 import { type Received, Receiver } from '../testing/receiver';
-import { activated, eventually, TestService } from '../testing/service';
+import { activated, TestService } from '../testing/service';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -32,7 +33,7 @@ afterEach(async () => {
 });
 
 const arrived = (count: number) =>
-  eventually(
+  until(
     () => receiver.received,
     ({ length }) => length >= count,
   );
@@ -124,7 +125,7 @@ it('arrives when the target is well again', async () => {
   receiver.says(200, 'thanks');
   service.pass(6000);
   expect(await service.tried(id, 2)).toMatchObject({ status: 'delivered', last_status: 200 });
-  await eventually(
+  await until(
     async () => (await service.send('GET', `/${id}`)).json.failing_since,
     (since) => since === null,
   );
@@ -173,7 +174,7 @@ it('lets a slow target delay no other', async () => {
   for (let n = 0; n < 30; n++) await service.happen();
   await arrived(30);
   expect((await service.send('GET', `/${id}/deliveries?status=delivered`)).json.resources).toEqual([]);
-  const tried = await eventually(
+  const tried = await until(
     async () => {
       const { resources } = (await service.send('GET', `/${id}/deliveries?limit=100`)).json;
       return resources.find(({ attempt_count }: { attempt_count: number }) => attempt_count > 0);
@@ -192,12 +193,12 @@ it('is disabled by 410, and what waits is given up', async () => {
   const waiting = await service.tried(id, 1);
   receiver.says(410);
   await service.happen();
-  const { json } = await eventually(
+  const { json } = await until(
     () => service.send('GET', `/${id}`),
     (seen) => !seen.json.enabled,
   );
   expect(json).toMatchObject({ enabled: false, disabled_reason: 'gone', disabled_at: expect.any(String) });
-  await eventually(
+  await until(
     () => service.send('GET', `/${id}/deliveries/${waiting.id}`),
     (seen) => seen.json.status === 'failed',
   );
@@ -222,7 +223,7 @@ it('is disabled after five days of nothing but failures', async () => {
   expect((await service.send('GET', `/${id}`)).json.enabled).toBe(true);
   service.pass(2 * DAY);
   await service.happen();
-  const { json } = await eventually(
+  const { json } = await until(
     () => service.send('GET', `/${id}`),
     (seen) => !seen.json.enabled,
   );
@@ -301,7 +302,7 @@ it('sends nothing twice when several processes send', async () => {
   await service.add(receiver.url, {}, 'stranger');
   for (let n = 0; n < 60; n++) await service.happen(activated, n % 2 ? TENANT : OTHER_TENANT);
   await arrived(60);
-  await eventually(
+  await until(
     async () => (await service.send('GET', `/${id}/deliveries?status=pending`)).json.resources,
     ({ length }) => length === 0,
   );

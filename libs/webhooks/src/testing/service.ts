@@ -18,7 +18,7 @@ import {
   type Sent,
   TENANT,
 } from '@fairlead/edge/testing';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
@@ -110,7 +110,7 @@ export class TestService {
 
   /** Waits until the newest delivery of a webhook has been tried so often; answers it. */
   async tried(id: string, attempts: number): Promise<Answered['json']> {
-    return eventually(
+    return until(
       () => this.newest(id),
       (delivery) => delivery?.attempt_count >= attempts,
     );
@@ -122,13 +122,3 @@ export const activated = {
   type: 'RevisionActivated',
   data: { revision_id: '7f0d0f6e-5c3e-4c1a-9a61-333333333333', previous_revision_id: null },
 };
-
-/** Looks again until it is as expected; fails with what was seen last after ten seconds. */
-export async function eventually<T>(look: () => T | Promise<T>, expected: (seen: T) => boolean): Promise<T> {
-  for (const deadline = Date.now() + 10_000; ;) {
-    const seen = await look();
-    if (expected(seen)) return seen;
-    if (Date.now() > deadline) throw new Error(`Still ${JSON.stringify(seen)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

@@ -1,0 +1,27 @@
+import { inspect } from 'node:util';
+
+type Nothing = false | null | undefined;
+
+const PAUSE_MS = 10;
+
+/**
+ * Looks again until what is seen is as expected, or, with nothing expected, until something is seen; returns it.
+ * @throws Error after `ms` milliseconds, which says what it waited for and what it saw last
+ */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  expected: (seen: T) => boolean = (seen) => seen !== undefined && seen !== null && seen !== false,
+  ms = 60_000,
+): Promise<Exclude<T, Nothing>> {
+  for (const deadline = Date.now() + ms; ;) {
+    const seen = await look();
+    if (expected(seen)) return seen as Exclude<T, Nothing>;
+    if (Date.now() > deadline) {
+      const shown = inspect(seen, { depth: 4, maxArrayLength: 20, maxStringLength: 4000, breakLength: 120 });
+      throw new Error(
+        `Waited ${ms} ms for ${String(look)} to be as ${String(expected)} expects; it saw last: ${shown}`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
