@@ -17,7 +17,6 @@ import {
   type PublicKey,
   type Recorded,
   sealHash,
-  SEALS,
   sealText,
 } from '@fairlead/eventing';
 import { MemoryEventStore } from '@fairlead/eventing/testing';
@@ -30,6 +29,7 @@ import { type ExpectedHead, readHeads, readKeys, type Trust } from './trust';
 import { verdict } from './verdict';
 
 const KEY = 'audit-spec-operator-key';
+const SEALS = 'logSeals-1';
 const MAIN = join(__dirname, 'main.ts');
 const HOOK = join(__dirname, '../../test/typescript.cjs');
 

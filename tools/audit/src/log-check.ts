@@ -3,14 +3,15 @@ import {
   type EventStore,
   hashLog,
   headText,
+  isOfSeals,
   isSignedBy,
   type LogHash,
   type LogSeal,
   type LogSigner,
   NOTHING,
   type PublicKey,
+  readSeals,
   type Recorded,
-  SEALS,
   StreamDeleted,
   sealHash,
   sealText,
@@ -64,8 +65,7 @@ export async function checkLog(
   );
   const hashed = rows[0];
   // Without the streams of the seals or of the keys the rest is checked: their deletion is a finding below.
-  const sealings = await store.read(SEALS).catch(noneWhenDeleted);
-  const seals = (sealings as Recorded<{ type: 'LogSealed'; data: LogSeal }>[]).map(({ data }) => data);
+  const { seals } = await readSeals(store);
   const known = await signer.publicKeys().catch(noneWhenDeleted);
   const until = await store.head();
   const isDense = store.stride === 1n;
@@ -88,7 +88,7 @@ export async function checkLog(
     before = event.position;
     checkOf(chains, event.stream).add(event);
     reached = hashLog([event], reached);
-    if (event.stream !== SEALS) firstUnsealed ??= event.time;
+    if (!isOfSeals(event.stream)) firstUnsealed ??= event.time;
     const places = [`position ${reached.position}`, `count ${reached.count}`];
     for (const head of places.flatMap((place) => take(headsAt, place))) {
       if (head.hash === reached.hash) proven = reached;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LogSigner, OlderLog, Rebuild, type ReadModel, requireSameLog } from '@fairlead/eventing';
+import { LogSeals, LogSigner, OlderLog, Rebuild, type ReadModel, requireSameLog } from '@fairlead/eventing';
 import { Bar, chosen, interruption, openInstallation, readModels } from '@fairlead/replay';
 import { program } from 'commander';
 import { checkLog } from './log-check';
@@ -12,6 +12,7 @@ interface Options {
   readonly head?: string;
   readonly timeout: string;
   readonly replaceKey?: string;
+  readonly replaceSeals?: string;
   readonly json?: boolean;
   readonly log: boolean;
   readonly rows: boolean;
@@ -33,11 +34,13 @@ program
   .option('--head <head>', 'position:hash that was kept, or a file with seals that were sent out')
   .option('--timeout <seconds>', 'end with an error when a store does not answer for so long', '60')
   .option('--replace-key <why>', 'audit nothing: make a new signing key after the stream of the old one was deleted')
+  .option('--replace-seals <why>', 'audit nothing: begin new seals after the stream of the old ones was deleted')
   .option('--json', 'print one JSON object')
   .option('--no-log', 'leave out the log')
   .option('--no-rows', 'leave out the read models')
   .action(async (names: string[], options: Options) => {
     if (options.replaceKey !== undefined) return replaceKey(options.replaceKey);
+    if (options.replaceSeals !== undefined) return replaceSeals(options.replaceSeals);
     const { json, log, rows } = options;
     const seconds = Number(options.timeout);
     if (!(seconds > 0)) throw new Error('--timeout must be a number of seconds.');
@@ -149,6 +152,22 @@ async function replaceKey(reason: string): Promise<void> {
     const key = await new LogSigner(store, vault).replaceLost(reason);
     console.log(`The log is signed with the new key ${key} from now on; the log says so, with the reason.`);
     console.log('Save GET /v1/audit/keys again and put it beside the keys that you have kept: both are needed.');
+  } finally {
+    await installation.close();
+  }
+}
+
+/** Begins new seals in the place of lost ones, and says what they hold. */
+async function replaceSeals(reason: string): Promise<void> {
+  if (reason.trim() === '') throw new Error('Say why the seals are replaced: --replace-seals "<why>".');
+  const installation = await openInstallation(process.env, { olderLog: true });
+  try {
+    const { store, vault, pool } = installation;
+    const { count, position } = await new LogSeals(store, pool, new LogSigner(store, vault)).replaceLost(reason);
+    console.log(
+      `The log is sealed again from now on, ${count} events up to position ${position} at once; the log says`,
+    );
+    console.log('so, with the reason. What the lost seals held is known from where they were sent or kept only.');
   } finally {
     await installation.close();
   }

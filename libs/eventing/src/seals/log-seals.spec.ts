@@ -16,7 +16,6 @@ import {
   parseMasterKeys,
   type Recorded,
   sealHash,
-  SEALS,
   sealSender,
   sealText,
   StreamDeleted,
@@ -25,6 +24,7 @@ import {
 import { signedHeaders } from '../core/s3-signature';
 import { MemoryEventStore } from '../testing';
 
+const SEALS = 'logSeals-1';
 const CREDENTIALS = { accessKeyId: 'an-id', secretAccessKey: 'a secret', region: 'eu-central-1' };
 
 let database: TestDatabase;
@@ -292,4 +292,45 @@ describe('the signing key, when its stream was deleted', () => {
     await expect(signer.replaceLost('why')).rejects.toThrow(`The signing key ${key_id} is there`);
     expect(await store.read('logKey-2')).toEqual([]);
   });
+});
+
+describe('the seals, when their stream was deleted', () => {
+  beforeEach(async () => {
+    await project(events.slice(0, 3));
+    const read = store.read.bind(store);
+    jest.spyOn(store, 'read').mockImplementation((stream, after) => {
+      return stream === SEALS ? Promise.reject(new StreamDeleted(stream)) : read(stream, after);
+    });
+  });
+
+  it('are not begun anew in silence: what is to be done is said', async () => {
+    for (const seal of [() => project(events.slice(3)), () => seals.sealNow()]) {
+      await expect(seal()).rejects.toThrow(
+        /^The history logSeals-1 was deleted .* audit -- --replace-seals .*docs\/audit\.md/,
+      );
+    }
+    expect(await store.read('logSeals-2')).toEqual([]);
+  });
+
+  it('begin anew on request, with the reason in the log, and go on from there', async () => {
+    await seals.replaceLost('the server was cleaned up');
+    await project(events.slice(3));
+    expect(await store.read('logSeals-2')).toMatchObject([
+      {
+        data: { number: 1, previous: '', count: 3, replaces: [SEALS] },
+        metadata: { reason: 'the server was cleaned up' },
+      },
+    ]);
+    await seals.sealNow();
+    const [first, second] = await seals.all();
+    expect(second).toMatchObject({ number: 2, previous: sealHash(first!), count: 4 });
+    expect(await signer.verify(sealText(first!), first!)).toBe(true);
+    await expect(seals.replaceLost('again')).rejects.toThrow('nothing is replaced');
+  });
+});
+
+it('the seals are not replaced while they are there, nor before there were any', async () => {
+  await expect(seals.replaceLost('why')).rejects.toThrow('nothing is replaced');
+  await project(events);
+  await expect(seals.replaceLost('why')).rejects.toThrow('nothing is replaced');
 });

@@ -1,8 +1,8 @@
 import { hash as hashOf } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Pool, PoolClient } from 'pg';
-import type { DomainEvent, Recorded } from '../core/event';
-import type { EventStore } from '../core/event-store';
+import { categoryOf, type DomainEvent, type Metadata, type Recorded, streamName } from '../core/event';
+import { type EventStore, StreamDeleted } from '../core/event-store';
 import type { Projection } from '../followers/followers';
 import { handle } from '../core/handle';
 import { hashLog, headText, type LogHash, NOTHING } from './log-hash';
@@ -16,6 +16,8 @@ export interface LogSeal extends LogHash, Signature {
   readonly number?: number;
   /** `sealHash` of the seal before it, empty for the first one. */
   readonly previous?: string;
+  /** The streams that held the seals before and were deleted in the event store. */
+  readonly replaces?: readonly string[];
 }
 
 /** When seals are made, besides at the end of each day (UTC). */
@@ -42,7 +44,7 @@ interface Reached extends LogHash {
   readonly unsealed_since: string | null;
 }
 
-export const SEALS = 'logSeals-1';
+const CATEGORY = 'logSeals';
 export const SEAL_SCHEDULE: SealSchedule = { everyEvents: 10_000, everyMs: 60 * 60 * 1000 };
 const seals: Model<Sealed, LogSealed> = {
   initial: { number: 0 },
@@ -50,6 +52,44 @@ const seals: Model<Sealed, LogSealed> = {
 };
 const COLUMNS = `"position", count::int as count, hash, day, unsealed, unsealed_since`;
 const LONGEST_WAIT_MS = 60_000;
+
+/** The seals are gone, and nobody has said yet that a new series of them is to begin. */
+class SealsLost extends StreamDeleted {
+  constructor(stream: string) {
+    super(stream);
+    this.message +=
+      ' It held the seals of the log, so that nothing is sealed now. Find out who deleted it; then ' +
+      '`npm run audit -- --replace-seals "<why>"` begins a new series of seals and records that (docs/audit.md).';
+  }
+}
+
+/** Whether a stream holds seals. */
+export function isOfSeals(stream: string): boolean {
+  return categoryOf(stream) === CATEGORY;
+}
+
+interface Series {
+  /** The stream that holds the seals, or is to hold the next one. */
+  readonly stream: string;
+  readonly seals: readonly LogSeal[];
+  /** Those before it, which were deleted. */
+  readonly lost: readonly string[];
+}
+
+/** The seals that there are, oldest first: in `logSeals-1`, and after that was deleted in the event store in the next. */
+export async function readSeals(store: EventStore): Promise<Series> {
+  const lost: string[] = [];
+  for (;;) {
+    const stream = streamName(CATEGORY, String(lost.length + 1));
+    try {
+      const events = (await store.read(stream)) as Recorded<LogSealed>[];
+      return { stream, seals: events.map(({ data }) => data), lost };
+    } catch (error) {
+      if (!(error instanceof StreamDeleted)) throw error;
+      lost.push(stream);
+    }
+  }
+}
 
 /** The text that a seal signs. */
 export function sealText({ day, position, count, hash, number, previous }: Omit<LogSeal, keyof Signature>): string {
@@ -70,12 +110,15 @@ export function sealHash(seal: LogSeal): string {
 export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicationShutdown {
   readonly name = 'log.seals';
   readonly gatherMs = 1000;
+  readonly holds = 1;
   /** A hash without an event would be another. */
   readonly setsAside = false;
   /** Its key or its seals may be lost in the server of the log: nobody's request needs them. */
   readonly optional = true;
   private readonly logger = new Logger('LogSeals');
   private timer: NodeJS.Timeout | undefined;
+  /** Why the log is not sealed, as it was logged. */
+  private told: string | undefined;
 
   constructor(
     private readonly store: EventStore,
@@ -87,7 +130,13 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
   onApplicationBootstrap(): void {
     const pause = Math.min(this.schedule.everyMs / 4, LONGEST_WAIT_MS);
     this.timer = setInterval(() => {
-      this.sealDue().catch((error: Error) => this.logger.error(`the log is not sealed: ${error.message}`));
+      this.sealDue().then(
+        () => (this.told = undefined),
+        ({ message }: Error) => {
+          if (this.told !== message) this.logger.error(`the log is not sealed: ${message}`);
+          this.told = message;
+        },
+      );
     }, pause).unref();
   }
 
@@ -112,7 +161,7 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
       if (day !== null && day < today) finish(day);
       day = today;
       reached = hashLog([event], reached);
-      if (event.stream === SEALS) continue;
+      if (isOfSeals(event.stream)) continue;
       unsealed += 1;
       since ??= event.time;
       if (unsealed >= this.schedule.everyEvents) finish(day);
@@ -154,19 +203,44 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
 
   /** All seals, oldest first. */
   async all(): Promise<readonly LogSeal[]> {
-    return ((await this.store.read(SEALS)) as Recorded<LogSealed>[]).map(({ data }) => data);
+    return (await readSeals(this.store)).seals;
   }
 
-  private async seal({ day, position, count, hash }: LogHash & { day: string }): Promise<LogSeal> {
+  /**
+   * Begins a new series of seals in the place of one whose stream was deleted, which the log then tells with the reason.
+   * @throws Error when nothing was deleted, or the log has not been hashed yet
+   */
+  async replaceLost(reason: string): Promise<LogSeal> {
+    const { seals, lost } = await readSeals(this.store);
+    if (seals.length > 0 || lost.length === 0) throw new Error('The seals are there: nothing is replaced.');
+    const { rows } = await this.pool.query<Reached>(`select ${COLUMNS} from log_hashes`);
+    if (!rows[0]) throw new Error('The service has not hashed the log yet: there is nothing to be sealed.');
+    return this.append(rows[0], lost, { actor: 'operator', reason });
+  }
+
+  /** @throws SealsLost: whoever deleted the seals must not be able to have others made in silence */
+  private async seal(reached: LogHash & { day: string }): Promise<LogSeal> {
+    const { seals, lost } = await readSeals(this.store);
+    if (seals.length === 0 && lost.length > 0) throw new SealsLost(lost.at(-1)!);
+    return this.append(reached, lost, { actor: 'system:audit' });
+  }
+
+  private async append(
+    { day, position, count, hash }: LogHash & { day: string },
+    lost: readonly string[],
+    metadata: Metadata,
+  ): Promise<LogSeal> {
     const sign = await this.signer.key();
     const decide = ({ number, last }: Sealed): LogSealed[] => {
       // Seals only ever go forward, also when the log is hashed again from its first event on.
       if (last && last.count >= count) return [];
       const previous = last ? sealHash(last) : '';
       const unsigned = { number: number + 1, previous, day, position: String(position), count, hash };
-      return [{ type: 'LogSealed', data: { ...unsigned, ...sign(sealText(unsigned)) } }];
+      const replaces = last || lost.length === 0 ? {} : { replaces: lost };
+      return [{ type: 'LogSealed', data: { ...unsigned, ...replaces, ...sign(sealText(unsigned)) } }];
     };
-    const { state, events } = await handle(this.store, seals, SEALS, decide, { actor: 'system:audit' });
+    const stream = streamName(CATEGORY, String(lost.length + 1));
+    const { state, events } = await handle(this.store, seals, stream, decide, metadata);
     if (events.length > 0) this.logger.log(`sealed the log: ${count} events up to position ${position} (${day})`);
     return state.last!;
   }
