@@ -34,6 +34,8 @@ export class ConsoleSessions {
   private readonly unproven: Lookup<ConsoleSessionRow>;
   private readonly proven = new Map<string, true>();
   private readonly recording = new Set<string>();
+  /** Waits until the view shows every session. @throws ViewBehind */
+  private readonly shown: () => Promise<void>;
 
   constructor(
     private readonly store: EventStore,
@@ -42,8 +44,8 @@ export class ConsoleSessions {
     consistency: Consistency,
   ) {
     this.sessions = new Lookup((ids) => view.byIds(ids));
-    const shown = () => consistency.upToDate(undefined, [consoleSessionsProjection.name]);
-    this.unproven = new Lookup((ids) => view.byIds(ids), shown);
+    this.shown = () => consistency.upToDate(undefined, [consoleSessionsProjection.name]);
+    this.unproven = new Lookup((ids) => view.byIds(ids), this.shown);
   }
 
   /**
@@ -75,12 +77,19 @@ export class ConsoleSessions {
       expires_at: sessionEnd(key.expires_at, Date.now()),
       address: metadata.address ?? '',
     };
-    for (const surplus of (await this.view.ofKey(key.id)).slice(MOST_SESSIONS - 1)) await this.end(surplus, metadata);
     const stream = streamName('consoleSession', id);
     const { state, version } = await handle(this.store, consoleSessionModel, stream, createSession(facts), metadata);
     const session = { ...state!, version };
     this.learn(session);
+    await this.endSurplus(key.id, metadata);
     return { session, token };
+  }
+
+  /** Of sessions that are opened at the same time, the one that comes last to this sees all of them. */
+  private async endSurplus(keyId: string, metadata: Metadata): Promise<void> {
+    // Where the view is behind, the next session that is opened ends them.
+    await this.shown().catch(() => undefined);
+    for (const surplus of (await this.view.ofKey(keyId)).slice(MOST_SESSIONS)) await this.end(surplus, metadata);
   }
 
   /** Ends a session; one that has ended stays so. */

@@ -39,6 +39,7 @@ export * from './core/quotas';
 export * from './core/stored-bytes';
 export * from './rebuild/rebuild';
 export * from './core/reservation';
+export { Room } from './core/room';
 export * from './followers/set-aside';
 export * from './followers/transports';
 export { inTurn } from './core/turns';

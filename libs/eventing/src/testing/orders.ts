@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Controller, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { Consumers } from '../consumers/consumers';
 import { Degradation } from '../followers/degradation';
 import type { Recorded } from '../core/event';

@@ -1,4 +1,4 @@
-import { checkAppend, type Metadata, streamName } from '@fairlead/eventing';
+import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@fairlead/eventing';
 import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import type { FeedbackAdded, FeedbackAwaited } from '../sessions/experiment';
@@ -19,6 +19,7 @@ export interface SentFeedback {
 const MOST_AWAITED = 10_000;
 /** Events that are appended at once, so that they share a commit. */
 const AT_ONCE = 50;
+const rooms = new WeakMap<EventStore, Room>();
 
 type Appended = {
   readonly stream: string;
@@ -29,8 +30,8 @@ type Appended = {
  * The events of feedback: it goes to the session of its run. One whose run is not known yet goes to the session that it
  * names, and waits for its run when it names none. `places` tells the sessions of runs by their ids. What is stored
  * already is left out.
- * @throws BadRequest for a session or comparison that the tenant does not have, or one that is not the run's; Conflict
- * when too many wait; AppendTooLarge
+ * @throws BadRequest for a session or comparison that the tenant does not have, or one that is not the run's;
+ * AppendTooLarge
  */
 export async function feedbackEvents(
   parts: Parts,
@@ -59,8 +60,6 @@ export async function feedbackEvents(
     return { stream: sessionStream(place), event: { type: 'FeedbackAdded', data, id: idFrom(data.id, place) } };
   });
   await requireComparisons(parts, tenantId, fresh);
-  const waiting = appends.filter(({ event }) => event.type === 'FeedbackAwaited').length;
-  if (waiting > 0) await requireRoom(parts, tenantId, waiting);
   for (const { stream, event } of appends) checkAppend(stream, [event], metadata);
   return appends;
 }
@@ -120,11 +119,29 @@ async function requireComparisons({ pool }: Parts, tenantId: string, sent: reado
   if (unknown !== undefined) throw new BadRequest(`There is no comparative experiment ${unknown}.`);
 }
 
-async function requireRoom({ pool }: Parts, tenantId: string, more: number) {
-  const { rows } = await pool.query<{ count: number }>(
-    'select count(*)::int as count from (select 1 from awaited_feedback where tenant_id = $1 limit $2) as waiting',
-    [tenantId, MOST_AWAITED],
-  );
-  if (rows[0]!.count + more > MOST_AWAITED)
-    throw new Conflict(`More than ${MOST_AWAITED} feedbacks would wait for their runs: name their sessions.`);
+/**
+ * Lets as many events wait for their runs as there is room for; the function that it resolves with gives back the room
+ * when the view counts them, or, called without them having been recorded, at once. @throws Conflict
+ */
+export async function awaitedRoom(
+  { store, pool, consistency }: Parts,
+  tenantId: string,
+  appends: readonly Appended[],
+): Promise<(recorded: boolean) => void> {
+  const more = appends.filter(({ event }) => event.type === 'FeedbackAwaited').length;
+  if (more === 0) return () => undefined;
+  const room = rooms.get(store) ?? new Room(MOST_AWAITED);
+  rooms.set(store, room);
+  const leave = await room.take(tenantId, more, async () => {
+    const { rows } = await pool.query<{ count: number }>(
+      'select count(*)::int as count from (select 1 from awaited_feedback where tenant_id = $1 limit $2) as waiting',
+      [tenantId, MOST_AWAITED],
+    );
+    return rows[0]!.count;
+  });
+  if (!leave) throw new Conflict(`More than ${MOST_AWAITED} feedbacks would wait for their runs: name their sessions.`);
+  return (recorded) => {
+    if (!recorded) leave();
+    else void consistency.upToDate(tenantId, [experimentsView.name]).then(leave, leave);
+  };
 }

@@ -82,6 +82,24 @@ describe('Feedback among the parts of a request', () => {
     expect((await reading.pool.query('select 1 from awaited_feedback')).rowCount).toBe(0);
   });
 
+  it('waits for its run as one of 10,000 of its workspace at most, however many come at the same time', async () => {
+    const tenant = reading.tenants.b;
+    await reading.pool.query(
+      `insert into awaited_feedback (tenant_id, run_id, id, data)
+       select $1, gen_random_uuid(), gen_random_uuid(), '{}' from generate_series(1, 9990)`,
+      [tenant],
+    );
+    const send = () => multipart({ ...one(), ...one() }, 'b');
+    const one = () => ({ [`feedback.${newId()}`]: feedbackOn(run()) });
+    const answers = await Promise.all(Array.from({ length: 20 }, send));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(5);
+    expect(answers.find(({ status }) => status !== 202)).toMatchObject({
+      status: 409,
+      json: { detail: 'More than 10000 feedbacks would wait for their runs: name their sessions.' },
+    });
+    await reading.pool.query('delete from awaited_feedback where tenant_id = $1', [tenant]);
+  });
+
   it('is recorded as added once its run is there, as feedback on a known run is', async () => {
     const late = run({ session_name: 'told' });
     const id = newId();

@@ -2,7 +2,7 @@ import type { Consistency, Metadata } from '@fairlead/eventing';
 import { Conflict, PayloadTooLarge } from '@fairlead/schema';
 import type { RunChange, RunsReceived } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.view';
-import { appendFeedback, feedbackEvents } from '../feedback/live-feedback.commands';
+import { appendFeedback, awaitedRoom, feedbackEvents } from '../feedback/live-feedback.commands';
 import type { SentParts, SentRun } from './live-runs.body';
 import { findSessions, makeSessions } from './live-runs.sessions';
 import { splitRuns } from './live-runs.split';
@@ -60,12 +60,21 @@ export async function receiveRuns(
     for (const event of await splitRuns(stream, changes, metadata)) appends.push({ stream, event });
   }
   const given = feedback.length > 0 ? await feedbackEvents(parts, tenantId, feedback, places, metadata) : [];
-  if (contents.size > 0) await requireFewAttachments(parts.pool, tenantId, runs);
-  if (await makeSessions(parts, tenantId, sessions.missing, metadata))
-    return receiveRuns(parts, tenantId, sent, payloads, metadata);
-  await keepContents(payloads, tenantId, runs, places, contents);
-  for (const { stream, event } of appends) await parts.store.append(stream, 'any', [event], metadata);
-  await appendFeedback(parts, given, metadata);
+  const giveBack = await awaitedRoom(parts, tenantId, given);
+  let recorded = false;
+  try {
+    if (contents.size > 0) await requireFewAttachments(parts.pool, tenantId, runs);
+    if (!(await makeSessions(parts, tenantId, sessions.missing, metadata))) {
+      await keepContents(payloads, tenantId, runs, places, contents);
+      for (const { stream, event } of appends) await parts.store.append(stream, 'any', [event], metadata);
+      await appendFeedback(parts, given, metadata);
+      recorded = true;
+    }
+  } finally {
+    giveBack(recorded);
+  }
+  // A session that was to be made was there in the meantime: the runs are placed anew.
+  if (!recorded) await receiveRuns(parts, tenantId, sent, payloads, metadata);
 }
 
 /** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { EventStore, Followers, handle, type Metadata, type Sealed, streamName, Vault } from '@fairlead/eventing';
+import { EventStore, Followers, handle, type Metadata, Room, type Sealed, streamName, Vault } from '@fairlead/eventing';
 import { BadRequest, HttpProblem } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -32,6 +32,8 @@ export const sealsOf = (tenantId: string) => `shares-${tenantId}`;
 /** Makes runs and datasets readable for whoever has a token, and recognises tokens. */
 @Injectable()
 export class Shares {
+  private readonly room = new Room(MOST_SHARES);
+
   constructor(
     private readonly store: EventStore,
     private readonly followers: Followers,
@@ -110,7 +112,22 @@ export class Shares {
     metadata: Metadata,
   ): Promise<string> {
     const known = (await this.tokens(tenantId, kind, [id])).get(id);
-    if (known === undefined) await this.requireRoom(tenantId);
+    const leave = known === undefined ? await this.takeRoom(tenantId) : undefined;
+    try {
+      return await this.record(kind, tenantId, id, session, created, metadata);
+    } finally {
+      leave?.();
+    }
+  }
+
+  private async record(
+    kind: ShareKind,
+    tenantId: string,
+    id: string,
+    session: string | null,
+    created: string,
+    metadata: Metadata,
+  ): Promise<string> {
     const own = shareId(kind, tenantId, id);
     const token = randomUUID();
     const sealed = await this.vault.seal(tenantId, sealsOf(tenantId), own, token);
@@ -121,12 +138,13 @@ export class Shares {
     return this.open(tenantId, own, state!.token);
   }
 
-  private async requireRoom(tenantId: string): Promise<void> {
+  /** @throws BadRequest when the workspace shares too much */
+  private async takeRoom(tenantId: string): Promise<() => void> {
     const text = 'select count(*)::int as count from shares where tenant_id = $1';
-    const { rows } = await this.pool.query<{ count: number }>(text, [tenantId]);
-    if (rows[0]!.count >= MOST_SHARES) {
-      throw new BadRequest(`A workspace shares ${MOST_SHARES.toLocaleString('en')} runs and datasets at most.`);
-    }
+    const count = async () => (await this.pool.query<{ count: number }>(text, [tenantId])).rows[0]!.count;
+    const leave = await this.room.take(tenantId, 1, count);
+    if (leave) return leave;
+    throw new BadRequest(`A workspace shares ${MOST_SHARES.toLocaleString('en')} runs and datasets at most.`);
   }
 
   private open(tenantId: string, id: string, token: Sealed): Promise<string> {

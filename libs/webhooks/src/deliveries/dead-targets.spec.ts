@@ -87,7 +87,7 @@ it('a target that fails is called ever less, says so, and is called as before on
     service.pass(end - service.now() + 1);
     await arrived(receiver, calls);
     const next = await until(paused, (seen) => seen !== null && Date.parse(seen) > end);
-    rests.push(Date.parse(next!) - service.now());
+    rests.push(Date.parse(next) - service.now());
     await service.happen();
     expect(receiver.received).toHaveLength(calls);
   }
