@@ -1,19 +1,11 @@
 import js from '@eslint/js';
 import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
+import projects from './tools/nx/projects.cjs';
+
+const { DOMAINS, FOUNDATION } = projects;
 
 /** Which of our libraries each folder may import; a domain never imports another domain. */
-const DOMAINS = [
-  'access',
-  'audit',
-  'deployments',
-  'experiments',
-  'integrations',
-  'auth-providers',
-  'rollouts',
-  'webhooks',
-];
-const FOUNDATION = ['contracts', 'eventing', 'schema', 'outbound', 'api', 'edge', 'postgres'];
 const MAY_IMPORT = {
   contracts: [],
   postgres: ['schema'],

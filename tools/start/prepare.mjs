@@ -67,8 +67,8 @@ function fingerprint() {
   const hash = createHash('sha256');
   const files = ['package-lock.json', 'tsconfig.base.json'].map((name) => join(root, name));
   for (const path of workspaces()) {
-    files.push(join(path, 'tsconfig.json'), join(path, 'package.json'));
-    files.push(...['index.html', 'vite.config.mts'].map((name) => join(path, name)).filter((file) => existsSync(file)));
+    const names = ['package.json', 'index.html', 'vite.config.mts'];
+    files.push(...names.map((name) => join(path, name)).filter((file) => existsSync(file)));
     for (const name of readdirSync(join(path, 'src'), { recursive: true })) {
       if (!name.endsWith('.spec.ts')) files.push(join(path, 'src', name));
     }
@@ -80,9 +80,10 @@ function fingerprint() {
   return hash.digest('hex');
 }
 
-/** Folders that are built: those of apps and libs with sources. */
+/** Folders of apps and libs that are built. */
 function workspaces() {
   return ['apps', 'libs']
     .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name)))
-    .filter((path) => existsSync(join(path, 'tsconfig.json')) && existsSync(join(path, 'src')));
+    .filter((path) => existsSync(join(path, 'package.json')))
+    .filter((path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')).scripts?.build !== undefined);
 }
