@@ -9,6 +9,7 @@ import { BenchServer } from './bench-server';
 import { callsFigures } from './calls.figures';
 import { compareFigures } from './comparison.figures';
 import { listFigure, patchFigure } from './deployments.figures';
+import { diskFigures } from './disk.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
 import { appendFigures, replayFigure } from './log.figures';
@@ -63,6 +64,7 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
       await psql(server.url, `create database ${name}`);
       return Object.assign(new URL(server.url), { pathname: name }).href;
     };
+    if (wanted('disk')) report(await diskFigures(await emptyDatabase('bench_disk'), join(folder, 'disk')));
     if (wanted('calls')) report(await callsFigures(await emptyDatabase('bench_calls'), join(folder, 'calls')));
     if (wanted('stores')) {
       const { EVENTSTORE_TEST_URL: url } = process.env;

@@ -15,6 +15,7 @@ import { PayloadDrafts1764200003000 } from './1764200003000-payload-drafts';
 import { ChangedFeedback1764000030000 } from './1764000030000-changed-feedback';
 import { CountedBytes1764400001100 } from './1764400001100-counted-bytes';
 import { Shares1764500030000 } from './1764500030000-shares';
+import { FramedPayloads1764600016100 } from './1764600016100-framed-payloads';
 
 /** Tables of datasets, experiments, runs, feedback and uploaded payloads. */
 export const experimentsMigrations: MigrationClass[] = [
@@ -34,4 +35,5 @@ export const experimentsMigrations: MigrationClass[] = [
   DatasetChanges1764200020100,
   CountedBytes1764400001100,
   Shares1764500030000,
+  FramedPayloads1764600016100,
 ];

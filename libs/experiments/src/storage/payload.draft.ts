@@ -2,8 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
 import { uuidBytes } from '../ids';
 import { PayloadGone } from './payload.errors';
+import { frameOf } from './payload.frames';
 import { PayloadPart } from './payload.part';
-import { BLOCK_BYTES } from '../upload/upload.blocks';
 
 /** Bytes of a stored chunk: with its head it fills a page of PostgreSQL's (8 KiB) and needs no other place. */
 const CHUNK_BYTES = 8000;
@@ -13,12 +13,6 @@ const MOST_WAITING = 4;
 /** Milliseconds without a block after which what was written is committed and the connection is given back. */
 const PAUSE_MS = 50;
 
-/** Memory that is filled again when the database has taken what was in it. */
-interface Room {
-  readonly bytes: Buffer;
-  taken: Promise<void>;
-}
-
 /**
  * A payload being written, until `keep` or `discard`. While blocks come quickly it is one transaction; whenever they
  * pause, what came so far is committed, so that a slow client holds no connection. Only `keep` makes it readable.
@@ -26,7 +20,10 @@ interface Room {
 export class PayloadDraft {
   private readonly id = uuid();
   private readonly idBytes = uuidBytes(this.id);
-  private readonly rooms: Room[] = [];
+  /** Of the last blocks: resolve when the database has taken them. */
+  private readonly taken: Promise<void>[] = [];
+  /** What does not fill a chunk yet. */
+  private rest: Buffer = Buffer.alloc(0);
   /** What is written at the moment. */
   private part?: PayloadPart;
   /** A part was committed before. */
@@ -44,23 +41,18 @@ export class PayloadDraft {
     clearTimeout(this.timer);
     await this.resting;
     const part = (this.part ??= await PayloadPart.open(this.pool));
-    if (block.length < BLOCK_BYTES) {
-      // Short ones may lie with the socket after the stream has let them go.
-      void part.write(this.rowsOf(block, Buffer.allocUnsafe(rowsLength(block.length))));
-    } else {
-      const room = (this.rooms[this.turn++ % MOST_WAITING] ??= {
-        bytes: Buffer.allocUnsafeSlow(rowsLength(BLOCK_BYTES)),
-        taken: Promise.resolve(),
-      });
-      await Promise.race([part.copied, room.taken]);
-      room.taken = part.write(this.rowsOf(block, room.bytes));
-    }
-    this.timer = setTimeout(() => this.rest(), PAUSE_MS);
+    const frame = await frameOf(block);
+    const turn = this.turn++ % MOST_WAITING;
+    await Promise.race([part.copied, this.taken[turn]]);
+    const rows = this.rowsOf(frame);
+    if (rows.length > 0) this.taken[turn] = part.write(rows);
+    this.timer = setTimeout(() => this.pause(), PAUSE_MS);
   }
 
   /** Tells that no more bytes come, so that the database can take in the last ones before anything is decided. */
   complete(): void {
     clearTimeout(this.timer);
+    if (this.part) this.flush(this.part);
     this.part?.complete();
   }
 
@@ -73,9 +65,10 @@ export class PayloadDraft {
     await this.resting;
     const part = this.part ?? (await PayloadPart.open(this.pool));
     this.part = undefined;
+    this.flush(part);
     const isNew = await part.end(async (client) => {
       const { rowCount } = await client.query(
-        `insert into payloads (id, tenant_id, sha256, bytes) values ($1, $2, $3, $4)
+        `insert into payloads (id, tenant_id, sha256, bytes, framed) values ($1, $2, $3, $4, true)
          on conflict (tenant_id, sha256) do nothing`,
         [this.id, tenant, sha256, bytes],
       );
@@ -106,9 +99,10 @@ export class PayloadDraft {
   }
 
   /** Commits what came so far. When that fails, the next call tells. */
-  private rest(): void {
+  private pause(): void {
     const part = this.part!;
     this.part = undefined;
+    this.flush(part);
     const committed = part.end(async (client) => {
       if (this.noted)
         await required(client, 'update payload_drafts set touched_at = clock_timestamp() where id = $1', this.id);
@@ -131,20 +125,29 @@ export class PayloadDraft {
     );
   }
 
-  /** The rows of a block, written to the beginning of `rows`. */
-  private rowsOf(block: Buffer, rows: Buffer): Buffer {
+  /** Hands over what does not fill a chunk. */
+  private flush(part: PayloadPart): void {
+    if (this.rest.length > 0) void part.write(this.rowsOf([], 1));
+  }
+
+  /** The rows of the chunks of at least so many bytes that come to be with further ones; the others wait for more. */
+  private rowsOf(further: readonly Buffer[], least = CHUNK_BYTES): Buffer {
+    const bytes = Buffer.concat([this.rest, ...further]);
+    const rows = Buffer.allocUnsafe(rowsLength(bytes.length));
     const id = this.idBytes;
     let at = 0;
-    for (let start = 0; start < block.length; start += CHUNK_BYTES) {
-      const length = Math.min(CHUNK_BYTES, block.length - start);
+    let start = 0;
+    for (; bytes.length - start >= least; start += CHUNK_BYTES) {
+      const length = Math.min(CHUNK_BYTES, bytes.length - start);
       at = rows.writeInt16BE(3, at);
       at = rows.writeInt32BE(id.length, at);
       at += id.copy(rows, at);
       at = rows.writeInt32BE(4, at);
       at = rows.writeInt32BE(this.number++, at);
       at = rows.writeInt32BE(length, at);
-      at += block.copy(rows, at, start, start + length);
+      at += bytes.copy(rows, at, start, start + length);
     }
+    this.rest = Buffer.from(bytes.subarray(start));
     return rows.subarray(0, at);
   }
 }

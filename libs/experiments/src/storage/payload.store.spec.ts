@@ -4,7 +4,7 @@ import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experimentsMigrations } from '../migrations';
 import { PayloadGone } from './payload.errors';
-import { PayloadStore } from './payload.store';
+import { PayloadStore, readWithin } from './payload.store';
 import { BLOCK_BYTES } from '../upload/upload.blocks';
 
 describe('a payload being written', () => {
@@ -41,6 +41,36 @@ describe('a payload being written', () => {
     const written = await Promise.all(drafts.map((draft) => write(draft, 40)));
     for (const [n, draft] of drafts.entries()) await draft.keep(tenant, written[n]!, 39 * BLOCK_BYTES + 12_345);
     for (const sha256 of written) expect(await hashOf(sha256)).toBe(sha256);
+  });
+
+  it('takes a tenth of the room where the bytes repeat themselves, and is read as it was written', async () => {
+    const before = await chunks();
+    const rows = Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ n, text: 'the same text again'.repeat(5) }));
+    const bytes = Buffer.from(rows.join());
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    await payloads.keep(tenant, sha256, bytes);
+    expect((await chunks()) - before).toBeLessThan(bytes.length / 10 / 8000);
+    expect(await hashOf(sha256)).toBe(sha256);
+    const client = await database.pool.connect();
+    expect(await readWithin(client, tenant, sha256)).toEqual(bytes);
+    client.release();
+  });
+
+  it('is read when it was stored before there was compression', async () => {
+    const parts = [randomBytes(8000), randomBytes(8000), randomBytes(500)];
+    const sha256 = createHash('sha256').update(Buffer.concat(parts)).digest('hex');
+    const id = uuid();
+    await database.pool.query('insert into payloads (id, tenant_id, sha256, bytes) values ($1, $2, $3, 16500)', [
+      id,
+      tenant,
+      sha256,
+    ]);
+    for (const [number, data] of parts.entries())
+      await database.pool.query('insert into payload_chunks values ($1, $2, $3)', [id, number, data]);
+    expect(await hashOf(sha256)).toBe(sha256);
+    const client = await database.pool.connect();
+    expect(await readWithin(client, tenant, sha256)).toEqual(Buffer.concat(parts));
+    client.release();
   });
 
   it('leaves nothing when it is given up, before its end or after', async () => {

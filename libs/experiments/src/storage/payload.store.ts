@@ -3,9 +3,10 @@ import { Pool, type PoolClient } from 'pg';
 import { to } from 'pg-copy-streams';
 import { copiedFields } from './copy-rows';
 import { PayloadDraft } from './payload.draft';
+import { blocksOf } from './payload.frames';
 import { BLOCK_BYTES } from '../upload/upload.blocks';
 
-/** Chunks that one query reads, 1 MB: it is in memory until the reader has taken it. */
+/** Chunks that one query reads, 1 MB as they are stored: it is in memory until the reader has taken it. */
 const CHUNKS_AT_ONCE = 128;
 
 /** Uploaded bodies, changes of examples and what is attached, by tenant and SHA-256 (hex) of their content. */
@@ -70,11 +71,11 @@ export class PayloadStore {
 
   /** The payload in pieces, or undefined when there is none. Between the pieces no connection is held. */
   async read(tenant: string, sha256: string): Promise<AsyncIterable<Buffer> | undefined> {
-    const { rows } = await this.pool.query<{ id: string }>(
-      'select id from payloads where tenant_id = $1 and sha256 = $2',
+    const { rows } = await this.pool.query<{ id: string; framed: boolean }>(
+      'select id, framed from payloads where tenant_id = $1 and sha256 = $2',
       [tenant, sha256],
     );
-    return rows[0] && this.pieces(rows[0].id);
+    return rows[0] && contents(this.pieces(rows[0].id), rows[0].framed);
   }
 
   /** A payload and when it was kept last. */
@@ -154,10 +155,19 @@ export async function readWithin(
   tenant: string | undefined,
   sha256: string,
 ): Promise<Buffer | undefined> {
-  const { rows } = await tx.query<{ data: Buffer }>(
-    `select c.data from payloads p join payload_chunks c on c.payload_id = p.id
+  const { rows } = await tx.query<{ data: Buffer; framed: boolean }>(
+    `select c.data, p.framed from payloads p join payload_chunks c on c.payload_id = p.id
      where p.tenant_id = $1 and p.sha256 = $2 order by c.number`,
     [tenant, sha256],
   );
-  return rows.length > 0 ? Buffer.concat(rows.map(({ data }) => data)) : undefined;
+  if (rows.length === 0) return undefined;
+  const chunks = rows.map(({ data }) => data);
+  const parts: Buffer[] = [];
+  for await (const part of contents(chunks, rows[0]!.framed)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** The bytes that stored chunks stand for. */
+async function* contents(chunks: AsyncIterable<Buffer> | Iterable<Buffer>, framed: boolean): AsyncGenerator<Buffer> {
+  yield* framed ? blocksOf(chunks) : chunks;
 }
