@@ -4,8 +4,8 @@ import { uploaded } from './experiments.figures';
 import type { Figure } from './figure';
 import { psql } from './programs';
 
-const EXPERIMENTS = 5;
-const ROWS = 10_000;
+const EXPERIMENTS = 20;
+const ROWS = 2_500;
 const RUNS = EXPERIMENTS * ROWS;
 /** Tables that a run and its feedback cannot do without. */
 const NEEDED = ['runs', 'feedback'];
