@@ -17,6 +17,7 @@ import { IdleWatch } from './deployment/idle.watch';
 import { ListenerCommands } from './listener/listener.commands';
 import { ListenersView } from './listener/listener.view';
 import { ListenersController } from './listener/listeners.controller';
+import { NamedResources } from './source/named-resources.service';
 import { PushTargetsView } from './source/push-targets.view';
 import { PushTokenController } from './source/push-token.controller';
 import { RevisionsController } from './revision/revisions.controller';
@@ -71,6 +72,7 @@ export class DeploymentsModule implements OnModuleInit {
         IdleWatch,
         ListenerCommands,
         ListenersView,
+        NamedResources,
         PushTargetsView,
         SecretStore,
         UploadUrls,

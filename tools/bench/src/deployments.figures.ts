@@ -78,14 +78,13 @@ function deployment(name: string, volumes: number): object {
   };
   return {
     name,
-    source: 'codehost',
+    source: 'internal_container',
     source_config: {
-      integration_id: '00000000-0000-4000-8000-000000000001',
-      repo_url: 'https://github.com/example/agent',
-      build_on_push: false,
+      custom_url: 'https://agent.example.com/with/a/path/of/its/own',
+      deployment_type: 'prod',
       resource_spec,
     },
-    source_revision_config: { repo_ref: 'main', graph_config_path: 'agent.json' },
+    source_revision_config: { image_uri: 'registry.example.com/team/agent:1.0' },
     secrets: [],
   };
 }

@@ -17,7 +17,9 @@ import {
   checkBuildOnPush,
   checkFixed,
   checkMembers,
+  checkOrigin,
   checkTarballPath,
+  checkUsable,
   isUsable,
   type Fixed,
   type Hosting,
@@ -59,6 +61,7 @@ export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hos
     const source_revision_config = withoutCommit(wanted.source_revision_config);
     checkAvailable(source, hosting);
     checkMembers(source, { ...source_config, ...source_revision_config, secret_references });
+    checkOrigin(source, source_config);
     checkSizes(source_config.resource_spec, undefined);
     checkArtefact(source_revision_config);
     checkTarballPath(source_revision_config.source_tarball_path, []);
@@ -133,6 +136,8 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
       ...(secrets && { secrets }),
       ...(secret_references && { secret_references }),
     };
+    // Other secrets alone are kept for the first revision.
+    if (!isUsable(snapshot.source, snapshot.source_revision_config)) return [patched];
     return [
       patched,
       { type: 'RevisionCreated', data: { revision_id: revisionId, deployment_id: state.id, ...snapshot } },
@@ -165,6 +170,8 @@ function nextRevision(state: Deployment, wanted: DeploymentPatch, hosting: Hosti
   };
   const source_revision_config = { ...withoutCommit(base.source_revision_config), ...sent };
   const next = { source: base.source, source_revision_config };
+  if (base.source !== state.source) checkOrigin(base.source, state.source_config);
+  checkUsable(base.source, source_revision_config);
   // While pushes are not built, naming what to build is a wish to build again.
   return same(next, current) && !state.build_on_push_paused ? undefined : next;
 }

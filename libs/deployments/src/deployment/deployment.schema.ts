@@ -16,7 +16,7 @@ export const listenerConfig = object(
   both({
     cluster_namespace: note(
       text,
-      "Namespace of the cluster that the deployment runs in; null: the executor's own. Fixed at creation.",
+      "Namespace of the cluster that the deployment runs in, one of the listener's where there is a listener; null: the executor's own. Fixed at creation.",
     ),
   }),
   'ListenerConfig',
@@ -26,11 +26,11 @@ const sourceConfig = object(
   both({
     integration_id: note(
       optional(uuid()),
-      'Integration that reads the repository: `host_integration_id` of a repository record. Only for `codehost`; fixed at creation.',
+      'Integration of the workspace that reads the repository: `host_integration_id` of a repository record. Only for `codehost`, and required there; fixed at creation.',
     ),
     repo_url: note(
       text,
-      'URL of the repository: `url` of a repository record. Only for `codehost`; fixed at creation.',
+      'URL of the repository: `url` of a repository record. Only for `codehost`, and required there; fixed at creation.',
     ),
     deployment_type: note(
       optional(literal(DEPLOYMENT_TYPES)),
@@ -44,7 +44,7 @@ const sourceConfig = object(
     resource_spec: note(optional(resourceSpec), 'Sizes and pod settings; a PATCH changes the members that it sends.'),
     listener_id: note(
       optional(uuid()),
-      'Listener whose cluster runs the deployment. Only for `external_container`; fixed at creation.',
+      'Listener of the workspace whose cluster runs the deployment. Only for `external_container`; fixed at creation.',
     ),
     listener_config: note(
       optional(listenerConfig),
@@ -71,7 +71,7 @@ const sourceRevisionConfig = object(
     ),
     image_uri: note(
       text,
-      'Container image with tag or digest. Only for `external_container` and `internal_container`; not empty.',
+      'Reference to a container image, `[host[:port]/]path[:tag][@digest]`. Only for `external_container` and `internal_container`.',
     ),
     source_tarball_path: note(
       text,
@@ -82,7 +82,7 @@ const sourceRevisionConfig = object(
 );
 
 const SECRET_NAME =
-  'Environment variable; unique among `secrets` and `secret_references`. `PORT`, `DATABASE_URI`, `POSTGRES_URI`, `REDIS_URI` and names that begin with `FAIRLEAD_` are reserved.';
+  'Environment variable: letters, digits and `_`, no digit first; unique among `secrets` and `secret_references`. `PORT`, `DATABASE_URI`, `POSTGRES_URI`, `REDIS_URI` and names that begin with `FAIRLEAD_` are reserved.';
 const secrets = list(
   object(
     {
@@ -109,7 +109,7 @@ const agentWord = str({ min: 1, max: LONGEST_NAME });
 const created = {
   source: note(
     source(SOURCES),
-    'Where the code or image comes from; fixed at creation. The setting `HOSTING` can exclude sources.',
+    'Where the code or image comes from; fixed at creation. The setting `HOSTING` can exclude sources. `internal_template` is for templates of the operator, which the executor `command` knows.',
   ),
   source_config: note(sourceConfig, 'Settings of the source; changing them makes no revision.'),
   source_revision_config: note(
@@ -159,7 +159,7 @@ export const patchRequest = object(
   {
     revision_source: note(
       optional(source(['codehost', 'internal_container', 'internal_source'])),
-      'Source of this revision instead of the source of the deployment, which is the default.',
+      'Source of this revision instead of the source of the deployment, which is the default. The revision must have something to run.',
     ),
     source_config: note(
       optional(sourceConfig),

@@ -41,6 +41,8 @@ const codehost: NewDeployment = {
   source_revision_config: { repo_ref: 'main', graph_config_path: 'graph.json' },
   secrets: [token],
 };
+const { integration_id, repo_url } = codehost.source_config;
+const repository = { integration_id, repo_url };
 const container: NewDeployment = {
   name: 'support-agent',
   source: 'external_container',
@@ -135,7 +137,7 @@ describe('rule 1: what makes a revision', () => {
   });
 
   it('a resource_spec is merged member by member', () => {
-    given(deploymentModel, ...created({ ...codehost, source_config: { resource_spec: { cpu: 1, max_scale: 3 } } }))
+    given(deploymentModel, ...created({ ...codehost, source_config: { ...repository, resource_spec: { cpu: 1, max_scale: 3 } } }))
       .when(patching({ source_config: { resource_spec: { cpu: 2 } } }))
       .thenState((after) => expect(after!.source_config.resource_spec).toEqual({ cpu: 2, max_scale: 3 }));
   });
@@ -296,7 +298,8 @@ describe('rule 5: creation', () => {
     ['codehost', { graph_config_path: 'graph.json' }],
     ['external_container', {}],
   ] as const)('%s with %j has nothing that could run', (source, source_revision_config) => {
-    expect(types(created({ ...pushed, source, source_revision_config }))).toEqual(['DeploymentCreated']);
+    const source_config = source === 'codehost' ? repository : {};
+    expect(types(created({ ...pushed, source, source_config, source_revision_config }))).toEqual(['DeploymentCreated']);
   });
 });
 
@@ -317,9 +320,9 @@ describe('rule 6: what cannot change after creation', () => {
   });
 
   it('what was never set cannot be set later', () => {
-    given(deploymentModel, ...created({ ...codehost, source_config: {} }))
-      .when(patching({ source_config: { repo_url: 'https://code.example/a/b' } }))
-      .throws(InvalidDeployment, 'repo_url cannot be changed after creation.');
+    given(deploymentModel, ...created({ ...container, source_config: {} }))
+      .when(patching({ source_config: { listener_id: other } }))
+      .throws(InvalidDeployment, 'listener_id cannot be changed after creation.');
   });
 
   it('the same values pass', () => {
@@ -361,7 +364,8 @@ describe('rule 7: members belong to sources', () => {
       'internal_source',
       'internal_template',
     ] as const) {
-      const wanted = { ...pushed, ...members, source };
+      const source_config = { ...(source === 'codehost' && repository), ...('source_config' in members && members.source_config) };
+      const wanted = { ...pushed, ...members, source, source_config };
       const refusal = `${member} is not allowed when source is '${source}'.`;
       const fits = allowed === 'every' || allowed.includes(source);
       if (fits && member === 'source_tarball_path') {
@@ -373,7 +377,7 @@ describe('rule 7: members belong to sources', () => {
         expect(() => created(wanted)).not.toThrow();
       } else {
         expect(() => created(wanted)).toThrow(refusal);
-        given(deploymentModel, ...created({ ...pushed, source }))
+        given(deploymentModel, ...created({ ...pushed, source, source_config: source === 'codehost' ? repository : {} }))
           .when(patching(members))
           .throws(InvalidDeployment, refusal);
       }
@@ -389,6 +393,83 @@ describe('rule 7: members belong to sources', () => {
     given(deploymentModel, ...created(wanted))
       .when(patching({ source_revision_config }))
       .throws(InvalidDeployment, `${member} must not be empty.`);
+  });
+
+  it.each(['integration_id', 'repo_url'] as const)('a deployment from a code host needs its %s', (member) => {
+    for (const value of [undefined, ' ']) {
+      const wanted = { ...codehost, source_config: { ...repository, [member]: value } };
+      expect(() => created(wanted)).toThrow(`${member} is required when source is 'codehost'.`);
+    }
+  });
+
+  it.each([
+    'agent',
+    'agent:1.0',
+    'team/agent_a--b.c:V1_2-x',
+    'localhost/agent',
+    'localhost:5000/agent:v2',
+    'Registry.Example:5000/a/b/c@sha256:' + 'ab'.repeat(32),
+    '[2001:db8::1]:5000/agent',
+    `agent:1.0@sha256:${'0'.repeat(64)}`,
+    `${'a'.repeat(255)}:${'t'.repeat(128)}`,
+  ])('the image_uri %s is a reference', (image_uri) => {
+    expect(() => created({ ...container, source_revision_config: { image_uri } })).not.toThrow();
+  });
+
+  it.each([
+    '-rf',
+    'no spaces allowed',
+    'agent ',
+    'agent:',
+    'agent:-x',
+    ':1.0',
+    'Agent',
+    'a//b',
+    '/agent',
+    'agent/',
+    'a..b',
+    'registry.example:port/agent',
+    '-registry.example/agent',
+    'registry.example/',
+    'https://registry.example/agent:1',
+    'agent@sha256:abc',
+    `agent@sha256:${'0'.repeat(64)}@sha256:${'0'.repeat(64)}`,
+    'agent:1\n',
+    'agent:1;rm',
+    'ägent:1',
+    'a'.repeat(256),
+    `agent:${'t'.repeat(129)}`,
+    `${'a-'.repeat(100_000)}!`,
+  ])('the image_uri %j is none', (image_uri) => {
+    const source_revision_config = { image_uri };
+    expect(() => created({ ...container, source_revision_config })).toThrow('image_uri must be a reference');
+    given(deploymentModel, ...created(container))
+      .when(patching({ source_revision_config }))
+      .throws(InvalidDeployment, 'image_uri must be a reference');
+  });
+
+  it.each([
+    ['internal_source', 'source_tarball_path'],
+    ['internal_container', 'image_uri'],
+  ] as const)('a revision of %s without %s has nothing to run', (revision_source, member) => {
+    for (const wanted of [codehost, { ...pushed, source: revision_source }]) {
+      given(deploymentModel, ...created(wanted))
+        .when(patching({ revision_source }))
+        .throws(InvalidDeployment, `${member} is required: a revision of '${revision_source}' has nothing else to run.`);
+    }
+  });
+
+  it('a revision of a repository needs one that the deployment has', () => {
+    given(deploymentModel, ...created(pushed))
+      .when(patching({ revision_source: 'codehost', source_revision_config: { repo_ref: 'main' } }))
+      .throws(InvalidDeployment, "integration_id is required when source is 'codehost'.");
+  });
+
+  it('secrets alone make no revision while there is nothing to run', () => {
+    const secrets = [secret('TOKEN', 'two')];
+    given(deploymentModel, ...created(pushed))
+      .when(patching({ secrets }))
+      .then({ type: 'DeploymentPatched', data: { secrets } });
   });
 
   it('a tarball path that upload-url gave out passes', () => {
@@ -407,16 +488,16 @@ describe('rule 7: members belong to sources', () => {
   it('build_on_push with a tag is refused, at creation and in a PATCH', () => {
     const tagged = {
       ...codehost,
-      source_config: { build_on_push: true },
+      source_config: { ...repository, build_on_push: true },
       source_revision_config: { repo_ref: 'refs/tags/v1' },
     };
     expect(() => created(tagged)).toThrow('build_on_push cannot be true when repo_ref is a tag.');
     const branch = { ...tagged, source_revision_config: { repo_ref: 'refs/heads/tags/main' } };
     expect(() => created(branch)).not.toThrow();
-    given(deploymentModel, ...created({ ...tagged, source_config: {} }))
+    given(deploymentModel, ...created({ ...tagged, source_config: repository }))
       .when(patching({ source_config: { build_on_push: true } }))
       .throws(InvalidDeployment, 'build_on_push');
-    given(deploymentModel, ...created({ ...codehost, source_config: { build_on_push: true } }))
+    given(deploymentModel, ...created({ ...codehost, source_config: { ...repository, build_on_push: true } }))
       .when(patching({ source_revision_config: { repo_ref: 'refs/tags/v1' } }))
       .throws(InvalidDeployment, 'build_on_push');
   });
@@ -460,7 +541,7 @@ describe('rule 8: source availability', () => {
 
   it.each(['cloud', 'self_hosted'] as const)('HOSTING=%s', (hosting) => {
     for (const source of [...hosted.cloud, ...hosted.self_hosted] as Snapshot['source'][]) {
-      const attempt = () => create({ ...pushed, source }, tenant, ids, hosting)(null);
+      const attempt = () => create({ ...pushed, source, source_config: source === 'codehost' ? repository : {} }, tenant, ids, hosting)(null);
       if (hosted[hosting].includes(source)) expect(attempt).not.toThrow();
       else expect(attempt).toThrow(InvalidDeployment);
     }
@@ -570,7 +651,7 @@ describe('rule 10: secrets', () => {
       .throws(InvalidDeployment, "The secret 'UNKNOWN' in secrets has no stored value to keep.");
   });
 
-  it.each(['', 'PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI', 'FAIRLEAD_ANYTHING', 'A=B'])(
+  it.each(['', 'PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI', 'FAIRLEAD_ANYTHING', 'A=B', 'a-b', 'a.b', '1A', 'A B', 'Ä'])(
     'the name %p is refused',
     (name) => {
       given(deploymentModel, ...created(codehost))

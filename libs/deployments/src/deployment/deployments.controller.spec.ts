@@ -3,19 +3,22 @@ import { OTHER_TENANT, type Sent, TENANT } from '@fairlead/edge/testing';
 import { deploymentAggregate, deploymentModel } from './deployment';
 import { reportRevision } from '../revision/revision';
 import type { RevisionStatus } from './deployment-events';
-import { uuidOf } from '../testing/samples';
+import { INTEGRATION, LISTENER, REPOSITORY, uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 
 let service: TestService;
 let count = 0;
-beforeAll(async () => (service = await TestService.start()));
+beforeAll(async () => {
+  service = await TestService.start();
+  await service.listener();
+});
 afterAll(() => service.stop());
 
 const send: TestService['send'] = (...request) => service.send(...request);
 const sample = (more: object = {}) => ({
   name: `agent-${++count}`,
   source: 'codehost',
-  source_config: { integration_id: uuidOf(1), repo_url: 'https://code.example/team/agent', deployment_type: 'prod' },
+  source_config: { ...REPOSITORY, deployment_type: 'prod' },
   source_revision_config: { repo_ref: 'main', graph_config_path: 'graph.json' },
   secrets: [{ name: 'TOKEN', value: 'one' }],
   ...more,
@@ -23,11 +26,14 @@ const sample = (more: object = {}) => ({
 const container = (more: object = {}) => ({
   name: `agent-${++count}`,
   source: 'external_container',
-  source_config: { listener_id: uuidOf(2), listener_config: { cluster_namespace: 'agents' } },
+  source_config: { listener_id: LISTENER, listener_config: { cluster_namespace: 'agents' } },
   source_revision_config: { image_uri: 'registry.example/agent:1.4.2' },
   secrets: [],
   ...more,
 });
+/** A deployment that names nothing of a workspace: anyone may create it. */
+const elsewhere = (more: object = {}) =>
+  sample({ source: 'internal_source', source_config: {}, source_revision_config: {}, ...more });
 const at = (id: string, rest = '') => `/v2/deployments/${id}${rest}`;
 const report = (id: string, revisionId: string, status: RevisionStatus) =>
   handle(
@@ -55,8 +61,7 @@ describe('POST /v2/deployments', () => {
       name: body.name,
       source: 'codehost',
       source_config: {
-        integration_id: uuidOf(1),
-        repo_url: 'https://code.example/team/agent',
+        ...REPOSITORY,
         deployment_type: 'prod',
         build_on_push: null,
         custom_url: null,
@@ -113,7 +118,8 @@ describe('POST /v2/deployments', () => {
     const again = await send('POST', '/v2/deployments', { body });
     expect(again.status).toBe(400);
     expect(again.json.detail).toBe(`A deployment named '${body.name}' already exists.`);
-    expect((await send('POST', '/v2/deployments', { body, as: 'stranger' })).status).toBe(201);
+    const theirs = elsewhere({ name: body.name });
+    expect((await send('POST', '/v2/deployments', { body: theirs, as: 'stranger' })).status).toBe(201);
   });
 
   it('creates exactly one of many at once under one name', async () => {
@@ -131,7 +137,8 @@ describe('POST /v2/deployments', () => {
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(await listed(`name_contains=${body.name}`)).toEqual([body.name]);
     const headers = { 'idempotency-key': body.name };
-    const other = await send('POST', '/v2/deployments', { body, headers, as: 'stranger' });
+    const theirs = { body: elsewhere({ name: body.name }), headers, as: 'stranger' as const };
+    const other = await send('POST', '/v2/deployments', theirs);
     expect([other.status, other.json.tenant_id, other.headers['idempotent-replayed']]).toEqual([
       201,
       OTHER_TENANT,
@@ -159,12 +166,12 @@ describe('POST /v2/deployments', () => {
     ['install_command', 'npm ci', sample],
     ['build_command', 'npm run build', sample],
     ['build_on_push', true, sample],
-    ['listener_id', uuidOf(3), container],
+    ['listener_id', LISTENER, container],
     ['listener_config', { cluster_namespace: 'agents' }, container],
     ['resource_spec', { min_scale: 1, labels: { team: 'a' } }, container],
   ])('answers the %s that was given, to all who ask', async (member, value, kind) => {
     const { status, json } = await send('POST', '/v2/deployments', {
-      body: kind({ source_config: { [member]: value } }),
+      body: kind({ source_config: { ...(kind === sample && REPOSITORY), [member]: value } }),
     });
     expect([status, json.source_config[member]]).toEqual([201, value]);
     expect((await send('GET', at(json.id))).json.source_config).toEqual(json.source_config);
@@ -194,7 +201,7 @@ describe('POST /v2/deployments', () => {
     'https://localhost/a/b',
     'x',
   ])('refuses the repo_url %s', async (repo_url) => {
-    const { status, json } = await send('POST', '/v2/deployments', { body: sample({ source_config: { repo_url } }) });
+    const { status, json } = await send('POST', '/v2/deployments', { body: sample({ source_config: { ...REPOSITORY, repo_url } }) });
     expect([status, json.detail]).toEqual([400, expect.stringMatching(/^repo_url /)]);
   });
 
@@ -255,10 +262,43 @@ describe('POST /v2/deployments', () => {
     expect((await send('POST', '/v2/deployments', { body: { ...sample(), name: body.name } })).status).toBe(201);
   });
 
+  it.each([
+    ['integration_id', sample({ source_config: { repo_url: REPOSITORY.repo_url } })],
+    ['repo_url', sample({ source_config: { integration_id: INTEGRATION } })],
+    ['integration_id', sample({ source_config: { ...REPOSITORY, integration_id: uuidOf(404) } })],
+    ['listener_id', container({ source_config: { listener_id: uuidOf(404) } })],
+    [
+      'cluster_namespace',
+      container({ source_config: { listener_id: LISTENER, listener_config: { cluster_namespace: 'x' } } }),
+    ],
+    ['image_uri', container({ source_revision_config: { image_uri: 'no spaces allowed' } })],
+    ['secrets', sample({ secrets: [{ name: 'not-a-variable', value: 'x' }] })],
+  ])('refuses what could never be deployed, naming %s, also in a dry run', async (member, body) => {
+    for (const query of ['', '?dry_run=true']) {
+      const { status, json } = await send('POST', `/v2/deployments${query}`, { body });
+      expect([status, json.detail]).toEqual([400, expect.stringContaining(member)]);
+    }
+    expect(await listed(`name_contains=${body.name}`)).toEqual([]);
+  });
+
+  it('refuses the integration and the listener of another workspace, and those that were removed', async () => {
+    for (const body of [sample(), container()]) {
+      const { status, json } = await send('POST', '/v2/deployments', { body, as: 'stranger' });
+      expect([status, json.detail]).toEqual([400, expect.stringContaining('of this workspace')]);
+    }
+    const [removed, metadata] = [uuidOf(3), { tenant: TENANT }];
+    await service.integration(removed);
+    const source_config = { ...REPOSITORY, integration_id: removed };
+    expect((await send('POST', '/v2/deployments', { body: sample({ source_config }) })).status).toBe(201);
+    const gone = { type: 'IntegrationRemoved', data: { integration_id: removed } };
+    await service.store.append(streamName('integration', removed), 1, [gone], metadata);
+    expect((await send('POST', '/v2/deployments', { body: sample({ source_config }) })).status).toBe(400);
+  });
+
   it('takes and answers the real wire’s spelling', async () => {
     const body = {
       ...sample({ source: 'github', source_revision_config: { repo_ref: 'main', langgraph_config_path: 'g.json' } }),
-      source_config: { resource_spec: { redis_cpu: 1.5 } },
+      source_config: { ...REPOSITORY, resource_spec: { redis_cpu: 1.5 } },
     };
     const { status, json } = await send('POST', '/api-host/v2/deployments', { body });
     expect(status).toBe(201);
@@ -286,7 +326,7 @@ describe('two spellings', () => {
     ['internal_source', 'internal_source'],
     ['internal_template', 'internal_template'],
   ])('%s is %s on the real wire: both are taken, the path says which one is answered', async (own, wire) => {
-    const empty = { source_config: {}, source_revision_config: {} };
+    const empty = { source_config: own === 'codehost' ? REPOSITORY : {}, source_revision_config: {} };
     for (const source of [own, wire]) {
       for (const [base, answered] of [
         ['', own],
@@ -427,7 +467,7 @@ describe('GET /v2/deployments', () => {
   it('answers everybody in their own names and with their own deployments, however many ask at once', async () => {
     const name = `busy-${++count}`;
     const { json } = await send('POST', '/v2/deployments', { body: sample({ name }) });
-    const stranger = await send('POST', '/v2/deployments', { body: sample({ name }), as: 'stranger' });
+    const stranger = await send('POST', '/v2/deployments', { body: elsewhere({ name }), as: 'stranger' });
     const path = `/v2/deployments?name_contains=${name}`;
     const asked = Array.from({ length: 5 }, () => [
       send('GET', path),
@@ -440,7 +480,7 @@ describe('GET /v2/deployments', () => {
       Array.from({ length: 5 }, () => [
         [[json.id, 'codehost']],
         [[json.id, 'github']],
-        [[stranger.json.id, 'codehost']],
+        [[stranger.json.id, 'internal_source']],
       ]).flat(),
     );
   });
@@ -450,7 +490,7 @@ describe('GET /v2/deployments', () => {
     async (type) => {
       const name = `typed-${++count}`;
       const { json } = await send('POST', '/v2/deployments', {
-        body: sample({ name, source_config: { deployment_type: type } }),
+        body: sample({ name, source_config: { ...REPOSITORY, deployment_type: type } }),
       });
       expect(json.source_config.deployment_type).toBe(type);
       const { status, json: list } = await send('GET', `/v2/deployments?name_contains=${name}&deployment_type=${type}`);
@@ -708,6 +748,17 @@ describe('PATCH /v2/deployments/{id}', () => {
     expect(again.json).toEqual(first.json);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect((await change('two')).status).toBe(422);
+  });
+
+  it('refuses a revision that leaves nothing to run, naming what is missing', async () => {
+    const { id } = await service.ready(sample());
+    for (const [revision_source, member] of [
+      ['internal_source', 'source_tarball_path'],
+      ['internal_container', 'image_uri'],
+    ]) {
+      const { status, json } = await send('PATCH', at(id), { body: { revision_source } });
+      expect([status, json.detail]).toEqual([400, expect.stringMatching(`^${member} is required`)]);
+    }
   });
 
   it('answers 422 to a wrong id or member, 400 to a member of another source', async () => {

@@ -45,6 +45,7 @@ import { DeploymentsOptions } from '../deployments.options';
 import { Revealing } from './revealing.interceptor';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
 import { SecretStore } from '../secrets/secret.store';
+import { NamedResources } from '../source/named-resources.service';
 import type { OfferedSecret } from '../secrets/secrets';
 
 @Area('Deployments')
@@ -59,6 +60,7 @@ export class DeploymentsController {
     private readonly queries: DeploymentQueries,
     private readonly answers: DeploymentAnswers,
     private readonly secretStore: SecretStore,
+    private readonly named: NamedResources,
     private readonly options: DeploymentsOptions,
   ) {}
 
@@ -112,11 +114,12 @@ export class DeploymentsController {
     if (repo_url !== undefined) checkUrl(repo_url, outbound, 'repo_url');
     const ids = { deploymentId: await this.commands.idFor(context, name), revisionId: newId() };
     const tried = { ...sent, name, secrets: await this.secretStore.pretend(ids.deploymentId, [], sent.secrets) };
+    create(tried, tenantId, ids, hosting)(null);
+    await this.named.check(tenantId, sent.source_config);
     if (query.dry_run) {
       const { state } = await this.commands.previewCreate(context, ids, tried, hosting);
       return this.answers.dryRun(reply, state);
     }
-    create(tried, tenantId, ids, hosting)(null);
     const secrets = await this.secretStore.seal(tenantId, ids.deploymentId, [], sent.secrets);
     const { state } = await this.commands.create(context, ids, { ...sent, name, secrets }, hosting);
     return this.answers.kept(reply, state);

@@ -1,6 +1,6 @@
 import { streamName } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
-import { uuidOf } from '../testing/samples';
+import { REPOSITORY, uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 
 let service: TestService;
@@ -12,7 +12,7 @@ const [ofPost, ofPatch, ofDryRun, ofRefusal, ofStranger] = CANARIES as [string, 
 const sample = (name: string) => ({
   name,
   source: 'codehost',
-  source_config: {},
+  source_config: REPOSITORY,
   source_revision_config: { repo_ref: 'main' },
   secrets: [{ name: 'TOKEN', value: ofPost }],
 });

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { LogSigner } from '@fairlead/eventing';
-import { uuidOf } from '../testing/samples';
+import { REPOSITORY, uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 
 let service: TestService;
@@ -23,6 +23,7 @@ async function exported(): Promise<string[]> {
     name: `exported-${Math.random()}`,
     source: 'codehost',
     source_config: {
+      ...REPOSITORY,
       resource_spec: { labels: { __proto__x: 'sealed', '10': 'ten', '2': 'two', ü: '\ud83d\ude00 \u2028' } },
     },
     source_revision_config: { repo_ref: 'main' },

@@ -1,13 +1,16 @@
-import { uuidOf } from '../testing/samples';
+import { LISTENER, REPOSITORY } from '../testing/samples';
 import { TestService } from '../testing/service';
 
 let service: TestService;
-beforeAll(async () => (service = await TestService.start()));
+beforeAll(async () => {
+  service = await TestService.start();
+  await service.listener();
+});
 afterAll(() => service.stop());
 
 const FREE_FORM = [
   ...['configMap', 'secret', 'emptyDir', 'persistentVolumeClaim', 'nfs', 'projected', 'downwardAPI', 'csi'],
-  ...['valueFrom', 'envFrom', 'securityContext'],
+  ...['valueFrom', 'envFrom', 'securityContext', 'labels', 'annotations', 'limits', 'requests'],
 ];
 const anything = { text: 'a', number: 1.5, nothing: null, list: [{ deep: [true] }], cache_cpu: 'kept', '': {} };
 
@@ -28,7 +31,7 @@ const container = {
   workingDir: '/',
   env: [{ name: 'A', value: 'b', valueFrom: anything }],
   envFrom: [anything],
-  resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } },
+  resources: { limits: { cpu: 1, memory: '1Gi' }, requests: { cpu: '500m' } },
   volumeMounts: [volumeMount],
   securityContext: anything,
   restartPolicy: 'Always',
@@ -52,7 +55,7 @@ const full: Record<string, unknown> = {
   ...['', 'queue_', 'orchestrator_'].reduce((all, part) => ({ ...all, ...scaled(part) }), {}),
   db_storage_gi: 20,
   db_max_connections: 100,
-  labels: { team: 'agents', __proto__x: 'kept' },
+  labels: { team: 'agents', __proto__x: 'kept', size: 1, old: false },
   annotations: { 'example.com/owner': 'me' },
   service_account_name: 'runner',
   image_pull_secrets: [{ name: 'registry' }],
@@ -67,7 +70,7 @@ const post = (resource_spec: unknown) => {
   const body = {
     name: `sized-${++count}`,
     source: 'codehost',
-    source_config: { resource_spec },
+    source_config: { ...REPOSITORY, resource_spec },
     source_revision_config: {},
     secrets: [],
   };
@@ -215,7 +218,7 @@ describe('resource_spec', () => {
   });
 
   it('belongs to every source', async () => {
-    const listener = { listener_id: uuidOf(1), resource_spec: { cpu: 1 } };
+    const listener = { listener_id: LISTENER, resource_spec: { cpu: 1 } };
     const body = {
       name: 'remote',
       source: 'external_container',

@@ -8,7 +8,6 @@ import {
   num,
   object,
   optional,
-  record,
   type Schema,
   str,
 } from '@fairlead/schema';
@@ -99,12 +98,12 @@ const container = object(
         object(
           {
             limits: note(
-              optional(record(str())),
-              'Most that the container may use, by resource, as Kubernetes quantities such as `500m` or `1Gi`.',
+              optional(dict()),
+              'Most that the container may use, by resource, as Kubernetes quantities such as `500m`, `1Gi` or 1.',
             ),
             requests: note(
-              optional(record(str())),
-              'What is reserved for the container, by resource, as Kubernetes quantities such as `500m` or `1Gi`.',
+              optional(dict()),
+              'What is reserved for the container, by resource, as Kubernetes quantities such as `500m`, `1Gi` or 1.',
             ),
           },
           'ResourceRequirements',
@@ -218,10 +217,13 @@ export const resourceSpec = object(
       'Most memory of the cache, in megabytes (10^6 bytes). Stored; the executors of this service do not apply it.',
     ),
     labels: note(
-      optional(record(str())),
-      'Labels of the Kubernetes objects and pods; those that Fairlead manages win.',
+      optional(dict()),
+      'Labels of the Kubernetes objects and pods, answered as they were sent; Kubernetes gets strings. Those that Fairlead manages win.',
     ),
-    annotations: note(optional(record(str())), 'Annotations of the Kubernetes objects and pods.'),
+    annotations: note(
+      optional(dict()),
+      'Annotations of the Kubernetes objects and pods, answered as they were sent; Kubernetes gets strings.',
+    ),
     service_account_name: note(text, 'Service account of the pods; null: the default of the namespace.'),
     image_pull_secrets: note(
       optional(list(object({ name: note(named, 'Name of a Secret in the namespace.') }, 'LocalObjectReference'))),

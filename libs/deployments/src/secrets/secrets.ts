@@ -7,6 +7,7 @@ export const MASK = '********';
 /** Set by the platform in every deployment: a secret of such a name would never be seen. */
 const RESERVED = new Set(['PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI']);
 const RESERVED_PREFIX = 'FAIRLEAD_';
+const VARIABLE = /^[A-Za-z_]\w*$/;
 
 interface Named {
   readonly name: string;
@@ -15,15 +16,16 @@ interface Named {
 /** A secret as a command brings it: sealed outside, or only its name to keep the stored value. */
 export type OfferedSecret = Secret | { readonly name: string };
 
-/**
- * @throws InvalidDeployment for a name that is empty, used twice, one that the platform sets itself, or one that no
- * environment variable can have.
- */
+/** @throws InvalidDeployment for a name that no environment variable has, that is used twice, or that the platform sets. */
 export function checkSecretNames(secrets: readonly Named[], member = 'secrets'): void {
   const seen = new Set<string>();
   for (const { name } of secrets) {
     if (name === '') throw new InvalidDeployment(`A name in ${member} must not be empty.`);
-    if (name.includes('=')) throw new InvalidDeployment(`The name '${name}' in ${member} must not hold '='.`);
+    if (!VARIABLE.test(name)) {
+      throw new InvalidDeployment(
+        `The name '${name}' in ${member} must be that of an environment variable: letters, digits and _, no digit first.`,
+      );
+    }
     if (RESERVED.has(name) || name.startsWith(RESERVED_PREFIX)) {
       throw new InvalidDeployment(`The name '${name}' in ${member} is reserved.`);
     }

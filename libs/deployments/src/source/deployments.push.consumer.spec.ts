@@ -11,6 +11,7 @@ let count = 0;
 
 beforeAll(async () => {
   service = await TestService.start();
+  for (const id of [INTEGRATION, uuidOf(79)]) await service.integration(id);
 });
 
 afterAll(async () => {

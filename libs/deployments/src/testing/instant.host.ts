@@ -1,7 +1,8 @@
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern } from '@nestjs/microservices';
-import { reportHost } from '../deployment/deployment';
+import type { DeploymentState } from '../deployment/deployment';
+import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import { DeploymentRemoval } from '../deployment/deployment.removal';
 
@@ -17,11 +18,16 @@ export class InstantHost {
   async provision(@Ctx() { event }: EventContext): Promise<void> {
     const { tenant, requestId, traceparent } = event.metadata;
     const metadata = { tenant, requestId, traceparent, actor: 'system:deployments', causationId: event.id };
-    await this.commands.run({ metadata }, idOf(event.stream), reportHost('READY'));
+    await this.commands.run({ metadata }, idOf(event.stream), provision);
   }
 
   @EventPattern<string>('DeploymentDeletionRequested')
   async remove(@Ctx() { event }: EventContext): Promise<void> {
     await this.removal.complete(idOf(event.stream), event);
   }
+}
+
+/** Says that the deployment can be served before a revision of it has been deployed. */
+function provision(state: DeploymentState): DeploymentEvent[] {
+  return state?.status === 'AWAITING_DATABASE' ? [{ type: 'DeploymentProvisioned', data: {} }] : [];
 }

@@ -7,12 +7,19 @@ import type { DeploymentEvent, Secret } from '../deployment/deployment-events';
 /** A uuid that is recognisable by its number. */
 export const uuidOf = (n: number) => `01980000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 
+/** Ids of the integration and of the listener that the workspace `TENANT` of a TestService has. */
+export const INTEGRATION = uuidOf(1);
+export const LISTENER = uuidOf(2);
+
+/** The configuration of a deployment whose repository the integration reads. */
+export const REPOSITORY = { integration_id: INTEGRATION, repo_url: 'https://code.example/team/agent' };
+
 /** A deployment from a code host with one secret. */
 export function codehost(name: string, secrets: readonly Secret[] = []): NewDeployment {
   return {
     name,
     source: 'codehost',
-    source_config: { repo_url: 'https://code.example/team/agent', deployment_type: 'prod', resource_spec: { cpu: 1 } },
+    source_config: { ...REPOSITORY, deployment_type: 'prod', resource_spec: { cpu: 1 } },
     source_revision_config: { repo_ref: 'main', graph_config_path: 'graph.json' },
     secrets,
   };

@@ -5,10 +5,11 @@ import {
   Followers,
   parseMasterKeys,
   PostgresEventStore,
+  streamName,
   Vault,
 } from '@fairlead/eventing';
 import { createServer, httpMigrations } from '@fairlead/edge';
-import { type Answered, authenticateCaller, type Method, send, type Sent } from '@fairlead/edge/testing';
+import { type Answered, authenticateCaller, type Method, send, type Sent, TENANT } from '@fairlead/edge/testing';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -20,8 +21,9 @@ import { DeploymentsOptions } from '../deployments.options';
 import { deploymentsMigrations } from '../migrations';
 import type { Hosting } from '../source/source-rules';
 import { InstantHost } from './instant.host';
+import { INTEGRATION, LISTENER } from './samples';
 
-/** The deployments service alone over HTTP, on a database of its own. */
+/** The deployments service alone over HTTP, on a database of its own, with one integration. */
 export class TestService {
   private constructor(
     readonly app: NestFastifyApplication,
@@ -55,7 +57,9 @@ export class TestService {
       authenticate: authenticateCaller,
     });
     await connectConsumers(app, 'deployments');
-    return new TestService(app, store, database, log);
+    const service = new TestService(app, store, database, log);
+    await service.integration(INTEGRATION);
+    return service;
   }
 
   async stop(): Promise<void> {
@@ -66,6 +70,20 @@ export class TestService {
 
   send(method: Method, url: string, sent?: Sent): Promise<Answered> {
     return send(this.app, method, url, sent);
+  }
+
+  /** Adds an integration of `TENANT`, as the integrations service records it. */
+  async integration(integration_id: string): Promise<void> {
+    const added = { type: 'IntegrationAdded', data: { integration_id, tenant_id: TENANT } };
+    await this.store.append(streamName('integration', integration_id), 0, [added], { tenant: TENANT });
+  }
+
+  /** Adds the listener of `TENANT` that the samples name. */
+  async listener(): Promise<void> {
+    const compute_config = { cluster_namespaces: ['agents', 'others'] };
+    const members = { tenant_id: TENANT, compute_type: 'k8s', compute_id: 'of the samples', compute_config };
+    const created = { type: 'ListenerCreated', data: { listener_id: LISTENER, ...members } };
+    await this.store.append(streamName('listener', LISTENER), 0, [created], { tenant: TENANT });
   }
 
   /** Asks again until the answer is as expected; fails with the last answer after five seconds. */

@@ -114,7 +114,7 @@ function deploymentSpec(
     progressDeadlineSeconds: PROGRESS_SECONDS,
     template: {
       // The revision's id makes pods new even when only the values of secrets have changed.
-      metadata: { labels: own, annotations: { ...record(spec.annotations), 'fairlead.dev/revision-id': revision_id } },
+      metadata: { labels: own, annotations: { ...strings(spec.annotations), 'fairlead.dev/revision-id': revision_id } },
       spec: podSpec(assignment, spec, secrets, role, prefix),
     },
   };
@@ -145,10 +145,10 @@ function podSpec(
     resources: resources(spec, prefix),
     ...(Array.isArray(spec.volume_mounts) && { volumeMounts: spec.volume_mounts as V1Container['volumeMounts'] }),
   };
-  const sidecars = Array.isArray(spec.sidecars) ? (spec.sidecars as V1Container[]) : [];
+  const sidecars = Array.isArray(spec.sidecars) ? (spec.sidecars as V1Container[]).map(quantified) : [];
   return {
     containers: [container, ...sidecars],
-    ...(Array.isArray(spec.init_containers) && { initContainers: spec.init_containers as V1Container[] }),
+    ...(Array.isArray(spec.init_containers) && { initContainers: (spec.init_containers as V1Container[]).map(quantified) }),
     ...(Array.isArray(spec.volumes) && { volumes: spec.volumes as V1PodSpec['volumes'] }),
     ...(Array.isArray(spec.image_pull_secrets) && {
       imagePullSecrets: spec.image_pull_secrets as V1PodSpec['imagePullSecrets'],
@@ -198,7 +198,7 @@ function scale(spec: Spec, prefix: string): { min: number; max: number } {
 
 function labelsOf(assignment: Assignment, spec: Spec): Record<string, string> {
   const managed = { 'app.kubernetes.io/managed-by': 'fairlead' };
-  return { ...record(spec.labels), ...managed, ...selector(assignment) };
+  return { ...strings(spec.labels), ...managed, ...selector(assignment) };
 }
 
 const ELSEWHERE = /^(db|cache|orchestrator|executor)_/;
@@ -206,9 +206,21 @@ const ELSEWHERE = /^(db|cache|orchestrator|executor)_/;
 function annotationsOf(spec: Spec): Record<string, string> {
   const sizes = Object.entries(spec).filter(([member]) => ELSEWHERE.test(member));
   const noted = sizes.map(([member, value]) => [`fairlead.dev/${member.replaceAll('_', '-')}`, String(value)]);
-  return { ...record(spec.annotations), ...(Object.fromEntries(noted) as Record<string, string>) };
+  return { ...strings(spec.annotations), ...(Object.fromEntries(noted) as Record<string, string>) };
 }
 
-function record(value: unknown): Record<string, string> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, string>) : {};
+/** The members of a free-form object as the strings that Kubernetes takes, those that are not text as JSON; null is absent. */
+function strings(value: unknown): Record<string, string> {
+  const members = Object.entries((value ?? {}) as Record<string, unknown>).filter(([, member]) => member !== null);
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, typeof member === 'string' ? member : JSON.stringify(member)]),
+  );
+}
+
+/** The container with its sizes as strings. */
+function quantified(container: V1Container): V1Container {
+  const { limits, requests } = container.resources ?? {};
+  if (!limits && !requests) return container;
+  const resources = { ...(limits && { limits: strings(limits) }), ...(requests && { requests: strings(requests) }) };
+  return { ...container, resources };
 }
