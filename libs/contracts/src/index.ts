@@ -23,7 +23,7 @@ export interface DeploymentDeletionRequestedMessage {
 
 /** `DeploymentStatusReported`: the deployment cannot be reached, or nobody uses it, or neither any more. */
 export interface DeploymentStatusReportedMessage {
-  readonly status: 'READY' | 'UNUSED' | 'UNKNOWN';
+  readonly status: 'AWAITING_DATABASE' | 'READY' | 'UNUSED' | 'UNKNOWN';
   readonly reason?: string;
 }
 

@@ -74,6 +74,8 @@ export interface RolloutStatusReportedMessage {
   readonly status: RolloutStatus;
   /** Why it failed, in one sentence without any secret. */
   readonly reason?: string;
+  /** Of a revision that is DEPLOYED: the executor that deployed it. */
+  readonly executor?: string;
 }
 
 /**

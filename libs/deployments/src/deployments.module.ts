@@ -24,6 +24,7 @@ import { RevisionsController } from './revision/revisions.controller';
 import { RolloutsConsumer } from './revision/rollouts.consumer';
 import { SecretStore } from './secrets/secret.store';
 import { SourcesModule } from './source/sources.module';
+import { TracingProjectConsumer } from './deployment/tracing-project.consumer';
 import { UploadUrls } from './source/upload.urls';
 import { UploadsController } from './source/uploads.controller';
 import { UsageConsumer } from './deployment/usage.consumer';
@@ -58,6 +59,7 @@ export class DeploymentsModule implements OnModuleInit {
         ListenersController,
         RolloutsConsumer,
         DeploymentsPushConsumer,
+        TracingProjectConsumer,
         ...(options.unusedAfter === undefined ? [] : [UsageConsumer]),
       ],
       providers: [

@@ -73,7 +73,14 @@ export class RolloutAttempts {
     const timer = setTimeout(() => limit.abort(), Math.max(0, left));
     const say = async (status: RolloutStatus, reason?: string) => {
       await log.flush();
-      await this.reports.say(target, { deployment_id: target.id, revision_id, status, ...(reason && { reason }) });
+      const executor = status === 'DEPLOYED' && { executor: this.executor.name };
+      await this.reports.say(target, {
+        deployment_id: target.id,
+        revision_id,
+        status,
+        ...(reason && { reason }),
+        ...executor,
+      });
     };
     const run = new Run(log, AbortSignal.any([signal, limit.signal]), say);
     try {

@@ -36,6 +36,8 @@ describe('a rollout', () => {
       'DEPLOYED',
     ]);
     expect(await service.hostStatuses(id)).toEqual(['READY']);
+    const reports = await service.store.read(streamName('rollout', rid));
+    expect(reports.at(-1)!.data).toMatchObject({ status: 'DEPLOYED', executor: 'scripted' });
     expect(executor.calls).toEqual(['prepare', `build ${rid}`, `deploy ${rid}`, 'close']);
   });
 
@@ -52,7 +54,7 @@ describe('a rollout', () => {
     const rid = await service.revision(id);
     expect(await service.reached(id, rid, 'DEPLOYED')).toEqual(['AWAITING_BUILD', 'DEPLOYING', 'DEPLOYED']);
     const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-    expect(json.logs[0].message).toContain('runs nothing');
+    expect(json.logs[0].message).toContain('nothing is run');
   });
 
   it('fails in the phase whose step fails, and says why', async () => {

@@ -14,6 +14,8 @@ export interface Deployment {
   readonly updated_at: string;
   readonly latest_revision_id: string | null;
   readonly active_revision_id: string | null;
+  readonly executor?: string;
+  readonly tracing_project?: string;
   readonly source_config: Readonly<Record<string, unknown>>;
   readonly source_revision_config: Readonly<Record<string, unknown>>;
   readonly secrets: readonly { readonly name: string }[];

@@ -4,6 +4,7 @@ import { EXIT, Failure, Usage } from '../failure';
 import { findDeployment, revisionId } from '../api/lookups';
 import type { Revision } from '../api/records';
 import { reaches } from '../table/group';
+import { RECORDED } from '../output/deployments.show';
 
 /** Milliseconds that a wait lasts when the user does not say. */
 const PATIENCE_MS = 600_000;
@@ -31,8 +32,15 @@ export function addWait(group: Command): void {
     if (wanted === null) throw new Usage(`${name} has no revision to wait for.`);
     const revision = await waitForRollout(context, id, wanted);
     if (context.out.json) context.out.text(JSON.stringify(revision));
+    else await noteRecorded(context, id, revision);
     return exitCodeOf(revision.status);
   });
+}
+
+/** Says so when the revision was deployed by an executor that runs nothing. */
+async function noteRecorded({ api, out }: Context, deploymentId: string, { id }: Revision): Promise<void> {
+  const { active_revision_id, executor } = await findDeployment(api, deploymentId);
+  if (active_revision_id === id && executor === 'record') out.note(`Deployed by ${RECORDED}.`);
 }
 
 /** Waits until a revision has ended and tells how it goes. @throws Failure when that takes too long */

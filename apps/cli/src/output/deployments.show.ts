@@ -13,6 +13,9 @@ const STYLES: Readonly<Record<string, Style>> = {
   INTERRUPTED: 'yellow',
 };
 
+/** What the executor `record` has done. */
+export const RECORDED = 'record: recorded, nothing is run';
+
 function status(out: Output, text: string): Cell {
   return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), text);
 }
@@ -56,6 +59,8 @@ export async function showDeployment({ api, out }: Context, deployment: Deployme
     ['secrets', deployment.secrets.map(({ name }) => clean(name)).join(', ') || undefined],
     ['latest revision', latest ?? '-'],
     ['active revision', active === latest && active ? 'the latest' : (active ?? '-')],
+    ['deployed by', deployment.executor === 'record' ? RECORDED : deployment.executor],
+    ['tracing project', deployment.tracing_project && clean(deployment.tracing_project)],
     ['created', when(deployment.created_at)],
     ['updated', when(deployment.updated_at)],
   ]);

@@ -153,6 +153,7 @@ export const deploymentEvents = {
     payload: members({ revision_id: ID, deployment_id: ID, previous_revision_id: idOrNull() }),
   },
   RevisionCommitResolved: { schema: 1, operation: 'revision_commit_resolved' },
+  TracingProjectNamed: { schema: 1, operation: 'update_deployment' },
   BuildOnPushPaused: { schema: 1, operation: 'build_on_push_paused' },
   UploadPathIssued: { schema: 1, operation: 'create_upload_path' },
   DeploymentTagged: { schema: 1, operation: 'update_deployment' },

@@ -23,7 +23,7 @@ export const SCHEMAS = {
     required: ['deployment_id', 'status'],
     properties: {
       deployment_id: { $ref: '#/components/schemas/Id' },
-      status: { enum: ['READY', 'UNUSED', 'UNKNOWN', 'AWAITING_DELETE'] },
+      status: { enum: ['AWAITING_DATABASE', 'READY', 'UNUSED', 'UNKNOWN', 'AWAITING_DELETE'] },
       reason: TEXT,
     },
   },

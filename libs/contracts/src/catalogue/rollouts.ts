@@ -8,11 +8,12 @@ export const rolloutEvents = {
     schema: 1,
     operation: 'update_revision',
     topic: 'internal.v1',
-    facts: ({ deployment_id, revision_id, status, reason }: RolloutStatusReportedMessage) => ({
+    facts: ({ deployment_id, revision_id, status, reason, executor }: RolloutStatusReportedMessage) => ({
       deployment_id,
       revision_id,
       status,
       ...(reason !== undefined && { reason }),
+      ...(executor !== undefined && { executor }),
     }),
   },
   HostStatusReported: {

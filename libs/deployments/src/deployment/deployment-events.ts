@@ -103,7 +103,7 @@ type DeploymentProvisioned = DomainEvent<'DeploymentProvisioned', Record<string,
 /** The place where the deployment runs cannot be reached, or can be reached again; nobody uses it, or somebody does again. */
 type DeploymentStatusReported = DomainEvent<
   'DeploymentStatusReported',
-  { readonly status: 'READY' | 'UNKNOWN' | 'UNUSED'; readonly reason?: string }
+  { readonly status: 'AWAITING_DATABASE' | 'READY' | 'UNKNOWN' | 'UNUSED'; readonly reason?: string }
 >;
 /** The changed members of `source_config`; every other member whole, as it is after the change. */
 export type DeploymentPatched = DomainEvent<
@@ -130,7 +130,12 @@ type RevisionStatusChanged = DomainEvent<
 >;
 type RevisionActivated = DomainEvent<
   'RevisionActivated',
-  { readonly revision_id: string; readonly previous_revision_id: string | null }
+  {
+    readonly revision_id: string;
+    readonly previous_revision_id: string | null;
+    /** What deployed it; absent in events of earlier versions. */
+    readonly executor?: string;
+  }
 >;
 /** What `repo_ref` of a revision stood for when its code host was asked. */
 type RevisionCommitResolved = DomainEvent<
@@ -141,6 +146,8 @@ type RevisionCommitResolved = DomainEvent<
 type BuildOnPushPaused = DomainEvent<'BuildOnPushPaused', Record<string, never>>;
 /** A path to upload a source tarball to was handed out; only such a path may be deployed. */
 type UploadPathIssued = DomainEvent<'UploadPathIssued', { readonly object_path: string }>;
+/** An experiment had the name of the deployment: its tracing project has another one. */
+type TracingProjectNamed = DomainEvent<'TracingProjectNamed', { readonly name: string }>;
 type DeploymentTagged = DomainEvent<'DeploymentTagged', { readonly tag_value_ids: readonly string[] }>;
 type DeploymentDeletionRequested = DomainEvent<
   'DeploymentDeletionRequested',
@@ -160,6 +167,7 @@ export type DeploymentEvent =
   | RevisionCommitResolved
   | BuildOnPushPaused
   | UploadPathIssued
+  | TracingProjectNamed
   | DeploymentTagged
   | DeploymentDeletionRequested
   | DeploymentDeleted;

@@ -44,7 +44,10 @@ const secretReference = object('StoredSecretReference', {
 });
 
 export const deployment = object('Deployment', {
-  name: noted(text, 'Name of the deployment and of its tracing project; unique in the workspace.'),
+  name: noted(
+    text,
+    'Name of the deployment, unique in the workspace; its tracing project has the same name, unless `tracing_project` says another.',
+  ),
   source: noted(source, 'Where the code or image comes from.'),
   source_config: noted(sourceConfig, 'Settings of the source; a change of them makes no revision.'),
   source_revision_config: noted(sourceRevisionConfig, 'What the latest revision deploys.'),
@@ -66,10 +69,18 @@ export const deployment = object('Deployment', {
   updated_at: noted(time, 'When a client or the rollout last changed the deployment.'),
   status: noted(
     status,
-    '`AWAITING_DATABASE` until it can be served, then `READY`; `UNUSED` after the idle time that is configured; `UNKNOWN` while the executor cannot be reached; `AWAITING_DELETE` until everything is removed.',
+    '`AWAITING_DATABASE` until a revision has been deployed, then `READY`; `UNUSED` after the idle time that is configured; `UNKNOWN` while the executor cannot be reached; `AWAITING_DELETE` until everything is removed.',
   ),
   latest_revision_id: noted(nullable(uuid), 'The newest revision; null before there is one.'),
   active_revision_id: noted(nullable(uuid), 'The revision that runs; null until one has been deployed.'),
+  'executor?': noted(
+    text,
+    'What deployed the active revision, a value of the setting `EXECUTOR`: `record` means that it is recorded and nothing is run. Absent until a revision has been deployed.',
+  ),
+  'tracing_project?': noted(
+    text,
+    'Name of the tracing project. Absent when it is that of the deployment: another one is taken when an experiment has that name.',
+  ),
   image_version: noted(nullable(text), 'Tag of `image_uri`; null without an image, a tag, or with a digest.'),
 });
 export const deployments = page('DeploymentsList', deployment);

@@ -7,6 +7,7 @@ import {
   deploymentAggregate,
   deploymentModel,
   issueUploadPath,
+  nameTracingProject,
   reportHost,
   requestDeletion,
   tag,
@@ -137,7 +138,10 @@ describe('rule 1: what makes a revision', () => {
   });
 
   it('a resource_spec is merged member by member', () => {
-    given(deploymentModel, ...created({ ...codehost, source_config: { ...repository, resource_spec: { cpu: 1, max_scale: 3 } } }))
+    given(
+      deploymentModel,
+      ...created({ ...codehost, source_config: { ...repository, resource_spec: { cpu: 1, max_scale: 3 } } }),
+    )
       .when(patching({ source_config: { resource_spec: { cpu: 2 } } }))
       .thenState((after) => expect(after!.source_config.resource_spec).toEqual({ cpu: 2, max_scale: 3 }));
   });
@@ -169,9 +173,21 @@ describe('rule 3: active_revision_id', () => {
     }
     given(deploymentModel, ...past)
       .when(reporting(1, 'DEPLOYED'))
-      .then(moved(1, 'DEPLOYING', 'DEPLOYED'), {
-        type: 'RevisionActivated',
-        data: { revision_id: revisionId(1), previous_revision_id: null },
+      .then(
+        moved(1, 'DEPLOYING', 'DEPLOYED'),
+        { type: 'RevisionActivated', data: { revision_id: revisionId(1), previous_revision_id: null } },
+        { type: 'DeploymentProvisioned', data: {} },
+      );
+  });
+
+  it('says what deployed it, of each revision', () => {
+    given(deploymentModel, ...two)
+      .when(decide(reportRevision(revisionId(2), 'DEPLOYED', 'record')))
+      .thenState((after, events) => {
+        expect(after!.executor).toBe('record');
+        expect(events).toContainEqual(
+          expect.objectContaining({ data: expect.objectContaining({ executor: 'record' }) }),
+        );
       });
   });
 
@@ -193,7 +209,7 @@ describe('rule 3: active_revision_id', () => {
       .thenState((after, events) => {
         expect(statuses(events)).toEqual([[revisionId(2), 'DEPLOYED']]);
         expect(after!.active_revision_id).toBe(revisionId(2));
-        expect(events.at(-1)).toEqual({
+        expect(events).toContainEqual({
           type: 'RevisionActivated',
           data: { revision_id: revisionId(2), previous_revision_id: revisionId(1) },
         });
@@ -364,7 +380,10 @@ describe('rule 7: members belong to sources', () => {
       'internal_source',
       'internal_template',
     ] as const) {
-      const source_config = { ...(source === 'codehost' && repository), ...('source_config' in members && members.source_config) };
+      const source_config = {
+        ...(source === 'codehost' && repository),
+        ...('source_config' in members && members.source_config),
+      };
       const wanted = { ...pushed, ...members, source, source_config };
       const refusal = `${member} is not allowed when source is '${source}'.`;
       const fits = allowed === 'every' || allowed.includes(source);
@@ -377,7 +396,10 @@ describe('rule 7: members belong to sources', () => {
         expect(() => created(wanted)).not.toThrow();
       } else {
         expect(() => created(wanted)).toThrow(refusal);
-        given(deploymentModel, ...created({ ...pushed, source, source_config: source === 'codehost' ? repository : {} }))
+        given(
+          deploymentModel,
+          ...created({ ...pushed, source, source_config: source === 'codehost' ? repository : {} }),
+        )
           .when(patching(members))
           .throws(InvalidDeployment, refusal);
       }
@@ -455,7 +477,10 @@ describe('rule 7: members belong to sources', () => {
     for (const wanted of [codehost, { ...pushed, source: revision_source }]) {
       given(deploymentModel, ...created(wanted))
         .when(patching({ revision_source }))
-        .throws(InvalidDeployment, `${member} is required: a revision of '${revision_source}' has nothing else to run.`);
+        .throws(
+          InvalidDeployment,
+          `${member} is required: a revision of '${revision_source}' has nothing else to run.`,
+        );
     }
   });
 
@@ -541,7 +566,13 @@ describe('rule 8: source availability', () => {
 
   it.each(['cloud', 'self_hosted'] as const)('HOSTING=%s', (hosting) => {
     for (const source of [...hosted.cloud, ...hosted.self_hosted] as Snapshot['source'][]) {
-      const attempt = () => create({ ...pushed, source, source_config: source === 'codehost' ? repository : {} }, tenant, ids, hosting)(null);
+      const attempt = () =>
+        create(
+          { ...pushed, source, source_config: source === 'codehost' ? repository : {} },
+          tenant,
+          ids,
+          hosting,
+        )(null);
       if (hosted[hosting].includes(source)) expect(attempt).not.toThrow();
       else expect(attempt).toThrow(InvalidDeployment);
     }
@@ -555,16 +586,28 @@ describe('rule 8: source availability', () => {
 });
 
 describe('rule 9: statuses of a deployment', () => {
-  it('AWAITING_DATABASE on creation, READY when provisioned', () => {
-    given(deploymentModel)
-      .when(create(codehost, tenant, ids, 'any'))
-      .thenState((after) => expect(after!.status).toBe('AWAITING_DATABASE'));
-    given(deploymentModel, ...created(codehost))
-      .when(reportHost('READY'))
-      .thenState((after) => expect(after!.status).toBe('READY'));
-    given(deploymentModel, ...created(codehost), { type: 'DeploymentProvisioned', data: {} })
+  const activated: DeploymentEvent = {
+    type: 'RevisionActivated',
+    data: { revision_id: revisionId(1), previous_revision_id: null },
+  };
+  const provisioned: DeploymentEvent = { type: 'DeploymentProvisioned', data: {} };
+
+  it('AWAITING_DATABASE until a revision has been deployed, then READY', () => {
+    const deploying = [...created(codehost), moved(1, 'QUEUED', 'DEPLOYING')];
+    expect(fold(deploying)!.status).toBe('AWAITING_DATABASE');
+    given(deploymentModel, ...deploying)
       .when(reportHost('READY'))
       .then();
+    given(deploymentModel, ...deploying)
+      .when(reporting(1, 'DEPLOY_FAILED'))
+      .thenState((after) => expect(after!.status).toBe('AWAITING_DATABASE'));
+    given(deploymentModel, ...deploying)
+      .when(reporting(1, 'DEPLOYED'))
+      .thenState((after) => expect(after!.status).toBe('READY'));
+    const served = [...deploying, moved(1, 'DEPLOYING', 'DEPLOYED'), activated, provisioned];
+    given(deploymentModel, ...served, revision(2, snapshotOf(codehost)), moved(2, 'QUEUED', 'DEPLOYING'))
+      .when(reporting(2, 'DEPLOY_FAILED'))
+      .thenState((after) => expect(after!.status).toBe('READY'));
   });
 
   const deleting = [...created(codehost), ...requestDeletion(true)(existing(fold(created(codehost))))];
@@ -585,27 +628,27 @@ describe('rule 9: statuses of a deployment', () => {
       .then();
   });
 
-  it('UNKNOWN while the place where it runs cannot be reached, READY as soon as it can', () => {
+  it('UNKNOWN while the place where it runs cannot be reached, what it was as soon as it can', () => {
     const unknown: DeploymentEvent = {
       type: 'DeploymentStatusReported',
       data: { status: 'UNKNOWN', reason: 'no route' },
     };
     const again: DeploymentEvent = { type: 'DeploymentStatusReported', data: { status: 'READY' } };
-    const provisioned: DeploymentEvent = { type: 'DeploymentProvisioned', data: {} };
-    for (const before of [[], [provisioned]]) {
+    const served = [...created(codehost), activated, provisioned];
+    for (const before of [[], [activated, provisioned]]) {
       given(deploymentModel, ...created(codehost), ...before)
         .when(reportHost('UNKNOWN', 'no route'))
         .then(unknown);
     }
-    expect(fold([...created(codehost), provisioned, unknown])!.status).toBe('UNKNOWN');
-    given(deploymentModel, ...created(codehost), provisioned, unknown)
+    expect(fold([...served, unknown])!.status).toBe('UNKNOWN');
+    given(deploymentModel, ...served, unknown)
       .when(reportHost('READY'))
       .then(again);
-    expect(fold([...created(codehost), provisioned, unknown, again])!.status).toBe('READY');
-    given(deploymentModel, ...created(codehost))
+    expect(fold([...served, unknown, again])!.status).toBe('READY');
+    given(deploymentModel, ...created(codehost), unknown)
       .when(reportHost('READY'))
-      .then(provisioned);
-    given(deploymentModel, ...created(codehost), provisioned)
+      .then({ type: 'DeploymentStatusReported', data: { status: 'AWAITING_DATABASE' } });
+    given(deploymentModel, ...served)
       .when(reportHost('READY'))
       .then();
     given(deploymentModel, ...deleting)
@@ -651,15 +694,25 @@ describe('rule 10: secrets', () => {
       .throws(InvalidDeployment, "The secret 'UNKNOWN' in secrets has no stored value to keep.");
   });
 
-  it.each(['', 'PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI', 'FAIRLEAD_ANYTHING', 'A=B', 'a-b', 'a.b', '1A', 'A B', 'Ä'])(
-    'the name %p is refused',
-    (name) => {
-      given(deploymentModel, ...created(codehost))
-        .when(patching({ secrets: [secret(name, 'x')] }))
-        .throws(InvalidDeployment);
-      expect(() => created({ ...codehost, secrets: [secret(name, 'x')] })).toThrow(InvalidDeployment);
-    },
-  );
+  it.each([
+    '',
+    'PORT',
+    'DATABASE_URI',
+    'POSTGRES_URI',
+    'REDIS_URI',
+    'FAIRLEAD_ANYTHING',
+    'A=B',
+    'a-b',
+    'a.b',
+    '1A',
+    'A B',
+    'Ä',
+  ])('the name %p is refused', (name) => {
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ secrets: [secret(name, 'x')] }))
+      .throws(InvalidDeployment);
+    expect(() => created({ ...codehost, secrets: [secret(name, 'x')] })).toThrow(InvalidDeployment);
+  });
 
   it('a name used twice is refused', () => {
     const secrets = [secret('A', 'a'), secret('A', 'b')];
@@ -701,6 +754,19 @@ describe('rule 11: image_version', () => {
 });
 
 describe('rule 12: a tracing project of the same name', () => {
+  it('is remembered when it has another one', () => {
+    given(deploymentModel, ...created(codehost))
+      .when(decide(nameTracingProject(codehost.name)))
+      .then();
+    const named: DeploymentEvent = { type: 'TracingProjectNamed', data: { name: 'another' } };
+    given(deploymentModel, ...created(codehost))
+      .when(decide(nameTracingProject('another')))
+      .then(named);
+    given(deploymentModel, ...created(codehost), named)
+      .when(decide(nameTracingProject('another')))
+      .then();
+  });
+
   it('others learn the name when the deployment is created and when it goes', () => {
     expect(created(codehost)[0]).toMatchObject({
       data: { name: 'support-agent', tenant_id: tenant, deployment_id: id },

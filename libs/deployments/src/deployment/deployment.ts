@@ -37,6 +37,10 @@ export interface Deployment {
   readonly status: DeploymentStatus;
   readonly latest_revision_id: string | null;
   readonly active_revision_id: string | null;
+  /** What deployed the active revision. */
+  readonly executor?: string;
+  /** Name of its tracing project, when that is not its own. */
+  readonly tracing_project?: string;
   /** Revisions that wait, oldest first. */
   readonly queued: readonly { readonly id: string; readonly source: Source }[];
   readonly running: { readonly id: string; readonly status: RevisionStatus } | null;
@@ -118,11 +122,13 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
     case 'RevisionStatusChanged':
       return revisionMoved(state, event.data.revision_id, event.data.status);
     case 'RevisionActivated':
-      return { active_revision_id: event.data.revision_id };
+      return { active_revision_id: event.data.revision_id, executor: event.data.executor };
     case 'RevisionCommitResolved':
       return commitResolved(state, event.data);
     case 'BuildOnPushPaused':
       return { source_config: { ...state.source_config, build_on_push: false }, build_on_push_paused: true };
+    case 'TracingProjectNamed':
+      return { tracing_project: event.data.name };
     case 'UploadPathIssued':
       return { upload_paths: [...state.upload_paths, event.data.object_path] };
     case 'DeploymentTagged':
@@ -189,19 +195,25 @@ export function checkChangeable(state: Deployment): void {
 }
 
 /**
- * Whether the place where the deployment runs can be reached: UNKNOWN until it can, READY from then on. The first READY
- * says that everything the deployment needs is there.
+ * Whether the place where the deployment runs can be reached: UNKNOWN until it can, and then READY if a revision has ever
+ * been deployed.
  */
 export function reportHost(
   status: 'READY' | 'UNKNOWN',
   reason?: string,
 ): (state: DeploymentState) => DeploymentEvent[] {
   return (state) => {
-    if (!state || state.removed || state.status === status || state.status === 'AWAITING_DELETE') return [];
-    if (status === 'READY' && state.status === 'AWAITING_DATABASE')
-      return [{ type: 'DeploymentProvisioned', data: {} }];
-    return [{ type: 'DeploymentStatusReported', data: { status, ...(reason && { reason }) } }];
+    if (!state || state.removed || state.status === 'AWAITING_DELETE') return [];
+    const now = status === 'READY' && state.active_revision_id === null ? 'AWAITING_DATABASE' : status;
+    if (state.status === now) return [];
+    return [{ type: 'DeploymentStatusReported', data: { status: now, ...(reason && { reason }) } }];
   };
+}
+
+/** Notes the name of the deployment's tracing project when it is not the deployment's own. */
+export function nameTracingProject(name: string): (state: Deployment) => DeploymentEvent[] {
+  return (state) =>
+    name === state.name || name === state.tracing_project ? [] : [{ type: 'TracingProjectNamed', data: { name } }];
 }
 
 /** Replaces the tag values; the same set changes nothing. */

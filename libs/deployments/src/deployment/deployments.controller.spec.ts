@@ -112,6 +112,25 @@ describe('POST /v2/deployments', () => {
     expect(later.headers.etag).toBe('"2"');
   });
 
+  it('says what deployed it, and the name of its tracing project when that is another', async () => {
+    const { json } = await send('POST', '/v2/deployments', { body: sample() });
+    const [metadata, deployment_id] = [{ tenant: TENANT }, json.id];
+    const said = { deployment_id, revision_id: json.latest_revision_id };
+    const reports = ['DEPLOYING', 'DEPLOYED'].map((status) => ({
+      type: 'RolloutStatusReported',
+      data: { ...said, status, executor: 'record' },
+    }));
+    await service.store.append(streamName('rollout', json.latest_revision_id), 0, reports, metadata);
+    const project = { type: 'SessionCreated', data: { name: 'another', reference_dataset_id: null, deployment_id } };
+    await service.store.append(streamName('experiment', deployment_id), 0, [project], metadata);
+    const { json: later } = await service.eventually(
+      () => send('GET', at(json.id)),
+      (answer) => answer.json.executor !== undefined && answer.json.tracing_project !== undefined,
+    );
+    expect(later).toMatchObject({ executor: 'record', tracing_project: 'another', status: 'READY' });
+    expect((await send('GET', at(json.id), { as: 'auditor' })).json).toMatchObject({ tracing_project: 'another' });
+  });
+
   it('refuses a name that the tenant already uses; another tenant may use it', async () => {
     const body = sample();
     expect((await send('POST', '/v2/deployments', { body })).status).toBe(201);
@@ -191,7 +210,8 @@ describe('POST /v2/deployments', () => {
     });
     expect(json.tenant_id).toBe(TENANT);
     expect(json.id).not.toBe(uuidOf(5));
-    expect((await send('GET', at(json.id))).json).toEqual(json);
+    const { id, name } = json;
+    expect((await send('GET', at(id))).json).toMatchObject({ id, name, tenant_id: TENANT });
   });
 
   it.each([
@@ -201,7 +221,9 @@ describe('POST /v2/deployments', () => {
     'https://localhost/a/b',
     'x',
   ])('refuses the repo_url %s', async (repo_url) => {
-    const { status, json } = await send('POST', '/v2/deployments', { body: sample({ source_config: { ...REPOSITORY, repo_url } }) });
+    const { status, json } = await send('POST', '/v2/deployments', {
+      body: sample({ source_config: { ...REPOSITORY, repo_url } }),
+    });
     expect([status, json.detail]).toEqual([400, expect.stringMatching(/^repo_url /)]);
   });
 
@@ -278,7 +300,7 @@ describe('POST /v2/deployments', () => {
       const { status, json } = await send('POST', `/v2/deployments${query}`, { body });
       expect([status, json.detail]).toEqual([400, expect.stringContaining(member)]);
     }
-    expect(await listed(`name_contains=${body.name}`)).toEqual([]);
+    expect(await listed(`name=${body.name}`)).toEqual([]);
   });
 
   it('refuses the integration and the listener of another workspace, and those that were removed', async () => {
@@ -551,7 +573,12 @@ describe('GET /v2/deployments', () => {
     it('is another one for another tenant', async () => {
       const id = `agent-id-${++count}`;
       await create(forAgent(id, 'staging'));
-      const stranger = { body: forAgent(id, 'staging'), as: 'stranger' as const };
+      const theirs = forAgent(id, 'staging', {
+        source: 'internal_source',
+        source_config: {},
+        source_revision_config: {},
+      });
+      const stranger = { body: theirs, as: 'stranger' as const };
       expect((await send('POST', '/v2/deployments', stranger)).status).toBe(201);
     });
 

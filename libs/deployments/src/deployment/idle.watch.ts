@@ -61,7 +61,8 @@ export class IdleWatch implements OnApplicationBootstrap, OnApplicationShutdown 
       `select d.id, d.tenant_id, d.status
        from deployments d join deployment_documents doc using (id) cross join lateral (
          select (doc.document::json ->> 'updated_at')::timestamptz as changed_at,
-           (select max(p.used_at) from tracing_projects p where p.tenant_id = d.tenant_id and p.name = d.name) as used_at
+           (select max(p.used_at) from tracing_projects p where p.tenant_id = d.tenant_id
+             and p.name = coalesce(doc.document::json ->> 'tracing_project', d.name)) as used_at
        ) as last
        where d.id > $2 and d.created_at <= $1 and case d.status
          when 'READY' then changed_at <= $1 and coalesce(used_at, '-infinity') <= $1

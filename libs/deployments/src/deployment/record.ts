@@ -32,6 +32,8 @@ export function deploymentRecord(state: Deployment) {
     secrets: state.secrets.map(({ name }) => ({ name, value: MASK })),
     secret_references: state.secret_references,
     ...(state.agent && { agent: state.agent }),
+    ...(state.executor && { executor: state.executor }),
+    ...(state.tracing_project && { tracing_project: state.tracing_project }),
     id: state.id,
     tenant_id: state.tenant_id,
     created_at: state.created_at,
@@ -63,7 +65,8 @@ export function unshownPart(state: Deployment) {
 
 /** The deployment behind a record, without the revisions that wait. */
 export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeof unshownPart>): Deployment {
-  const { name, id, tenant_id, source, status, secret_references, created_at, updated_at, agent } = record;
+  const { name, id, tenant_id, source, status, secret_references, created_at, updated_at } = record;
+  const { agent, executor, tracing_project } = record;
   const { latest_revision_id, active_revision_id, source_revision_config } = record;
   const { listener_config, ...config } = record.source_config;
   return {
@@ -78,6 +81,8 @@ export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeo
     latest_revision_id,
     active_revision_id,
     ...(agent && { agent }),
+    ...(executor && { executor }),
+    ...(tracing_project && { tracing_project }),
     ...unshown,
     source_config: { ...present(config), ...(listener_config && { listener_config: present(listener_config) }) },
     source_revision_config: present(source_revision_config),

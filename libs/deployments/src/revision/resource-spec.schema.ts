@@ -1,16 +1,4 @@
-import {
-  bool,
-  dict,
-  int,
-  INVALID,
-  list,
-  note,
-  num,
-  object,
-  optional,
-  type Schema,
-  str,
-} from '@fairlead/schema';
+import { bool, dict, int, INVALID, list, note, num, object, optional, type Schema, str } from '@fairlead/schema';
 import { both } from '../deployment/spelling.schema';
 
 /** Cores, kept to a tenth. */

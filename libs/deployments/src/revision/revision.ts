@@ -79,10 +79,15 @@ export function interrupt(revisionId: string): (state: Deployment) => Deployment
 
 /**
  * What the rollout says about a revision. Starting one skips the older ones that wait; when the running one ends,
- * the newest that waits runs and the older ones are skipped. DEPLOYED makes the revision the active one.
+ * the newest that waits runs and the older ones are skipped. DEPLOYED makes the revision the active one, and the deployment
+ * READY when it is the first.
  * @throws RevisionWaits when another one is running; RevisionEnded; InvalidDeployment for QUEUED.
  */
-export function reportRevision(revisionId: string, status: RevisionStatus): (state: Deployment) => DeploymentEvent[] {
+export function reportRevision(
+  revisionId: string,
+  status: RevisionStatus,
+  executor?: string,
+): (state: Deployment) => DeploymentEvent[] {
   return (state) => {
     const current = statusOf(state, revisionId);
     if (!current) throw new RevisionEnded(revisionId);
@@ -93,7 +98,9 @@ export function reportRevision(revisionId: string, status: RevisionStatus): (sta
     const events = [moved(revisionId, current, status)];
     if (status === 'DEPLOYED') {
       const previous_revision_id = state.active_revision_id;
-      events.push({ type: 'RevisionActivated', data: { revision_id: revisionId, previous_revision_id } });
+      const activated = { revision_id: revisionId, previous_revision_id, ...(executor && { executor }) };
+      events.push({ type: 'RevisionActivated', data: activated });
+      if (state.status === 'AWAITING_DATABASE') events.push({ type: 'DeploymentProvisioned', data: {} });
     }
     if (isRunning(status) && current === 'QUEUED') events.push(...skipOlder(state, revisionId));
     if (hasEnded(status) && running?.id === revisionId) events.push(...runNewest(state));

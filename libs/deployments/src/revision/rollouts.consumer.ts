@@ -23,10 +23,10 @@ export class RolloutsConsumer {
 
   @EventPattern<string>('RolloutStatusReported')
   async rolloutReported(
-    @Payload() { deployment_id, revision_id, status }: RolloutStatusReportedMessage,
+    @Payload() { deployment_id, revision_id, status, executor }: RolloutStatusReportedMessage,
     @Ctx() context: EventContext,
   ): Promise<void> {
-    const decide = reportRevision(revision_id, status);
+    const decide = reportRevision(revision_id, status, executor);
     const tenant = context.metadata.tenant ?? '';
     await this.follow(context, deployment_id, owned(deploymentAggregate, tenant, deployment_id, decide));
   }

@@ -25,7 +25,9 @@ export class NamedResources {
     const { cluster_namespaces = [] } = compute_config;
     const { cluster_namespace } = listener_config ?? {};
     if (cluster_namespace === undefined || cluster_namespaces.includes(cluster_namespace)) return;
-    throw new InvalidDeployment(`cluster_namespace must be a namespace of the listener: ${listed(cluster_namespaces)}.`);
+    throw new InvalidDeployment(
+      `cluster_namespace must be a namespace of the listener: ${listed(cluster_namespaces)}.`,
+    );
   }
 
   /** Reads the log of the integrations, which another service may keep: whose an integration is is not published. */

@@ -1,4 +1,8 @@
-import type { DeploymentCreatedMessage, DeploymentDeletionRequestedMessage } from '@fairlead/contracts';
+import type {
+  DeploymentCreatedMessage,
+  DeploymentDeletionRequestedMessage,
+  SessionCreatedMessage,
+} from '@fairlead/contracts';
 import {
   EventContext,
   EventStore,
@@ -22,6 +26,9 @@ import { SessionExists } from './session.errors';
 const CREATED = 'experiments.tracing-projects.created';
 const DELETED = 'experiments.tracing-projects.deleted';
 
+/** Characters of a deployment's name that another name of its tracing project begins with. */
+const NAME_KEPT = 200;
+
 /** Gives every deployment a tracing project of its name, and takes it away again when that is asked for. */
 @Controller()
 export class TracingProjectsController {
@@ -30,20 +37,19 @@ export class TracingProjectsController {
     private readonly pool: Pool,
   ) {}
 
-  /** A name that another session has is left to that session: the deployment then traces into it. */
+  /**
+   * A name that another tracing project has is left to that: the deployment then traces into it. An experiment takes no
+   * such runs; the project then gets a name of its own, which the deployment hears of.
+   */
   @EventPattern<string>('DeploymentCreated')
   created(@Payload() { name }: DeploymentCreatedMessage, @Ctx() context: EventContext): Promise<void> {
     return this.react(CREATED, context, async (tenant, id, metadata) => {
       // Delivered again: the project has been made, and may have been deleted, with its name, since.
       if ((await this.store.read(sessionStream(id))).length > 0) return;
-      try {
-        await reserveSessionName(this.store, tenant, name, id, metadata);
-      } catch (error) {
-        if (error instanceof SessionExists) return;
-        throw error;
-      }
+      const named = await this.reserve(tenant, name, id, idOf(context.event.stream), metadata);
+      if (named === undefined) return;
       const project = {
-        name,
+        name: named,
         description: null,
         start_time: context.event.time,
         end_time: null,
@@ -68,6 +74,27 @@ export class TracingProjectsController {
       await handle(this.store, experimentModel, stream, deleteSession(), metadata);
       await release(this.store, sessionNameStream(tenant, state.name), stream, metadata);
     });
+  }
+
+  /** Reserves the first name that is free; undefined when a tracing project has the name of the deployment. */
+  private async reserve(tenant: string, name: string, id: string, deployment: string, metadata: Metadata) {
+    const begin = name.slice(0, NAME_KEPT);
+    for (const wanted of [name, `${begin} (deployment)`, `${begin} (deployment ${deployment})`]) {
+      try {
+        await reserveSessionName(this.store, tenant, wanted, id, metadata);
+        return wanted;
+      } catch (error) {
+        if (!(error instanceof SessionExists)) throw error;
+      }
+      if (wanted === name && (await this.isTracingProject(tenant, name))) return undefined;
+    }
+    throw new SessionExists(id);
+  }
+
+  private async isTracingProject(tenant: string, name: string): Promise<boolean> {
+    const owner = await holder(this.store, sessionNameStream(tenant, name));
+    const [first] = owner === undefined ? [] : await this.store.read(owner);
+    return first?.type === 'SessionCreated' && !(first.data as SessionCreatedMessage).reference_dataset_id;
   }
 
   /**

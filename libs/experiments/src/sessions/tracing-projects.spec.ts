@@ -1,5 +1,5 @@
 import type { DeploymentCreatedMessage } from '@fairlead/contracts';
-import { EventContext } from '@fairlead/eventing';
+import { EventContext, idOf } from '@fairlead/eventing';
 import { v4 as uuid } from 'uuid';
 import { experiment, startUploading, type Uploading } from '../testing/uploading';
 import { TracingProjectsController } from './tracing-projects.controller';
@@ -41,15 +41,29 @@ describe('the tracing project of a deployment', () => {
     expect(await sessionsNamed(name, 'b')).toEqual([]);
   });
 
-  it('is the session that has the name already', async () => {
+  it('has another name when an experiment has its name, and says so', async () => {
     const { json } = await service.upload(experiment());
     const { name, id } = json.experiment;
-    const taken = await deployment(name);
+    const other = `${name} (deployment)`;
+    const [taken, again] = [await deployment(name), await deployment(name)];
     await service.settled();
     expect((await sessionsNamed(name)).map((session) => session.id)).toEqual([id]);
+    expect(await sessionsNamed(other)).toHaveLength(1);
+    expect(await sessionsNamed(`${name} (deployment ${idOf(again.stream)})`)).toHaveLength(1);
     await taken.delete(true);
     await service.settled();
     expect(await sessionsNamed(name)).toHaveLength(1);
+    expect(await sessionsNamed(other)).toEqual([]);
+  });
+
+  it('is the tracing project that has its name already', async () => {
+    const name = `mine ${uuid()}`;
+    const { json } = await service.send('POST', '/api/v1/sessions', [JSON.stringify({ name })]);
+    const { stream } = await deployment(name);
+    await service.settled();
+    expect((await sessionsNamed(name)).map(({ id }) => id)).toEqual([json.id]);
+    expect(await sessionsNamed(`${name} (deployment)`)).toEqual([]);
+    expect(await service.store.read(stream)).toHaveLength(1);
   });
 
   it('goes with the deployment when that is asked for, and its name can be used again', async () => {

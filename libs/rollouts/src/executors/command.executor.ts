@@ -32,6 +32,7 @@ export interface CommandSettings {
  * environment; the exit code decides.
  */
 export class CommandExecutor extends Executor {
+  readonly name = 'command';
   private readonly words: Readonly<Record<'build' | 'deploy' | 'delete', readonly string[] | undefined>>;
 
   /** @throws CommandProblem for a command that cannot be parsed. */

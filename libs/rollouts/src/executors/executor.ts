@@ -51,6 +51,8 @@ export interface RolloutSteps {
  * All throw ExecutorUnreachable when nothing can be said or done now, and any other error when the step has failed.
  */
 export abstract class Executor {
+  /** The value of the setting EXECUTOR that chooses it: recorded with every revision that it deploys. */
+  abstract readonly name: string;
   /** Finds out that deployments can be run. */
   abstract prepare(assignment: Assignment, step: Step): Promise<void>;
   abstract rollOut(assignment: RevisionAssignment): RolloutSteps;

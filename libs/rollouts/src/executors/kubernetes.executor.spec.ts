@@ -28,14 +28,16 @@ const SPEC = {
   queue_cpu: 1,
   cache_memory_mb: 256,
   db_storage_gi: 10,
-  labels: { team: 'blue' },
-  annotations: { note: 'x' },
+  labels: { team: 'blue', size: 1, old: null },
+  annotations: { note: 'x', tags: ['a', true] },
   service_account_name: 'runner',
   image_pull_secrets: [{ name: 'pull' }],
   volumes: [{ name: 'tmp', emptyDir: {} }],
   volume_mounts: [{ name: 'tmp', mountPath: '/scratch' }],
   init_containers: [{ name: 'init', image: 'busybox' }],
-  sidecars: [{ name: 'proxy', image: 'envoy' }],
+  sidecars: [
+    { name: 'proxy', image: 'envoy', resources: { limits: { cpu: 1 }, requests: { cpu: 0.5, memory: '1Gi' } } },
+  ],
 };
 
 describe('the kubernetes executor', () => {
@@ -52,8 +54,18 @@ describe('the kubernetes executor', () => {
     const server = cluster.find('Deployment', name)!;
     expect(server).toMatchObject({
       metadata: {
-        labels: { team: 'blue', 'fairlead.dev/deployment-id': id, 'app.kubernetes.io/managed-by': 'fairlead' },
-        annotations: { note: 'x', 'fairlead.dev/cache-memory-mb': '256', 'fairlead.dev/db-storage-gi': '10' },
+        labels: {
+          team: 'blue',
+          size: '1',
+          'fairlead.dev/deployment-id': id,
+          'app.kubernetes.io/managed-by': 'fairlead',
+        },
+        annotations: {
+          note: 'x',
+          tags: '["a",true]',
+          'fairlead.dev/cache-memory-mb': '256',
+          'fairlead.dev/db-storage-gi': '10',
+        },
       },
       spec: {
         template: {
@@ -69,12 +81,17 @@ describe('the kubernetes executor', () => {
                 resources: { requests: { cpu: '0.5', memory: '512M' }, limits: { cpu: '2', memory: '1024M' } },
                 volumeMounts: [{ name: 'tmp', mountPath: '/scratch' }],
               },
-              { name: 'proxy', image: 'envoy' },
+              {
+                name: 'proxy',
+                image: 'envoy',
+                resources: { limits: { cpu: '1' }, requests: { cpu: '0.5', memory: '1Gi' } },
+              },
             ],
           },
         },
       },
     });
+    expect(server.metadata.labels).not.toHaveProperty('old');
     expect(server.spec).not.toHaveProperty('replicas');
     const { template } = server.spec as { template: { spec: { containers: { env: object[] }[] } } };
     expect(template.spec.containers[0]!.env).toEqual(

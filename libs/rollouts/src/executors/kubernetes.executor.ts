@@ -24,6 +24,7 @@ interface KubernetesSettings {
 
 /** Applies each revision to a Kubernetes cluster and watches until it is ready. It builds nothing: images only. */
 export class KubernetesExecutor extends Executor {
+  readonly name = 'kubernetes';
   private cluster: Promise<KubernetesObjectApi> | undefined;
 
   constructor(private readonly settings: KubernetesSettings) {

@@ -148,7 +148,9 @@ function podSpec(
   const sidecars = Array.isArray(spec.sidecars) ? (spec.sidecars as V1Container[]).map(quantified) : [];
   return {
     containers: [container, ...sidecars],
-    ...(Array.isArray(spec.init_containers) && { initContainers: (spec.init_containers as V1Container[]).map(quantified) }),
+    ...(Array.isArray(spec.init_containers) && {
+      initContainers: (spec.init_containers as V1Container[]).map(quantified),
+    }),
     ...(Array.isArray(spec.volumes) && { volumes: spec.volumes as V1PodSpec['volumes'] }),
     ...(Array.isArray(spec.image_pull_secrets) && {
       imagePullSecrets: spec.image_pull_secrets as V1PodSpec['imagePullSecrets'],

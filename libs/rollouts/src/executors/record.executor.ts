@@ -2,11 +2,13 @@ import { Executor, type RolloutSteps } from './executor';
 
 /** Runs nothing: every revision is recorded as deployed. */
 export class RecordExecutor extends Executor {
+  readonly name = 'record';
+
   async prepare(): Promise<void> {}
 
   rollOut(): RolloutSteps {
     return {
-      deploy: ({ log }) => log('INFO', 'Recorded as deployed. This installation runs nothing (EXECUTOR=record).'),
+      deploy: ({ log }) => log('INFO', 'Recorded as deployed, nothing is run (EXECUTOR=record).'),
       close: async () => undefined,
     };
   }

@@ -4,6 +4,7 @@ type Work = (step: Step, assignment: RevisionAssignment) => Promise<void>;
 
 /** An executor whose steps a test decides; it counts how many work on one deployment at a time. */
 export class ScriptedExecutor extends Executor {
+  readonly name = 'scripted';
   readonly calls: string[] = [];
   mostAtOnce = 0;
   prepares: () => Promise<void> = () => Promise.resolve();
