@@ -2,7 +2,7 @@ import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
 import { clientNetwork } from './client-address';
 import type { EdgeSettings } from './edge-settings';
 
-/** Address blocks by the names that proxies may be given by. */
+/** Address blocks by the names that TRUST_PROXY accepts. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -10,9 +10,9 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Closes connections of a client network beyond the most that one may have at a time. This machine and the proxies in
- * front are exempt, for they connect on behalf of many; where proxies are given by their number, everybody who connects
- * is one.
+ * Closes connections of a client network beyond its limit. This machine and the proxies in front are exempt, because
+ * they connect for many clients. When only the number of proxies is known, all connections come from proxies, and none
+ * is limited.
  */
 export function limitConnections(
   server: Server,

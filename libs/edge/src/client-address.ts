@@ -1,8 +1,8 @@
 import { type IPv6, isValid, parse } from 'ipaddr.js';
 
 /**
- * What stands for a client in limits: its IPv4 address, or the first 64 bits of its IPv6 address, of which one client
- * has as many as it likes.
+ * Returns the part of an address that identifies a client in limits: the IPv4 address, or the first 64 bits of the IPv6
+ * address, because one client may use all addresses of such a network.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address;

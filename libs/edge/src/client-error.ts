@@ -10,8 +10,8 @@ const ANSWERS: Readonly<Record<string, readonly [number, string]>> = {
 };
 
 /**
- * Makes the handler of what is not a valid HTTP request: too long a head, too slow a head, or bytes that are no HTTP. Its
- * answer carries the same security headers as every other one. `https`: clients reach the service over https only.
+ * Returns the handler for connections that send no valid HTTP request: too large or too slow headers, or other bytes.
+ * Its answer has the same security headers as others. `https`: clients reach the service over https only.
  */
 export function answersClientErrors(https: boolean): (error: Error & { code?: string }, socket: Socket) => void {
   const security = Object.entries(securityHeaders(https)).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -2,18 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** Gives back each listening socket that it is handed: what comes back is another handle of the same socket. */
+/** Program of a process that sends each listening socket back: what comes back is another handle of the same socket. */
 const ECHO = `process.on('message', (message, handle) => process.send(message, handle))`;
 
-/** For the process that gives them back. */
+/** Time limit for the process that sends them back (ms). */
 const PATIENCE_MS = 10_000;
 
-/** Node has no type for what listens within a server. */
+/** A server with its handle, for which Node has no type. */
 type Listening = Server & { readonly _handle: { readonly fd?: number } | null };
 
 /**
- * Further handles on which a server listens on its own socket. Of each, Node takes one connection in a turn of its event
- * loop: with a single one, under load, new connections wait for seconds however quickly requests are answered.
+ * Further handles on which a server listens on its socket. Node accepts one connection from each handle in a turn of
+ * its event loop. With a single handle, new connections wait for seconds under load, however quickly requests are
+ * answered.
  */
 export class Doors {
   private readonly doors: Server[] = [];
@@ -23,7 +24,7 @@ export class Doors {
   private echo?: ChildProcess;
   private gone: Promise<unknown> = Promise.resolve();
 
-  /** `most`: connections that the server may have at a time; more are closed at once. */
+  /** `most`: largest number of connections; further ones are closed at once. */
   constructor(
     private readonly server: Server,
     private readonly most: number,
@@ -35,15 +36,14 @@ export class Doors {
     });
   }
 
-  /** Open connections. */
+  /** Number of open connections. */
   get connections(): number {
     return this.all;
   }
 
   /**
-   * Opens so many beside the first one, once the server listens; none on Windows, and where replicas share a socket that
-   * is not theirs.
-   * @throws Error when there are fewer.
+   * Opens `count` further handles once the server listens; none on Windows, and where replicas share a socket.
+   * @throws Error when fewer could be opened.
    */
   async open(count: number): Promise<void> {
     const { _handle: handle } = this.server as Listening;
@@ -65,7 +65,7 @@ export class Doors {
     if (length < count && !this.closed) throw new Error(`Only ${length} of ${count} doors opened.`);
   }
 
-  /** Takes no more connections here; those that were taken stay. */
+  /** Accepts no more connections; open ones stay. */
   close(): void {
     this.closed = true;
     // As long as it is there, the socket is open.
@@ -73,7 +73,7 @@ export class Doors {
     for (const door of this.doors) door.close();
   }
 
-  /** Resolves when nobody can connect any more and the last connection that was taken here has ended, after `close`. */
+  /** Resolves, after `close`, when the last connection of these handles has ended. */
   async empty(): Promise<void> {
     await this.gone;
     await Promise.all([...this.inside].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
@@ -100,7 +100,7 @@ export class Doors {
     this.server.emit('connection', socket);
   }
 
-  /** The server counts only those that it took itself. */
+  /** Adapts the limit of the server, which counts only connections of its own handle. */
   private share(): void {
     this.server.maxConnections = Math.max(1, this.most - this.inside.size);
   }

@@ -4,29 +4,29 @@ import type { Capacity } from './admission/in-flight';
 import { addressBlock } from '@fairlead/outbound';
 import type { Rate } from './admission/rate-limit';
 
-/** What the server demands of clients and proxies before it does anything for them. */
+/** Limits for clients and proxies that the server applies before any other work. */
 export interface EdgeSettings {
-  /** Absent: no limit. */
+  /** Rate limits; absent ones are off. */
   readonly rates: {
     readonly key?: Rate;
     readonly address?: Rate;
-    /** Different wrong keys of one address. */
+    /** Number of different wrong keys of one address. */
     readonly wrongKeys?: Rate;
   };
   readonly requests: Capacity;
   readonly uploads: Capacity;
   /** Bytes of request bodies in memory together. */
   readonly bodyMemory: number;
-  /** Bytes a second at which a body must come. */
+  /** Bytes per second at which a body must arrive. */
   readonly bodyRate: number;
-  /** Connections at a time; more are closed at once. */
+  /** Number of connections; further ones are closed at once. */
   readonly connections: number;
-  /** Of one client network among them, unless it is a proxy's or this machine's. */
+  /** Number of connections of one client network, except proxies and this machine. */
   readonly connectionsPerAddress: number;
   readonly cors?: CorsOrigins;
-  /** How many proxies stand before the server, or their addresses; absent: none is believed. */
+  /** Proxies in front of the server: their number, or their addresses. Absent: none is trusted. */
   readonly trustProxy?: number | readonly string[];
-  /** Clients reach the service over https. */
+  /** True when clients reach the service over https. */
   readonly https: boolean;
 }
 
@@ -48,7 +48,7 @@ export const EDGE_DEFAULTS: EdgeSettings = {
 /** Reads one setting; `parse` throws an Error with the rest of a sentence that begins with the setting's name. */
 type ReadSetting = <T>(name: string, fallback: T, parse: (text: string) => T) => T;
 
-/** The edge's settings, wherever `read` finds them. */
+/** Returns the settings of the edge from `read`. */
 export function readEdgeSettings(read: ReadSetting): EdgeSettings {
   const { rates, requests, uploads, connections, connectionsPerAddress, bodyMemory, bodyRate } = EDGE_DEFAULTS;
   const publicUrl = read<string | undefined>('PUBLIC_URL', undefined, String);

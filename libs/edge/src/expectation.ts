@@ -3,9 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 const holding = new WeakSet<IncomingMessage>();
 
 /**
- * Answers `Expect: 100-continue` with 100 when the first byte of the body is about to be read, and not before: what can be
- * refused by the head of a request is refused before the client has sent its body. Such an answer ends the connection,
- * because the client may or may not send the body afterwards.
+ * Answers `Expect: 100-continue` with 100 only when the body is about to be read, so that a request can be refused by
+ * its headers before the client sends its body. Such a refusal ends the connection, because the client may or may not
+ * send the body afterwards.
  */
 export function continueWhenRead(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -24,7 +24,7 @@ export function continueWhenRead(server: Server): void {
   });
 }
 
-/** True while a client waits for 100 before it sends its body: then there is nothing to be read and dropped. */
+/** Returns whether a client still waits for 100 before it sends its body; then there is nothing to read and drop. */
 export function holdsBody(request: IncomingMessage): boolean {
   return holding.has(request);
 }

@@ -38,8 +38,8 @@ export class ProblemFilter implements ExceptionFilter {
 }
 
 /**
- * True when the client went away before its body was complete, or does not wait for what it wanted to read: whatever
- * failed then, failed because of that.
+ * Returns whether the client left before its body was complete or its read was answered: what failed afterwards failed
+ * because of that.
  */
 function isCutOff({ raw, requestContext }: FastifyRequest): boolean {
   return (raw.destroyed && !raw.complete) || (requestContext?.reading?.aborted ?? false);

@@ -4,12 +4,12 @@ import { reading } from '@fairlead/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BadRequest, type HttpProblem } from '@fairlead/schema';
 
-/** SQLSTATE of a statement that was ended before it was done. */
+/** SQLSTATE of a cancelled statement. */
 const QUERY_CANCELED = '57014';
 
 /**
- * Lets requests that only read do so within the share of their workspace and the time limit for reads, and only for as
- * long as their client waits: what they ask the database for is ended with them.
+ * Limits requests that only read: to the share of their workspace, to the time limit for reads, and to as long as their
+ * client waits. Their statements in the database end with them.
  */
 export function limitReads(instance: FastifyInstance): void {
   instance.addHook('preHandler', (request, reply, done) => {
@@ -32,7 +32,10 @@ export function limitReads(instance: FastifyInstance): void {
   });
 }
 
-/** What is answered when the database ended a statement of a read because it took too long; undefined for other errors. */
+/**
+ * Returns the answer when the database cancelled a statement of a read because it took too long; undefined for other
+ * errors.
+ */
 export function tooExpensive({ requestContext }: FastifyRequest, error: unknown): HttpProblem | undefined {
   if (!requestContext.reading || (Object(error) as { code?: unknown }).code !== QUERY_CANCELED) return undefined;
   return new BadRequest(

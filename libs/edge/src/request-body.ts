@@ -14,26 +14,26 @@ import { type OnFinish, ownerOf } from './request-context';
 
 /** Limits of requests. */
 export interface Limits extends Pace {
-  /** Bytes of a body that is read before the handler runs. */
+  /** Largest number of bytes of a body that is read before the handler runs. */
   readonly body: number;
-  /** Levels of nesting in JSON. */
+  /** Largest number of levels of nesting in JSON. */
   readonly depth: number;
-  /** Members and elements in JSON. */
+  /** Largest number of members and elements in JSON. */
   readonly values: number;
-  /** Bytes of all bodies in memory together, or a few times the largest single one if that is more. */
+  /** Largest number of bytes of all bodies in memory together; at least a few times the largest single body. */
   readonly memory: number;
 }
 
 // A body beyond the limit is read and dropped this far, because many clients look for an answer only when all is sent.
 const PATIENCE = 16 * 1024 * 1024;
-/** Larger bodies stream through a gateway. */
+/** Largest body that a gateway reads and signs; larger ones are streamed. */
 const SIGNED_BYTES = 64 * 1024;
 
 /**
- * Bodies are parsed after authentication. JSON becomes its value, another content type its text, no body undefined.
- * Routes that asked for the stream get `request.raw` unread, and so does a process that forwards a large body. A body that
- * comes too slowly is given up with 408. When there is no memory for a body: 503. A request counts as under way when its
- * body is there. The answer is to be told when a request has ended.
+ * Reads bodies after authentication. JSON becomes its value, another content type its text, no body undefined. Routes
+ * that declare `stream` get `request.raw` unread, and so does a process that forwards a large body. A body that arrives
+ * too slowly is answered 408, and one without memory for it 503. A request counts as running when its body has arrived.
+ * Returns a hook that is to be called when a request has ended.
  */
 export function readBodies(instance: FastifyInstance, limits: Limits, admission: Admission): OnFinish {
   instance.decorateRequest('limits', { getter: () => limits });
@@ -70,7 +70,7 @@ export function readBodies(instance: FastifyInstance, limits: Limits, admission:
 }
 
 /**
- * Refuses a request whose Content-Length is beyond `most` bytes, without reading its body. `setting` is the limit's name.
+ * Refuses a request whose Content-Length is above `most` bytes, without reading its body. `setting`: name of the limit.
  * @throws PayloadTooLarge
  */
 function refuseLong({ raw, headers }: FastifyRequest, most: number, setting?: string): void {
@@ -84,18 +84,18 @@ function tooLong(most: number, setting?: string): PayloadTooLarge {
   return new PayloadTooLarge(`The request body is larger than the limit of ${most} bytes${named}.`);
 }
 
-/** Whether the body is read before the handler runs. */
+/** Returns whether the body is read before the handler runs. */
 function isReadHere({ routeOptions: { config } }: FastifyRequest): boolean {
   return config.forward !== true && config.stream !== true;
 }
 
-/** Whether the whole body is read before the request is forwarded, so that its hash is signed. */
+/** Returns whether the whole body is read before the request is forwarded, so that its hash is signed. */
 function isSigned({ headers, routeOptions: { config } }: FastifyRequest): boolean {
   const length = Number(headers['content-length']);
   return config.forward === true && config.stream !== true && length > 0 && length <= SIGNED_BYTES;
 }
 
-/** Answers a request whose body comes too slowly, whoever reads it, and ends its connection. */
+/** Answers 408 to a request whose body arrives too slowly, and ends its connection. */
 function giveUp(request: FastifyRequest, reply: FastifyReply): void {
   const end = () => request.raw.destroy(new RequestTimeout());
   if (reply.sent) {
@@ -117,8 +117,8 @@ async function readBody(request: FastifyRequest, limits: Limits, held: HeldBytes
 }
 
 /**
- * The bytes of a body of at most `most` bytes, on a route that asked for the stream; from then on the request counts as
- * under way. @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
+ * Returns a body of at most `most` bytes on a route that declares `stream`. The request counts as running from then on.
+ * @throws PayloadTooLarge, RequestTimeout, Unavailable or TooManyRequests when there is no room
  */
 export async function readStream(request: FastifyRequest, most: number): Promise<Buffer> {
   const { raw, requestContext } = request;
@@ -184,7 +184,7 @@ function readBytes(request: FastifyRequest, limits: Limits, held: HeldBytes): Pr
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What holds for its body. */
+    /** Limits of its body. */
     readonly limits: Limits;
   }
 }

@@ -9,47 +9,47 @@ import type { InFlight } from './admission/in-flight';
 
 /** What the server keeps of a request in progress, from its head to the end of the response. */
 export interface RequestContext {
-  /** By `performance.now()`. */
+  /** Start time, by `performance.now()`. */
   readonly startedAt: number;
-  /** Of the client, as far as the proxies in front are believed. */
+  /** Network address of the client, as far as trusted proxies report it. */
   readonly address: string;
-  /** Bytes that its connection had sent before. */
+  /** Bytes that its connection had sent before this request. */
   readonly sentBefore: number;
-  /** Where it is counted while it is under way. */
+  /** The counter that counts it while it is running. */
   counted?: InFlight;
-  /** For whom it is counted there. */
+  /** The key and workspace for which it is counted there. */
   claimed?: Claimed;
-  /** Where it will be counted when its body is there. */
+  /** The counter that will count it once its body has arrived. */
   expected?: InFlight;
   /** The bytes of its body that are in memory, when it has one. */
   held?: HeldBytes;
-  /** Counts it as under way now that its body is there, on a route that reads the body itself. */
+  /** Counts it as running now that its body has arrived, on a route that reads the body itself. */
   complete?: () => HttpProblem | undefined;
-  /** Bytes of its answer that are counted until its client has read them, and for whom. */
+  /** Bytes of its answer that its client has not read yet. */
   unreadBytes: number;
   unreadOwner?: string;
-  /** Why it was refused for the sake of others. */
+  /** Why it was refused because of overload. */
   shed?: 'rate' | 'capacity';
-  /** Of a request that only reads: aborted when its client does not wait for the answer any more. */
+  /** For a request that only reads: aborted when its client no longer waits. */
   reading?: AbortSignal;
-  /** While it is traced. */
+  /** Its span, while it is traced. */
   span?: Span;
 }
 
-/** Whose share a request takes: its workspace's, or that of its address while nobody is known. */
+/** Returns the owner whose share a request uses: its workspace, or its address while the sender is not known. */
 export function ownerOf({ actor, requestContext }: FastifyRequest): string {
   return (actor as Actor | undefined)?.tenantId ?? clientNetwork(requestContext.address);
 }
 
-/** Whether it is known who sends a request. */
+/** Returns whether the sender of a request is known. */
 export function isKnown({ actor }: FastifyRequest): boolean {
   return (actor as Actor | undefined) !== undefined;
 }
 
-/** Nginx's number for a client that went away before its answer was sent. */
+/** The status that Nginx uses for a client that left before the answer was sent. */
 const GONE = 499;
 
-/** The status of an answer, 499 when the client did not wait for it. */
+/** Returns the status of an answer; 499 when the client did not wait for it. */
 export function answeredStatus(reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.statusCode : GONE;
 }

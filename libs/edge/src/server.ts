@@ -38,30 +38,32 @@ import { bookAnswers } from './admission/unread';
 export interface ServerOptions {
   readonly logger: Logger;
   readonly authenticate: Authenticate;
-  /** Requests come from a gateway, which `authenticate` makes sure of; also for public routes, unless they are direct. */
+  /**
+   * True: requests come from a gateway, which `authenticate` checks, also for public routes unless they are `direct`.
+   */
   readonly behindGateway?: boolean;
-  /** The names that answers use where the path does not decide. */
+  /** Names that answers use where the path does not decide. */
   readonly dialect?: Dialect;
   readonly limits?: Partial<ServerLimits>;
-  /** Told of every request that was answered 401 or 403. */
+  /** Called for every request that was answered 401 or 403. */
   readonly refused?: (refused: RefusedRequest) => void;
   readonly edge?: Partial<EdgeSettings>;
-  /** Serves `GET /metrics`. */
+  /** Settings of `GET /metrics`; absent: it is not served. */
   readonly metrics?: MetricsOptions;
-  /** Handles on which it listens beside the first: of each, one connection is taken in a turn of the event loop. */
+  /** Number of further handles to listen on. Each handle accepts one connection in a turn of the event loop. */
   readonly doors?: number;
-  /** Makes a span of every request: after `startTracing`. */
+  /** True: makes a span for every request. Call `startTracing` before. */
   readonly traced?: boolean;
-  /** Answers requests of browsers that ask for a page. */
+  /** Answers browsers that ask for a page. */
   readonly pages?: Pages;
 }
 
 interface ServerLimits extends Limits {
-  /** Milliseconds for the head of a request. */
+  /** Time limit for the headers of a request (ms). */
   readonly headers: number;
-  /** Milliseconds after which a client that reads nothing of its answer is given up. */
+  /** Time after which a client that reads nothing of its answer is disconnected (ms). */
   readonly reading: number;
-  /** Milliseconds, when the server stops, in which connections on which nothing comes are left for the client to close. */
+  /** When the server stops: time that clients have to close idle connections (ms). */
   readonly drain: number;
 }
 
@@ -76,15 +78,14 @@ const DEFAULTS: Omit<ServerLimits, 'rate' | 'memory'> = {
 };
 const GRACE = 10_000;
 const LONGEST_PATH_PART = 1024;
-/** A gateway adds to the headers of a request, of which Node takes 16 KiB. */
+/** Largest size of headers: a gateway adds to those of a request, of which Node accepts 16 KiB. */
 const GATEWAY_HEADER_BYTES = 32 * 1024;
 type Module = Parameters<typeof NestFactory.create>[0];
 type Spelled = IncomingMessage & { dialect?: Dialect };
 
 /**
- * An application that is ready to listen: canonical paths, request ids, authentication by the scope of the route, bodies
- * read after it, every error answered in one shape.
- * @throws Error when a route declares no scope.
+ * Returns an application that is ready to listen: canonical paths, request ids, authentication by the scope of the
+ * route, bodies that are read afterwards, and all errors in one form. @throws Error when a route declares no scope.
  */
 export async function createServer(module: Module, options: ServerOptions): Promise<NestFastifyApplication> {
   const edge = { ...EDGE_DEFAULTS, ...options.edge };
@@ -164,7 +165,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   return app;
 }
 
-/** Which proxies' word is taken for where a request comes from. */
+/** Returns which proxies are trusted to report the address of a client. */
 function believed(proxies: EdgeSettings['trustProxy']) {
   if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies;
   return proxies ? [...proxies] : false;
@@ -179,9 +180,8 @@ function openDoors(doors: Doors, count: number, server: NetServer, logger: Logge
 }
 
 /**
- * Requests under way may finish while the server closes, but not for ever. Before connections on which nothing comes are
- * closed here, clients have `drain` milliseconds to close them: what they send meanwhile is answered, and the answer says
- * that the connection ends with it.
+ * Closes the server within a time limit. Running requests may finish. Clients have `drain` milliseconds to close idle
+ * connections; requests on them are still answered, with `connection: close`.
  */
 function closeInTime(instance: FastifyInstance, drain: number, doors: Doors): void {
   const { server } = instance;

@@ -11,18 +11,18 @@ import { RateLimit } from './rate-limit';
 import { isKnown, ownerOf } from '../request-context';
 import { WrongKeys } from './wrong-keys';
 
-/** Requests that mostly wait for something else cost little but their connection. */
+/** Capacity for requests that mostly wait for something else: they cost little but their connection. */
 const WAITING: Capacity = { total: 5_000, perKey: 1_000 };
 const BUSY = new Unavailable(1, 'The service is busy right now, try again later.');
 const TOO_MANY = new TooManyRequests(1, 'Too many requests at a time, try again later.');
 
 /**
- * Decides which requests are let in: first by the client's address, before anything is done for it, then by its key.
- * Each decision answers why not, or nothing.
+ * Decides which requests are admitted: first by the address of the client, before any other work, then by the key. Each
+ * method returns the reason for a refusal, or undefined.
  */
 export class Admission {
   readonly inFlight: Readonly<Record<Exclude<Load, 'vital'>, InFlight>>;
-  /** Requests that were let in and whose bodies are on their way. */
+  /** Number of admitted requests whose bodies are still arriving. */
   arriving = 0;
   private readonly perAddress?: RateLimit;
   private readonly perKey?: RateLimit;
@@ -40,7 +40,7 @@ export class Admission {
     if (rates.wrongKeys) this.wrongKeys = new WrongKeys(rates.wrongKeys);
   }
 
-  /** Why a request of the usual load has no place, as far as can be told from its head. */
+  /** Returns why there is no room for a request of the usual load, as far as its headers show it. */
   full(headers: IncomingHttpHeaders, now: number): HttpProblem | undefined {
     const { usual } = this.inFlight;
     if (usual.isFull(now)) return BUSY;
@@ -49,8 +49,8 @@ export class Admission {
   }
 
   /**
-   * Before anything else; what is let in is counted until `depart`, or if it brings a body, from `complete` on. An upload
-   * is counted when it is known who sends it.
+   * Called before any other work. An admitted request counts until `depart`; one with a body counts from `complete` on,
+   * and an upload from when its key is known.
    */
   arrive({ requestContext, raw }: FastifyRequest, reply: FastifyReply, load: Load): HttpProblem | undefined {
     if (load === 'vital') return undefined;
@@ -76,7 +76,10 @@ export class Admission {
     return BUSY;
   }
 
-  /** When the body of a request is there: only from then on it counts as under way, however slowly it came. */
+  /**
+   * Called when the body of a request has arrived. The request counts as running from then on, however slowly its body
+   * came.
+   */
   complete(request: FastifyRequest): HttpProblem | undefined {
     const { requestContext } = request;
     const { expected } = requestContext;
@@ -92,8 +95,8 @@ export class Admission {
   }
 
   /**
-   * After a key was refused: the answer in place of the refusal when the address has tried too many wrong keys. Right
-   * keys of the same address are answered as ever, so that one client cannot lock out its neighbours.
+   * Called after a key was refused. Returns the answer to send instead when the address has tried too many wrong keys.
+   * Right keys of the same address still work, so that one client cannot lock out its neighbours.
    */
   refused(request: FastifyRequest, error: unknown): HttpProblem | undefined {
     const { requestContext } = request;
@@ -104,7 +107,7 @@ export class Admission {
     return new TooManyRequests(wait, 'Too many wrong keys from this address, try again later.');
   }
 
-  /** After a key was found to be right. */
+  /** Called after a key was accepted. */
   recognised(request: FastifyRequest, reply: FastifyReply): HttpProblem | undefined {
     const { requestContext, actor } = request;
     const { keyId } = actor;
@@ -119,12 +122,12 @@ export class Admission {
     return this.anonymous(request);
   }
 
-  /** Instead of `recognised` where no key is needed. */
+  /** Called instead of `recognised` when the route needs no key. */
   anonymous(request: FastifyRequest): HttpProblem | undefined {
     return request.requestContext.expected === this.inFlight.upload ? this.complete(request) : this.count(request);
   }
 
-  /** The end of a request, whatever became of it. */
+  /** Called at the end of every request, whatever its result. */
   depart({ requestContext }: FastifyRequest): void {
     if (requestContext.expected) this.arriving--;
     requestContext.expected = undefined;
@@ -136,7 +139,7 @@ export class Admission {
     requestContext.counted = requestContext.claimed = undefined;
   }
 
-  /** So that no single key or workspace, or address without a key, takes all the room there is. */
+  /** Counts a request for its key and workspace, or its address, so that none of them takes all the capacity. */
   private count(request: FastifyRequest): HttpProblem | undefined {
     const { requestContext, headers } = request;
     const inFlight = requestContext.counted ?? requestContext.expected;
@@ -153,18 +156,18 @@ export class Admission {
   }
 }
 
-/** For whom a request counts: its key and workspace, or where no key is needed, its address. */
+/** Returns for whom a request counts: its key and workspace, or its address where no key is needed. */
 function claimOf(request: FastifyRequest): Claimed {
   const owner = ownerOf(request);
   return { key: isKnown(request) ? request.actor.keyId : owner, workspace: owner };
 }
 
-/** A key is told of its own limit; that there is less room for it for now is the service's state. */
+/** Returns 429 when the key is at its own limit, and 503 when the service has less room at the moment. */
 function oneTooMany(inFlight: InFlight, key: string): HttpProblem {
   return inFlight.isSpentBy(key) ? TOO_MANY : BUSY;
 }
 
-/** Takes one from a quota and tells the client about it. */
+/** Takes one request from a rate limit and adds its headers to the response. */
 function take(limit: RateLimit, name: string, now: number, reply: FastifyReply): HttpProblem | undefined {
   const spent = limit.take(name, now);
   void reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.state(spent));

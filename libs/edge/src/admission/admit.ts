@@ -12,10 +12,13 @@ import { traceRequest } from '../observability/request-tracing';
 import type { RouteTable } from '@fairlead/api';
 import type { RequestContext } from '../request-context';
 
-/** Finds out who sends a request; undefined where a gateway says that nobody needs to. @throws Unauthorized, or Forbidden */
+/**
+ * Returns the sender of a request; undefined when a gateway says that none is needed. @throws Unauthorized, or
+ * Forbidden
+ */
 export type Authenticate = (request: FastifyRequest) => Promise<Actor | undefined>;
 
-/** Finds the page that a request asks for and answers with it; undefined when it asks for none. */
+/** Returns a function that answers with the page that a request asks for; undefined when it asks for none. */
 export type Pages = (request: FastifyRequest) => ((reply: FastifyReply) => void) | undefined;
 
 type Done = (error?: Error) => void;
@@ -25,16 +28,16 @@ interface Gatekeepers {
   readonly defaultHeaders: DefaultHeaders;
   readonly admission: Admission;
   readonly authenticate: Authenticate;
-  /** Requests are traced. */
+  /** True when requests are traced. */
   readonly traced: boolean;
-  /** Public routes are for the gateway too, unless they are direct. */
+  /** True behind a gateway: then public routes, too, are answered only to the gateway, unless they are `direct`. */
   readonly behindGateway: boolean;
   readonly pages?: Pages;
 }
 
 /**
- * Lets a request in: its id, its dialect, its actor; or no room for it, no such path, no such method, no valid key, no
- * scope. `onFinish` runs its hooks at the end.
+ * Admits a request: sets its id, its dialect and its actor, or refuses it because there is no room, no such path or
+ * method, no valid key, or no scope. `onFinish` runs its hooks at the end.
  */
 export function admit(instance: FastifyInstance, keepers: Gatekeepers, onFinish: OnFinishHooks): void {
   const { defaultHeaders, admission } = keepers;
@@ -81,7 +84,7 @@ function letIn(request: FastifyRequest, reply: FastifyReply, done: Done, keepers
   }
 }
 
-/** RFC 9112 wants a Host header in every request of HTTP/1.1. */
+/** Returns whether the Host header is missing, which RFC 9112 requires in HTTP/1.1. */
 function namesNoHost({ raw }: FastifyRequest): boolean {
   return raw.headers.host === undefined && raw.httpVersion === '1.1';
 }
@@ -118,7 +121,7 @@ function recognise(
   );
 }
 
-/** Whether a key may use the route of a request. */
+/** Returns whether a key may use the route of a request. */
 function mayEnter(actor: Actor, scope: Scope, { routeOptions: { config } }: FastifyRequest): boolean {
   return allows(actor, scope) && (config.operator !== true || actor.operator === true);
 }

@@ -1,19 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 
-/** How fast a body must come. */
+/** Smallest rate at which a body must arrive. */
 export interface Pace {
-  /** Milliseconds for which it may be slower, and after which it is looked at again. */
+  /** Time during which it may be slower, and after which it is checked again (ms). */
   readonly idle: number;
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly rate: number;
 }
 
-/** In these parts of the time is looked whether the client or something here is what is waited for. */
+/** Number of checks within `idle`: each looks whether the client or this process is being waited for. */
 const PARTS = 4;
 
 /**
- * Calls `expire` once a body has come slower than the pace for as long as it allows, while nothing of it waited to be
- * read here. Answers a function that ends the watch.
+ * Calls `expire` once a body has been slower than the pace for `idle` milliseconds, while this process was ready to
+ * read it. Returns a function that ends the watch.
  */
 export function watchPace({ raw }: FastifyRequest, { idle, rate }: Pace, expire: () => void): () => void {
   if (raw.complete) return () => undefined;

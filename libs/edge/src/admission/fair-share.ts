@@ -1,9 +1,9 @@
-/** An owner may hold this many times what is left free, so that there is always something for the next owner. */
+/** An owner may hold this many times the free amount, so that something is always left for the next owner. */
 const TIMES_FREE = 3;
-/** What follows from it for a single owner. */
+/** The largest share of a single owner, which follows from it. */
 const LARGEST_SHARE = TIMES_FREE / (TIMES_FREE + 1);
 
-/** Beyond it nothing more waits, of an owner and in all. */
+/** Largest number of waiting requests, of an owner and of all; beyond it, requests do not wait. */
 const MOST_WAITING = { ofOwner: 100, together: 1_000 };
 
 interface Waiting {
@@ -12,12 +12,12 @@ interface Waiting {
 }
 
 /**
- * Something bounded that owners (workspaces, addresses) share: requests, places, bytes. Each may hold three times what
- * is left free, so a single one at most three quarters of it, and one that holds little gets in although others hold
- * much. What becomes free goes first to the waiting owner that holds least.
+ * Shares a bounded resource (requests, places, bytes) among owners (workspaces, addresses). Each may hold three times
+ * the free amount, so a single one holds at most three quarters, and an owner that holds little is admitted although
+ * others hold much. Freed amounts go first to the waiting owner that holds least.
  */
 export class FairShare {
-  /** Of all owners together. */
+  /** Amount that all owners hold together. */
   used = 0;
   private readonly held = new Map<string, number>();
   private readonly queues = new Map<string, Waiting[]>();
@@ -29,13 +29,13 @@ export class FairShare {
     return this.held.get(owner) ?? 0;
   }
 
-  /** Whether an owner may have so much more; `total` when there is less for now. */
+  /** Returns whether an owner may take `amount` more. `total`: the current total when it is smaller than usual. */
   allows(owner: string, amount = 1, total = this.total): boolean {
     const free = Math.min(total - this.used + this.excess(total), this.total - this.used);
     return amount <= free && this.of(owner) + amount <= TIMES_FREE * free;
   }
 
-  /** What owners hold beyond the largest share of `total`, because they took it when there was more. */
+  /** Returns what owners hold beyond the largest share of `total`, because they took it when the total was larger. */
   excess(total: number): number {
     if (total >= this.total || this.used < total) return 0;
     const most = total * LARGEST_SHARE;
@@ -44,14 +44,14 @@ export class FairShare {
     return excess;
   }
 
-  /** Takes so much for an owner if it is allowed. */
+  /** Takes an amount for an owner; returns false when it is not allowed. */
   take(owner: string, amount = 1, total = this.total): boolean {
     if (!this.allows(owner, amount, total)) return false;
     this.add(owner, amount);
     return true;
   }
 
-  /** As `take`, waiting up to `patience` milliseconds; answers whether it was taken. */
+  /** As `take`, but waits up to `patience` milliseconds. Resolves to whether it was taken. */
   takeSoon(owner: string, amount: number, patience: number): Promise<boolean> {
     const queue = this.queues.get(owner) ?? [];
     if (queue.length === 0 && this.take(owner, amount)) return Promise.resolve(true);
@@ -72,7 +72,7 @@ export class FairShare {
     });
   }
 
-  /** Gives back what was taken. */
+  /** Returns an amount that was taken. */
   give(owner: string, amount = 1): void {
     this.add(owner, -amount);
     while (this.serve());
@@ -85,7 +85,7 @@ export class FairShare {
     else this.held.delete(owner);
   }
 
-  /** Lets the first one wait no longer of the owner that holds least; answers whether there was one. */
+  /** Serves the first waiting request of the owner that holds least. Returns false when none could be served. */
   private serve(): boolean {
     const owners = [...this.queues].sort(([one], [other]) => this.of(one) - this.of(other));
     for (const [owner, queue] of owners) {

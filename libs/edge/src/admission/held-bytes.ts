@@ -1,12 +1,12 @@
 import { Unavailable } from '@fairlead/schema';
 import type { FairShare } from './fair-share';
 
-/** How long a body waits until there is memory for more of it. */
+/** How long a body waits for memory (ms). */
 const PATIENCE_MS = 3_000;
-/** What a body counts at least, from its first byte on: so the bodies that are on their way are bounded, too. */
+/** Smallest amount that a body counts, from its first byte on. It bounds the number of bodies that are arriving. */
 const LEAST = 64 * 1024;
 
-/** The bytes of one request's body that are in memory, on the account of all bodies. */
+/** Counts the bytes of one request's body in memory, as a part of those of all bodies. */
 export class HeldBytes {
   private bytes = 0;
   private booked = 0;
@@ -14,11 +14,11 @@ export class HeldBytes {
 
   constructor(
     private readonly account: FairShare,
-    /** Whose share they take. */
+    /** The owner whose share they take. */
     private readonly owner: string,
   ) {}
 
-  /** Books so many more if there is room for them at once. */
+  /** Counts `more` bytes; returns false when there is no room for them now. */
   add(more: number): boolean {
     const amount = this.amount(more);
     if (amount > 0 && !this.account.take(this.owner, amount)) return false;
@@ -26,7 +26,7 @@ export class HeldBytes {
     return true;
   }
 
-  /** As `add`, and waits a moment for room. @throws Unavailable when there is none */
+  /** As `add`, but waits a moment for room. @throws Unavailable when there is none */
   async hold(more: number): Promise<void> {
     if (this.add(more)) return;
     const amount = this.amount(more);
@@ -37,7 +37,7 @@ export class HeldBytes {
     else this.note(more, amount);
   }
 
-  /** Gives all of them back. */
+  /** Releases all bytes. */
   release(): void {
     this.released = true;
     if (this.booked > 0) this.account.give(this.owner, this.booked);

@@ -1,24 +1,24 @@
 import { FairShare } from './fair-share';
 
-/** Most of something at a time, in the process and of each key. */
+/** Largest number of concurrent requests, of the process and of each key. */
 export interface Capacity {
   readonly total: number;
   readonly perKey: number;
 }
 
-/** How long the requests under way are watched before they count as a queue that does not get shorter. */
+/** How long running requests are observed before they count as a standing queue (ms). */
 const WATCH_MS = 500;
-/** A queue is kept so short that what is let in now is answered within this time. */
+/** Target time of an answer (ms): the queue is kept short enough that an admitted request is answered within it. */
 const PATIENCE_MS = 400;
-/** A key's part of a standing queue at most. */
+/** Largest share of a standing queue for one key. */
 const KEY_SHARE = 3 / 4;
 
 /**
- * Counts requests under way. Beyond the capacity none is let in. Nor is one while there is a standing queue longer than
- * what was finished lately within 0.4 seconds: so what is let in is answered in time, whatever the requests wait for.
- * Each workspace has a fair share of that; what one of them still has beyond it, since it was more, closes nothing for
- * others. A quarter of the capacity is always there for a single key, and a third for
- * all: few that are slow, as while processes start beside this one, are no overload, and close nothing for others.
+ * Counts running requests and decides whether another one is admitted. Requests beyond the capacity are refused. So are
+ * requests while there is a standing queue that takes longer than 0.4 seconds at the recent rate: admitted requests are
+ * then answered in time, whatever they wait for. Each workspace has a fair share of the capacity; what one of them
+ * holds beyond a share that has become smaller is not counted against others. A quarter of the capacity is always
+ * available to a single key, and a third to all: a few slow requests, as while other processes start, are no overload.
  */
 export class InFlight {
   count = 0;
@@ -28,7 +28,7 @@ export class InFlight {
   private most: number;
   private mostPerKey: number;
   private watchedSince = 0;
-  /** Of the time watched: the fewest at a time, and how many were finished. */
+  /** In the observed period: the smallest number of running requests, and the number of finished ones. */
   private fewest = 0;
   private finished = 0;
 
@@ -39,36 +39,36 @@ export class InFlight {
     this.workspaces = new FairShare(capacity.total);
   }
 
-  /** There is no room for another one; `now` in milliseconds. */
+  /** Returns whether there is no room for another request. `now`: milliseconds. */
   isFull(now: number): boolean {
     if (now - this.watchedSince >= WATCH_MS) this.watch(now);
     if (this.count >= this.capacity.total) return true;
     return this.count - this.workspaces.excess(this.most) >= this.most;
   }
 
-  /** Counts a request in, unless there are too many. */
+  /** Counts a request; returns false when there is no room. */
   enter(now: number): boolean {
     if (this.isFull(now)) return false;
     this.count++;
     return true;
   }
 
-  /** How many are counted for a key. */
+  /** Returns the number of running requests of a key. */
   countOf(key: string): number {
     return this.perKey.get(key) ?? 0;
   }
 
-  /** A key has as many as it may ever have, however soon others are done. */
+  /** Returns whether a key is at its own limit, which does not depend on other requests. */
   isSpentBy(key: string): boolean {
     return this.countOf(key) >= this.capacity.perKey;
   }
 
-  /** A key, or the workspace that it belongs to, has as many as it may now. */
+  /** Returns whether a key or its workspace has as many requests as it may have at the moment. */
   isOverloadedBy(key: string, workspace = key): boolean {
     return this.countOf(key) >= this.mostPerKey || !this.workspaces.allows(workspace, 1, this.most);
   }
 
-  /** Counts a request that was let in for its key and its workspace, unless one of them has too many. */
+  /** Counts an admitted request for its key and workspace; returns false when one of them has too many. */
   enterKey(key: string, workspace = key): boolean {
     if (this.isOverloadedBy(key, workspace)) return false;
     this.workspaces.take(workspace, 1, this.most);
@@ -76,7 +76,10 @@ export class InFlight {
     return true;
   }
 
-  /** Counts a request out; with its key if it was counted for that. One that was refused after all finished nothing. */
+  /**
+   * Ends the counting of a request, also for its key if it was counted there. A request that was refused later does not
+   * count as finished.
+   */
   leave(key: string | undefined, wasRefused = false, workspace = key): void {
     this.count--;
     if (!wasRefused) this.finished++;

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Milliseconds that a client may go on sending what nobody reads. */
+/** How long a client may go on sending a body that nobody reads (ms). */
 const PATIENCE = 5_000;
 
 /**
- * Lets a client that asked for the connection to be closed have its whole answer, even one that came before its body had
- * arrived: closing with bytes unread would take back what of the answer is still on its way. The rest of the body is
- * dropped, and the connection closed when it has ended.
+ * Delays the end of a connection until the client has its whole answer, also when the answer came before the body had
+ * arrived: closing a connection with unread bytes discards what of the answer is still on its way. The rest of the body
+ * is dropped.
  */
 export function linger(request: IncomingMessage, response: ServerResponse): void {
   const { headers } = request;
@@ -15,7 +15,7 @@ export function linger(request: IncomingMessage, response: ServerResponse): void
   dropRest(request);
 }
 
-/** As `linger`, for an answer that ends the connection although the client did not ask for that. */
+/** As `linger`, for an answer that ends the connection without a request of the client. */
 export function dropRest(request: IncomingMessage): void {
   const { socket } = request;
   socket.destroySoon = () => {

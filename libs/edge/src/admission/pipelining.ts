@@ -1,21 +1,21 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that wait on connections for the answers before theirs; the connection that brings more is closed. */
+/** Largest number of requests that wait for earlier answers on their connection. A connection with more is closed. */
 const MOST_WAITING = { ofConnection: 100, together: 2_000 };
 
 type Letting = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A connection, and the requests that wait on it. */
+/** A connection and its waiting requests. */
 interface Line {
   answering: boolean;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
 }
 
 /**
- * A connection's next request is taken up only when the answer to the one before has been written to the client: a
- * client that sends many and reads nothing has one answer in memory, not as many as it asked for. To be called when
- * everything else that listens for requests does so.
+ * Begins the next request of a connection only when the previous answer has been written to the client. A client that
+ * sends many requests and reads nothing then has one answer in memory. Call it after all other listeners for requests
+ * were added.
  */
 export function oneAtATime(server: Server): void {
   const listeners = server.listeners('request') as Letting[];

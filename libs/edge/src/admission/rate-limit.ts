@@ -1,15 +1,15 @@
-/** So many requests in so many seconds. */
+/** A number of requests within a number of seconds. */
 export interface Rate {
   readonly requests: number;
   readonly seconds: number;
 }
 
-/** Names that a limit remembers; beyond it the oldest are forgotten early, so that memory stays bounded. */
+/** Largest number of names in memory. Beyond it, the oldest are forgotten early. */
 const MOST_NAMES = 100_000;
 
 /**
- * A quota for each of many names. It is given back evenly over its window, so one number per name is all that is kept:
- * when the name will have its whole quota again. A name that has it is not kept at all.
+ * A quota for each name. It is refilled evenly over its window, so that one number per name is enough: the time at
+ * which the whole quota is available again. A name with its whole quota is not stored.
  */
 export class RateLimit {
   /** The policy as a structured field, for the header `RateLimit-Policy`. */
@@ -32,9 +32,9 @@ export class RateLimit {
   }
 
   /**
-   * Takes one from the quota of `name` at the time `began` in milliseconds, or at the latest time that it was told: a
-   * request may come to it after others that began later. Answers the milliseconds until the quota is whole again; an
-   * answer that `exceeds` means that nothing was left, and nothing was taken.
+   * Takes one from the quota of `name` at the time `began` (ms). When a later time was given before, that one counts,
+   * because requests may arrive out of order. Returns the milliseconds until the quota is whole again. If that value
+   * `exceeds`, nothing was left and nothing was taken.
    */
   take(name: string, began: number): number {
     const now = this.notBefore(began);
@@ -45,7 +45,7 @@ export class RateLimit {
     return spent;
   }
 
-  /** What `take` would answer, without taking. */
+  /** Returns what `take` would return, without taking. */
   look(name: string, began: number): number {
     return this.spent(name, this.notBefore(began)) + this.interval;
   }
@@ -55,12 +55,12 @@ export class RateLimit {
     return spent > this.window + this.interval / 2;
   }
 
-  /** Whole seconds after which one is left again. */
+  /** Returns the whole seconds after which one is available again. */
   retryAfter(spent: number): number {
     return Math.max(1, Math.ceil((spent - this.window) / 1000));
   }
 
-  /** What is left as a structured field, for the header `RateLimit`. */
+  /** Returns what is left as a structured field, for the header `RateLimit`. */
   state(spent: number): string {
     const left = this.exceeds(spent) ? 0 : Math.round((this.window - spent) / this.interval);
     return `"${this.name}";r=${left};t=${Math.ceil(Math.min(spent, this.window) / 1000)}`;
@@ -75,7 +75,7 @@ export class RateLimit {
     return whole > now ? whole - now : 0;
   }
 
-  /** Whoever took nothing for a whole window has the whole quota again: the older half can go. */
+  /** Forgets the older half of the names: who took nothing for a whole window has the whole quota again. */
   private turn(now: number): void {
     this.previous = this.current;
     this.current = new Map();

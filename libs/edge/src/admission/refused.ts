@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** A request that was answered 401 or 403. */
 export interface RefusedRequest {
-  /** Null when it named none that is known. */
+  /** Id of the workspace; null when it is not known. */
   readonly tenantId: string | null;
   /** Id of the API key, null when it is not known. */
   readonly actor: string | null;
@@ -10,13 +10,13 @@ export interface RefusedRequest {
   readonly request: string;
   readonly status: 401 | 403;
   readonly requestId: string;
-  /** Where the request came from. */
+  /** Network address of the client. */
   readonly address: string;
   /** Milliseconds since 1970. */
   readonly time: number;
 }
 
-/** Tells of a request that has been answered when it was refused. */
+/** Reports a request when it was answered 401 or 403. */
 export function tellRefused(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Ends connections whose client has stopped reading its answer: nothing of it could be sent for about `patience`
- * milliseconds. A handler that takes its time is no reason.
+ * Ends connections whose client has stopped reading: nothing of the answer could be sent for about `patience`
+ * milliseconds. A slow handler does not count.
  */
 export function endSlowReaders(server: Server, patience: number): void {
   const sockets = new Set<Socket>();
@@ -20,7 +20,7 @@ export function endSlowReaders(server: Server, patience: number): void {
   });
 }
 
-/** Node's own timeout ends a socket on which nothing moves, parts of a large write included. */
+/** Uses Node's timeout of a socket, which ends it when nothing moves, also within a large write. */
 function watch(socket: Socket, patience: number): void {
   const isWatched = socket.timeout === patience;
   const isSending = socket.writableLength > 0;

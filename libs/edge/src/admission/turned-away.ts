@@ -3,10 +3,10 @@ import type { RequestContext } from '../request-context';
 
 const EVERY_MS = 1000;
 
-/** Told of each request that was turned away. */
+/** Called for each request that was refused because of overload. */
 export type Report = (reason: NonNullable<RequestContext['shed']>) => void;
 
-/** Says once a second how many requests were turned away: a line for each would make an overload worse. */
+/** Logs once a second how many requests were refused: one line for each would make an overload worse. */
 export function reportTurnedAway(logger: Logger): Report {
   let counts = { rate: 0, capacity: 0 };
   let timer: NodeJS.Timeout | undefined;

@@ -9,15 +9,15 @@ import { type OnFinish, ownerOf } from '../request-context';
 
 /** Bytes of all answers together that clients have not read yet. */
 const MEMORY = 256 * 1024 * 1024;
-/** Shorter answers are bounded by the number of connections. */
+/** Answers up to this size are not counted: the number of connections bounds them. */
 const SHORT = 16 * 1024;
-/** What a stream may have in memory. */
+/** Bytes of a stream in memory. */
 const STREAM = 256 * 1024;
 
 /**
- * Books the bytes of each answer on one account until its client has read them, and gives its place among the requests
- * under way back: clients that read slowly are no overload. For an answer that is beyond the fair share of its workspace,
- * or without one its address, it is 503. The answer is to be told when a request has ended.
+ * Counts the bytes of each answer until its client has read them, and frees the place of its request, because slow
+ * clients are no overload. An answer beyond the fair share of its workspace, or of its address, becomes a 503. Returns
+ * a hook that is to be called when a request has ended.
  */
 export function bookAnswers(instance: FastifyInstance, admission: Admission, memory = MEMORY): OnFinish {
   const account = new FairShare(memory);

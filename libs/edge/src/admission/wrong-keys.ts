@@ -5,8 +5,8 @@ import { type Rate, RateLimit } from './rate-limit';
 const MOST_SEEN = 50_000;
 
 /**
- * Limits how many different wrong keys an address may try. The same wrong key again is no further guess, so that a
- * client whose key was revoked does not shut out the others behind its address. A right key is never limited by it.
+ * Limits how many different wrong keys an address may try. The same wrong key again does not count, so that a client
+ * whose key was revoked does not lock out others behind its address. Right keys are never limited.
  */
 export class WrongKeys {
   private readonly limit: RateLimit;
@@ -18,8 +18,8 @@ export class WrongKeys {
   }
 
   /**
-   * Takes note of a refused request and returns the seconds after which the address may try another key; 0 while it has
-   * guesses left. A request without a key, or with one that was wrong before, is no guess.
+   * Records a refused request. Returns the seconds after which the address may try another key; 0 while it has attempts
+   * left. A request without a key, or with a key that was wrong before, does not count.
    */
   note({ headers, guessed }: FastifyRequest, address: string, now: number): number {
     const text = guessed ?? headers['x-api-key'] ?? headers.authorization;

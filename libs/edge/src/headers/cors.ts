@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Headers of answers that scripts may read besides the few that they always may. */
+/** Response headers that scripts may read, beside those that they may always read. */
 const EXPOSED = [
   'age',
   'content-disposition',
@@ -19,10 +19,10 @@ const EXPOSED = [
 ].join(', ');
 const PREFLIGHT_SECONDS = '7200';
 
-/** Whose scripts may call the service: any site's, or those of the listed origins. */
+/** Origins whose scripts may call the service; `*` for all. */
 export type CorsOrigins = '*' | readonly string[];
 
-/** Cross-origin requests. Keys travel in headers, so browsers are never asked to send cookies along. */
+/** Handles cross-origin requests. Keys are sent in headers, so browsers are never asked to send cookies. */
 export class Cors {
   private readonly origins: ReadonlySet<string>;
 
@@ -30,7 +30,7 @@ export class Cors {
     this.origins = new Set(allowed === '*' ? [] : allowed);
   }
 
-  /** What makes an answer readable for the scripts of `origin`, if they may; without it only that it depends on it. */
+  /** Returns the headers that let scripts of `origin` read an answer, if they may; without an origin only `vary`. */
   headers(origin: string | undefined): Readonly<Record<string, string>> {
     const vary: Record<string, string> = this.allowed === '*' ? {} : { vary: 'origin' };
     if (!this.allows(origin)) return vary;
@@ -45,7 +45,7 @@ export class Cors {
     return origin !== undefined && (this.allowed === '*' || this.origins.has(origin));
   }
 
-  /** What the answer to a preflight says besides `headers`. */
+  /** Adds the headers of the answer to a preflight, beside `headers`. */
   preflight(request: FastifyRequest, reply: FastifyReply, methods: readonly string[]): void {
     const headers = request.headers['access-control-request-headers'];
     void reply
@@ -56,8 +56,8 @@ export class Cors {
 }
 
 /**
- * The setting CORS_ORIGINS: `*`, or origins separated by commas.
- * @throws Error with the rest of a sentence that begins with the setting's name.
+ * Parses the setting CORS_ORIGINS: `*`, or origins separated by commas.
+ * @throws Error with the rest of a sentence that begins with the name of the setting.
  */
 export function parseCorsOrigins(text: string): CorsOrigins {
   if (text === '*') return '*';

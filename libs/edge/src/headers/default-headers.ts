@@ -19,7 +19,7 @@ export class DefaultHeaders {
     return { ...this.headers, ...this.cors?.headers(origin), 'x-request-id': id };
   }
 
-  /** Answers OPTIONS: what is allowed, and to a browser that may go on, that it may. */
+  /** Answers OPTIONS with the allowed methods, and a preflight of an allowed origin with its permission. */
   options(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): void {
     const { origin, 'access-control-request-method': asked } = request.headers;
     if (asked !== undefined && this.cors?.allows(origin)) this.cors.preflight(request, reply, allowed);

@@ -9,7 +9,10 @@ const HEADERS = {
 };
 const HSTS = { 'strict-transport-security': 'max-age=31536000' };
 
-/** Headers of every answer unless its route says otherwise. `https`: clients reach the service over https only. */
+/**
+ * Returns the security headers of every answer; a route may replace them. `https`: clients reach the service over https
+ * only.
+ */
 export function securityHeaders(https: boolean): Readonly<Record<string, string>> {
   return https ? { ...HEADERS, ...HSTS } : HEADERS;
 }

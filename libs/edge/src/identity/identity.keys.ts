@@ -6,24 +6,29 @@ import { SharedReads } from './shared-reads';
 interface SigningKey {
   readonly id: string;
   readonly key: CryptoKey;
-  /** When another is made. */
+  /** Time at which a new key replaces it. */
   readonly retires: number;
 }
 
 const HOUR = 3_600_000;
-/** A key signs for an hour and is known for a day: longer than what it signed is good, and than a database is away. */
+/**
+ * A key signs for an hour and is known for a day (hours). That is longer than its signatures are valid, and longer than
+ * a database is usually away.
+ */
 const KNOWN_HOURS = 24;
-/** How long a withdrawn key may still be believed. */
+/** How long a withdrawn key may still be believed (ms). */
 const FRESH_MS = 60_000;
 
-/** The key that this gateway process signs with. Only its public half is ever stored; a new one is made every hour. */
+/**
+ * Makes the key that this gateway process signs with. Only its public half is stored, and a new one is made every hour.
+ */
 export class SigningKeys {
   private signing: Promise<SigningKey> | undefined;
   private next: Promise<void> | undefined;
 
   constructor(private readonly pool: Pool) {}
 
-  /** The key to sign with now; every service can find it. */
+  /** Returns the current key, after its public half was published. */
   async current(): Promise<SigningKey> {
     this.signing ??= this.publish().catch((error: unknown) => {
       this.signing = undefined;
@@ -57,18 +62,18 @@ export class SigningKeys {
   }
 }
 
-/** The public keys of all gateway processes, as a service knows them. */
+/** Finds the public keys of all gateway processes, for a service. */
 export class IdentityKeys {
   private keys: ReadonlyMap<string, CryptoKey> = new Map();
   private readAt = 0;
-  /** Tokens that came here, in the period now and in the one before. */
+  /** Tokens that this process has accepted, in the current period and the one before. */
   private used = [new Set<string>(), new Set<string>()] as const;
   private usedUntil = 0;
   private readonly reads = new SharedReads();
 
   constructor(private readonly pool: Pool) {}
 
-  /** The key of an id, one that was published just now included. @throws JWKSNoMatchingKey when there is none. */
+  /** Returns the key with an id, also one that was published just now. @throws JWKSNoMatchingKey when there is none. */
   async find(id: string): Promise<CryptoKey> {
     const known = this.keys.get(id);
     if (known) {
@@ -82,7 +87,7 @@ export class IdentityKeys {
     return found;
   }
 
-  /** Takes note of a token by its id, for `ms` milliseconds or longer; false when it came to this process before. */
+  /** Records the id of a token for at least `ms` milliseconds. Returns false when this process has seen it before. */
   use(id: string, ms: number): boolean {
     const now = performance.now();
     if (now > this.usedUntil) {

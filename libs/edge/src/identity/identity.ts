@@ -5,19 +5,22 @@ import type { Actor, Scope } from '@fairlead/api';
 import { Unauthorized } from '@fairlead/schema';
 import type { IdentityKeys, SigningKeys } from './identity.keys';
 
-/** What a gateway says about a request to the service that it forwards it to: a JWT, good once, for that service and request. */
+/**
+ * Header with the statement of a gateway about a request that it forwards: a JWT, valid once, for this service and
+ * request.
+ */
 export const IDENTITY_HEADER = 'x-fairlead-identity';
 
 const ISSUER = 'fairlead-gateway';
 const SECONDS = 10;
-/** Seconds that two machines' clocks may differ. */
+/** Largest difference between the clocks of two machines (s). */
 const TOLERANCE = 15;
 
 interface Claims extends JWTPayload {
   readonly rid: string;
-  /** Of the request: see `bindingOf`. */
+  /** Description of the request: see `bindingOf`. */
   readonly req: string;
-  /** SHA-256 of the body, where the gateway has read it. */
+  /** SHA-256 of the body; absent when the gateway has not read it. */
   readonly bod?: string;
   readonly tid?: string;
   readonly oid?: string;
@@ -26,7 +29,10 @@ interface Claims extends JWTPayload {
 
 type Bound = Pick<FastifyRequest, 'id' | 'actor' | 'method' | 'originalUrl' | 'headers' | 'readBody'>;
 
-/** The identity of a request for one service: who sends it, if anybody had to say so, and which request it is. */
+/**
+ * Returns the signed identity of a request for one service: its sender, if it needs one, and a description of the
+ * request.
+ */
 export async function issueIdentity(keys: SigningKeys, service: string, request: Bound): Promise<string> {
   const { id, key } = await keys.current();
   const { actor, readBody } = request;
@@ -43,10 +49,10 @@ export async function issueIdentity(keys: SigningKeys, service: string, request:
 }
 
 /**
- * Who sends a request, by the word of a gateway; undefined where the gateway asked nobody.
- * The hash of the body, where the gateway knew it, is left in the request for whoever reads the body.
- * @throws Unauthorized unless a gateway signed it, for this service and this request, seconds ago, and it comes for the
- *   first time here.
+ * Returns the sender of a request as a gateway signed it; undefined when the request needs none. If the gateway signed
+ * a hash of the body, it is stored in the request for the reader of the body.
+ * @throws Unauthorized unless a gateway signed the identity, for this service and this request, seconds ago, and it was
+ * not used here before.
  */
 export async function checkIdentity(
   keys: IdentityKeys,
@@ -63,12 +69,12 @@ export async function checkIdentity(
   return { keyId: sub, tenantId: tid, organizationId: oid, scopes: new Set(scp) };
 }
 
-/** SHA-256 of a body, as a gateway signs it. */
+/** Returns the SHA-256 of a body, as a gateway signs it. */
 export function bodyHash(bytes: Buffer): string {
   return hash('sha256', bytes, 'base64url');
 }
 
-/** What a request does and how its body comes: method, path with query, type, coding and length of the body. */
+/** Returns a description of a request: method, path with query, and type, coding and length of its body. */
 function bindingOf({ method, originalUrl, headers }: Bound): string {
   const length = Number(headers['content-length'] ?? 0);
   const comes = method === 'GET' || method === 'HEAD' ? 0 : (headers['transfer-encoding'] ?? length);
@@ -98,9 +104,9 @@ async function verified(keys: IdentityKeys, service: string, token: string): Pro
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The whole body, where a gateway has read it before it forwards the request. */
+    /** The whole body, when a gateway has read it before it forwards the request. */
     readBody?: Buffer;
-    /** SHA-256 of the only body that the identity of the request is good for. */
+    /** SHA-256 that the body must have, from the identity of the request. */
     expectedBody?: string;
   }
 }

@@ -6,14 +6,17 @@ interface Reading {
 }
 
 /**
- * Requests for the same thing that wait at the same time share one read. A read that has begun is never joined: it may
- * not see what was written before the later request was sent. So at most one read of a thing runs and one waits, however
- * many ask, and everybody sees what was written before they asked.
+ * Lets concurrent requests for the same thing share one read. A request never joins a read that has begun, because that
+ * may miss what was written just before the request. So at most one read of a thing runs and one waits, for any number
+ * of requests.
  */
 export class SharedReads {
   private readonly readings = new Map<string, Reading>();
 
-  /** What `read` gives, by a call of it that begins after this one. `key` names all that the result depends on. */
+  /**
+   * Returns the result of a call of `read` that begins after this one. `key` identifies everything that the result
+   * depends on.
+   */
   run<T>(key: string, read: () => Promise<T>): Promise<T> {
     const reading = this.readings.get(key);
     if (!reading) return this.begin(key, read);

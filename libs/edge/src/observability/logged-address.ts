@@ -1,20 +1,20 @@
-/** Names of query parameters that can stand before a secret. */
+/** Names of query parameters that may contain a secret. */
 const SECRET_NAME = /sig|token|code|state|key|secret|pass|auth|cred|nonce|verifier/i;
-/** Values that are no secret under any other name: numbers, booleans, uuids, times. */
+/** Values that cannot be secrets under other names: numbers, booleans, UUIDs, times. */
 const PLAIN_VALUE =
   /^(?:-?\d{1,10}|true|false|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]{2,24})?)$/i;
-/** Names of parameters as APIs have them; anything else may be a value that stands where a name belongs. */
+/** The form of parameter names. Anything else may be a value in the place of a name. */
 const PLAIN_NAME = /^[a-z][a-z_.$-]{0,39}$/i;
-/** A key of our own that somebody put into a path. */
+/** An API key in a path. */
 const KEY_IN_PATH = /(?:fl|fairlead)_[0-9A-Za-z_]{16,}/g;
-/** What stands behind `/public/` is the token of a share: who has it can read. */
+/** The token of a share, after `/public/`: whoever has it can read. */
 const SHARE_IN_PATH = /(\/public\/)[^/]+/g;
 const LONGEST = 512;
 const REDACTED = '[redacted]';
 
 /**
- * The address of a request as it may stand in a log: of the query only names and values that cannot be secrets.
- * What it held of control characters is left to the log's JSON.
+ * Returns the address of a request for the log: of the query only names, and values that cannot be secrets. The JSON of
+ * the log escapes control characters.
  */
 export function loggedAddress(url: string): string {
   const end = url.indexOf('?');

@@ -1,10 +1,10 @@
-/** Data exceptions and violated constraints: PostgreSQL's messages quote the values. */
+/** SQLSTATEs of data exceptions and violated constraints, whose messages contain values. */
 const QUOTING = /^2[23]/;
 const MOST_CAUSES = 5;
 
 /**
- * An error as it may stand in a log: what it is, what it says and where it comes from, and the same of its causes.
- * Nothing else that it carries: statements, parameters, answers.
+ * Returns an error for the log: its name, message and stack, and those of its causes. Statements, parameters and
+ * answers are left out.
  */
 export function loggedError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error };

@@ -11,11 +11,11 @@ import type { TurnedAway } from '../admission/load-shedding';
 import { VERSION } from '@fairlead/api';
 import { answeredStatus, type OnFinish } from '../request-context';
 
-/** What `GET /metrics` tells besides what this server and the libraries measure, and whom. */
+/** Further metrics for `GET /metrics`, and who may read them. */
 export interface MetricsOptions {
-  /** Gauges of the application. */
+  /** Metrics of the application. */
   readonly registry: Registry;
-  /** The bearer token that is asked for. Without one the metrics are for this machine only. */
+  /** Required bearer token. Without one, only this machine may read the metrics. */
   readonly token?: string;
 }
 
@@ -31,7 +31,7 @@ const turnedAway = new Counter({
   labelNames: ['reason'],
 });
 
-/** Stands for the route in the reference. */
+/** Describes the route for the reference. */
 @Area('Operation')
 class Metrics {}
 
@@ -43,7 +43,7 @@ const DESCRIPTION: Described = {
   handler: 'metrics',
 };
 
-/** Serves `GET /metrics` in Prometheus' text format. The answer is to be told of every request. */
+/** Serves `GET /metrics` in the text format of Prometheus. Returns a hook to call for every request. */
 export function serveMetrics(
   instance: FastifyInstance,
   admission: Admission,
@@ -80,7 +80,7 @@ const observe: OnFinish = (request, reply, requestContext) => {
   durations.observe({ method: request.method, route, status }, (performance.now() - requestContext.startedAt) / 1000);
 };
 
-/** To be told of every request that was refused before its route was known. */
+/** Counts a request that was refused before its route was known. */
 export function countTurnedAway({ request, status, startedAt }: TurnedAway): void {
   turnedAway.inc({ reason: 'capacity' });
   const labels = { method: request.method, route: 'none', status: `${String(status)[0]}xx` };
@@ -116,7 +116,7 @@ function measureServer(registry: Registry, doors: Doors, admission: Admission): 
   });
 }
 
-/** @throws Unauthorized, Forbidden */
+/** Checks that a request may read the metrics. @throws Unauthorized, Forbidden */
 function allow(request: FastifyRequest, token: string | undefined): void {
   if (isOperator(request, token)) return;
   if (token !== undefined) throw new Unauthorized();
@@ -124,8 +124,8 @@ function allow(request: FastifyRequest, token: string | undefined): void {
 }
 
 /**
- * True when a request may see how the service works inside: it carries METRICS_TOKEN as a bearer token or, where none
- * is set, comes from this machine and through no proxy, to which everybody is somebody else.
+ * Returns whether a request may see internal details: it has METRICS_TOKEN as a bearer token or, when none is set,
+ * comes from this machine and through no proxy.
  */
 export function isOperator({ headers, raw }: FastifyRequest, token: string | undefined): boolean {
   if (token === undefined) {

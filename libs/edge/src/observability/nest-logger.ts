@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from 'pino';
 
-/** Nest's own lines in the server's log: its start-up report is for debugging only. */
+/** Writes Nest's own lines to the log of the server; its start-up report at the level debug. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

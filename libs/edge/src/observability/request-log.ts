@@ -5,9 +5,9 @@ import type { TurnedAway } from '../admission/load-shedding';
 import { answeredStatus, type OnFinish } from '../request-context';
 
 /**
- * One line per finished request. Failures of the service are errors, reads that went well are for debugging, the rest
- * is information; requests that were turned away are counted instead. No headers, no bodies, no queries that could hold
- * a secret.
+ * Returns a hook that logs one line for each finished request: failures of the service as errors, successful reads at
+ * the level debug, all else as information. Requests that were refused because of overload are counted instead. The
+ * lines contain no headers, no bodies, and no queries that may contain a secret.
  */
 export function logRequests(logger: Logger, turnedAway: Report): OnFinish {
   return (request, reply, requestContext) => {
@@ -36,7 +36,7 @@ export function logRequests(logger: Logger, turnedAway: Report): OnFinish {
   };
 }
 
-/** The same for a request that was refused before more than its head was known. */
+/** Returns the same for a request that was refused when only its headers were known. */
 export function logTurnedAway(logger: Logger, turnedAway: Report): (refused: TurnedAway) => void {
   return ({ request: { method, url = '' }, requestId, status, startedAt }) => {
     turnedAway('capacity');
@@ -53,7 +53,7 @@ function levelOf(method: string, status: number, isTurnedAway: boolean): Level {
   return status < 400 && (method === 'GET' || method === 'HEAD') ? 'debug' : 'info';
 }
 
-/** The trace in a well-formed `traceparent`. */
+/** Returns the trace id of a well-formed `traceparent`. */
 function traceIdIn(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? /^[\da-f]{2}-([\da-f]{32})-/.exec(header)?.[1] : undefined;
 }

@@ -5,8 +5,8 @@ import { traceparentOf } from './tracing';
 import { answeredStatus, type OnFinish } from '../request-context';
 
 /**
- * Runs the way of a request in a span that goes on with the trace of its `traceparent`. From then on the request's own
- * `traceparent` is the span's, so that whatever is recorded or passed on belongs to it.
+ * Handles a request in a span that continues the trace of its `traceparent`. The `traceparent` of the request is then
+ * that of the span, so that recorded events and forwarded requests belong to it.
  */
 export function traceRequest(request: FastifyRequest, way: () => void): void {
   const { method, headers, requestContext } = request;

@@ -4,20 +4,20 @@ import { VERSION } from '@fairlead/api';
 interface TracingOptions {
   /** Address of an OTLP collector over HTTP, without `/v1/traces`. */
   readonly endpoint: string;
-  /** How this process is called in traces, unless OTEL_SERVICE_NAME says otherwise. */
+  /** Name of this process in traces, unless OTEL_SERVICE_NAME is set. */
   readonly service: string;
 }
 
-/** The spans of this process on their way to a collector. */
+/** The tracing of this process. */
 export interface Tracing {
-  /** Sends what is left, for some seconds at most; nothing is traced from then on. */
+  /** Sends remaining spans, for some seconds at most, and ends tracing. */
   stop(): Promise<void>;
 }
 
 /**
- * Begins to trace this process: spans that any part makes with `@opentelemetry/api` are sent in batches. A collector
- * that is away costs the spans, never a request. OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER and
- * OTEL_RESOURCE_ATTRIBUTES count as everywhere.
+ * Starts tracing: spans that any part makes with `@opentelemetry/api` are sent in batches. When the collector is away,
+ * spans are lost and no request fails. OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER and OTEL_RESOURCE_ATTRIBUTES
+ * have their usual meaning.
  */
 export async function startTracing({ endpoint, service }: TracingOptions): Promise<Tracing> {
   // Loaded only by those who trace.
@@ -41,7 +41,7 @@ export async function startTracing({ endpoint, service }: TracingOptions): Promi
   };
 }
 
-/** `traceparent` of a span. */
+/** Returns the `traceparent` of a span. */
 export function traceparentOf(traced: Context): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(traced, carrier);
