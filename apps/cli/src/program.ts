@@ -32,10 +32,11 @@ Examples:
 Exit codes:
   0  done
   1  failed: the service refused it, or a rollout or gate failed
-  2  the command line is wrong
+  2  the command line, or a file that it names, is wrong
   3  it took longer than --timeout
-  4  the key is missing or not accepted, or may not do this
+  4  the key is missing, is not accepted, or lacks a scope
   5  not found
+  6  no fault was found, but not everything could be checked
 
 Environment: FAIRLEAD_URL, FAIRLEAD_KEY, FAIRLEAD_WORKSPACE stand for the options; NO_COLOR turns colours off.`;
 

@@ -4,7 +4,7 @@ import { FIRST_UPLOAD } from './first-upload';
 import type { Settings } from './settings';
 
 /** Printed when the console should be served and is not built. */
-export const CONSOLE_MISSING = 'The console is not built, so there is none: `npm run build` builds it.';
+export const CONSOLE_MISSING = 'The console is not built: run `npm run build` to build it.';
 
 /**
  * Returns what `npm start` prints once the server answers at `url`: its address, a link that signs in to the console,

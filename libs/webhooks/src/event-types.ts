@@ -7,7 +7,7 @@ export const EVENT_TYPES = {
   'deployment.status_changed': 'A deployment can be used, is not used, cannot be reached, or is being deleted.',
   'deployment.deleted': 'A deployment is gone and its name free again.',
   'revision.created': 'A revision waits to be rolled out.',
-  'revision.status_changed': 'A revision has got on, succeeded or failed.',
+  'revision.status_changed': 'A revision has another status.',
   'revision.activated': 'A revision is the one that runs.',
   'dataset.created': 'A dataset has been created.',
   'dataset.deleted': 'A dataset and its experiments have been deleted.',

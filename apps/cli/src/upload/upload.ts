@@ -69,7 +69,9 @@ export class Upload {
 
   private warn(): void {
     if (this.leftOut.size === 0 || this.context.out.json) return;
-    this.context.out.warn(`Left out, for want of a place to go: ${[...this.leftOut].join(', ')}. See --map.`);
+    this.context.out.warn(
+      `These columns were left out, because no place of a row has their name: ${[...this.leftOut].join(', ')}. See --map.`,
+    );
   }
 
   private async explained(refusal: Refusal): Promise<Refusal> {

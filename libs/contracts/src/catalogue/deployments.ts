@@ -125,7 +125,7 @@ export const deploymentEvents = {
     operation: 'update_revision_status',
     topic: 'revisions.v1',
     webhook: 'revision.status_changed',
-    title: 'A revision has got on, succeeded or failed.',
+    title: 'A revision has another status.',
     facts: ({ revision_id, previous_status, status }: RevisionStatusChangedMessage, deployment_id) => ({
       revision_id,
       deployment_id,
