@@ -8,11 +8,13 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Pool } from 'pg';
+import { ComparativeExperimentCommands } from './compare/comparative-experiments.commands';
 import { ComparativeExperimentsController } from './compare/comparative-experiments.controller';
 import { comparativeExperimentsView } from './compare/comparative-experiments.view';
 import { CompareController } from './compare/compare.controller';
 import { Comparisons } from './compare/compare.service';
 import { ComparisonViewController } from './compare/comparison-view.controller';
+import { DatasetCommands } from './datasets/datasets.commands';
 import { DatasetsController } from './datasets/datasets.controller';
 import { DatasetWritesController } from './datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from './examples/example-attachments.controller';
@@ -43,6 +45,7 @@ import { PublicReading } from './sharing/public-reading.service';
 import { PublicRunsController } from './sharing/public-runs.controller';
 import { Shares } from './sharing/shares.service';
 import { SharesController } from './sharing/shares.controller';
+import { SessionCommands } from './sessions/sessions.commands';
 import { SessionsController } from './sessions/sessions.controller';
 import { TracingProjectsController } from './sessions/tracing-projects.controller';
 import { UploadController } from './upload/upload.controller';
@@ -91,7 +94,9 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
           inject: [Pool, Vault],
         },
         AwaitedFeedback,
+        ComparativeExperimentCommands,
         Comparisons,
+        DatasetCommands,
         ExampleAttachments,
         ExperimentsRemover,
         LiveRunsThread,
@@ -101,6 +106,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },
         PublicReading,
         RunAttachments,
+        SessionCommands,
         Shares,
         UploadReceiver,
         Uploads,

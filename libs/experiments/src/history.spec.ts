@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventing/testing';
-import { comparativeExperimentModel } from './compare/comparative-experiment';
+import { comparativeExperimentAggregate } from './compare/comparative-experiment';
 import { datasetModel } from './datasets/dataset';
 import { feedbackConfigModel } from './feedback/feedback-config';
 import { experimentModel } from './sessions/experiment';
@@ -9,7 +9,7 @@ import { shareModel } from './sharing/share';
 historyTests(
   join(__dirname, 'recorded'),
   {
-    comparativeExperiment: comparativeExperimentModel,
+    comparativeExperiment: comparativeExperimentAggregate.model,
     dataset: datasetModel,
     experiment: experimentModel,
     feedbackConfig: feedbackConfigModel,

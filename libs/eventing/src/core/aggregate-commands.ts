@@ -37,6 +37,8 @@ export interface Aggregate<State extends Owned, E extends DomainEvent<EventType>
   readonly category: string;
   readonly model: Model<State | null, E>;
   readonly notFound: (id: string) => Error;
+  /** True for a kind whose responses have no editions: `If-Match` is ignored. */
+  readonly withoutEditions?: boolean;
 }
 
 /** The current state of an aggregate. */
@@ -46,12 +48,12 @@ export interface Found<State> {
   readonly version: number;
   /** The number in its ETag: the edition of the model, or the version of the stream where the model has no editions. */
   readonly edition: number;
+  /** Position of the newest event of its stream. */
+  readonly position: bigint;
 }
 
 /** An aggregate after a command, with the events that the command wrote. */
 export interface Changed<State, E extends DomainEvent> extends Found<State> {
-  /** Position of the newest event of its stream. */
-  readonly position: bigint;
   readonly events: readonly Recorded<E>[];
 }
 
@@ -80,9 +82,9 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
 
   /** Returns the current state of the tenant's aggregate. @throws the aggregate's `notFound` */
   async find(tenantId: string, id: string): Promise<Found<State>> {
-    const { state, version } = await load(this.store, this.aggregate.model, this.stream(id));
-    const found = this.owned(tenantId, id, (own) => own)(state);
-    return { state: found, version, edition: this.editionOf(found, version) };
+    const loaded = await load(this.store, this.aggregate.model, this.stream(id));
+    const state = this.owned(tenantId, id, (own) => own)(loaded.state);
+    return { ...loaded, state, edition: this.editionOf(state, loaded.version) };
   }
 
   /**
@@ -90,7 +92,8 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
    * @throws the aggregate's `notFound`, VersionMismatch, and what `decide` throws
    */
   async change(caller: Caller, id: string, decide: (state: State) => readonly E[]): Promise<Changed<State, E>> {
-    return this.run(caller, id, this.owned(caller.tenantId, id, decide), caller.expectedVersion());
+    const expected = this.aggregate.withoutEditions ? undefined : caller.expectedVersion();
+    return this.run(caller, id, this.owned(caller.tenantId, id, decide), expected);
   }
 
   /** Changes an aggregate after asynchronous work, such as encrypting a secret: `prepare` returns the decision. */
@@ -116,18 +119,37 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
   }
 
   /**
-   * Reserves a name for an aggregate. The name of a removed aggregate is free. @throws `taken` when another one has it
+   * Reserves a name for an aggregate. The name of one that was removed is free; that of one for which `uses` returns false,
+   * because it has been renamed, becomes free after a minute.
+   * @throws `taken` when another one has it, whose id it is called with
    */
-  reserve(name: string, id: string, { metadata }: Pick<Caller, 'metadata'>, taken: () => Error): Promise<void> {
-    const isGone = async (owner: string) => (await this.stateOf(idOf(owner)))?.removed === true;
-    return reserveName(this.store, name, this.stream(id), isGone, { metadata, taken });
+  reserve(
+    name: string,
+    id: string,
+    { metadata }: Pick<Caller, 'metadata'>,
+    taken: (id: string) => Error,
+    uses: (state: State) => boolean = () => true,
+  ): Promise<void> {
+    const isGone = async (owner: string) => {
+      const state = await this.stateOf(idOf(owner));
+      return state !== null && (state.removed || (!uses(state) && 'unused'));
+    };
+    const reservation = { metadata, taken: (owner: string) => taken(idOf(owner)) };
+    return reserveName(this.store, name, this.stream(id), isGone, reservation);
   }
 
-  /** Checks that `reserve` would succeed, and writes nothing. @throws `taken` */
-  async checkFree(name: string, taken: () => Error): Promise<void> {
+  /** Refuses a name that `reserve` would refuse to the aggregate `own`; nothing is written. @throws `taken` */
+  async checkFree(name: string, taken: (id: string) => Error, own?: string): Promise<void> {
+    const found = await this.holderOf(name);
+    if (found?.state && found.id !== own) throw taken(found.id);
+  }
+
+  /** Returns who holds a name, unless it was removed; the state is null while it is being created. */
+  async holderOf(name: string): Promise<{ readonly id: string; readonly state: State | null } | undefined> {
     const owner = await holder(this.store, name);
-    const state = owner === undefined ? null : await this.stateOf(idOf(owner));
-    if (state && !state.removed) throw taken();
+    if (owner === undefined) return undefined;
+    const state = await this.stateOf(idOf(owner));
+    return state?.removed ? undefined : { id: idOf(owner), state };
   }
 
   /** Releases a name that the aggregate holds; otherwise does nothing. */

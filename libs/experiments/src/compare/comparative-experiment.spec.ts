@@ -1,7 +1,7 @@
 import { given } from '@fairlead/eventing/testing';
 import {
   type ComparativeExperimentCreated,
-  comparativeExperimentModel,
+  comparativeExperimentAggregate,
   createComparison,
   deleteComparison,
 } from './comparative-experiment';
@@ -18,19 +18,15 @@ const data = {
 };
 const created: ComparativeExperimentCreated = { type: 'ComparativeExperimentCreated', data };
 
+const { model } = comparativeExperimentAggregate;
+
 it('is created once', () => {
-  given(comparativeExperimentModel).when(createComparison('c', data)).then(created);
+  given(model).when(createComparison('c', data)).then(created);
 });
 
-it('is deleted once, and leaves others alone', () => {
-  const deleted = { type: 'ComparativeExperimentDeleted', data: {} } as const;
-  given(comparativeExperimentModel, created).when(deleteComparison()).then(deleted);
-  given(comparativeExperimentModel, created, deleted).when(deleteComparison()).then();
-  given(comparativeExperimentModel).when(deleteComparison()).then();
-});
-
-it('does not take an id twice', () => {
-  const state = { exists: true, tenant: 't' };
-  expect(() => createComparison('c', data)(state)).toThrow(ComparativeExperimentExists);
-  expect(() => createComparison('c', data)({ ...state, exists: false })).toThrow('ID c cannot be used again');
+it('does not take an id twice, also after it was deleted', () => {
+  given(model, created).when(createComparison('c', data)).throws(ComparativeExperimentExists);
+  given(model, created, ...deleteComparison())
+    .when(createComparison('c', data))
+    .throws(ComparativeExperimentExists, 'ID c cannot be used again');
 });

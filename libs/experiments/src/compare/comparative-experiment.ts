@@ -1,5 +1,5 @@
-import type { DomainEvent, Model } from '@fairlead/eventing';
-import { ComparativeExperimentExists } from './comparative-experiment.errors';
+import type { Aggregate, DomainEvent } from '@fairlead/eventing';
+import { ComparativeExperimentExists, ComparativeExperimentNotFound } from './comparative-experiment.errors';
 
 /** Experiments of a dataset are set side by side under a name. */
 export type ComparativeExperimentCreated = DomainEvent<
@@ -20,17 +20,23 @@ type ComparativeExperimentDeleted = DomainEvent<'ComparativeExperimentDeleted', 
 
 export type ComparativeExperimentEvent = ComparativeExperimentCreated | ComparativeExperimentDeleted;
 
-interface ComparativeExperimentState {
-  readonly exists: boolean;
-  /** Also of one that has been deleted. */
-  readonly tenant: string | undefined;
+export interface ComparativeExperiment {
+  readonly tenant_id: string;
+  readonly removed: boolean;
 }
 
-export const comparativeExperimentModel: Model<ComparativeExperimentState, ComparativeExperimentEvent> = {
-  initial: { exists: false, tenant: undefined },
-  evolve(_, event) {
-    return { exists: event.type === 'ComparativeExperimentCreated', tenant: event.metadata.tenant };
+type ComparativeExperimentState = ComparativeExperiment | null;
+
+export const comparativeExperimentAggregate: Aggregate<ComparativeExperiment, ComparativeExperimentEvent> = {
+  category: 'comparativeExperiment',
+  model: {
+    initial: null,
+    evolve(_, { type, metadata }) {
+      return { tenant_id: metadata.tenant ?? '', removed: type === 'ComparativeExperimentDeleted' };
+    },
   },
+  notFound: (id) => new ComparativeExperimentNotFound(id),
+  withoutEditions: true,
 };
 
 /** Creates a comparative experiment. @throws ComparativeExperimentExists */
@@ -39,12 +45,12 @@ export function createComparison(
   data: ComparativeExperimentCreated['data'],
 ): (state: ComparativeExperimentState) => ComparativeExperimentCreated[] {
   return (state) => {
-    if (state.tenant !== undefined) throw new ComparativeExperimentExists(id);
+    if (state) throw new ComparativeExperimentExists(id);
     return [{ type: 'ComparativeExperimentCreated', data }];
   };
 }
 
-/** Deletes a comparative experiment; one that is gone already stays so. */
-export function deleteComparison(): (state: ComparativeExperimentState) => ComparativeExperimentDeleted[] {
-  return (state) => (state.exists ? [{ type: 'ComparativeExperimentDeleted', data: {} }] : []);
+/** Deletes a comparative experiment. */
+export function deleteComparison(): ComparativeExperimentDeleted[] {
+  return [{ type: 'ComparativeExperimentDeleted', data: {} }];
 }

@@ -1,4 +1,3 @@
-import { EventStore, handle, load, streamName } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -32,7 +31,8 @@ import type { FastifyRequest } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
-import { comparativeExperimentModel, createComparison, deleteComparison } from './comparative-experiment';
+import { createComparison, deleteComparison } from './comparative-experiment';
+import { ComparativeExperimentCommands } from './comparative-experiments.commands';
 import { comparativeMembers, listComparativeExperiments } from './comparative-experiments.queries';
 import { comparativeExperimentsView } from './comparative-experiments.view';
 import { comparativeExperiment, listedComparativeExperiment } from './compare.answers.schema';
@@ -74,7 +74,7 @@ const comparisonPath = idPath('comparative_experiment_id');
 export class ComparativeExperimentsController {
   constructor(
     private readonly pool: Pool,
-    private readonly store: EventStore,
+    private readonly comparisons: ComparativeExperimentCommands,
   ) {}
 
   @Get(':dataset_id/comparative')
@@ -123,13 +123,7 @@ export class ComparativeExperimentsController {
       created_at: created,
       modified_at: given.modified_at?.iso ?? created,
     };
-    await handle(
-      this.store,
-      comparativeExperimentModel,
-      streamName('comparativeExperiment', id),
-      createComparison(id, data),
-      context.metadata,
-    );
+    await this.comparisons.run(context, id, createComparison(id, data));
     return json(
       comparativeMembers({ ...data, id, tenant_id: tenantId, created: data.created_at, modified: data.modified_at }),
     );
@@ -143,12 +137,7 @@ export class ComparativeExperimentsController {
     @Context() context: CommandContext,
     @Path(comparisonPath) { comparative_experiment_id: id }: Infer<typeof comparisonPath>,
   ) {
-    const stream = streamName('comparativeExperiment', id);
-    const { state } = await load(this.store, comparativeExperimentModel, stream);
-    if (!state.exists || state.tenant !== context.tenantId) {
-      throw new NotFound(`Comparative experiment ID ${id} not found.`);
-    }
-    await handle(this.store, comparativeExperimentModel, stream, deleteComparison(), context.metadata);
+    await this.comparisons.change(context, id, deleteComparison);
     return { message: `Comparative experiment ${id} deleted` };
   }
 

@@ -1,12 +1,15 @@
-import type {
-  DatasetChanged,
-  DatasetChanges,
-  DatasetCreated,
-  DatasetState,
-  DatasetTagged,
-  ExamplesAdded,
-  ExamplesChange,
-  ExamplesEvent,
+import { changedMembers } from '@fairlead/eventing';
+import {
+  type Dataset,
+  type DatasetChanged,
+  type DatasetChanges,
+  type DatasetCreated,
+  type DatasetState,
+  type DatasetTagged,
+  type ExamplesAdded,
+  type ExamplesChange,
+  type ExamplesEvent,
+  isThere,
 } from './dataset';
 import { DatasetExists, DatasetIdTaken } from './dataset.errors';
 
@@ -25,20 +28,19 @@ export function createDataset(
   examples?: StoredChange,
 ): (state: DatasetState) => (DatasetCreated | ExamplesAdded)[] {
   return (state) => {
-    if (state.tenant !== undefined && state.tenant !== tenant) throw new DatasetIdTaken();
-    if (state.exists) throw new DatasetExists(`of the id ${id}`, id);
+    if (state && state.tenant_id !== tenant) throw new DatasetIdTaken();
+    if (isThere(state)) throw new DatasetExists(`of the id ${id}`, id);
     const created: DatasetCreated = { type: 'DatasetCreated', data };
     if (!examples) return [created];
-    return [created, { type: 'ExamplesAdded', data: { ...examples, as_of: nextVersion(state.newest, now) } }];
+    return [created, { type: 'ExamplesAdded', data: { ...examples, as_of: nextVersion(state?.newest, now) } }];
   };
 }
 
 /** Changes members of a dataset; those that are the same already change nothing. */
-export function changeDataset(wanted: DatasetChanges): (state: DatasetState) => DatasetChanged[] {
+export function changeDataset(wanted: DatasetChanges): (state: Dataset) => DatasetChanged[] {
   return ({ name, description, definitions }) => {
-    const known: Readonly<Record<string, unknown>> = { name, description, ...definitions };
-    const data = Object.entries(wanted).filter(([member, value]) => value !== undefined && value !== known[member]);
-    return data.length === 0 ? [] : [{ type: 'DatasetChanged', data: Object.fromEntries(data) }];
+    const data = changedMembers<DatasetChanges>({ name, description, ...definitions }, wanted);
+    return data ? [{ type: 'DatasetChanged', data }] : [];
   };
 }
 
@@ -48,11 +50,11 @@ export function changeExamples(
   change: StoredChange,
   now: Date,
 ): (state: DatasetState) => ExamplesEvent[] {
-  return ({ newest }) => [{ type, data: { ...change, as_of: nextVersion(newest, now) } }];
+  return (state) => [{ type, data: { ...change, as_of: nextVersion(state?.newest, now) } }];
 }
 
 /** Gives a version a name; the one that it has already changes nothing. */
-export function tagVersion(tag: string, asOf: string): (state: DatasetState) => DatasetTagged[] {
+export function tagVersion(tag: string, asOf: string): (state: Dataset) => DatasetTagged[] {
   return ({ tags }) => (tags.get(tag) === asOf ? [] : [{ type: 'DatasetTagged', data: { tag, as_of: asOf } }]);
 }
 

@@ -1,4 +1,3 @@
-import { EventStore, Followers, StoredBytes } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -17,18 +16,17 @@ import { BadRequest, datetime, HttpProblem, type Infer, note, object, str, union
 import { Controller, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
-import type { DatasetCreated, DatasetState } from './dataset';
+import type { Dataset, DatasetCreated } from './dataset';
 import { dataset, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
 import { LiveRunsThread } from '../runs/live-runs.thread';
 import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
 import { experimentsView } from '../sessions/experiments.view';
-import { PayloadStore } from '../storage/payload.store';
 import { found, idPath, JSON_TEXT } from '../reading.http';
 import { versionAt } from './dataset-version.http';
 import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets.body';
-import { createDataset, newDatasetId, patchDataset, tagDataset } from './datasets.commands';
+import { DatasetCommands, newDatasetId } from './datasets.commands';
 
 const MOST_BYTES = 24 * 1024 * 1024;
 const MOST_PARTS = 5000;
@@ -47,11 +45,8 @@ const tagBody = object(
 @Controller('api/v1/datasets')
 export class DatasetWritesController {
   constructor(
-    readonly pool: Pool,
-    readonly store: EventStore,
-    readonly followers: Followers,
-    readonly payloads: PayloadStore,
-    readonly stored: StoredBytes,
+    private readonly pool: Pool,
+    private readonly datasets: DatasetCommands,
     private readonly thread: LiveRunsThread,
   ) {}
 
@@ -77,14 +72,13 @@ export class DatasetWritesController {
     const { body: given } = validateRequest(request, { body: datasetCreate });
     refuseOthers(given.transformations, 'Transformations of datasets');
     refuseOthers(given.tag_value_ids, 'Tags of resources');
-    const { metadata } = context;
-    const id = given.id ?? newDatasetId(tenantId, metadata);
+    const id = given.id ?? newDatasetId(tenantId, context.metadata);
     const data = {
       ...{ name: given.name, description: given.description ?? null, data_type: given.data_type },
       ...definitionsIn(sent, sent.members('extra').get('metadata')),
       externally_managed: false,
     };
-    return createdJson(id, tenantId, await createDataset(this, tenantId, id, data, [], metadata), 0);
+    return createdJson(id, tenantId, await this.datasets.create(context, id, data, []), 0);
   }
 
   @Post('upload')
@@ -103,8 +97,7 @@ export class DatasetWritesController {
     const { tenantId } = context;
     const bytes = await readBytes(request, MOST_BYTES);
     const { file, fields } = formOf(bytes, request.headers['content-type'] ?? '');
-    const { metadata } = context;
-    const id = fields.id ?? newDatasetId(tenantId, metadata);
+    const id = fields.id ?? newDatasetId(tenantId, context.metadata);
     const name = fields.name ?? file.fileName?.replace(/\.csv$/i, '') ?? `dataset-${id.slice(0, 8)}`;
     const columns = { inputs: fields.input_keys, outputs: fields.output_keys, metadata: fields.metadata_keys };
     const asked = JSON.stringify({ ...columns, dataset: id });
@@ -117,12 +110,7 @@ export class DatasetWritesController {
       ...{ name, description: fields.description ?? null, data_type: fields.data_type },
       externally_managed: false,
     };
-    return createdJson(
-      id,
-      tenantId,
-      await createDataset(this, tenantId, id, data, examples, metadata),
-      examples.length,
-    );
+    return createdJson(id, tenantId, await this.datasets.create(context, id, data, examples), examples.length);
   }
 
   @Patch(':dataset_id')
@@ -155,7 +143,7 @@ export class DatasetWritesController {
       ...{ metadata: metadata ?? undefined, inputs_schema: inputs_schema ?? undefined },
       outputs_schema: outputs_schema ?? undefined,
     };
-    await patchDataset(this, tenantId, id, changes, context.metadata);
+    await this.datasets.patch(context, id, changes);
     return found(await findDataset(this.pool, tenantId, id), 'Dataset ID', id);
   }
 
@@ -182,7 +170,7 @@ export class DatasetWritesController {
     if (given.tag === 'latest') throw new BadRequest("The tag 'latest' always belongs to the newest version.");
     const asOf = typeof given.as_of === 'string' ? given.as_of : given.as_of.iso;
     const time = asOf === 'latest' ? undefined : await versionAt(this.pool, tenantId, asOf, { dataset: id });
-    await tagDataset(this, tenantId, id, given.tag, time, context.metadata);
+    await this.datasets.tag(context, id, given.tag, time);
     return { message: `Tag ${given.tag} updated` };
   }
 }
@@ -203,7 +191,7 @@ function refuseOthers(given: readonly unknown[] | undefined, what: string): void
   throw new HttpProblem(501, `${what} are not part of Fairlead.`, { headers: { 'x-should-retry': 'false' } });
 }
 
-function createdJson(id: string, tenantId: string, state: DatasetState, examples: number): string {
+function createdJson(id: string, tenantId: string, state: Dataset, examples: number): string {
   const { name, description, dataType, createdAt, modifiedAt, definitions } = state;
   return datasetJson(
     {

@@ -1,5 +1,12 @@
 import { BadRequest, Conflict, NotFound } from '@fairlead/schema';
 
+/** The tenant has no dataset of this id. */
+export class DatasetNotFound extends NotFound {
+  constructor(id: string) {
+    super(`Dataset ID ${id} not found.`);
+  }
+}
+
 /** The dataset is there but was not made by an upload. */
 export class NotExternallyManaged extends BadRequest {
   constructor(id: string) {

@@ -1,5 +1,5 @@
-import type { DomainEvent, Model } from '@fairlead/eventing';
-import { DatasetIdTaken, DatasetMismatch, NotExternallyManaged } from './dataset.errors';
+import { type Aggregate, type DomainEvent, type Model, streamName } from '@fairlead/eventing';
+import { DatasetIdTaken, DatasetMismatch, DatasetNotFound, NotExternallyManaged } from './dataset.errors';
 
 export type DatasetCreated = DomainEvent<
   'DatasetCreated',
@@ -75,10 +75,9 @@ export type DatasetEvent =
   | ScoreDirectionsChanged
   | DatasetDeleted;
 
-export interface DatasetState {
-  readonly exists: boolean;
-  /** The owner, also of a dataset that has been deleted. */
-  readonly tenant: string | undefined;
+export interface Dataset {
+  readonly tenant_id: string;
+  readonly removed: boolean;
   readonly name: string;
   readonly description: string | null;
   readonly dataType: string;
@@ -91,46 +90,32 @@ export interface DatasetState {
   readonly directions: ScoreDirections;
   readonly definitions: DatasetDefinitions;
   /** The newest version that a change of examples made; undefined before the first one. */
-  readonly newest: string | undefined;
+  readonly newest?: string;
   /** The version of each tag. */
   readonly tags: ReadonlyMap<string, string>;
 }
 
-const NONE: ReadonlyMap<string, number> = new Map();
-const NO_DIRECTIONS: ScoreDirections = { lower_is_better: [], higher_is_better: [] };
-const NO_TAGS: ReadonlyMap<string, string> = new Map();
-const NO_DEFINITIONS: DatasetDefinitions = { metadata: null, inputs_schema: null, outputs_schema: null };
+/** Null before it was created. One that was removed can be created again under its id. */
+export type DatasetState = Dataset | null;
 
 export const datasetModel: Model<DatasetState, DatasetEvent> = {
-  initial: {
-    exists: false,
-    tenant: undefined,
-    name: '',
-    description: null,
-    dataType: 'kv',
-    externallyManaged: false,
-    createdAt: '',
-    modifiedAt: '',
-    numbers: NONE,
-    lastNumber: 0,
-    directions: NO_DIRECTIONS,
-    definitions: NO_DEFINITIONS,
-    newest: undefined,
-    tags: NO_TAGS,
-  },
+  initial: null,
   evolve(state, event) {
     const modifiedAt = event.time;
-    switch (event.type) {
-      case 'DatasetCreated': {
-        const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
-        const { tenant } = event.metadata;
-        const { metadata = null, inputs_schema = null, outputs_schema = null } = event.data;
-        const definitions = { metadata, inputs_schema, outputs_schema };
-        const facts = { name, description, dataType, externallyManaged, tenant, createdAt: event.time, modifiedAt };
+    if (event.type === 'DatasetCreated') {
+      const { name, description, data_type: dataType, externally_managed: externallyManaged } = event.data;
+      const { metadata = null, inputs_schema = null, outputs_schema = null } = event.data;
+      return {
+        ...{ tenant_id: event.metadata.tenant ?? '', removed: false, name, description, dataType, externallyManaged },
+        ...{ createdAt: event.time, modifiedAt, numbers: new Map(), lastNumber: 0, tags: new Map() },
+        directions: { lower_is_better: [], higher_is_better: [] },
+        definitions: { metadata, inputs_schema, outputs_schema },
         // A version that an earlier dataset of this id had is never made again.
-        const { newest } = state;
-        return { ...datasetModel.initial, ...facts, definitions, newest, exists: true };
-      }
+        newest: state?.newest,
+      };
+    }
+    if (!state) return null;
+    switch (event.type) {
       case 'DatasetChanged': {
         const { name = state.name, description = state.description, ...changed } = event.data;
         return { ...state, modifiedAt, name, description, definitions: { ...state.definitions, ...changed } };
@@ -155,10 +140,27 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
       case 'ScoreDirectionsChanged':
         return { ...state, modifiedAt, directions: event.data };
       case 'DatasetDeleted':
-        return { ...state, modifiedAt, exists: false };
+        return { ...state, modifiedAt, removed: true };
     }
   },
 };
+
+export const datasetAggregate: Aggregate<Dataset, DatasetEvent> = {
+  category: 'dataset',
+  model: datasetModel,
+  notFound: (id) => new DatasetNotFound(id),
+  withoutEditions: true,
+};
+
+/** The stream of a dataset. */
+export function datasetStream(id: string): string {
+  return streamName(datasetAggregate.category, id);
+}
+
+/** Whether the dataset has been created and not been removed since. */
+export function isThere(state: DatasetState): state is Dataset & { readonly removed: false } {
+  return state !== null && !state.removed;
+}
 
 /** What an upload says of the dataset it belongs to. */
 export interface Target {
@@ -182,25 +184,27 @@ export function addExperiment(
 ): (state: DatasetState) => (DatasetCreated | ExperimentAdded)[] {
   return (state) => {
     checkTarget(state, target);
-    if (state.exists && state.numbers.has(experimentId)) return [];
-    const number = state.exists ? state.lastNumber + 1 : 1;
+    const joins = isThere(state);
+    if (joins && state.numbers.has(experimentId)) return [];
+    const number = joins ? state.lastNumber + 1 : 1;
     const added: ExperimentAdded = { type: 'ExperimentAdded', data: { experiment_id: experimentId, number } };
-    return state.exists ? [added] : [created(target), added];
+    return joins ? [added] : [created(target), added];
   };
 }
 
 /** Gives an experiment that is sent run by run the next number of the dataset; one that has a number keeps it. */
 export function numberExperiment(experimentId: string): (state: DatasetState) => ExperimentAdded[] {
-  return ({ exists, numbers, lastNumber }) => {
-    if (!exists || numbers.has(experimentId)) return [];
-    return [{ type: 'ExperimentAdded', data: { experiment_id: experimentId, number: lastNumber + 1, live: true } }];
+  return (state) => {
+    if (!isThere(state) || state.numbers.has(experimentId)) return [];
+    const number = state.lastNumber + 1;
+    return [{ type: 'ExperimentAdded', data: { experiment_id: experimentId, number, live: true } }];
   };
 }
 
 /** The rules of `addExperiment` alone. @throws as that does. */
 export function checkTarget(state: DatasetState, { id, tenant, name, named }: Target): void {
-  if (state.tenant !== undefined && state.tenant !== tenant) throw new DatasetIdTaken();
-  if (!state.exists) return;
+  if (state && state.tenant_id !== tenant) throw new DatasetIdTaken();
+  if (!isThere(state)) return;
   if (!state.externallyManaged) throw new NotExternallyManaged(id);
   if (named && state.name !== name) throw new DatasetMismatch(`the dataset of this id is named '${state.name}'`);
 }
@@ -210,7 +214,7 @@ function created({ name, description }: Target): DatasetCreated {
 }
 
 /** Says what counts as better for scores of these keys; the same again changes nothing. */
-export function setScoreDirections(wanted: ScoreDirections): (state: DatasetState) => ScoreDirectionsChanged[] {
+export function setScoreDirections(wanted: ScoreDirections): (state: Dataset) => ScoreDirectionsChanged[] {
   const data = {
     lower_is_better: [...new Set(wanted.lower_is_better)].sort(),
     higher_is_better: [...new Set(wanted.higher_is_better)].sort(),
@@ -219,7 +223,7 @@ export function setScoreDirections(wanted: ScoreDirections): (state: DatasetStat
     JSON.stringify(data) === JSON.stringify(directions) ? [] : [{ type: 'ScoreDirectionsChanged', data }];
 }
 
-/** Deletes the dataset; one that is gone already stays so. */
-export function deleteDataset(): (state: DatasetState) => DatasetDeleted[] {
-  return (state) => (state.exists ? [{ type: 'DatasetDeleted', data: {} }] : []);
+/** Deletes the dataset. */
+export function deleteDataset(): DatasetDeleted[] {
+  return [{ type: 'DatasetDeleted', data: {} }];
 }

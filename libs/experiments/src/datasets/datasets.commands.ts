@@ -1,83 +1,126 @@
-import { type Followers, handle, load, type Metadata, release } from '@fairlead/eventing';
-import { NotFound } from '@fairlead/schema';
+import {
+  AggregateCommands,
+  type Caller,
+  EventStore,
+  Followers,
+  type Metadata,
+  nameStream,
+  StoredBytes,
+} from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
-import { type DatasetChanges, type DatasetCreated, datasetModel, type DatasetState } from './dataset';
-import { type ExampleParts, storeChange } from '../examples/example-changes.commands';
+import { storeChange } from '../examples/example-changes.commands';
 import { type ChangedExample, encodeExamples } from '../examples/example-rows';
 import { experimentsView } from '../sessions/experiments.view';
-import type { Parts } from '../sessions/sessions.commands';
-import { datasetNameStream, datasetStream, reserveDatasetName } from './dataset-names';
+import { SessionCommands, unlessGone } from '../sessions/sessions.commands';
+import { PayloadStore } from '../storage/payload.store';
+import {
+  type Dataset,
+  datasetAggregate,
+  type DatasetChanges,
+  type DatasetCreated,
+  type DatasetEvent,
+  type DatasetState,
+  deleteDataset,
+} from './dataset';
 import { exactVersion } from './dataset-versions.queries';
-import { changeDataset, createDataset as decideCreation, tagVersion } from './dataset-write';
-import { NoSuchVersion } from './dataset.errors';
+import { changeDataset, createDataset, tagVersion } from './dataset-write';
+import { DatasetExists, NoSuchVersion } from './dataset.errors';
+import { sessionsOfDataset } from './datasets.queries';
 
 /** How long a change waits until it can be read, milliseconds. */
 const VIEW_MS = 10_000;
+/** Sessions deleted at a time when their dataset goes. */
+const SIDE_BY_SIDE = 8;
 
 /** The id of a new dataset; a repeated command with an Idempotency-Key names the same one. */
 export function newDatasetId(tenantId: string, { causationId }: Metadata): string {
   return causationId === undefined ? newId() : idFrom(`dataset/${causationId}`, tenantId);
 }
 
-/**
- * Creates a dataset under a name that no other one of the tenant has, together with its first examples.
- * @throws DatasetExists, DatasetIdTaken, QuotaReached
- */
-export async function createDataset(
-  parts: ExampleParts,
-  tenantId: string,
-  id: string,
-  data: DatasetCreated['data'],
-  examples: readonly ChangedExample[],
-  metadata: Metadata,
-): Promise<DatasetState> {
-  const { store } = parts;
-  const stream = datasetStream(id);
-  // Refused before anything is reserved or stored, unless the same command is repeated.
-  const { state: before } = await load(store, datasetModel, stream);
-  if (metadata.causationId === undefined) decideCreation(tenantId, id, data, new Date())(before);
-  if (examples.length > 0) await parts.stored.require(tenantId, encodeExamples(examples).length);
-  await reserveDatasetName(parts.store, tenantId, data.name, id, metadata);
-  const stored = examples.length > 0 ? await storeChange(parts, tenantId, id, examples) : undefined;
-  const decide = decideCreation(tenantId, id, data, new Date(), stored);
-  return (await handle(store, datasetModel, stream, decide, metadata)).state;
+/** Finds and changes the datasets of a tenant. */
+@Injectable()
+export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
+  constructor(
+    store: EventStore,
+    readonly pool: Pool,
+    readonly followers: Followers,
+    readonly payloads: PayloadStore,
+    readonly stored: StoredBytes,
+    private readonly sessions: SessionCommands,
+  ) {
+    super(store, datasetAggregate);
+  }
+
+  /**
+   * Creates a dataset under a name that no other one of the tenant has, together with its first examples.
+   * @throws DatasetExists, DatasetIdTaken, QuotaReached
+   */
+  async create(
+    caller: Caller,
+    id: string,
+    data: DatasetCreated['data'],
+    examples: readonly ChangedExample[],
+  ): Promise<Dataset> {
+    const { tenantId, metadata } = caller;
+    // Refused before anything is reserved or stored, unless the same command is repeated.
+    if (metadata.causationId === undefined) createDataset(tenantId, id, data, new Date())(await this.stateOf(id));
+    if (examples.length > 0) await this.stored.require(tenantId, encodeExamples(examples).length);
+    await this.reserveName(caller, data.name, id);
+    const stored = examples.length > 0 ? await storeChange(this, tenantId, id, examples) : undefined;
+    return (await this.run(caller, id, createDataset(tenantId, id, data, new Date(), stored))).state;
+  }
+
+  /** Changes members of a dataset; resolves when that can be read. @throws DatasetNotFound, DatasetExists for a name that is in use */
+  async patch(caller: Caller, id: string, changes: DatasetChanges): Promise<void> {
+    const { name } = (await this.find(caller.tenantId, id)).state;
+    const next = changes.name ?? name;
+    if (next !== name) await this.reserveName(caller, next, id);
+    const { position } = await this.change(caller, id, changeDataset(changes));
+    if (next !== name) await this.release(nameOf(caller.tenantId, name), id, caller);
+    await this.followers.shown(position, experimentsView.name, VIEW_MS);
+  }
+
+  /**
+   * Gives the version that was made at exactly `time`, the newest one when that is undefined, a tag.
+   * @throws DatasetNotFound, NoSuchVersion
+   */
+  async tag(caller: Caller, id: string, tag: string, time: string | undefined): Promise<void> {
+    await this.find(caller.tenantId, id);
+    const version = await exactVersion(this.pool, id, time);
+    if (version === undefined) throw new NoSuchVersion(time ?? 'latest');
+    await this.change(caller, id, tagVersion(tag, version));
+  }
+
+  /** Deletes a dataset, its examples and the sessions that were run on it, and frees their names. @throws DatasetNotFound */
+  async delete(caller: Caller, id: string): Promise<void> {
+    const { name } = (await this.find(caller.tenantId, id)).state;
+    const sessions = await sessionsOfDataset(this.pool, caller.tenantId, id);
+    for (let i = 0; i < sessions.length; i += SIDE_BY_SIDE) {
+      const some = sessions.slice(i, i + SIDE_BY_SIDE);
+      await Promise.all(some.map((session) => this.sessions.delete(caller, session).catch(unlessGone)));
+    }
+    await this.change(caller, id, deleteDataset);
+    await this.release(nameOf(caller.tenantId, name), id, caller);
+  }
+
+  /** Returns the dataset that has a name; its state is null while it is being created. */
+  async named(
+    tenantId: string,
+    name: string,
+  ): Promise<{ readonly id: string; readonly state: DatasetState } | undefined> {
+    const found = await this.holderOf(nameOf(tenantId, name));
+    return found?.state && found.state.name !== name ? undefined : found;
+  }
+
+  /** Reserves a name for a dataset. @throws DatasetExists when another dataset has it */
+  reserveName(caller: Caller, name: string, id: string): Promise<void> {
+    const taken = (owner: string) => new DatasetExists(`with the name '${name}'`, owner);
+    return this.reserve(nameOf(caller.tenantId, name), id, caller, taken, (dataset) => dataset.name === name);
+  }
 }
 
-/** Changes members of a dataset; resolves when that can be read. @throws NotFound, DatasetExists for a name that is in use */
-export async function patchDataset(
-  parts: Parts & { readonly followers: Followers },
-  tenantId: string,
-  id: string,
-  changes: DatasetChanges,
-  metadata: Metadata,
-): Promise<void> {
-  const { store, followers } = parts;
-  const state = await ownDataset(parts, tenantId, id);
-  const renamed = changes.name !== undefined && changes.name !== state.name;
-  if (renamed) await reserveDatasetName(parts.store, tenantId, changes.name, id, metadata);
-  const { position } = await handle(store, datasetModel, datasetStream(id), changeDataset(changes), metadata);
-  if (renamed) await release(store, datasetNameStream(tenantId, state.name), datasetStream(id), metadata);
-  await followers.shown(position, experimentsView.name, VIEW_MS);
-}
-
-/** Gives the version that was made at exactly `time`, the newest one when that is undefined, a tag. @throws NotFound, NoSuchVersion */
-export async function tagDataset(
-  parts: Parts,
-  tenantId: string,
-  id: string,
-  tag: string,
-  time: string | undefined,
-  metadata: Metadata,
-): Promise<void> {
-  const { store, pool } = parts;
-  await ownDataset(parts, tenantId, id);
-  const version = await exactVersion(pool, id, time);
-  if (version === undefined) throw new NoSuchVersion(time ?? 'latest');
-  await handle(store, datasetModel, datasetStream(id), tagVersion(tag, version), metadata);
-}
-
-async function ownDataset({ store }: Parts, tenantId: string, id: string): Promise<DatasetState> {
-  const { state } = await load(store, datasetModel, datasetStream(id));
-  if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Dataset ID ${id} not found.`);
-  return state;
+function nameOf(tenantId: string, name: string): string {
+  return nameStream('datasetName', tenantId, name);
 }

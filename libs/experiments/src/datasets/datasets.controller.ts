@@ -1,4 +1,3 @@
-import { EventStore } from '@fairlead/eventing';
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { bool, datetime, type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, Header } from '@nestjs/common';
@@ -10,7 +9,7 @@ import { versionAt } from './dataset-version.http';
 import { diffVersions, findVersion, listVersions } from './dataset-versions.queries';
 import { array } from '../platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../reading.http';
-import { deleteDataset } from '../sessions/sessions.commands';
+import { DatasetCommands } from './datasets.commands';
 
 const SORTS = [
   'name',
@@ -61,8 +60,8 @@ const splitsQuery = object({ as_of: note(optional(str(), 'latest'), 'The version
 @Controller('api/v1/datasets')
 export class DatasetsController {
   constructor(
-    readonly pool: Pool,
-    readonly store: EventStore,
+    private readonly pool: Pool,
+    private readonly datasets: DatasetCommands,
   ) {}
 
   @Get()
@@ -92,7 +91,7 @@ export class DatasetsController {
   @Describe({ summary: 'Delete a dataset with its experiments', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async delete(@Context() context: CommandContext, @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>) {
-    await deleteDataset(this, context.tenantId, id, context.metadata);
+    await this.datasets.delete(context, id);
     return { message: `Dataset ${id} deleted` };
   }
 

@@ -1,9 +1,9 @@
-import { EventStore, handle, load, streamName } from '@fairlead/eventing';
 import { Answers, Area, Body, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
-import { BadRequest, type Infer, list, note, NotFound, object, optional, str } from '@fairlead/schema';
+import { BadRequest, type Infer, list, note, object, optional, str } from '@fairlead/schema';
 import { Controller, Get, Put } from '@nestjs/common';
 import { scoreDirections } from './datasets.answers.schema';
-import { datasetModel, type DatasetState, type ScoreDirections, setScoreDirections } from './dataset';
+import { type ScoreDirections, setScoreDirections } from './dataset';
+import { DatasetCommands } from './datasets.commands';
 import { idPath } from '../reading.http';
 
 const LONGEST_KEY = 180;
@@ -23,7 +23,7 @@ const datasetPath = idPath('dataset_id');
 @Area('Comparisons')
 @Controller('api/v1/datasets/:dataset_id/score-directions')
 export class ScoreDirectionsController {
-  constructor(private readonly store: EventStore) {}
+  constructor(private readonly datasets: DatasetCommands) {}
 
   @Get()
   @Scope('read')
@@ -33,8 +33,7 @@ export class ScoreDirectionsController {
     @Context() context: CommandContext,
     @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
   ): Promise<ScoreDirections> {
-    const { state } = await load(this.store, datasetModel, streamName('dataset', id));
-    return owned(context, id, ({ directions }) => directions)(state);
+    return (await this.datasets.find(context.tenantId, id)).state.directions;
   }
 
   /** Replaces both lists. */
@@ -54,17 +53,6 @@ export class ScoreDirectionsController {
     const { dataset_id: id } = path;
     const both = body.lower_is_better.find((key) => body.higher_is_better.includes(key));
     if (both !== undefined) throw new BadRequest(`lower_is_better and higher_is_better both name ${both}.`);
-    const decide = owned(context, id, setScoreDirections(body));
-    const stream = streamName('dataset', id);
-    const { state } = await handle(this.store, datasetModel, stream, decide, context.metadata);
-    return state.directions;
+    return (await this.datasets.change(context, id, setScoreDirections(body))).state.directions;
   }
-}
-
-/** What `decide` says of the caller's dataset. @throws NotFound when there is none of this id */
-function owned<T>({ actor }: CommandContext, id: string, decide: (state: DatasetState) => T) {
-  return (state: DatasetState): T => {
-    if (!state.exists || state.tenant !== actor.tenantId) throw new NotFound(`Dataset ID ${id} not found.`);
-    return decide(state);
-  };
 }

@@ -1,25 +1,24 @@
 import { createHash } from 'node:crypto';
 import {
+  type AggregateCommands,
+  type Caller,
   type Followers,
-  handle,
   inTurn,
-  load,
-  type Metadata,
   type StoredBytes,
   VersionMismatch,
 } from '@fairlead/eventing';
-import { NotFound, Unavailable } from '@fairlead/schema';
-import { type DatasetState, datasetModel, type ExamplesChange, type ExamplesEvent } from '../datasets/dataset';
-import { datasetStream } from '../datasets/dataset-names';
+import { Unavailable } from '@fairlead/schema';
+import type { Pool } from 'pg';
+import type { Dataset, DatasetEvent, ExamplesChange, ExamplesEvent } from '../datasets/dataset';
 import { changeExamples, type StoredChange } from '../datasets/dataset-write';
 import { OnlyUploads } from '../datasets/dataset.errors';
 import { experimentsView } from '../sessions/experiments.view';
 import type { PayloadStore } from '../storage/payload.store';
-import type { Parts } from '../sessions/sessions.commands';
 import { type ChangedExample, encodeExamples } from './example-rows';
 
-/** What commands on examples work with. */
-export interface ExampleParts extends Parts {
+/** What commands on examples work with: those on their datasets. */
+export interface ExampleParts extends AggregateCommands<Dataset, DatasetEvent> {
+  readonly pool: Pool;
   readonly followers: Followers;
   readonly payloads: PayloadStore;
   readonly stored: StoredBytes;
@@ -34,7 +33,7 @@ export interface RecordedChange {
 }
 
 /** What a command decides on the examples as they are. */
-type Decide = (state: DatasetState) => Promise<readonly ChangedExample[]>;
+type Decide = (state: Dataset) => Promise<readonly ChangedExample[]>;
 
 const MOST_ATTEMPTS = 20;
 /** How long a change waits until the tables have the version before it, milliseconds. */
@@ -44,31 +43,28 @@ const VIEW_MS = 10_000;
  * Records a change of a dataset's examples, all of it or nothing. `decide` sees the tables as they are at the version that
  * the change is recorded upon, and is called again when another change came first; no examples change nothing. Changes of
  * one dataset take turns.
- * @throws NotFound, OnlyUploads, Unavailable
+ * @throws DatasetNotFound, OnlyUploads, Unavailable
  */
 export async function recordChange(
-  parts: ExampleParts,
-  tenantId: string,
+  datasets: ExampleParts,
+  caller: Caller,
   datasetId: string,
   type: ExamplesEvent['type'],
   decide: Decide,
-  metadata: Metadata,
   contents: ReadonlyMap<string, Uint8Array> = new Map(),
 ): Promise<RecordedChange> {
-  const { store, followers } = parts;
-  const stream = datasetStream(datasetId);
-  return inTurn(store, `examples of ${stream}`, async () => {
+  const { tenantId } = caller;
+  return inTurn(datasets, datasetId, async () => {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const { state, version, position } = await load(store, datasetModel, stream);
-      if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Dataset ID ${datasetId} not found.`);
+      const { state, version, position } = await datasets.find(tenantId, datasetId);
       if (state.externallyManaged) throw new OnlyUploads(datasetId);
-      if (!(await followers.shown(position, experimentsView.name, VIEW_MS))) throw new Unavailable(1);
+      if (!(await datasets.followers.shown(position, experimentsView.name, VIEW_MS))) throw new Unavailable(1);
       const examples = await decide(state);
       if (examples.length === 0) return { asOf: state.newest ?? state.createdAt, examples, position };
-      const stored = await storeChange(parts, tenantId, datasetId, examples, contents);
+      const stored = await storeChange(datasets, tenantId, datasetId, examples, contents);
       try {
         const decision = changeExamples(type, stored, new Date());
-        const handled = await handle(store, datasetModel, stream, decision, metadata, version);
+        const handled = await datasets.run(caller, datasetId, decision, version);
         const written = handled.events.find((event) => event.type === type);
         return {
           asOf: (written?.data as ExamplesChange | undefined)?.as_of ?? state.createdAt,

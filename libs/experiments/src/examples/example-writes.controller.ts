@@ -1,4 +1,4 @@
-import { EventStore, Followers, StoredBytes } from '@fairlead/eventing';
+import { Followers } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -30,12 +30,12 @@ import { Controller, Delete, Header, HttpCode, Patch, Post, Put, Req } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { changedExamples, example, removed } from '../datasets/datasets.answers.schema';
+import { DatasetCommands } from '../datasets/datasets.commands';
 import { hasDataset } from '../datasets/datasets.queries';
 import { findExample } from './examples.queries';
 import { LiveRunsThread } from '../runs/live-runs.thread';
 import { readBytes, readJson } from '../opaque.body';
 import { experimentsView } from '../sessions/experiments.view';
-import { PayloadStore } from '../storage/payload.store';
 import { found, idPath, JSON_TEXT, oneOrMany } from '../reading.http';
 import { ExampleAttachments } from './example-attachments.urls';
 import { findDatasetsOf } from './example-lookups.queries';
@@ -107,11 +107,9 @@ const PARTS =
 @Controller('api/v1')
 export class ExampleWritesController {
   constructor(
-    readonly pool: Pool,
-    readonly store: EventStore,
-    readonly followers: Followers,
-    readonly payloads: PayloadStore,
-    readonly stored: StoredBytes,
+    private readonly pool: Pool,
+    private readonly followers: Followers,
+    private readonly datasets: DatasetCommands,
     private readonly thread: LiveRunsThread,
     private readonly attachments: ExampleAttachments,
   ) {}
@@ -126,7 +124,7 @@ export class ExampleWritesController {
     const { tenantId } = context;
     const sent = await this.thread.readExamples(tenantId, 'create', await readJson(request, MOST_BYTES));
     const dataset = sent.examples[0]!.dataset!;
-    const { ids, asOf, position } = await createExamples(this, tenantId, dataset, sent, context.metadata);
+    const { ids, asOf, position } = await createExamples(this.datasets, context, dataset, sent);
     await this.followers.shown(position, experimentsView.name, VIEW_MS);
     const filter = { id: ids, dataset, asOf };
     return found(await findExample(this.pool, tenantId, filter, this.attachments.urls(context)), 'Example ID', ids[0]!);
@@ -151,7 +149,7 @@ export class ExampleWritesController {
     const sent = await this.thread.readExamples(tenantId, 'createMany', await readJson(request, MOST_BYTES));
     if (sent.examples.length === 0) return [];
     const dataset = onlyDataset(sent.examples)!;
-    const { ids } = await createExamples(this, tenantId, dataset, sent, context.metadata);
+    const { ids } = await createExamples(this.datasets, context, dataset, sent);
     return ids.map((id) => ({ id, dataset_id: dataset }));
   }
 
@@ -167,7 +165,7 @@ export class ExampleWritesController {
   ) {
     const { tenantId } = context;
     const sent = await this.readParts(request, tenantId, dataset);
-    const { ids, asOf } = await createExamples(this, tenantId, dataset, sent, context.metadata);
+    const { ids, asOf } = await createExamples(this.datasets, context, dataset, sent);
     return { count: ids.length, example_ids: ids, as_of: asOf };
   }
 
@@ -186,7 +184,7 @@ export class ExampleWritesController {
   ) {
     const { tenantId } = context;
     const sent = await this.readParts(request, tenantId, dataset);
-    const { asOf } = await updateExamples(this, tenantId, dataset, sent, context.metadata);
+    const { asOf } = await updateExamples(this.datasets, context, dataset, sent);
     const ids = sent.examples.map(({ id }) => id!);
     return { count: ids.length, example_ids: ids, as_of: asOf };
   }
@@ -204,9 +202,8 @@ export class ExampleWritesController {
     @Path(datasetPath) path: Infer<typeof datasetPath>,
     @Body(metadataBody) body: Infer<typeof metadataBody>,
   ) {
-    const { tenantId } = context;
     const { example_ids: ids, operations } = body;
-    const change = await changeLists(this, tenantId, path.dataset_id, ids, operations, context.metadata);
+    const change = await changeLists(this.datasets, context, path.dataset_id, ids, operations);
     return { count: ids.length, example_ids: ids, as_of: change.asOf };
   }
 
@@ -221,8 +218,7 @@ export class ExampleWritesController {
   ) {
     const operation = body.remove ? OPERATIONS[1] : OPERATIONS[0];
     const change = { key: 'dataset_split', operation, values: [body.split_name] };
-    const { metadata } = context;
-    await changeLists(this, context.tenantId, path.dataset_id, body.examples, [change], metadata);
+    await changeLists(this.datasets, context, path.dataset_id, body.examples, [change]);
     return { message: `Split ${body.split_name} updated` };
   }
 
@@ -267,7 +263,7 @@ export class ExampleWritesController {
     @Context() context: CommandContext,
     @Query(namedQuery) { example_ids: ids }: Infer<typeof namedQuery>,
   ) {
-    await deleteExamples(this, context.tenantId, ids, context.metadata);
+    await deleteExamples(this.datasets, context, ids);
     return { message: `${ids.length} examples deleted` };
   }
 
@@ -292,7 +288,7 @@ export class ExampleWritesController {
       const headers = { 'x-should-retry': 'false' };
       throw new HttpProblem(501, 'Taking examples out of earlier versions is not part of Fairlead.', { headers });
     }
-    await deleteExamples(this, tenantId, ids, context.metadata);
+    await deleteExamples(this.datasets, context, ids);
     return { message: `${ids.length} examples deleted` };
   }
 
@@ -308,7 +304,7 @@ export class ExampleWritesController {
     @Context() context: CommandContext,
     @Path(examplePath) { example_id: id }: Infer<typeof examplePath>,
   ) {
-    await deleteExamples(this, context.tenantId, [id], context.metadata);
+    await deleteExamples(this.datasets, context, [id]);
     return { message: `Example ${id} deleted` };
   }
 
@@ -333,7 +329,7 @@ export class ExampleWritesController {
     const missing = ids.find((id) => !datasets.has(id));
     if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
     const dataset = onlyDataset(examples) ?? datasets.get(ids[0]!)!;
-    await updateExamples(this, tenantId, dataset, { examples, contents: new Map() }, context.metadata);
+    await updateExamples(this.datasets, context, dataset, { examples, contents: new Map() });
     return { message: `${ids.length} examples updated` };
   }
 }

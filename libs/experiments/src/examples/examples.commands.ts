@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { Metadata } from '@fairlead/eventing';
+import type { Caller, Metadata } from '@fairlead/eventing';
 import { BadRequest, Conflict, NotFound, PayloadTooLarge, Unprocessable } from '@fairlead/schema';
 import { v4 as newId, v5 as idFrom } from 'uuid';
-import type { DatasetState } from '../datasets/dataset';
+import type { Dataset } from '../datasets/dataset';
 import { newAttachments } from './example-attachments';
 import { type ExampleParts, recordChange, type RecordedChange } from './example-changes.commands';
 import {
@@ -26,17 +26,17 @@ const MOST_BYTES = 24 * 1024 * 1024;
  * @throws NotFound, Conflict for an id that is in use, Unprocessable
  */
 export async function createExamples(
-  parts: ExampleParts,
-  tenantId: string,
+  datasets: ExampleParts,
+  caller: Caller,
   datasetId: string,
   { examples: sent, contents }: SentExamples,
-  metadata: Metadata,
 ): Promise<RecordedChange & { readonly ids: readonly string[] }> {
+  const { tenantId, metadata } = caller;
   const named = sent.map((example, index) => ({ ...example, id: example.id ?? idOfNew(tenantId, index, metadata) }));
   const ids = named.map(({ id }) => id);
-  const runs = await sourceRuns(parts, tenantId, named);
-  const decide = async (state: DatasetState) => {
-    const current = byId(await readCurrent(parts.pool, tenantId, datasetId, ids, false));
+  const runs = await sourceRuns(datasets, tenantId, named);
+  const decide = async (state: Dataset) => {
+    const current = byId(await readCurrent(datasets.pool, tenantId, datasetId, ids, false));
     return named.flatMap((example) => {
       const added = newExample(example, state, runs);
       const known = current.get(example.id);
@@ -48,62 +48,56 @@ export async function createExamples(
       return [];
     });
   };
-  const change = await recordChange(parts, tenantId, datasetId, 'ExamplesAdded', decide, metadata, contents);
+  const change = await recordChange(datasets, caller, datasetId, 'ExamplesAdded', decide, contents);
   return { ...change, ids };
 }
 
 /** Changes examples of a dataset. @throws NotFound for an example that is not in it, AttachmentMismatch */
 export function updateExamples(
-  parts: ExampleParts,
-  tenantId: string,
+  datasets: ExampleParts,
+  caller: Caller,
   datasetId: string,
   { examples: sent, contents }: SentExamples,
-  metadata: Metadata,
 ): Promise<RecordedChange> {
   const ids = sent.map(({ id }) => id!);
   const decide = async () => {
-    const current = await currentOf(parts, tenantId, datasetId, ids);
+    const current = await currentOf(datasets, caller.tenantId, datasetId, ids);
     return sent.flatMap((example) => changedExample(example, current.get(example.id!)!));
   };
-  return recordChange(parts, tenantId, datasetId, 'ExamplesChanged', decide, metadata, contents);
+  return recordChange(datasets, caller, datasetId, 'ExamplesChanged', decide, contents);
 }
 
 /** Changes lists in the metadata of examples, of which splits are one. @throws NotFound */
 export function changeLists(
-  parts: ExampleParts,
-  tenantId: string,
+  datasets: ExampleParts,
+  caller: Caller,
   datasetId: string,
   ids: readonly string[],
   changes: readonly ListChange[],
-  metadata: Metadata,
 ): Promise<RecordedChange> {
   const decide = async () => {
-    const current = await currentOf(parts, tenantId, datasetId, ids);
+    const current = await currentOf(datasets, caller.tenantId, datasetId, ids);
     return [...new Set(ids)].flatMap((id) => {
       const after = changedLists(current.get(id)!.metadata, changes);
       return after === undefined ? [] : { id, metadata: after };
     });
   };
-  return recordChange(parts, tenantId, datasetId, 'SplitsChanged', decide, metadata);
+  return recordChange(datasets, caller, datasetId, 'SplitsChanged', decide);
 }
 
 /** Ends examples: later versions do not have them. Those of one dataset end together. @throws NotFound */
-export async function deleteExamples(
-  parts: ExampleParts,
-  tenantId: string,
-  ids: readonly string[],
-  metadata: Metadata,
-): Promise<void> {
-  const datasets = await findDatasetsOf(parts.pool, tenantId, ids);
-  const missing = ids.find((id) => !datasets.has(id));
+export async function deleteExamples(datasets: ExampleParts, caller: Caller, ids: readonly string[]): Promise<void> {
+  const { tenantId } = caller;
+  const places = await findDatasetsOf(datasets.pool, tenantId, ids);
+  const missing = ids.find((id) => !places.has(id));
   if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
-  for (const dataset of new Set(datasets.values())) {
-    const own = [...new Set(ids)].filter((id) => datasets.get(id) === dataset);
+  for (const dataset of new Set(places.values())) {
+    const own = [...new Set(ids)].filter((id) => places.get(id) === dataset);
     const decide = async () => {
-      const current = await currentOf(parts, tenantId, dataset, own, false);
+      const current = await currentOf(datasets, tenantId, dataset, own, false);
       return [...current.keys()].map((id) => ({ id, deleted: true }) as const);
     };
-    await recordChange(parts, tenantId, dataset, 'ExamplesDeleted', decide, metadata);
+    await recordChange(datasets, caller, dataset, 'ExamplesDeleted', decide);
   }
 }
 
@@ -128,7 +122,7 @@ async function sourceRuns(
 
 function newExample(
   example: SentExample & { readonly id: string },
-  { name }: DatasetState,
+  { name }: Dataset,
   runs: ReadonlyMap<string, SourceRun>,
 ): ChangedExample {
   const { id, created_at, useSourceRun, sourceRun, sourceAttachments } = example;

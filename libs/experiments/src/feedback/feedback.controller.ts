@@ -1,4 +1,4 @@
-import { EventStore, load, streamName } from '@fairlead/eventing';
+import { EventStore } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -19,7 +19,6 @@ import {
   datetime,
   literal,
   note,
-  NotFound,
   object,
   optional,
   str,
@@ -30,7 +29,8 @@ import { Controller, Get, Header, HttpCode, Post, Req, Res } from '@nestjs/commo
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
-import { comparativeExperimentModel } from '../compare/comparative-experiment';
+import { ComparativeExperimentCommands } from '../compare/comparative-experiments.commands';
+import { sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.view';
 import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback.body';
 import { feedback as answered } from './feedback.answers.schema';
@@ -66,6 +66,7 @@ export class FeedbackController {
   constructor(
     private readonly pool: Pool,
     private readonly store: EventStore,
+    private readonly comparisons: ComparativeExperimentCommands,
   ) {}
 
   @Get()
@@ -134,7 +135,7 @@ export class FeedbackController {
     );
     if (given.session_id && given.session_id !== session_id)
       throw new BadRequest('The run is not of the session named by session_id.');
-    if (given.comparative_experiment_id) await this.mustCompare(tenantId, given.comparative_experiment_id);
+    if (given.comparative_experiment_id) await this.comparisons.find(tenantId, given.comparative_experiment_id);
     warnOfIgnored(reply, ignoredFeedback(sent));
     const stored = given.id && (await findFeedback(this.pool, tenantId, given.id));
     if (stored) return stored;
@@ -143,14 +144,8 @@ export class FeedbackController {
     const data = feedbackData(sent, given, given.id ?? newId(), runId ?? null);
     // The same feedback sent twice at once is one event.
     const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, session_id) };
-    await this.store.append(streamName('experiment', session_id), 'any', [event], context.metadata);
+    await this.store.append(sessionStream(session_id), 'any', [event], context.metadata);
     return feedbackJson({ ...data, session_id, run_start, created: data.created_at, modified: data.modified_at });
-  }
-
-  /** @throws NotFound unless the tenant has this comparative experiment. */
-  private async mustCompare(tenantId: string, id: string): Promise<void> {
-    const { state } = await load(this.store, comparativeExperimentModel, streamName('comparativeExperiment', id));
-    if (!state.exists || state.tenant !== tenantId) throw new NotFound(`Comparative experiment ID ${id} not found.`);
   }
 
   /** Feedback may come before the run that it is about, which clients send in batches: then it names its session. */

@@ -2,9 +2,8 @@ import { Away, EventStore, Followers, idOf, type Projection, type Recorded } fro
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import type { FeedbackAdded, FeedbackAwaited, RunsReceived } from '../sessions/experiment';
+import { type FeedbackAdded, type FeedbackAwaited, type RunsReceived, sessionStream } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../sessions/experiments.view';
-import { sessionStream } from '../sessions/session-names';
 
 /** How long it waits until the runs of a batch are stored. */
 const STORED_MS = 5000;

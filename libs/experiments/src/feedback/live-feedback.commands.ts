@@ -1,8 +1,7 @@
 import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@fairlead/eventing';
 import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
-import type { FeedbackAdded, FeedbackAwaited } from '../sessions/experiment';
-import { sessionStream } from '../sessions/session-names';
+import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.view';
 import type { Parts } from '../runs/live-runs.commands';
 

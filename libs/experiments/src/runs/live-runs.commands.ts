@@ -1,20 +1,23 @@
-import type { Consistency, Metadata } from '@fairlead/eventing';
+import type { Caller, Consistency, EventStore } from '@fairlead/eventing';
 import { Conflict, PayloadTooLarge } from '@fairlead/schema';
-import type { RunChange, RunsReceived } from '../sessions/experiment';
+import type { Pool } from 'pg';
+import { type RunChange, type RunsReceived, sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.view';
 import { appendFeedback, awaitedRoom, feedbackEvents } from '../feedback/live-feedback.commands';
 import type { SentParts, SentRun } from './live-runs.body';
 import { findSessions, makeSessions } from './live-runs.sessions';
 import { splitRuns } from './live-runs.split';
 import type { PayloadStore } from '../storage/payload.store';
-import type { Parts as SessionParts } from '../sessions/sessions.commands';
-import { sessionStream } from '../sessions/session-names';
+import type { SessionCommands } from '../sessions/sessions.commands';
 
 /** Attachments of one run. */
 const MOST_ATTACHMENTS = 100;
 
 /** What commands on live runs work with. */
-export interface Parts extends SessionParts {
+export interface Parts {
+  readonly store: EventStore;
+  readonly pool: Pool;
+  readonly sessions: SessionCommands;
   readonly consistency: Consistency;
 }
 
@@ -32,11 +35,11 @@ interface Place {
  */
 export async function receiveRuns(
   parts: Parts,
-  tenantId: string,
+  caller: Caller,
   sent: Omit<SentParts, 'ignored'>,
   payloads: PayloadStore,
-  metadata: Metadata,
 ): Promise<void> {
+  const { tenantId, metadata } = caller;
   const { runs, feedback, contents } = sent;
   const places = await findPlaces(parts, tenantId, runs);
   const sessions = await findSessions(
@@ -64,7 +67,7 @@ export async function receiveRuns(
   let recorded = false;
   try {
     if (contents.size > 0) await requireFewAttachments(parts.pool, tenantId, runs);
-    if (!(await makeSessions(parts, tenantId, sessions.missing, metadata))) {
+    if (!(await makeSessions(parts, caller, sessions.missing))) {
       await keepContents(payloads, tenantId, runs, places, contents);
       for (const { stream, event } of appends) await parts.store.append(stream, 'any', [event], metadata);
       await appendFeedback(parts, given, metadata);
@@ -74,7 +77,7 @@ export async function receiveRuns(
     giveBack(recorded);
   }
   // A session that was to be made was there in the meantime: the runs are placed anew.
-  if (!recorded) await receiveRuns(parts, tenantId, sent, payloads, metadata);
+  if (!recorded) await receiveRuns(parts, caller, sent, payloads);
 }
 
 /** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
@@ -94,7 +97,7 @@ async function keepContents(
 }
 
 /** Keeps what one run can answer small. @throws PayloadTooLarge */
-async function requireFewAttachments(pool: Parts['pool'], tenantId: string, runs: readonly SentRun[]): Promise<void> {
+async function requireFewAttachments(pool: Pool, tenantId: string, runs: readonly SentRun[]): Promise<void> {
   const added = runs.flatMap(({ change: { id, attachments = [] } }) => attachments.map(({ name }) => ({ id, name })));
   const { rows } = await pool.query<{ id: string }>(
     `select id from (

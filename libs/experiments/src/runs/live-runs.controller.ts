@@ -22,6 +22,7 @@ import { LiveRunsThread } from './live-runs.thread';
 import { ExperimentLimits } from '../limits';
 import { readCompressed } from '../upload/compressed.body';
 import { readJson } from '../opaque.body';
+import { SessionCommands } from '../sessions/sessions.commands';
 import { PayloadStore } from '../storage/payload.store';
 import { idPath } from '../reading.http';
 import { UploadThread } from '../upload/upload.thread';
@@ -38,6 +39,7 @@ export class LiveRunsController {
     readonly pool: Pool,
     readonly store: EventStore,
     readonly consistency: Consistency,
+    readonly sessions: SessionCommands,
     private readonly thread: LiveRunsThread,
     private readonly payloads: PayloadStore,
     private readonly stored: StoredBytes,
@@ -134,9 +136,7 @@ export class LiveRunsController {
     const { runs, feedback, ignored } = sent;
     const { tenantId } = context;
     if (runs.length + feedback.length > 0)
-      await this.stored.within(tenantId, bytesOf(sent), () =>
-        receiveRuns(this, tenantId, sent, this.payloads, context.metadata),
-      );
+      await this.stored.within(tenantId, bytesOf(sent), () => receiveRuns(this, context, sent, this.payloads));
     warnOfIgnored(reply, [...ignored, ...[...runs, ...feedback].flatMap((one) => one.ignored)]);
     return {};
   }

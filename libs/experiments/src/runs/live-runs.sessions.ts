@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Metadata } from '@fairlead/eventing';
+import { type Caller, serviceCaller } from '@fairlead/eventing';
 import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/schema';
 import { v4 as newId } from 'uuid';
 import type { SentRun } from './live-runs.body';
 import { experimentsView } from '../sessions/experiments.view';
 import type { Parts } from './live-runs.commands';
-import { createSession, sessionNamed } from '../sessions/sessions.commands';
+import type { SessionCommands } from '../sessions/sessions.commands';
 
 /** Where runs go that name no session. */
 const DEFAULT_SESSION = 'default';
@@ -57,7 +57,7 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
   for (const name of names) {
     if (byName.has(name)) continue;
     // The table first: a stream of many runs takes long to read.
-    const id = await sessionNamed(parts, tenantId, name);
+    const id = await parts.sessions.named(tenantId, name);
     if (id === undefined) missing.set(name, newId());
     else byName.set(name, id);
     // Whether it was uploaded is asked of the view next.
@@ -70,11 +70,12 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
 
 /** Makes sessions under the ids that they were given; answers whether another request made one of them meanwhile. */
 export async function makeSessions(
-  parts: Parts,
-  tenantId: string,
+  { sessions }: Parts,
+  caller: Caller,
   missing: NamedSessions['missing'],
-  metadata: Metadata,
 ): Promise<boolean> {
+  const { tenantId, metadata } = caller;
+  const each = serviceCaller({ ...metadata, causationId: undefined });
   let overtaken = false;
   for (const [name, id] of missing) {
     const data = {
@@ -88,9 +89,9 @@ export async function makeSessions(
       trace_tier: 'longlived',
     };
     try {
-      await createSession(parts, tenantId, id, data, { ...metadata, causationId: undefined });
+      await sessions.create(each, id, data);
     } catch (error) {
-      if (!(error instanceof Conflict) || !(await isMade(parts, tenantId, name))) throw error;
+      if (!(error instanceof Conflict) || !(await isMade(sessions, tenantId, name))) throw error;
       overtaken = true;
     }
   }
@@ -98,8 +99,8 @@ export async function makeSessions(
 }
 
 /** Whether another request that has the name makes its session; that comes a moment later than the name. */
-async function isMade(parts: Parts, tenantId: string, name: string): Promise<boolean> {
+async function isMade(sessions: SessionCommands, tenantId: string, name: string): Promise<boolean> {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await delay(LOOK_MS))
-    if (await sessionNamed(parts, tenantId, name)) return true;
+    if (await sessions.named(tenantId, name)) return true;
   return false;
 }

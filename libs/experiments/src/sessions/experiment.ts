@@ -1,4 +1,5 @@
-import type { DomainEvent, Model } from '@fairlead/eventing';
+import { type Aggregate, changedMembers, type DomainEvent, type Model, streamName } from '@fairlead/eventing';
+import { SessionNotFound } from './session.errors';
 
 /** Facts about a dataset that the first answer to an upload shows. */
 interface DatasetFacts {
@@ -190,33 +191,36 @@ export type ExperimentEvent =
   | SessionDeleted;
 
 /** A session as far as commands need to know it. */
-export interface ExperimentState {
-  readonly exists: boolean;
-  readonly deleted: boolean;
-  readonly tenant: string | undefined;
+export interface Session {
+  readonly tenant_id: string;
+  readonly removed: boolean;
   readonly name: string;
   /** The upload's SHA-256 and time, when it was one. */
-  readonly upload: { readonly sha256: string; readonly time: string; readonly dataset: string } | undefined;
+  readonly upload?: { readonly sha256: string; readonly time: string; readonly dataset: string };
   readonly persisted: boolean;
 }
 
-export const experimentModel: Model<ExperimentState, ExperimentEvent> = {
-  initial: { exists: false, deleted: false, tenant: undefined, name: '', upload: undefined, persisted: false },
+/** Null before it was created. */
+type SessionState = Session | null;
+
+export const experimentModel: Model<SessionState, ExperimentEvent> = {
+  initial: null,
   evolve(state, event) {
+    const tenant_id = event.metadata.tenant ?? '';
     switch (event.type) {
       case 'ExperimentUploaded': {
         const { name, payload, dataset } = event.data;
         const upload = { sha256: payload.sha256, time: event.time, dataset: dataset.id };
-        return { ...state, exists: true, tenant: event.metadata.tenant, name, upload };
+        return { tenant_id, removed: false, name, upload, persisted: false };
       }
       case 'SessionCreated':
-        return { ...state, exists: true, tenant: event.metadata.tenant, name: event.data.name, persisted: true };
+        return { tenant_id, removed: false, name: event.data.name, persisted: true };
       case 'SessionPatched':
-        return { ...state, name: event.data.name ?? state.name };
+        return state && { ...state, name: event.data.name ?? state.name };
       case 'RunsPersisted':
-        return { ...state, persisted: true };
+        return state && { ...state, persisted: true };
       case 'SessionDeleted':
-        return { ...state, exists: false, deleted: true };
+        return state && { ...state, removed: true };
       case 'FeedbackAdded':
       case 'FeedbackChanged':
       case 'FeedbackDeleted':
@@ -226,22 +230,46 @@ export const experimentModel: Model<ExperimentState, ExperimentEvent> = {
   },
 };
 
+/** Sessions, uploaded experiments included. */
+export const sessionAggregate: Aggregate<Session, ExperimentEvent> = {
+  category: 'experiment',
+  model: experimentModel,
+  notFound: (id) => new SessionNotFound(id),
+  withoutEditions: true,
+};
+
+/** The stream of a session. */
+export function sessionStream(id: string): string {
+  return streamName(sessionAggregate.category, id);
+}
+
 /** Takes an upload in. The same upload again changes nothing. */
-export function upload(data: ExperimentUploaded['data']): (state: ExperimentState) => ExperimentUploaded[] {
-  return (state) => (state.exists || state.deleted ? [] : [{ type: 'ExperimentUploaded', data }]);
+export function upload(data: ExperimentUploaded['data']): (state: SessionState) => ExperimentUploaded[] {
+  return (state) => (state ? [] : [{ type: 'ExperimentUploaded', data }]);
 }
 
 /** Records that the runs of an upload can be read, once, and not for a session that is gone. */
-export function persist(data: RunStatistics): (state: ExperimentState) => RunsPersisted[] {
-  return (state) => (state.exists && !state.persisted ? [{ type: 'RunsPersisted', data }] : []);
+export function persist(data: RunStatistics): (state: SessionState) => RunsPersisted[] {
+  return (state) => (state && !state.removed && !state.persisted ? [{ type: 'RunsPersisted', data }] : []);
 }
 
 /** Creates a session; one that is or was there is left alone. */
-export function createSession(data: SessionCreated['data']): (state: ExperimentState) => SessionCreated[] {
-  return (state) => (state.exists || state.deleted ? [] : [{ type: 'SessionCreated', data }]);
+export function createSession(data: SessionCreated['data']): (state: SessionState) => SessionCreated[] {
+  return (state) => (state ? [] : [{ type: 'SessionCreated', data }]);
 }
 
-/** Deletes a session; one that is gone already stays so. */
-export function deleteSession(): (state: ExperimentState) => SessionDeleted[] {
-  return (state) => (state.exists ? [{ type: 'SessionDeleted', data: {} }] : []);
+/** Deletes a session. */
+export function deleteSession(): SessionDeleted[] {
+  return [{ type: 'SessionDeleted', data: {} }];
+}
+
+/** Members to change; absent ones stay. */
+export type SessionChanges = SessionPatched['data'];
+
+/** Changes a session; a name that it has already changes nothing. */
+export function patchSession(changes: SessionChanges): (state: Session) => SessionPatched[] {
+  return ({ name }) => {
+    const data = changedMembers<SessionChanges>({ name }, changes);
+    return data ? [{ type: 'SessionPatched', data }] : [];
+  };
 }

@@ -1,12 +1,13 @@
-import { EventStore, Followers, handle, streamName, Vault } from '@fairlead/eventing';
-import { NotFound } from '@fairlead/schema';
+import { Followers, serviceCaller, Vault } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { comparativeExperimentModel, deleteComparison } from '../compare/comparative-experiment';
+import { deleteComparison } from '../compare/comparative-experiment';
+import { ComparativeExperimentCommands } from '../compare/comparative-experiments.commands';
 import { comparativeExperimentsView } from '../compare/comparative-experiments.view';
 import { sealsOf } from '../sharing/shares.service';
 import { PayloadStore } from '../storage/payload.store';
-import { deleteDataset, deleteSession } from './sessions.commands';
+import { DatasetCommands } from '../datasets/datasets.commands';
+import { SessionCommands, unlessGone } from './sessions.commands';
 
 const AT_ONCE = 20;
 
@@ -14,26 +15,27 @@ const AT_ONCE = 20;
 @Injectable()
 export class ExperimentsRemover {
   constructor(
-    readonly store: EventStore,
-    readonly pool: Pool,
-    readonly followers: Followers,
+    private readonly comparisons: ComparativeExperimentCommands,
+    private readonly datasets: DatasetCommands,
+    private readonly sessions: SessionCommands,
+    private readonly pool: Pool,
+    private readonly followers: Followers,
     private readonly payloads: PayloadStore,
     private readonly vault: Vault,
   ) {}
 
   /** Removes some; answers how many it found. */
   async remove(tenant: string): Promise<number> {
-    const metadata = { tenant, actor: 'system:experiments' };
+    const caller = serviceCaller({ tenant, actor: 'system:experiments' });
     const comparisons = await this.ids('comparative_experiments', tenant);
     for (const id of comparisons) {
-      const stream = streamName('comparativeExperiment', id);
-      const { position } = await handle(this.store, comparativeExperimentModel, stream, deleteComparison(), metadata);
-      await this.followers.passed(position, [comparativeExperimentsView.name]);
+      const gone = await this.comparisons.change(caller, id, deleteComparison).catch(unlessGone);
+      if (gone) await this.followers.passed(gone.position, [comparativeExperimentsView.name]);
     }
     const datasets = await this.ids('datasets', tenant);
-    for (const id of datasets) await deleteDataset(this, tenant, id, metadata).catch(unlessGone);
+    for (const id of datasets) await this.datasets.delete(caller, id).catch(unlessGone);
     const sessions = await this.ids('sessions', tenant);
-    for (const id of sessions) await deleteSession(this, tenant, id, metadata).catch(unlessGone);
+    for (const id of sessions) await this.sessions.delete(caller, id).catch(unlessGone);
     const found = comparisons.length + datasets.length + sessions.length;
     return found > 0 ? found : this.removePayloads(tenant);
   }
@@ -58,9 +60,4 @@ export class ExperimentsRemover {
     ]);
     return rows.map(({ id }) => id);
   }
-}
-
-/** The read model may be behind what was deleted already. */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof NotFound)) throw error;
 }

@@ -1,4 +1,3 @@
-import { EventStore } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -34,9 +33,9 @@ import { hasDataset } from '../datasets/datasets.queries';
 import { type OpaqueBody, readOpaqueBody } from '../opaque.body';
 import { array } from '../platform-json';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100, searchedObject } from '../reading.http';
-import type { SessionChanges } from './session-patch';
+import type { SessionChanges } from './experiment';
 import { plainSession, session } from './sessions.answers.schema';
-import { createSession, deleteSession, patchSession, sessionNamed } from './sessions.commands';
+import { SessionCommands } from './sessions.commands';
 import { createdSession, findPlainSession, findSession, listSessions } from './sessions.queries';
 
 const SORTS = [
@@ -132,8 +131,8 @@ const patchBody = object(changeable, 'TracerSessionUpdate');
 @Controller('api/v1/sessions')
 export class SessionsController {
   constructor(
-    readonly pool: Pool,
-    readonly store: EventStore,
+    private readonly pool: Pool,
+    private readonly sessions: SessionCommands,
   ) {}
 
   @Get()
@@ -184,7 +183,7 @@ export class SessionsController {
     for (const dataset of [given.reference_dataset_id, given.default_dataset_id]) {
       if (dataset) found((await hasDataset(this.pool, tenantId, dataset)) || undefined, 'Dataset ID', dataset);
     }
-    const existing = asked.upsert ? await sessionNamed(this, tenantId, name) : undefined;
+    const existing = asked.upsert ? await this.sessions.named(tenantId, name) : undefined;
     if (existing) return this.change(context, existing, changesIn(sent, { ...given, name: undefined }));
     const data = {
       name,
@@ -196,7 +195,7 @@ export class SessionsController {
       default_dataset_id: given.default_dataset_id ?? null,
       trace_tier: given.trace_tier ?? 'longlived',
     };
-    await createSession(this, tenantId, id, data, context.metadata);
+    await this.sessions.create(context, id, data);
     return createdSession(tenantId, id, data);
   }
 
@@ -218,13 +217,13 @@ export class SessionsController {
   @Describe({ summary: 'Delete a session with its runs', takes: ['x-reason'] })
   @Answers({ 200: removed })
   async delete(@Context() context: CommandContext, @Path(sessionPath) { session_id: id }: Infer<typeof sessionPath>) {
-    await deleteSession(this, context.tenantId, id, context.metadata);
+    await this.sessions.delete(context, id);
     return { message: `Session ${id} deleted` };
   }
 
   private async change(context: CommandContext, id: string, changes: SessionChanges): Promise<string> {
     const { tenantId } = context;
-    await patchSession(this, tenantId, id, changes, context.metadata);
+    await this.sessions.patch(context, id, changes);
     return found(await findPlainSession(this.pool, tenantId, id, changes), 'Session ID', id);
   }
 }

@@ -3,7 +3,7 @@ import type { SessionCreated } from './experiment';
 import { compileFilter, type Vocabulary } from '../runs/filter.sql';
 import { number, object, raw, text } from '../platform-json';
 import { USAGE_MEMBERS } from '../runs/run-usage';
-import type { SessionChanges } from './session-patch';
+import type { SessionChanges } from './experiment';
 import { all, containing, isoTime, Parameters } from '../sql';
 
 /** How a list of sessions is narrowed, ordered and cut. */

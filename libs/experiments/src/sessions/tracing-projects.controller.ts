@@ -3,25 +3,14 @@ import type {
   DeploymentDeletionRequestedMessage,
   SessionCreatedMessage,
 } from '@fairlead/contracts';
-import {
-  EventContext,
-  EventStore,
-  handle,
-  holder,
-  idOf,
-  load,
-  type Metadata,
-  once,
-  type Recorded,
-  release,
-} from '@fairlead/eventing';
+import { type Caller, EventContext, EventStore, idOf, once, type Recorded, serviceCaller } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { Pool } from 'pg';
-import { createSession, deleteSession, experimentModel } from './experiment';
+import { createSession, sessionStream } from './experiment';
 import { tracingProjectId } from '../ids';
-import { reserveSessionName, sessionNameStream, sessionStream } from './session-names';
 import { SessionExists } from './session.errors';
+import { SessionCommands, unlessGone } from './sessions.commands';
 
 const CREATED = 'experiments.tracing-projects.created';
 const DELETED = 'experiments.tracing-projects.deleted';
@@ -34,6 +23,7 @@ const NAME_KEPT = 200;
 export class TracingProjectsController {
   constructor(
     private readonly store: EventStore,
+    private readonly sessions: SessionCommands,
     private readonly pool: Pool,
   ) {}
 
@@ -43,10 +33,10 @@ export class TracingProjectsController {
    */
   @EventPattern<string>('DeploymentCreated')
   created(@Payload() { name }: DeploymentCreatedMessage, @Ctx() context: EventContext): Promise<void> {
-    return this.react(CREATED, context, async (tenant, id, metadata) => {
+    return this.react(CREATED, context, async (id, caller) => {
       // Delivered again: the project has been made, and may have been deleted, with its name, since.
-      if ((await this.store.read(sessionStream(id))).length > 0) return;
-      const named = await this.reserve(tenant, name, id, idOf(context.event.stream), metadata);
+      if (await this.sessions.stateOf(id)) return;
+      const named = await this.reserve(caller, name, id, idOf(context.event.stream));
       if (named === undefined) return;
       const project = {
         name: named,
@@ -59,53 +49,49 @@ export class TracingProjectsController {
         trace_tier: 'longlived',
         deployment_id: idOf(context.event.stream),
       };
-      await handle(this.store, experimentModel, sessionStream(id), createSession(project), metadata);
+      await this.sessions.run(caller, id, createSession(project));
     });
   }
 
   @EventPattern<string>('DeploymentDeletionRequested')
   deleted(@Payload() data: DeploymentDeletionRequestedMessage, @Ctx() context: EventContext): Promise<void> {
-    return this.react(DELETED, context, async (tenant, id, metadata) => {
+    return this.react(DELETED, context, async (id, caller) => {
       if (!data.delete_tracing_project) return;
       await this.mustBeCreated(context.event.stream);
-      const stream = await this.projectOf(id, data.name, tenant, context.event);
-      if (stream === undefined) return;
-      const { state } = await load(this.store, experimentModel, stream);
-      await handle(this.store, experimentModel, stream, deleteSession(), metadata);
-      await release(this.store, sessionNameStream(tenant, state.name), stream, metadata);
+      const project = await this.projectOf(id, data.name, caller.tenantId, context.event);
+      if (project !== undefined) await this.sessions.delete(caller, project).catch(unlessGone);
     });
   }
 
   /** Reserves the first name that is free; undefined when a tracing project has the name of the deployment. */
-  private async reserve(tenant: string, name: string, id: string, deployment: string, metadata: Metadata) {
+  private async reserve(caller: Caller, name: string, id: string, deployment: string) {
     const begin = name.slice(0, NAME_KEPT);
     for (const wanted of [name, `${begin} (deployment)`, `${begin} (deployment ${deployment})`]) {
       try {
-        await reserveSessionName(this.store, tenant, wanted, id, metadata);
+        await this.sessions.reserveName(caller, wanted, id);
         return wanted;
       } catch (error) {
         if (!(error instanceof SessionExists)) throw error;
       }
-      if (wanted === name && (await this.isTracingProject(tenant, name))) return undefined;
+      if (wanted === name && (await this.isTracingProject(caller.tenantId, name))) return undefined;
     }
     throw new SessionExists(id);
   }
 
   private async isTracingProject(tenant: string, name: string): Promise<boolean> {
-    const owner = await holder(this.store, sessionNameStream(tenant, name));
-    const [first] = owner === undefined ? [] : await this.store.read(owner);
+    const owner = await this.sessions.named(tenant, name);
+    const [first] = owner === undefined ? [] : await this.store.read(sessionStream(owner));
     return first?.type === 'SessionCreated' && !(first.data as SessionCreatedMessage).reference_dataset_id;
   }
 
   /**
-   * The stream of the project that a deployment traces into: its own, or the one that an earlier deployment of its name
+   * The id of the project that a deployment traces into: its own, or the one that an earlier deployment of its name
    * has left. A session of any other kind that has the name is not a deployment's to delete.
    */
   private async projectOf(id: string, name: string, tenant: string, asked: Recorded): Promise<string | undefined> {
-    const own = sessionStream(id);
-    if ((await this.store.read(own)).length > 0) return own;
-    const owner = await holder(this.store, sessionNameStream(tenant, name));
-    const [first] = owner === undefined ? [] : await this.store.read(owner);
+    if (await this.sessions.stateOf(id)) return id;
+    const owner = await this.sessions.named(tenant, name);
+    const [first] = owner === undefined ? [] : await this.store.read(sessionStream(owner));
     const isLeft = first?.type === 'SessionCreated' && 'deployment_id' in (first.data as object);
     // A later deployment of the name may have begun one of its own by now.
     return isLeft && first.time < asked.time ? owner : undefined;
@@ -124,13 +110,11 @@ export class TracingProjectsController {
   private async react(
     consumer: string,
     { event, metadata }: EventContext,
-    work: (tenant: string, projectId: string, metadata: Metadata) => Promise<void>,
+    work: (projectId: string, caller: Caller) => Promise<void>,
   ): Promise<void> {
     const { tenant, traceparent } = metadata;
     if (tenant === undefined) return;
-    const cause = { tenant, traceparent, actor: 'system:tracing-projects', causationId: event.id };
-    await once(this.pool, consumer, event.stream, event.version, () =>
-      work(tenant, tracingProjectId(event.stream), cause),
-    );
+    const caller = serviceCaller({ tenant, traceparent, actor: 'system:tracing-projects', causationId: event.id });
+    await once(this.pool, consumer, event.stream, event.version, () => work(tracingProjectId(event.stream), caller));
   }
 }

@@ -1,11 +1,9 @@
 import { EventStore, load, type Projection, type Recorded, StoredBytes } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
-import { datasetModel } from '../datasets/dataset';
-import { datasetStream } from '../datasets/dataset-names';
-import { experimentModel } from '../sessions/experiment';
+import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
+import { experimentModel, sessionStream } from '../sessions/experiment';
 import { experimentId } from '../ids';
 import { PayloadStore } from './payload.store';
-import { sessionStream } from '../sessions/session-names';
 
 const HOUR = 60 * 60 * 1000;
 /** An upload records what it has kept long before that. */
@@ -79,8 +77,9 @@ export class PayloadSweeper {
     const now = Date.now();
     for (const { stream, time } of events) {
       if (Date.parse(time) < now - HOUR) continue;
-      const { tenant, upload } = (await load(this.store, experimentModel, stream)).state;
-      if (tenant === undefined || !upload) continue;
+      const { state } = await load(this.store, experimentModel, stream);
+      if (!state?.upload) continue;
+      const { tenant_id: tenant, upload } = state;
       const found = await this.payloads.find(tenant, upload.sha256);
       if (!found || (await this.isReferenced(tenant, upload.sha256)) || (await this.isNeeded(tenant, upload.sha256)))
         continue;
@@ -113,10 +112,10 @@ export class PayloadSweeper {
   /** Whether a session whose runs have it attached, or a dataset whose examples come from it, is there, as the log says. */
   private async isNeeded(tenant: string, sha256: string): Promise<boolean> {
     for (const session of await this.payloads.sessionsOf(tenant, sha256)) {
-      if ((await load(this.store, experimentModel, sessionStream(session))).state.exists) return true;
+      if ((await load(this.store, experimentModel, sessionStream(session))).state?.removed === false) return true;
     }
     for (const dataset of await this.payloads.datasetsOf(tenant, sha256)) {
-      if ((await load(this.store, datasetModel, datasetStream(dataset))).state.exists) return true;
+      if (isThere((await load(this.store, datasetModel, datasetStream(dataset))).state)) return true;
     }
     return false;
   }
@@ -129,7 +128,7 @@ export class PayloadSweeper {
         experimentModel,
         sessionStream(experimentId(tenant, sha256, generation)),
       );
-      if (!state.deleted) return state.exists;
+      if (!state?.removed) return state !== null;
     }
   }
 }

@@ -11,7 +11,7 @@ import {
 import { transaction } from '@fairlead/postgres';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
-import { datasetModel } from '../datasets/dataset';
+import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
 import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from '../sessions/experiment';
 import { sessionFeedbackStatistics } from '../feedback/feedback.statistics';
 import { refreshFeedbackStats, settleFeedback } from '../feedback/feedback.view';
@@ -22,7 +22,6 @@ import { applyFeedbackChanges } from '../feedback/feedback-changes.view';
 import { type PreparedRows, RunWriter } from './persist.runs';
 import { inRing } from '../upload/upload.blocks';
 import { analyseFilled } from './planner.queries';
-import { datasetStream } from '../datasets/dataset-names';
 import { requireOwnDataset } from '../datasets/datasets.view';
 
 /** Blocks of a body, 256 KiB each, whose rows are stored at once. */
@@ -56,7 +55,7 @@ export class PersistRuns implements Projection {
 
   private async persist(event: Recorded<ExperimentUploaded>): Promise<void> {
     const { state } = await load(this.store, experimentModel, event.stream);
-    if (!state.exists) return;
+    if (!state || state.removed) return;
     const statistics = (await this.persisted(event)) ?? (await this.storeRows(event));
     // Before it is recorded that the runs are there, so that it is not left out when the process ends in between.
     if (!state.persisted) await tellUploadedFeedback(this.store, this.pool, event);
@@ -71,7 +70,7 @@ export class PersistRuns implements Projection {
         await refreshFeedbackStats(tx, idOf(event.stream));
       });
     }
-    if (after.state.deleted) await this.forget(idOf(event.stream), event.data.dataset.id);
+    if (after.state?.removed) await this.forget(idOf(event.stream), event.data.dataset.id);
   }
 
   /** Takes back rows of a session that was deleted while they were being stored. */
@@ -80,7 +79,7 @@ export class PersistRuns implements Projection {
       await this.pool.query(`delete from ${table} where session_id = $1`, [session]);
     }
     const dataset = await load(this.store, datasetModel, datasetStream(datasetId));
-    if (!dataset.state.exists) await this.pool.query('delete from examples where dataset_id = $1', [datasetId]);
+    if (!isThere(dataset.state)) await this.pool.query('delete from examples where dataset_id = $1', [datasetId]);
   }
 
   /** The statistics of an upload whose rows are stored already. */

@@ -21,11 +21,13 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Pool } from 'pg';
 import { pino } from 'pino';
 import { v4 as newId } from 'uuid';
+import { ComparativeExperimentCommands } from '../compare/comparative-experiments.commands';
 import { ComparativeExperimentsController } from '../compare/comparative-experiments.controller';
 import { comparativeExperimentsView } from '../compare/comparative-experiments.view';
 import { CompareController } from '../compare/compare.controller';
 import { Comparisons } from '../compare/compare.service';
 import { ComparisonViewController } from '../compare/comparison-view.controller';
+import { DatasetCommands } from '../datasets/datasets.commands';
 import { DatasetsController } from '../datasets/datasets.controller';
 import { DatasetWritesController } from '../datasets/dataset-writes.controller';
 import { ExampleAttachmentsController } from '../examples/example-attachments.controller';
@@ -54,6 +56,7 @@ import { PublicReading } from '../sharing/public-reading.service';
 import { PublicRunsController } from '../sharing/public-runs.controller';
 import { Shares } from '../sharing/shares.service';
 import { SharesController } from '../sharing/shares.controller';
+import { SessionCommands } from '../sessions/sessions.commands';
 import { SessionsController } from '../sessions/sessions.controller';
 import { UploadThread } from '../upload/upload.thread';
 
@@ -131,6 +134,9 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       { provide: PublicUrl, useValue: new PublicUrl() },
       RunAttachments,
       { provide: Vault, useValue: new Vault(database.pool, keys) },
+      ComparativeExperimentCommands,
+      DatasetCommands,
+      SessionCommands,
       Shares,
       PublicReading,
       Comparisons,

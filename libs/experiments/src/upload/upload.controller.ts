@@ -11,6 +11,7 @@ import {
   shape,
 } from '@fairlead/api';
 import { holdsBody } from '@fairlead/edge';
+import { serviceCaller } from '@fairlead/eventing';
 import { RequestTimeout } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -97,11 +98,11 @@ export class UploadController {
   private async record(
     context: CommandContext,
     reply: FastifyReply,
-    received: Parameters<Uploads['record']>[0],
+    received: Parameters<Uploads['record']>[1],
   ): Promise<string> {
     // The body identifies the command better than an Idempotency-Key does.
-    const metadata = { ...context.metadata, causationId: undefined };
-    const { event, replayed } = await this.uploads.record(received, context.tenantId, metadata);
+    const caller = serviceCaller({ ...context.metadata, causationId: undefined });
+    const { event, replayed } = await this.uploads.record(caller, received);
     if (replayed) void reply.header('idempotent-replayed', 'true');
     return uploadAnswer(event);
   }

@@ -1,32 +1,31 @@
 import {
+  type Caller,
   checkAppend,
   Consistency,
   EventStore,
   fold,
-  handle,
   idOf,
-  load,
-  type Metadata,
   type Recorded,
-  release,
   StoredBytes,
 } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v4 as randomId } from 'uuid';
 import type { Target } from '../datasets/dataset';
+import { DatasetCommands } from '../datasets/datasets.commands';
 import { findHoldings } from '../datasets/datasets.queries';
 import {
   type DatasetHoldings,
   type ExperimentEvent,
   experimentModel,
   type ExperimentUploaded,
+  sessionStream,
   upload,
 } from '../sessions/experiment';
 import { EXPERIMENTS_VIEW } from '../sessions/experiments.view';
 import { experimentId } from '../ids';
-import { checkSessionName, reserveSessionName, sessionNameStream, sessionStream } from '../sessions/session-names';
 import { SessionExists } from '../sessions/session.errors';
+import { SessionCommands } from '../sessions/sessions.commands';
 import { IdTaken } from './upload.errors';
 import type { Received } from './upload.receiver';
 import { findTarget, type Joined, joinDataset } from './upload.target';
@@ -51,6 +50,8 @@ const UNKNOWN_BYTES = 1000;
 export class Uploads {
   constructor(
     private readonly store: EventStore,
+    private readonly sessions: SessionCommands,
+    private readonly datasets: DatasetCommands,
     private readonly consistency: Consistency,
     private readonly pool: Pool,
     private readonly stored: StoredBytes,
@@ -61,26 +62,28 @@ export class Uploads {
    * @throws SessionExists, AppendTooLarge, DatasetIdTaken, DatasetMismatch, NotExternallyManaged,
    * QuotaReached; then nothing is visible.
    */
-  async record(received: Received, tenant: string, metadata: Metadata): Promise<Outcome> {
+  async record(caller: Caller, received: Received): Promise<Outcome> {
+    const { tenantId: tenant } = caller;
     const { id, first } = await this.identify(tenant, received.sha256);
     if (first) return { event: earlier(first), replayed: true };
-    return this.stored.within(tenant, received.bytes, () => this.make(id, received, tenant, metadata));
+    return this.stored.within(tenant, received.bytes, () => this.make(caller, id, received));
   }
 
-  private async make(id: string, received: Received, tenant: string, metadata: Metadata): Promise<Outcome> {
+  private async make(caller: Caller, id: string, received: Received): Promise<Outcome> {
+    const { tenantId: tenant, metadata } = caller;
     const { header } = received.upload;
     // The event holds the metadata once, as text, and what is not known of it yet takes less than the space left here.
     const known = { ...received.upload, header: { ...header, experiment_metadata: undefined } };
     const data = { ...known, unknown: ' '.repeat(UNKNOWN_BYTES) };
     checkAppend(sessionStream(id), [{ type: 'ExperimentUploaded', data }], metadata);
-    const finding = findTarget(this.store, tenant, header, id);
-    const naming = checkSessionName(this.store, tenant, header.experiment_name, id);
+    const finding = findTarget(this.datasets, tenant, header, id);
+    const naming = this.sessions.checkName(tenant, header.experiment_name, id);
     // Both are asked at once; what is wrong with the dataset is told first.
     naming.catch(() => undefined);
     const target = await finding;
     await naming;
     try {
-      const joining = this.join(id, target, received, tenant, metadata);
+      const joining = this.join(caller, id, target, received);
       // Both end before anything else is done, whichever fails.
       const [kept, joined] = await Promise.allSettled([
         received.draft.keep(tenant, received.sha256, received.bytes),
@@ -88,17 +91,17 @@ export class Uploads {
       ]);
       if (joined.status === 'rejected') throw joined.reason;
       if (kept.status === 'rejected') throw kept.reason;
-      return await this.append(id, received, joined.value, metadata);
+      return await this.append(caller, id, received, joined.value);
     } catch (error) {
-      await this.giveUp(id, tenant, header.experiment_name, metadata);
+      await this.giveUp(caller, id, header.experiment_name);
       throw error;
     }
   }
 
-  private async join(id: string, target: Target, received: Received, tenant: string, metadata: Metadata) {
+  private async join(caller: Caller, id: string, target: Target, received: Received) {
     const { header } = received.upload;
-    await reserveSessionName(this.store, tenant, header.experiment_name, id, metadata);
-    return joinDataset(this.store, target, header.dataset_id !== undefined, id, metadata);
+    await this.sessions.reserveName(caller, header.experiment_name, id);
+    return joinDataset(this.datasets, caller, target, header.dataset_id !== undefined, id);
   }
 
   /**
@@ -116,19 +119,20 @@ export class Uploads {
       const [first] = events;
       if (first === undefined) return { id };
       if (!isUpload(first, tenant, sha256)) taken++;
-      else if (!fold(experimentModel, events).deleted) return { id, first };
+      else if (!fold(experimentModel, events)?.removed) return { id, first };
     }
     return { id: randomId() };
   }
 
   private async append(
+    caller: Caller,
     id: string,
     { upload: { header, metadata: sent, rows, summaryScores }, sha256, bytes }: Received,
     dataset: Joined,
-    metadata: Metadata,
   ): Promise<Outcome> {
+    const { tenantId } = caller;
     const { state } = dataset;
-    const held = dataset.isNew ? undefined : await this.holdings(dataset, metadata);
+    const held = dataset.isNew ? undefined : await this.holdings(dataset, tenantId);
     const decide = upload({
       name: header.experiment_name,
       description: header.experiment_description ?? null,
@@ -150,25 +154,24 @@ export class Uploads {
       test_run_number: state.numbers.get(id) ?? state.lastNumber,
       id_seed: randomId(),
     });
-    const { events } = await handle(this.store, experimentModel, sessionStream(id), decide, metadata);
+    const { events } = await this.sessions.run(caller, id, decide);
     const written = events[0] as Recorded<ExperimentUploaded> | undefined;
     if (written) return { event: written, replayed: false };
     const [first] = (await this.store.read(sessionStream(id))) as Recorded<ExperimentUploaded>[];
-    if (first && isUpload(first, metadata.tenant, sha256)) return { event: first, replayed: true };
+    if (first && isUpload(first, tenantId, sha256)) return { event: first, replayed: true };
     throw new IdTaken();
   }
 
   /** What is in a dataset, as lists show it once they know that the experiment has been put there. */
-  private async holdings({ id }: Joined, { tenant }: Metadata): Promise<DatasetHoldings | undefined> {
+  private async holdings({ id }: Joined, tenant: string): Promise<DatasetHoldings | undefined> {
     await this.consistency.upToDate(tenant, [EXPERIMENTS_VIEW]);
     return findHoldings(this.pool, id);
   }
 
   /** Frees the name again, unless the session of this id has it, because the same upload has succeeded beside this one. */
-  private async giveUp(id: string, tenant: string, name: string, metadata: Metadata): Promise<void> {
+  private async giveUp(caller: Caller, id: string, name: string): Promise<void> {
     try {
-      const { state } = await load(this.store, experimentModel, sessionStream(id));
-      if (state.name !== name) await release(this.store, sessionNameStream(tenant, name), sessionStream(id), metadata);
+      if ((await this.sessions.stateOf(id))?.name !== name) await this.sessions.releaseName(caller, name, id);
     } catch {
       // The reservation then counts as abandoned after a minute.
     }

@@ -1,19 +1,15 @@
-import { type EventStore, handle, holder, idOf, load, type Metadata } from '@fairlead/eventing';
+import type { Caller } from '@fairlead/eventing';
 import { v4 as randomId } from 'uuid';
-import { addExperiment, checkTarget, datasetModel, type DatasetState, type Target } from '../datasets/dataset';
+import { addExperiment, checkTarget, type Dataset, isThere, type Target } from '../datasets/dataset';
 import { DatasetExists, DatasetMismatch } from '../datasets/dataset.errors';
-import { datasetNameStream, datasetStream, reserveDatasetName } from '../datasets/dataset-names';
+import type { DatasetCommands } from '../datasets/datasets.commands';
 import { newDatasetId } from '../ids';
 import type { Header } from './upload-schema';
 
-/** A dataset by its id. */
-interface Dataset {
-  readonly id: string;
-  readonly state: DatasetState;
-}
-
 /** A dataset that an experiment has been put into. */
-export interface Joined extends Dataset {
+export interface Joined {
+  readonly id: string;
+  readonly state: Dataset;
   /** True when the dataset was made for it. */
   readonly isNew: boolean;
 }
@@ -24,23 +20,23 @@ export interface Joined extends Dataset {
  * @throws DatasetIdTaken, DatasetMismatch, NotExternallyManaged
  */
 export async function findTarget(
-  store: EventStore,
+  datasets: DatasetCommands,
   tenant: string,
   header: Header,
   experiment: string,
 ): Promise<Target> {
   const { dataset_id: givenId, dataset_name: givenName } = header;
-  const namesake = givenName === undefined ? undefined : await liveHolder(store, tenant, givenName);
+  const namesake = givenName === undefined ? undefined : await datasets.named(tenant, givenName);
   let id = givenId ?? namesake?.id ?? newDatasetId(experiment);
-  let state = namesake?.state ?? datasetModel.initial;
+  let state = namesake?.state ?? null;
   if (id !== namesake?.id) {
-    const found = await load(store, datasetModel, datasetStream(id));
+    const found = await datasets.stateOf(id);
     // The id that would be made up can be computed, so that somebody else may have used it.
-    const taken = givenId === undefined && found.version > 0 && !found.state.numbers.has(experiment);
+    const taken = givenId === undefined && found !== null && !found.numbers.has(experiment);
     if (taken) id = randomId();
-    else state = found.state;
+    else state = found;
   }
-  const name = givenName ?? (state.exists ? state.name : `External dataset ${id}`);
+  const name = givenName ?? (isThere(state) ? state.name : `External dataset ${id}`);
   const description = header.dataset_description ?? null;
   const target = { id, tenant, name, description, named: givenName !== undefined };
   checkTarget(state, target);
@@ -55,36 +51,28 @@ export async function findTarget(
  * @throws as findTarget
  */
 export async function joinDataset(
-  store: EventStore,
+  datasets: DatasetCommands,
+  caller: Caller,
   target: Target,
   idGiven: boolean,
   experiment: string,
-  metadata: Metadata,
 ): Promise<Joined> {
-  const stream = datasetStream(target.id);
-  const { state } = await load(store, datasetModel, stream);
-  checkTarget(state, target);
-  if (!state.exists) {
+  const before = await datasets.stateOf(target.id);
+  checkTarget(before, target);
+  const isNew = !isThere(before);
+  if (isNew) {
     try {
-      await reserveDatasetName(store, target.tenant, target.name, target.id, metadata);
+      await datasets.reserveName(caller, target.name, target.id);
     } catch (error) {
       if (!(error instanceof DatasetExists)) throw error;
       if (idGiven) throw hasOtherId(error.id);
-      return joinDataset(store, { ...target, id: error.id }, true, experiment, metadata);
+      return joinDataset(datasets, caller, { ...target, id: error.id }, true, experiment);
     }
   }
-  const joined = await handle(store, datasetModel, stream, addExperiment(experiment, target), metadata);
-  return { id: target.id, state: joined.state, isNew: !state.exists };
+  const { state } = await datasets.run(caller, target.id, addExperiment(experiment, target));
+  return { id: target.id, state, isNew };
 }
 
 function hasOtherId(id: string): DatasetMismatch {
   return new DatasetMismatch(`the dataset of this name has the id ${id}`);
-}
-
-async function liveHolder(store: EventStore, tenant: string, name: string): Promise<Dataset | undefined> {
-  const owner = await holder(store, datasetNameStream(tenant, name));
-  if (owner === undefined) return undefined;
-  const { state, version } = await load(store, datasetModel, owner);
-  const renamed = state.exists && state.name !== name;
-  return renamed || (version > 0 && !state.exists) ? undefined : { id: idOf(owner), state };
 }

@@ -1,6 +1,8 @@
+import { serviceCaller } from '@fairlead/eventing';
 import { MemoryEventStore } from '@fairlead/eventing/testing';
-import { reserveSessionName, sessionStream } from './session-names';
+import { sessionStream } from './experiment';
 import { SessionExists } from './session.errors';
+import { SessionCommands } from './sessions.commands';
 
 let store: MemoryEventStore;
 beforeEach(() => (store = new MemoryEventStore()));
@@ -8,7 +10,8 @@ afterEach(() => jest.useRealTimers());
 
 const record = (id: string, version: number, type: string, data: object) =>
   store.append(sessionStream(id), version, [{ type, data }], { tenant: 't' });
-const reserve = (name: string, id: string) => reserveSessionName(store, 't', name, id, {});
+const reserve = (name: string, id: string) =>
+  new SessionCommands(store).reserveName(serviceCaller({ tenant: 't' }), name, id);
 
 it('a name is free when its session was deleted and the process ended before the name was released', async () => {
   await reserve('mine', 'one');

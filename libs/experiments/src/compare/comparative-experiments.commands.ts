@@ -1,0 +1,18 @@
+import { AggregateCommands, EventStore } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import {
+  comparativeExperimentAggregate,
+  type ComparativeExperiment,
+  type ComparativeExperimentEvent,
+} from './comparative-experiment';
+
+/** Finds and changes the comparative experiments of a tenant. */
+@Injectable()
+export class ComparativeExperimentCommands extends AggregateCommands<
+  ComparativeExperiment,
+  ComparativeExperimentEvent
+> {
+  constructor(store: EventStore) {
+    super(store, comparativeExperimentAggregate);
+  }
+}
