@@ -13,15 +13,15 @@ import { Replicas } from './replicas';
 import type { Route } from '@fairlead/api';
 import type { RequestContext } from '@fairlead/edge';
 
-/** Another process, or several of them, that run a service. */
+/** One or several other processes that run a service. */
 export interface Remote {
-  /** For whom the identity of a request is signed. */
+  /** The service for which the identity of a request is signed. */
   readonly service: string;
   readonly urls: readonly string[];
   readonly keys: SigningKeys;
 }
 
-/** What the answer to one request needs, carried through the library in its headers. */
+/** Data of one request that the library carries in its headers. */
 const TRIP = Symbol('trip');
 
 interface Trip {
@@ -33,20 +33,23 @@ interface Trip {
   readonly complete: RequestContext['complete'];
 }
 
-/** What the library asks to be sent, of which the address is not used. */
+/** A request as the library passes it; its address is not used. */
 interface Sent {
   readonly method: Dispatcher.HttpMethod;
   readonly headers: IncomingHttpHeaders & { [TRIP]?: Trip };
 }
 
 const CONNECT_MS = 2000;
-/** Longer than the longest statement that a service waits for before it answers 504 itself. */
+/** Time limit for an answer (ms): longer than the longest statement after which a service answers 504 itself. */
 const ANSWER_MS = 130_000;
 const LONGEST_WAIT_S = 300;
-/** Less than the time after which a service that stops closes connections on which nothing comes. */
+/**
+ * How long an unused connection is kept (ms): shorter than the time that a stopping service waits before it closes idle
+ * connections.
+ */
 const KEEP_ALIVE_MS = 4000;
 
-/** Between this client and this server only, or for the gateway alone. */
+/** Headers that are not forwarded: they are for one connection, or for the gateway only. */
 const OWN_HEADERS = new Set([
   ...['connection', 'expect', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['host', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
@@ -54,12 +57,14 @@ const OWN_HEADERS = new Set([
   ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-request-id'],
 ]);
 
-/** Cookies that stand for an API key, by all names that they have (see `console-cookie.http.ts` of the access library). */
+/**
+ * Cookies of console sessions, which are not forwarded (their names: `console-cookie.http.ts` of the access library).
+ */
 const SESSION_COOKIE = /^(?:__Host-fairlead|fairlead-\d+)=/;
 
 /**
- * Streams requests to the processes of a service and their answers back. A request that reached nobody is sent to
- * another process, and so is one that only reads when its process ends before it answers.
+ * Streams requests to the processes of a service, and their answers back. A request that reached no process is sent to
+ * another one. So is a request that only reads, when its process ends before it answers.
  */
 export class Forwarder {
   private readonly replicas: Replicas;
@@ -73,7 +78,7 @@ export class Forwarder {
     this.replicas = new Replicas(remote.urls);
   }
 
-  /** Answers these routes of an instance, from when it is ready. */
+  /** Adds these routes to an instance once it is ready. */
   register(instance: FastifyInstance, routes: readonly Route[]): void {
     void instance.register(async (scope) => {
       const undici = {
@@ -107,7 +112,7 @@ export class Forwarder {
     });
   }
 
-  /** The answer of the first process that gives one. */
+  /** Returns the answer of the first process that gives one. */
   private async send({ method, headers: { [TRIP]: trip, ...headers } }: Sent): Promise<Dispatcher.ResponseData> {
     const { target: path, request, raw, gone: signal, patience, complete } = trip!;
     const { service, keys } = this.remote;
@@ -150,7 +155,10 @@ export class Forwarder {
   }
 }
 
-/** Without what is the gateway's own, with what the service takes the gateway's word for. Ours come first. */
+/**
+ * Returns the headers of a forwarded request: without those for the gateway, and with those that the service trusts the
+ * gateway for, which come first.
+ */
 function headersFor(request: FastifyRequest, given: IncomingHttpHeaders): IncomingHttpHeaders {
   const entries = Object.entries(given).filter(([name]) => !OWN_HEADERS.has(name));
   const headers: IncomingHttpHeaders = {
@@ -167,13 +175,16 @@ function headersFor(request: FastifyRequest, given: IncomingHttpHeaders): Incomi
   return headers;
 }
 
-/** The cookies that a service may see: it learns who asks from the identity, as with a key. */
+/** Returns the cookies without those of console sessions: the service learns the sender from the identity. */
 function withoutSession(cookies: string): string {
   const pairs = cookies.split(';').map((pair) => pair.trim());
   return pairs.filter((pair) => !SESSION_COOKIE.test(pair)).join('; ');
 }
 
-/** A service closes its connection after an answer when it did not read the whole request: so does the gateway. */
+/**
+ * Returns the headers of the answer. When the service closes its connection because it did not read the whole request,
+ * so does the gateway.
+ */
 function headersBack(answered: IncomingHttpHeaders): IncomingHttpHeaders {
   const { connection, ...headers } = answered;
   delete headers['keep-alive'];
@@ -181,8 +192,9 @@ function headersBack(answered: IncomingHttpHeaders): IncomingHttpHeaders {
 }
 
 /**
- * What comes of a body; it can be left unread, or half read, and be asked for again. The end of it is sent on only when
- * there is room for the request, so that what is refused here has not been carried out there. @throws HttpProblem
+ * Yields the pieces of a body, which may be left unread or read in part, and read again later. The end is sent only
+ * when there is room for the request, so that a service does not carry out what the gateway refuses. @throws
+ * HttpProblem
  */
 async function* chunksOf(raw: IncomingMessage, complete: RequestContext['complete']): AsyncIterable<Buffer> {
   let last: Buffer | undefined;
@@ -195,18 +207,18 @@ async function* chunksOf(raw: IncomingMessage, complete: RequestContext['complet
   if (last) yield last;
 }
 
-/** True when the client went away before its request was complete. */
+/** Returns whether the client left before its request was complete. */
 function isCutOff(raw: IncomingMessage): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** How long an answer may take, in milliseconds: longer where the client asks the service to wait. */
+/** Returns how long an answer may take (ms): longer when the client asks the service to wait. */
 function patience({ query }: FastifyRequest): number {
   const wait = Number((query as { timeout?: unknown }).timeout);
   return ANSWER_MS + (wait > 0 ? Math.min(wait, LONGEST_WAIT_S) * 1000 : 0);
 }
 
-/** Aborts when the client goes away before its answer is complete. */
+/** Returns a signal that aborts when the client leaves before its answer is complete. */
 function untilGone({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => {

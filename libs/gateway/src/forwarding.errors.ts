@@ -1,21 +1,21 @@
 import { GatewayTimeout, HttpProblem, Unavailable } from '@fairlead/schema';
 
-/** The request did not reach the process. */
+/** Codes of errors after which the request has not reached the process. */
 const UNREACHED = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'],
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** The connection ended before the answer came. */
+/** Codes of errors for a connection that ended before the answer. */
 const CUT_OFF = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 const SAFE = new Set(['GET', 'HEAD']);
 
-/** Whether a request that failed so can be sent to another process without being carried out twice. */
+/** Returns whether a failed request can be sent to another process without the risk that it is carried out twice. */
 export function mayRepeat(error: unknown, method: string): boolean {
   const code = codeOf(error);
   return UNREACHED.has(code) || (SAFE.has(method) && CUT_OFF.has(code));
 }
 
-/** What a client is told when no process answered. */
+/** Returns the error for a client when no process answered. */
 export function forwardingProblem(error: unknown): HttpProblem {
   const code = codeOf(error);
   if (UNREACHED.has(code)) return new Unavailable(1);

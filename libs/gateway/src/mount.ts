@@ -10,8 +10,8 @@ import type { Route } from '@fairlead/api';
 type ModuleLike = Type | DynamicModule;
 
 /**
- * A module that runs in this process or, where `remote` says which process does, one that forwards the requests to its
- * routes there. Clients cannot tell: routes, scopes and errors are the same.
+ * Returns a module that runs in this process or, with `remote`, one that forwards the requests for its routes. Routes,
+ * scopes and errors are the same for clients.
  */
 export function mount(module: ModuleLike, remote?: Remote): ModuleLike {
   if (!remote) return module;
@@ -19,7 +19,7 @@ export function mount(module: ModuleLike, remote?: Remote): ModuleLike {
   return { module: ForwardingModule, providers: [forwarding] };
 }
 
-/** The routes of the controllers of a module and of those it imports, as they declare them. */
+/** Returns the routes of the controllers of a module and of those that it imports, as they declare them. */
 export function declaredRoutes(module: ModuleLike): Route[] {
   return controllersOf(module).flatMap((controller) => {
     const prototype = controller.prototype as Record<string, unknown>;

@@ -1,4 +1,6 @@
-/** How long a process that failed is asked only after the others: this long at first, doubled up to the longest. */
+/**
+ * How long a process that failed is tried only after the others (ms): first, and at most; doubled with each failure.
+ */
 const REST_MS = { first: 500, most: 4000 };
 
 interface Rest {
@@ -16,7 +18,7 @@ export class Replicas {
     private readonly now = Date.now,
   ) {}
 
-  /** Where to send a request, best first: each in turn, those that failed a moment ago last. */
+  /** Returns the addresses for a request, the best first: in turn, and those that failed recently last. */
   order(): string[] {
     const first = this.turn++ % this.urls.length;
     const inTurn = [...this.urls.slice(first), ...this.urls.slice(0, first)];

@@ -3,7 +3,7 @@ export class NoPlace extends Error {
   override name = 'NoPlace';
 }
 
-/** Waiting requests for a place that one owner may have. */
+/** Largest number of waiting requests of one owner. */
 const MOST_WAITING = 1000;
 
 interface Waiting {
@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * A bounded number of places, in total and for each owner. Whoever finds none waits; a place that becomes free goes to
- * the owners in turn, so that the queue of one does not delay another.
+ * A limited number of places, in total and for each owner. Requests without a place wait, and free places go to the
+ * owners in turn, so that the queue of one does not delay another.
  */
 export class FairPlaces {
   private taken = 0;
@@ -26,8 +26,8 @@ export class FairPlaces {
   ) {}
 
   /**
-   * Takes a place and returns the function that gives it back, which may be called more than once. `patience`: the
-   * longest wait in milliseconds.
+   * Takes a place. Returns the function that frees it, which may be called more than once. `patience`: longest wait
+   * (ms).
    * @throws NoPlace; the reason of `signal` when that aborts.
    */
   async take(owner: string, patience: number, signal?: AbortSignal | null): Promise<() => void> {

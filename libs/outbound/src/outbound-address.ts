@@ -4,15 +4,16 @@ type Address = IPv4 | IPv6;
 /** A block of addresses in CIDR notation, parsed. */
 export type AddressBlock = readonly [Address, number];
 
-/** Answers requests of virtual machines only, although it looks like anyone's address. */
+/** A public address that answers only virtual machines, with their metadata. */
 const METADATA = new Set(['168.63.129.16']);
 const GLOBAL_UNICAST: AddressBlock = parseCIDR('2000::/3');
 const NAT64: AddressBlock = parseCIDR('64:ff9b::/96');
 
 /**
- * Whether an IP address is one of the public internet: not private, loopback, link-local, shared, multicast, reserved
- * or a metadata service, and no wrapping of an IPv4 address (mapped, compatible, 6to4, Teredo) at all. The one
- * exception is NAT64's own prefix, which IPv6-only networks use for every IPv4 host: the address inside it decides.
+ * Returns whether an IP address belongs to the public internet: it is not private, loopback, link-local, shared,
+ * multicast, reserved or a metadata service, and no form of an IPv4 address (mapped, compatible, 6to4, Teredo). The one
+ * exception is the prefix of NAT64, which IPv6-only networks use for every IPv4 host: there, the address inside
+ * decides.
  */
 export function isPublicAddress(text: string): boolean {
   if (!isValid(text) || text.includes('%')) return false;
@@ -22,12 +23,12 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast' && within(address, GLOBAL_UNICAST);
 }
 
-/** @returns undefined when the text is not a block such as `10.1.0.0/16`. */
+/** Parses a block of addresses such as `10.1.0.0/16`; undefined when the text is none. */
 export function addressBlock(text: string): AddressBlock | undefined {
   return isValidCIDR(text) ? parseCIDR(text) : undefined;
 }
 
-/** Whether an IP address lies in a block of its own family. */
+/** Returns whether an IP address is in a block of its own family. */
 export function inBlock(text: string, block: AddressBlock): boolean {
   return isValid(text) && within(parse(text), block);
 }

@@ -1,7 +1,10 @@
 import { BadRequest } from '@fairlead/schema';
 import { NoPlace } from './fair-places';
 
-/** A URL that may not be called: 400, naming the member that holds it. It never says what the host resolves to. */
+/**
+ * A URL may not be called (400). The message names the member that contains it, and never says what its host resolves
+ * to.
+ */
 export class OutboundRefused extends BadRequest {
   constructor(
     member: string,
@@ -11,10 +14,10 @@ export class OutboundRefused extends BadRequest {
   }
 }
 
-/** How a call to another server failed; `busy`: it was not made, because too many of the workspace are under way. */
+/** The kind of failure of a call; `busy`: the call was not made, because the workspace has too many. */
 type OutboundFault = 'refused' | 'timeout' | 'unreachable' | 'too large' | 'busy';
 
-/** A call to another server that got no usable answer. The message is for logs: it says nothing that the server sent. */
+/** A call to another server failed. The message is for logs and contains nothing that the server sent. */
 export class OutboundFailure extends Error {
   override name = 'OutboundFailure';
 
@@ -35,7 +38,7 @@ const TIMEOUTS = new Set([
   'ETIMEOUT',
 ]);
 
-/** The failure behind whatever a call threw. An abort by the caller stays as it is, unless it is a timeout. */
+/** Returns the failure for an error of a call. An abort by the caller is returned as it is, unless it is a timeout. */
 export function outboundFailure(error: unknown, host: string, signal: AbortSignal | null | undefined): unknown {
   const reason: unknown = signal?.reason;
   if (signal?.aborted && (reason as Error).name !== 'TimeoutError') return reason;

@@ -5,22 +5,22 @@ import { FairPlaces } from './fair-places';
 import { OutboundRefused } from './outbound-errors';
 import { type Resolve, type ResolvedAddress, systemResolver } from './outbound-resolver';
 
-/** How long a call may take. All in milliseconds, `bytes` apart. */
+/** Limits of a call: all in milliseconds except `bytes`. */
 interface OutboundLimits {
   readonly connect: number;
-  /** From the request to the head of the answer. */
+  /** From the request to the headers of the answer. */
   readonly headers: number;
-  /** Without a byte of the answer's body. */
+  /** Between two pieces of the body of the answer. */
   readonly body: number;
-  /** Size of an answer's body, decompressed. */
+  /** Size of the body of the answer, decompressed. */
   readonly bytes: number;
-  /** From the request to the end of the answer's body. */
+  /** From the request to the end of the body of the answer. */
   readonly whole: number;
 }
 
-/** Calls at a time in all, and those of one workspace. */
+/** Largest number of concurrent calls, of all workspaces and of one. */
 const PLACES = { total: 800, perWorkspace: 100 };
-/** Workspaces whose connections are kept although none of their calls is under way. */
+/** Largest number of workspaces without calls whose connections are kept. */
 const IDLE_WORKSPACES = 100;
 
 interface Connections {
@@ -28,7 +28,7 @@ interface Connections {
   calls: number;
 }
 
-/** A host that the operator lets be called although it is not public. */
+/** A host that the operator allows although it is not public. */
 export type AllowedHost =
   { readonly hostname: string; readonly port?: string } | { readonly hostname?: never; readonly block: AddressBlock };
 
@@ -42,8 +42,8 @@ const LIMITS: OutboundLimits = {
 const HOST = /^(?<host>\[[\da-f:.]+\]|[^\s/:@[\]]+)(?::(?<port>\d{1,5}))?$/i;
 
 /**
- * The setting OUTBOUND_ALLOW: hosts, `host:port`s and address blocks, separated by commas.
- * @throws Error with the rest of a sentence that begins with the setting's name.
+ * Parses the setting OUTBOUND_ALLOW: hosts, `host:port`s and address blocks, separated by commas.
+ * @throws Error with the rest of a sentence that begins with the name of the setting.
  */
 export function parseOutboundAllow(text: string): AllowedHost[] {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -64,17 +64,17 @@ function allowedHost(entry: string): AllowedHost {
   };
 }
 
-/** A URL's host without the brackets of an IPv6 address and without the dots at the end of a full name. */
+/** Returns the host of a URL, without the brackets of an IPv6 address and the dots at the end of a full name. */
 export function hostnameOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.+$/, '');
 }
 
-/** A URL's port, the scheme's own when it names none. */
+/** Returns the port of a URL, or that of its scheme. */
 function portOf({ port, protocol }: URL): string {
   return port || (protocol === 'http:' ? '80' : '443');
 }
 
-/** Which hosts may be called on behalf of a tenant, how they are resolved and how long they may take. */
+/** Decides which hosts may be called for a tenant, and how they are resolved, within limits of time. */
 export class OutboundPolicy {
   readonly limits: OutboundLimits;
   private readonly places = new FairPlaces(PLACES.total, PLACES.perWorkspace);
@@ -83,7 +83,7 @@ export class OutboundPolicy {
   constructor(
     private readonly allowed: readonly AllowedHost[] = [],
     limits: Partial<OutboundLimits> = {},
-    /** Accept http for every host. */
+    /** True: http is accepted for every host. */
     readonly allowHttp = false,
     private readonly resolve: Resolve = systemResolver.resolve,
   ) {
@@ -91,8 +91,8 @@ export class OutboundPolicy {
   }
 
   /**
-   * Waits for a place for a call of a workspace. `dispatcher` connects only to addresses that this policy lets through;
-   * `leave` gives the place back.
+   * Waits for a place for a call of a workspace. `dispatcher` connects only to addresses that this policy allows;
+   * `leave` frees the place.
    * @throws NoPlace when none becomes free; the reason of `signal` when that aborts.
    */
   async enter(workspace: string, signal?: AbortSignal | null): Promise<{ dispatcher: Dispatcher; leave: () => void }> {
@@ -112,7 +112,7 @@ export class OutboundPolicy {
     return { dispatcher: connections.agent, leave };
   }
 
-  /** Every workspace has connections of its own, so that its lookups are counted as its own. */
+  /** Returns the connections of a workspace. Each workspace has its own, so that its lookups count for it. */
   private agentOf(workspace: string): Agent {
     const { connect, headers, body } = this.limits;
     return new Agent({
@@ -135,7 +135,7 @@ export class OutboundPolicy {
     void idle[1].agent.close().catch(() => undefined);
   }
 
-  /** True when the operator named this very host (and port, if the entry has one). */
+  /** Returns whether the operator named this host (and port, if the entry has one). */
   isNamed(url: URL): boolean {
     const hostname = hostnameOf(url);
     return this.allowed.some((entry) => {
@@ -144,7 +144,7 @@ export class OutboundPolicy {
     });
   }
 
-  /** True when an IP address may be connected to although nobody named the host. */
+  /** Returns whether an IP address may be connected to without its host being named. */
   isAllowedAddress(address: string): boolean {
     return (
       isPublicAddress(address) ||
@@ -153,8 +153,8 @@ export class OutboundPolicy {
   }
 
   /**
-   * All addresses of a URL's host, looked up for a workspace.
-   * @throws OutboundRefused when one of them may not be called; what the resolver throws when there is none.
+   * Returns all addresses of a URL's host, looked up for a workspace.
+   * @throws OutboundRefused when one of them may not be called; the error of the resolver when there is none.
    */
   async addresses(url: URL, workspace: string): Promise<readonly ResolvedAddress[]> {
     const hostname = hostnameOf(url);
@@ -165,7 +165,10 @@ export class OutboundPolicy {
     return found;
   }
 
-  /** A lookup for `net.connect`: the socket goes to an address that was checked, whatever the name means a moment later. */
+  /**
+   * Returns a lookup for `net.connect` that checks addresses: the socket connects to a checked address, whatever the
+   * name resolves to a moment later.
+   */
   private guard(origin: string | URL, workspace: string) {
     const url = new URL(origin);
     return (

@@ -8,7 +8,7 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** All addresses of a host name, asked for by a workspace. */
+/** Returns all addresses of a host name, looked up for a workspace. */
 export type Resolve = (hostname: string, workspace: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ResolverOptions {
@@ -18,7 +18,7 @@ export interface ResolverOptions {
   readonly deadline: number;
   /** Milliseconds for which a name that was not found is not looked up again. */
   readonly remembered: number;
-  /** Lookups under way at a time, and those of one workspace. */
+  /** Largest number of concurrent lookups, of all workspaces and of one. */
   readonly most: number;
   readonly mostPerWorkspace: number;
   readonly hostsFile: string;
@@ -39,10 +39,9 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 ];
 
 /**
- * Finds the addresses of host names: in the hosts file, `localhost` by itself, a name without a dot by the system's own
- * resolver (`getaddrinfo`), every other name by questions to the name servers, which are cancelled when they take too
- * long. One lookup of a name serves all who ask for it meanwhile. How many are under way is bounded, and workspaces
- * that wait take turns.
+ * Resolves host names: from the hosts file; `localhost` by itself; a name without a dot by the resolver of the system
+ * (`getaddrinfo`); every other name by the name servers, whose lookups are cancelled when they take too long.
+ * Concurrent requests for a name share one lookup. The number of lookups is limited, and waiting workspaces take turns.
  */
 export class OutboundResolver {
   private readonly options: ResolverOptions;
@@ -57,7 +56,7 @@ export class OutboundResolver {
     this.places = new FairPlaces(this.options.most, this.options.mostPerWorkspace);
   }
 
-  /** Lookups that have not ended. */
+  /** Number of running lookups. */
   get pending(): number {
     return this.running.size;
   }
@@ -97,7 +96,7 @@ export class OutboundResolver {
     return running;
   }
 
-  /** Both kinds of addresses, from the name servers. It ends at the deadline and leaves nothing behind. */
+  /** Asks the name servers for IPv4 and IPv6 addresses, until the deadline. */
   private async question(hostname: string): Promise<readonly ResolvedAddress[]> {
     const { servers, deadline } = this.options;
     const resolver = new Resolver({ timeout: Math.ceil(deadline / 3), tries: 2 });
@@ -114,7 +113,7 @@ export class OutboundResolver {
     }
   }
 
-  /** The system's own resolver cannot be cancelled: nobody waits for it longer than for the others. */
+  /** Waits for the resolver of the system, which cannot be cancelled, until the deadline. */
   private async inTime<T>(found: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<never>((_, reject) => {
@@ -161,5 +160,5 @@ function parseHosts(text: string): Map<string, ResolvedAddress[]> {
   return names;
 }
 
-/** The one resolver of this process: its bounds hold for all services together. */
+/** The resolver of this process. Its limits hold for all services together. */
 export const systemResolver = new OutboundResolver();

@@ -1,6 +1,6 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 
-/** Runs a call to another service in a span of its own when what it belongs to is traced. */
+/** Runs a call to another service in a span, when the current work is traced. */
 export async function traceCall<T>(
   name: string,
   attributes: Readonly<Record<string, string>>,

@@ -10,7 +10,7 @@ const durations = new Histogram({
   buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
 });
 
-/** Makes a call to another server, measured and, when what it belongs to is traced, in a span. */
+/** Makes a call to another server, with its metrics and, when the current work is traced, in a span. */
 export function watchedCall(method: string, url: URL, call: () => Promise<Response>): Promise<Response> {
   const attributes = { 'http.request.method': method, 'server.address': url.hostname };
   return traceCall(method, attributes, async (span?: Span) => {

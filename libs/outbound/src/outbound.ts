@@ -7,15 +7,14 @@ import { watchedCall } from './outbound-watch';
 import { parseUrl } from '@fairlead/schema';
 
 const LONGEST = 2048;
-/** Names that stand for this machine or for a network of its own, whatever a resolver says. */
+/** Names of this machine or of a private network, whatever they resolve to. */
 const INTERNAL_NAME = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home\.arpa)$/;
 const NO_BODY = new Set([101, 204, 205, 304]);
 
 /**
- * Checks a URL that a tenant has set, as far as its text tells: https (http for hosts that the operator named), no
- * credentials, no fragment, no host that is not of the public internet, nothing that another parser could read as
- * another host.
- * @param member the name of what holds the URL, for the message.
+ * Checks the text of a URL that a tenant has set: https (http for hosts that the operator named), no credentials, no
+ * fragment, a public host, and nothing that another parser could read as another host.
+ * @param member the member that contains the URL, for the message.
  * @throws OutboundRefused
  */
 export function checkUrl(text: string, policy: OutboundPolicy, member = 'url'): URL {
@@ -42,9 +41,8 @@ export function checkUrl(text: string, policy: OutboundPolicy, member = 'url'): 
 }
 
 /**
- * As `checkUrl`, and every address that the host has now must be one that may be called. A host that cannot be
- * resolved at the moment passes: it is checked again with every call.
- * @throws OutboundRefused
+ * As `checkUrl`, and also checks every current address of the host. A host that cannot be resolved at the moment
+ * passes, because each call checks it again. @throws OutboundRefused
  */
 export async function checkTarget(
   text: string,
@@ -64,10 +62,10 @@ export async function checkTarget(
 }
 
 /**
- * `fetch` for URLs that come from tenants: checked as by `checkUrl`, connected only to addresses that may be called,
- * no redirect followed (the answer is the 3xx itself), with the policy's timeouts and size limit, in one of the places
- * of the workspace until the answer's body has ended.
- * @throws OutboundFailure, also while the answer's body is read; the caller's abort reason when it aborts.
+ * `fetch` for URLs of tenants. The URL is checked as by `checkUrl`, connections go only to allowed addresses, and
+ * redirects are not followed (the answer is the 3xx itself). Timeouts and the size limit are those of the policy. The
+ * call holds a place of its workspace until the body of the answer has ended.
+ * @throws OutboundFailure, also while the body is read; the reason of the caller's abort when it aborts.
  */
 export async function guardedFetch(
   input: string | URL,
@@ -118,7 +116,10 @@ function isInternalName(hostname: string): boolean {
   return !hostname.includes('.') || INTERNAL_NAME.test(hostname);
 }
 
-/** The same bytes up to the limit; failures of the connection come out as OutboundFailure. `ended` is called at the end. */
+/**
+ * Returns the same bytes up to the limit. Failures of the connection become OutboundFailure. `ended` is called at the
+ * end.
+ */
 function limited(
   source: ReadableStream<Uint8Array>,
   url: URL,

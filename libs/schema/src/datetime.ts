@@ -41,7 +41,7 @@ export function datetime(): Schema<Instant> {
   };
 }
 
-/** The instant of a Date, or of now. */
+/** Returns the instant of a Date; without one, the current instant. */
 export function instant(date = new Date()): Instant {
   return build(date.getTime(), 0);
 }
@@ -111,7 +111,10 @@ function fromText(input: string, context: ParseContext): Instant | Invalid {
   return build(ms, fraction % 1000);
 }
 
-/** `date` at the time of day of the usual shape, `T12:34:56[.123456]` in UTC; undefined for others, which cost more to take apart. */
+/**
+ * Returns the instant at `date` and a time of day of the usual form, `T12:34:56[.123456]` in UTC; undefined for other
+ * forms, which are slower to parse.
+ */
 function inUtc(input: string, date: number): Instant | undefined {
   const zone = input.endsWith('Z') ? 1 : input.endsWith('+00:00') ? 6 : 0;
   const end = input.length - zone;
@@ -144,7 +147,10 @@ function daysOf(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Milliseconds since 1970. Counts years from March, so that the leap day is the last one; 400 years have 146,097 days. */
+/**
+ * Returns milliseconds since 1970. Years are counted from March, so that the leap day is the last one; 400 years have
+ * 146,097 days.
+ */
 function utc(year: number, month: number, day: number): number {
   const y = month > 2 ? year : year - 1;
   const leapDays = Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400);

@@ -2,14 +2,14 @@ import type { Loc, Problem, Problems } from './problem';
 
 interface More extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further members of the answer beside `detail`. */
+  /** Further members of the answer, beside `detail`. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * An error that carries its answer: a status, headers, and a `detail` of one sentence or a list of problems. Its code is the
- * name of its class. Errors of every layer derive from it, and one filter answers them all: `{"detail": …}` or, on
- * request, RFC 9457.
+ * An error with its answer: a status, headers, and a `detail` of one sentence or a list of problems. Its code is the
+ * name of its class. Errors of every layer derive from it, and one filter turns them into answers: `{"detail": …}` or,
+ * on request, RFC 9457.
  */
 export class HttpProblem extends Error {
   readonly headers: Readonly<Record<string, string>>;
@@ -33,21 +33,24 @@ export class BadRequest extends HttpProblem {
   }
 }
 
-/** No key, or one that nobody knows: as RFC 9110 wants it, the answer names a way to send one. */
+/** The key is missing or not valid. As RFC 9110 requires, the answer names a way to send one. */
 export class Unauthorized extends HttpProblem {
   constructor(detail = 'Invalid token') {
     super(401, detail, { headers: { 'www-authenticate': 'Bearer' } });
   }
 }
 
-/** The key may not do this. `members` go beside `detail`. */
+/** The key may not do this. `members` are added to the answer. */
 export class Forbidden extends HttpProblem {
   constructor(detail = 'Forbidden', members: Readonly<Record<string, unknown>> = {}) {
     super(403, detail, { members });
   }
 }
 
-/** Not there, or another tenant's. The sentence always says "not found", which clients look for. */
+/**
+ * The thing does not exist, or belongs to another tenant. The sentence always contains "not found", which clients look
+ * for.
+ */
 export class NotFound extends HttpProblem {
   constructor(detail = 'Not Found') {
     super(404, detail);
@@ -94,7 +97,7 @@ export class UnsupportedMediaType extends HttpProblem {
   }
 }
 
-/** The request does not fit its schema. `x-error-count` tells the number of problems, listed or not. */
+/** The request does not fit its schema. The header `x-error-count` has the number of problems, listed or not. */
 export class Unprocessable extends HttpProblem {
   constructor(problems: Problems | readonly Problem[] | string) {
     const many = typeof problems !== 'string' && 'kept' in problems;
@@ -103,7 +106,7 @@ export class Unprocessable extends HttpProblem {
     super(422, detail, typeof detail === 'string' ? {} : { headers: { 'x-error-count': String(count) } });
   }
 
-  /** One problem of our own at a place of the request. */
+  /** Returns an error with one problem, which is not one of pydantic, at a place of the request. */
   static at(loc: Loc, error: string, input: unknown = null): Unprocessable {
     return new Unprocessable([{ type: 'value_error', loc, msg: `Value error, ${error}`, input, ctx: { error } }]);
   }
@@ -123,7 +126,7 @@ export class Unavailable extends HttpProblem {
   }
 }
 
-/** Another service, or the database, took too long. `retryAfter` in seconds. */
+/** Another service or the database took too long. `retryAfter` in seconds. */
 export class GatewayTimeout extends HttpProblem {
   constructor(detail = 'The service took too long, try again later.', retryAfter = 5) {
     super(504, detail, { headers: { 'retry-after': String(retryAfter) } });

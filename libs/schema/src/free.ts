@@ -5,7 +5,7 @@ import { isObject } from './structure';
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** A free-form JSON object, kept exactly as parsed. Numbers that JSON.parse could not keep are refused. */
+/** A free-form JSON object, stored exactly as parsed. Numbers that JSON.parse cannot represent are refused. */
 export function dict(): Schema<JsonObject> {
   return {
     ...rawDict(),
@@ -16,7 +16,7 @@ export function dict(): Schema<JsonObject> {
   };
 }
 
-/** A free-form JSON object for callers that store the bytes as they came: only its type is checked. */
+/** A free-form JSON object for callers that store the original bytes: only its type is checked. */
 export function rawDict(): Schema<JsonObject> {
   return {
     label: 'dict[any,any]',
@@ -29,7 +29,7 @@ export function rawDict(): Schema<JsonObject> {
   };
 }
 
-/** Any JSON value, kept exactly as parsed. Numbers that JSON.parse could not keep are refused. */
+/** Any JSON value, stored exactly as parsed. Numbers that JSON.parse cannot represent are refused. */
 export function anyJson(): Schema<Json> {
   return {
     label: 'any',

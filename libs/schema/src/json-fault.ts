@@ -1,4 +1,4 @@
-/** What is wrong with a JSON text, as Python's json module says it; `position` counts Unicode characters. */
+/** The first fault of a JSON text, in the words of Python's json module. `position` counts Unicode characters. */
 interface JsonFault {
   readonly error: string;
   readonly position: number;
@@ -15,11 +15,11 @@ class Fault extends Error {
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** Characters that stand for themselves in a string. */
+/** Characters of a string that need no escape. */
 const PLAIN = /[ !#-[\]-\uffff]*/y;
 const ESCAPE = /["\\/bfnrt]/;
 
-/** The first fault of a text, or undefined when it is JSON. Nesting must have been bounded before. */
+/** Returns the first fault of a text; undefined when it is JSON. Its nesting must have been checked before. */
 export function findJsonFault(text: string): JsonFault | undefined {
   try {
     const end = skip(SPACE, text, value(text, skip(SPACE, text, 0)));
@@ -31,7 +31,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
   }
 }
 
-/** Number of Unicode characters, a surrogate pair being one. */
+/** Returns the number of Unicode characters; a surrogate pair is one. */
 function countCharacters(text: string): number {
   let count = text.length;
   let before = 0;

@@ -7,12 +7,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const PIECE = 65_536;
-/** Bytes that are looked at in one turn of the event loop. */
+/** Number of bytes that are scanned in one turn of the event loop. */
 const TURN_BYTES = 512 * 1024;
-/** Members and elements of a JSON body, unless a setting says otherwise. */
+/** Default for the largest number of members and elements of a JSON body. */
 export const MOST_VALUES = 20_000;
 
-/** The body holds more values than are read at once. */
+/** The body contains more values than the limit allows. */
 class TooManyValues extends PayloadTooLarge {
   constructor(most: number) {
     super(`The JSON holds more than ${most} values (BODY_MAX_VALUES).`);
@@ -20,8 +20,8 @@ class TooManyValues extends PayloadTooLarge {
 }
 
 /**
- * The value of a JSON text in UTF-8, nested at most `depth` levels and of at most `values` members and elements: what
- * parsing and checking cost grows with their number more than with the bytes.
+ * Parses a JSON text in UTF-8, with at most `depth` levels of nesting and at most `values` members and elements: the
+ * cost of parsing and checking grows with their number more than with the bytes.
  * @throws Unprocessable `json_invalid` with the position of the first fault, TooManyValues
  */
 export function parseJson(bytes: Buffer, depth: number, values = MOST_VALUES): unknown {
@@ -30,7 +30,7 @@ export function parseJson(bytes: Buffer, depth: number, values = MOST_VALUES): u
   return parsed(bytes.toString('utf8', textStart(bytes)));
 }
 
-/** As `parseJson`; the event loop goes on between pieces of a large text. */
+/** As `parseJson`, but lets the event loop run between pieces of a large text. */
 export async function parseJsonInTurns(bytes: Buffer, depth: number, values = MOST_VALUES): Promise<unknown> {
   if (bytes.length <= TURN_BYTES) return parseJson(bytes, depth, values);
   requireUtf8(bytes);
@@ -63,7 +63,7 @@ function requireDepth(bytes: Buffer, tooDeep: number, depth: number): void {
   );
 }
 
-/** Where the text begins: behind a byte order mark. */
+/** Returns the offset of the text, after a byte order mark. */
 function textStart(bytes: Buffer): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
@@ -77,13 +77,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The answer to a body that is not JSON. `position` counts characters from 0. */
+/** Returns the error for a body that is not JSON. `position` counts characters from 0. */
 function jsonInvalid(error: string, position: number): Unprocessable {
   const loc = ['body', position];
   return new Unprocessable([{ type: 'json_invalid', loc, msg: 'JSON decode error', input: {}, ctx: { error } }]);
 }
 
-/** Looks through a JSON text, piece by piece, for too much nesting and too many values. */
+/** Scans a JSON text, piece by piece, for too many levels of nesting and too many values. */
 class NestingScan {
   private at = 0;
   private level = 0;
@@ -96,7 +96,10 @@ class NestingScan {
     private left = values,
   ) {}
 
-  /** Goes on up to `end`; answers the offset of the first bracket that opens one level too many, or -1. @throws TooManyValues */
+  /**
+   * Scans up to `end`. Returns the offset of the first bracket that opens one level too many, or -1. @throws
+   * TooManyValues
+   */
   run(end: number): number {
     const { bytes } = this;
     let i = this.at;
@@ -124,7 +127,7 @@ class NestingScan {
   }
 }
 
-/** How many characters stand before the first byte that is no UTF-8. */
+/** Returns the number of characters before the first byte that is not valid UTF-8. */
 function validCharacters(bytes: Buffer): number {
   let start = 0;
   for (;;) {
@@ -148,7 +151,7 @@ function validIn(bytes: Buffer): number {
   return characters;
 }
 
-/** Characters of valid UTF-8 before a byte offset. */
+/** Returns the number of characters of valid UTF-8 before a byte offset. */
 function charactersIn(bytes: Buffer, end: number): number {
   let count = 0;
   for (let i = 0; i < end; i++) if (!isContinuation(bytes[i])) count++;

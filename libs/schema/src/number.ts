@@ -82,7 +82,7 @@ function bounded(value: number, input: unknown, { ge, le }: NumberRules, context
   return value;
 }
 
-/** Integers from here on are no 64-bit integers, which pydantic takes for another kind of value. */
+/** Integers from this value on exceed 64 bits; pydantic treats them as another kind of value. */
 const LARGEST = 2 ** 63;
 
 /** A boolean; 1/0, true/false, yes/no, on/off, t/f, y/n in any case are converted. */

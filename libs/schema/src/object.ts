@@ -4,7 +4,7 @@ import type { JsonSchema, ParseContext, Schema } from './schema';
 import { hide, mapShownMembers, REDACTED } from './problem';
 import { isObject } from './structure';
 
-/** A member of an object that may be absent or, which is the same, null. */
+/** A member of an object that may be absent or null, which is the same. */
 export interface Optional<T, D = undefined> {
   readonly schema: Schema<T>;
   readonly absent: D;
@@ -12,7 +12,7 @@ export interface Optional<T, D = undefined> {
   readonly required: false;
 }
 
-/** A member that must be there, under its name or its second name. */
+/** A member that must be present, under its name or its second name. */
 export interface Required<T> {
   readonly schema: Schema<T>;
   readonly alias?: string;
@@ -32,19 +32,19 @@ type ValueOf<M> =
         ? T
         : never;
 type Flat<T> = { [K in keyof T]: T[K] };
-/** What `object(members)` gives: optional members are left out when absent. */
+/** The type of the values of `object(members)`: optional members are left out when absent. */
 export type Members<M> = Flat<
   { [K in Exclude<keyof M, OptionalKeys<M>>]: ValueOf<M[K]> } & { [K in OptionalKeys<M>]?: ValueOf<M[K]> }
 >;
 
-/** A member that may be absent or null; then it is left out of the value, or `absent` takes its place. */
+/** Declares a member that may be absent or null. It is then left out of the value, or `absent` replaces it. */
 export function optional<T>(schema: Schema<T>): Optional<T>;
 export function optional<T, D extends T>(schema: Schema<T>, absent: D): Optional<T, D>;
 export function optional<T>(schema: Schema<T>, absent?: T): Optional<T, T | undefined> {
   return { schema, absent, required: false };
 }
 
-/** A member with a second name: either is accepted, both with different values are a BadRequest. */
+/** Declares a second name for a member. Either is accepted; both with different values are a BadRequest. */
 export function member<T, D>(inner: Optional<T, D>, options: { readonly alias: string }): Optional<T, D>;
 export function member<T>(inner: Schema<T>, options: { readonly alias: string }): Required<T>;
 export function member<T>(
@@ -65,8 +65,9 @@ interface Field {
 }
 
 /**
- * An object with the given members, told apart from other objects by `title`. Members that are not named are ignored, or
- * refused when it is `closed`: where leaving one out changes what a request means. Problems come in the order of `members`.
+ * Returns the schema of an object with these members; `title` names it in the OpenAPI document. Other members are
+ * ignored, or refused when it is `closed`, for requests whose meaning a missing member would change. Problems are in
+ * the order of `members`.
  */
 export function object<const M extends Readonly<Record<string, Member>>>(
   members: M,
@@ -112,7 +113,7 @@ export function object<const M extends Readonly<Record<string, Member>>>(
   };
 }
 
-/** A schema of an object; `lists` names the members that are lists in a query string. */
+/** The schema of an object. `lists`: members that are lists in a query string. */
 export interface ObjectSchema<T> extends Schema<T> {
   readonly lists: ReadonlySet<string>;
 }
@@ -174,7 +175,7 @@ function describe(fields: readonly Field[], title: string): JsonSchema {
   };
 }
 
-/** The schema with null added; the description stays that of the whole member. */
+/** Returns the schema with null added; the description remains that of the whole member. */
 function orNull({ description, ...json }: JsonSchema): JsonSchema {
   return { anyOf: [json, { type: 'null' }], ...(description !== undefined && { description }) };
 }

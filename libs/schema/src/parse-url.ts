@@ -1,6 +1,6 @@
 /**
- * The URL that a text is, or undefined. Not by `URL.canParse`: in Node 20 that refuses `https://münchen.example` once it
- * has been called a few thousand times.
+ * Parses a URL; undefined when the text is none. `URL.canParse` is not used, because in Node 20 it refuses
+ * `https://münchen.example` after a few thousand calls.
  */
 export function parseUrl(text: string): URL | undefined {
   try {

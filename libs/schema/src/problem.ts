@@ -1,7 +1,7 @@
-/** Where a value was found: a request part first, then member names and list positions. */
+/** The place of a value: a part of the request, then names of members and positions in lists. */
 export type Loc = readonly (string | number)[];
 
-/** One finding about a request, in the shape pydantic gives it. */
+/** One problem of a request, in the form of pydantic. */
 export interface Problem {
   readonly type: string;
   readonly loc: Loc;
@@ -10,10 +10,13 @@ export interface Problem {
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
-/** What is answered in place of a secret. */
+/** The text in place of a secret. */
 export const REDACTED = '[redacted]';
 
-/** A misplaced value that may hold secrets: `[redacted]`, unless there is nothing in it to hide. */
+/**
+ * Returns `[redacted]` for a misplaced value that may contain secrets, or the value itself when there is nothing to
+ * hide in it.
+ */
 export function hide(input: unknown): unknown {
   if (typeof input === 'string') return /[\p{L}\p{N}]/u.test(input) ? REDACTED : input;
   return typeof input === 'object' && input !== null && Object.keys(input).length > 0 ? REDACTED : input;
@@ -21,10 +24,13 @@ export function hide(input: unknown): unknown {
 
 const MOST_PROBLEMS = 100;
 const MOST_INPUT = 1024;
-/** Members or elements of a value that are redacted: what comes after them is never shown, since each takes 8 characters or more. */
+/**
+ * Largest number of members or elements that are redacted. Later ones are never shown, because each takes at least 8
+ * characters.
+ */
 const MOST_SHOWN = 200;
 
-/** The first members of an object, as many as an answer can show, each mapped. */
+/** Returns the first members of an object, each mapped, as many as an answer can show. */
 export function mapShownMembers(
   input: Readonly<Record<string, unknown>>,
   map: (value: unknown, key: string) => unknown,
@@ -37,16 +43,16 @@ export function mapShownMembers(
   return Object.fromEntries(members);
 }
 
-/** The first elements of a list, as many as an answer can show, each mapped. */
+/** Returns the first elements of a list, each mapped, as many as an answer can show. */
 export function mapShownElements(input: readonly unknown[], map: (value: unknown) => unknown): unknown[] {
   return input.slice(0, MOST_SHOWN).map(map);
 }
 
-/** Findings of one request in the order they were made: the first hundred are kept, all are counted. */
+/** Collects the problems of one request in their order. It keeps the first hundred and counts all. */
 export class Problems {
   readonly kept: Problem[] = [];
   total = 0;
-  /** What was shown last and how: every member that an object lacks shows the whole object. */
+  /** The value that was shown last, and its shortened form: each missing member of an object shows the whole object. */
   private shown?: { readonly input: unknown; readonly clipped: unknown };
 
   add(problem: Problem): void {
@@ -57,13 +63,13 @@ export class Problems {
     this.kept.push({ ...problem, input: this.shown!.clipped });
   }
 
-  /** Drops what was found after the first `total`. */
+  /** Forgets all problems after the first `total`. */
   forget(total: number): void {
     this.total = total;
     if (this.kept.length > total) this.kept.length = total;
   }
 
-  /** The answer's list: the kept findings and, when some were left out, a last one that says how many. */
+  /** Returns the problems for the answer: the kept ones and, when some were left out, a last one with their number. */
   list(): Problem[] {
     const more = this.total - this.kept.length;
     if (more === 0) return this.kept;
@@ -73,12 +79,15 @@ export class Problems {
   }
 }
 
-/** The value itself, or a shortened copy when it would take more than a kilobyte of JSON. */
+/** Returns the value, or a shortened copy when its JSON exceeds a kilobyte. */
 function clip(input: unknown): unknown {
   return measure(input, MOST_INPUT) >= 0 ? input : shorten(input, { left: MOST_INPUT });
 }
 
-/** What is left of `budget` characters after writing the value as JSON; negative when it does not fit. Stops early. */
+/**
+ * Returns what is left of `budget` characters after writing the value as JSON; negative when it does not fit. It stops
+ * early.
+ */
 function measure(value: unknown, budget: number): number {
   if (typeof value === 'string') return budget - value.length - 2;
   if (typeof value !== 'object' || value === null) return budget - 8;

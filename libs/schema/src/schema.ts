@@ -3,14 +3,14 @@ import type { Loc } from './problem';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What `parse` gives back for a value that does not fit; the reasons are in the context. */
+/** The result of `parse` for a value that does not fit; the problems are in the context. */
 export const INVALID = Symbol('invalid');
 export type Invalid = typeof INVALID;
 
-/** One pass over one input: the path walked so far and the problems found. */
+/** One pass over one input: the current path, and the problems found so far. */
 export class ParseContext {
   readonly path: (string | number)[];
-  /** Above zero while the value of a secret is parsed: its input is never echoed. */
+  /** Above zero while a secret is parsed: its input is never shown. */
   hidden = 0;
 
   constructor(
@@ -20,7 +20,7 @@ export class ParseContext {
     this.path = [...loc];
   }
 
-  /** Records a problem at the current path, or one member below it, and answers INVALID. */
+  /** Records a problem at the current path, or one member below it. Returns INVALID. */
   fail(type: string, msg: string, input: unknown, ctx?: Record<string, unknown>, member?: string): Invalid {
     const loc = member === undefined ? [...this.path] : [...this.path, member];
     const shown = this.hidden > 0 ? REDACTED : input;
@@ -30,19 +30,19 @@ export class ParseContext {
 }
 
 /**
- * A check of JSON or query values that answers as pydantic 2 does in lax mode: same types, places, sentences and order
- * of problems, same conversions.
+ * Checks and converts JSON or query values as pydantic 2 does in lax mode: with the same types, places, sentences and
+ * order of problems, and the same conversions.
  */
 export interface Schema<T> {
-  /** The converted value, or INVALID with at least one problem recorded. */
+  /** Returns the converted value, or INVALID with at least one recorded problem. */
   parse(input: unknown, context: ParseContext): T | Invalid;
-  /** JSON Schema 2020-12 of what is accepted. */
+  /** JSON Schema 2020-12 of the accepted values. */
   readonly json: JsonSchema;
-  /** Name of this choice in the places of a union's problems. */
+  /** Name of this choice in the places of problems of a union. */
   readonly label: string;
-  /** True when the input already has this type, so that a union takes it unconverted. */
+  /** Returns whether the input already has this type, so that a union takes it without conversion. */
   exact?(input: unknown): boolean;
-  /** The input without its secrets; present only when the schema holds any. */
+  /** Returns the input without its secrets; present only when the schema contains any. */
   readonly redact?: (input: unknown) => unknown;
   /** True when a repeated query parameter is a list for this schema. */
   readonly many?: boolean;
@@ -50,13 +50,13 @@ export interface Schema<T> {
 
 export type Infer<S> = S extends Schema<infer T> ? T : never;
 
-/** Parses `input` found at `loc`; problems go into `problems`. `undefined` when there was one. */
+/** Parses `input` at the place `loc` and adds problems to `problems`. Returns undefined when there was one. */
 export function check<T>(schema: Schema<T>, input: unknown, loc: Loc, problems: Problems): T | undefined {
   const value = schema.parse(input, new ParseContext(loc, problems));
   return value === INVALID ? undefined : value;
 }
 
-/** The same schema for a value that no answer and no log may hold: problems show `[redacted]` instead of it. */
+/** Returns the schema for a secret: problems show `[redacted]` in place of its value. */
 export function secret<T>(schema: Schema<T>): Schema<T> {
   return {
     ...schema,
@@ -74,8 +74,8 @@ export function secret<T>(schema: Schema<T>): Schema<T> {
 type Documented = { readonly json: JsonSchema };
 
 /**
- * The same schema, or the same member of an object, with a description for the OpenAPI document and the reference
- * pages: what the value means, its unit, limits that the schema does not show, and what null means.
+ * Returns the schema, or the member of an object, with a description for the OpenAPI document and the reference pages:
+ * what the value means, its unit, limits that the schema does not show, and what null means.
  */
 export function note<S extends Documented>(schema: S, description: string): S;
 export function note<M extends { readonly schema: Documented }>(member: M, description: string): M;
@@ -84,7 +84,10 @@ export function note(noted: Documented | { readonly schema: Documented }, descri
   return { ...noted, schema: note(noted.schema, description) };
 }
 
-/** A further rule on a parsed value: `rule` answers a sentence when it is broken, which is told as pydantic's value_error. */
+/**
+ * Adds a rule for the parsed value. When it is broken, `rule` returns a sentence, which becomes a value_error of
+ * pydantic.
+ */
 export function refine<T>(schema: Schema<T>, rule: (value: T) => string | undefined): Schema<T> {
   return {
     ...schema,

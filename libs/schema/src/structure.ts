@@ -2,7 +2,7 @@ import { INVALID } from './schema';
 import type { Invalid, ParseContext, Schema } from './schema';
 import { hide, mapShownElements, mapShownMembers } from './problem';
 
-/** A list of `item`s with between `min` and `max` of them. */
+/** Returns the schema of a list of `item`s, with between `min` and `max` of them. */
 export function list<T>(item: Schema<T>, limits: { readonly min?: number; readonly max?: number } = {}): Schema<T[]> {
   const { min, max } = limits;
   const redact = redactList(item);
@@ -48,7 +48,8 @@ function redactList(item: Schema<unknown>): ((input: unknown) => unknown) | unde
 }
 
 /**
- * A list in a query string: the parameter repeated, its values separated by commas, or both. Empty pieces are left out.
+ * Returns the schema of a list in a query string: the parameter repeated, its values separated by commas, or both.
+ * Empty parts are left out.
  */
 export function csv<T>(item: Schema<T>, limits: { readonly max?: number } = {}): Schema<T[]> {
   const items = list(item, limits);
@@ -65,7 +66,7 @@ export function csv<T>(item: Schema<T>, limits: { readonly max?: number } = {}):
   };
 }
 
-/** An object with any names whose values all fit `value`. */
+/** Returns the schema of an object with any names, whose values all fit `value`. */
 export function record<T>(value: Schema<T>): Schema<Record<string, T>> {
   const { redact } = value;
   const redactAll = redact && ((input: unknown) => (isObject(input) ? mapShownMembers(input, redact) : hide(input)));
@@ -92,14 +93,15 @@ export function record<T>(value: Schema<T>): Schema<Record<string, T>> {
   };
 }
 
-/** True for what JSON calls an object. */
+/** Returns whether a value is an object of JSON. */
 export function isObject(input: unknown): input is Record<string, unknown> {
   return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
 /**
- * The first choice that fits: one that takes the input unconverted goes before one that converts it. When none fits,
- * every choice tells its problems, with its own label at the end of their places.
+ * Returns the schema of a union. The first choice that fits counts; choices that take the input without conversion go
+ * first. When none fits, the problems of all choices are listed, with the label of the choice at the end of their
+ * places.
  */
 export function union<const S extends readonly Schema<unknown>[]>(
   ...choices: S

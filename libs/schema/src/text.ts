@@ -8,11 +8,11 @@ interface TextRules {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** Accept U+0000 and lone surrogates too, for callers that keep the JSON token as it came. */
+  /** True: U+0000 and lone surrogates are accepted too, for callers that store the original JSON. */
   readonly anyText?: boolean;
 }
 
-/** A string. No other type is converted to one. */
+/** Returns the schema of a string. No other type is converted to one. */
 export function str(rules: TextRules = {}): Schema<string> {
   const { min, max, pattern, anyText = false } = rules;
   const limited = min !== undefined || max !== undefined || pattern !== undefined;
@@ -60,7 +60,8 @@ function countCharacters(text: string): number {
 }
 
 /**
- * One of the given strings. `aliases` maps further accepted spellings to them; the message lists the given strings only.
+ * Returns the schema of one of these strings. `aliases`: further accepted spellings of them, which messages do not
+ * list.
  */
 export function literal<const V extends string>(
   values: readonly V[],

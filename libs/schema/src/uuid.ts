@@ -7,7 +7,10 @@ const GROUPS = [8, 4, 4, 4, 12];
 const GROUP_STARTS = [0, 9, 14, 19, 24];
 const URN = 'urn:uuid:';
 
-/** A UUID in its simple, hyphenated, braced or URN form; the value is hyphenated and lower case. */
+/**
+ * Returns the schema of a UUID in its simple, hyphenated, braced or URN form. Its value is hyphenated and in lower
+ * case.
+ */
 export function uuid(): Schema<string> {
   return {
     label: 'uuid',
@@ -25,7 +28,7 @@ export function uuid(): Schema<string> {
   };
 }
 
-/** The hyphenated lower-case form, or undefined when the text is no UUID. */
+/** Returns the hyphenated form in lower case; undefined when the text is no UUID. */
 export function canonicalUuid(text: string): string | undefined {
   if (CANONICAL.test(text)) return text;
   const match = FORMS.exec(text);
@@ -35,7 +38,7 @@ export function canonicalUuid(text: string): string | undefined {
   return (match[2] ?? match[3] ?? '').toLowerCase();
 }
 
-/** Why a text is no UUID, in the words of the Rust crate that pydantic uses. */
+/** Returns why a text is no UUID, in the words of the Rust crate that pydantic uses. */
 function explainUuid(text: string): string {
   // The crate unwraps a text of the right length first and then forgets the wrapping.
   if (text.length === 38 && isBraced(text)) return explainUuid(text.slice(1, -1));
