@@ -318,6 +318,9 @@ describe('Deployments', () => {
     const tried = await cli.run(['deployments', 'patch', 'agent', ...set, '--dry-run']);
     expect([tried.code, tried.out]).toEqual([0, expect.stringContaining(image('2'))]);
     expect((await get()).source_revision_config.image_uri).toBe(image('1'));
+    const planned = await cli.run(['deployments', 'patch', 'agent', ...set, '--plan']);
+    expect(planned).toMatchObject({ code: 0, err: expect.stringContaining('It makes a revision.') });
+    expect(planned.out).toContain(image('2'));
     for (const [slip, member] of [
       ['source_confg.custom_url=https://a.example', 'source_confg'],
       ['source_config.resource_spec.cpus=2', 'source_config.resource_spec.cpus'],
@@ -397,6 +400,9 @@ describe('Deployments', () => {
     const values = async (more: string[]) => (await get(more)).secrets;
     expect(await values([])).toEqual([{ name: 'TOKEN', value: '********' }]);
     expect(await values(['--show-secrets'])).toEqual([{ name: 'TOKEN', value: 'a-secret-value' }]);
+    const revealed = await cli.run(['deployments', 'reveal', 'agent', 'TOKEN', '--reason', 'to move it']);
+    expect(revealed).toMatchObject({ code: 0, out: 'a-secret-value\n' });
+    expect((await fairlead('deployments history agent')).out).toMatch(/SecretsRead.*\n +to move it\n +read: TOKEN\n/);
   });
 
   it.each([

@@ -134,7 +134,7 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
     expect(new Set(resources.map(({ name }: DeploymentLife) => name)).size).toBe(present.length);
     for (const life of present) {
       const revealed = life.secret === undefined ? [] : [{ name: 'TOKEN', value: life.secret }];
-      expect(await get(`/v2/deployments/${life.id}`)).toMatchObject({
+      expect(await get(`/v2/deployments/${life.id}?include_secrets=true`)).toMatchObject({
         name: life.name,
         status: 'READY',
         source_revision_config: { image_uri: imageOf(life.image) },

@@ -73,7 +73,8 @@ export class Authenticator {
     await this.requireWorking(request.method, key, tenant.tenantId);
     const operator = key.kind === 'operator' ? { operator: true } : {};
     request.consoleSession = session;
-    const scopes = session ? sessionScopes(key.scopes) : effectiveScopes(key.scopes);
+    const { single = false } = request.routeOptions.config;
+    const scopes = session && !single ? sessionScopes(key.scopes) : effectiveScopes(key.scopes);
     return { keyId: key.id, ...tenant, scopes, ...operator };
   }
 

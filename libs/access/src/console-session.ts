@@ -103,7 +103,7 @@ export function sessionEnd(keyEnd: string | null, now: number): string {
 
 const scopesOf = new WeakMap<readonly Scope[], ReadonlySet<Scope>>();
 
-/** What a session may do: what its key may, without reading the values of secrets and tokens. */
+/** What a session may do: what its key may, without reading the values of secrets and tokens with other things. */
 export function sessionScopes(scopes: readonly Scope[]): ReadonlySet<Scope> {
   let found = scopesOf.get(scopes);
   if (!found) {

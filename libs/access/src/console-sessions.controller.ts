@@ -24,6 +24,7 @@ import { SESSION_MS, sessionScopes } from './console-session';
 import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
 import { ConsoleSessions } from './console-sessions.service';
 import { consoleCode, consoleSession, listedConsoleSession } from './console.answers.schema';
+import { effectiveScopes } from './scopes';
 import { tenantsProjection, TenantView } from './tenant.view';
 
 const LONGEST = 256;
@@ -190,6 +191,7 @@ export class ConsoleSessionsController {
         tenant_handle: tenant.tenant_handle,
       })),
       scopes: session ? [...sessionScopes(key.scopes)] : [...key.scopes],
+      reveals_secrets: effectiveScopes(key.scopes).has('secrets:read'),
       key: { id, short_key, description },
       expires_at: session?.expires_at ?? key.expires_at,
     };

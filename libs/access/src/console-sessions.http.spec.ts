@@ -23,6 +23,18 @@ class Probe {
   write() {
     return {};
   }
+
+  @Post('values')
+  @Scope('secrets:read')
+  readAll() {
+    return {};
+  }
+
+  @Post('values/one')
+  @Scope('secrets:read', { single: true })
+  readOne() {
+    return {};
+  }
 }
 
 const ADMIN = 'operator-key-0123456789';
@@ -183,6 +195,18 @@ describe('A session of the console', () => {
       operator: true,
     });
     expect((await send('POST', '/v1/probe', { headers })).status).toBe(201);
+  });
+
+  it('may read one value that is asked for by itself, when its key may', async () => {
+    const headers = await signIn();
+    const { key } = await newKey({ scopes: ['admin'] });
+    const without = await signIn({ api_key: key });
+    const statuses = async (path: string) =>
+      Promise.all([headers, without].map(async (of) => (await send('POST', path, { headers: of })).status));
+    expect(await statuses('/v1/probe/values')).toEqual([403, 403]);
+    expect(await statuses('/v1/probe/values/one')).toEqual([201, 403]);
+    const reveals = async (of: typeof headers) => (await send('GET', SESSION, { headers: of })).json.reveals_secrets;
+    expect([await reveals(headers), await reveals(without)]).toEqual([true, false]);
   });
 
   it('gives way to a key in a header', async () => {

@@ -23,6 +23,7 @@ export const consoleSession = object('ConsoleSession', {
     'The workspaces that can be named in `X-Tenant-Id`.',
   ),
   scopes: noted(list(oneOf(...SCOPES)), 'Those of the key; a session has neither `secrets:read` nor `tokens:read`.'),
+  reveals_secrets: noted(boolean, 'Whether the key may reveal secrets of deployments, one at a time.'),
   key: noted(key, 'API key that the session was opened with.'),
   expires_at: noted(
     nullable(time),

@@ -36,6 +36,8 @@ interface RouteOptions {
   readonly direct?: boolean;
   /** The views that the handler reads. It runs once they contain what its workspace had written before the request. */
   readonly views?: readonly string[];
+  /** True: shows one value on request. `secrets:read` of the key behind a session of the console counts too. */
+  readonly single?: boolean;
   /** True: only for the admin key of the installation. */
   readonly operator?: boolean;
   /** True: the handler reads several workspaces, so it waits for the events of all of them. */
@@ -96,6 +98,7 @@ declare module 'fastify' {
     load?: Load;
     description?: Partial<Described>;
     direct?: boolean;
+    single?: boolean;
     views?: readonly string[];
     acrossWorkspaces?: boolean;
     operator?: boolean;

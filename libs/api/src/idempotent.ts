@@ -20,8 +20,8 @@ class IdempotencyInterceptor implements NestInterceptor {
 
   async intercept(execution: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const http = execution.switchToHttp();
-    const { query } = checkedParts(execution) as { readonly query?: { readonly dry_run?: boolean } };
-    if (query?.dry_run === true) return next.handle();
+    const { query } = checkedParts(execution) as { readonly query?: { readonly dry_run?: unknown } };
+    if (query?.dry_run) return next.handle();
     const [request, reply] = [http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>()];
     const answer = await this.idempotency.run(request, reply, () => lastValueFrom<unknown>(next.handle()));
     return of(answer);

@@ -13,6 +13,7 @@ export { warnOfIgnored } from './ignored';
 export { isJson } from './json-type';
 export { leftOut } from './left-out';
 export { checkReason } from './metadata';
+export { OwnRoutesGuard } from './own-routes.guard';
 export { linkNext, paging } from './paging';
 export { Body, Path, Query } from './parameters';
 export { Components } from './reference/components';

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Unprocessable } from '@fairlead/schema';
 import { isJson } from './json-type';
+import { isOwn } from './own-routes';
 import { check, object, Problems } from '@fairlead/schema';
 import type { Loc, ObjectSchema, Schema } from '@fairlead/schema';
 
@@ -13,7 +14,7 @@ export interface Parts<P, Q, B> {
 
 /**
  * Returns the checked parts of a request. A query parameter without a value counts as absent. Of a repeated one, the
- * last value counts, unless the schema takes a list.
+ * last value counts, unless the schema takes a list. Fairlead's own routes refuse one that the schema does not name.
  * @throws Unprocessable with the problems of all parts, in the order path, query, body.
  */
 export function validateRequest<P = undefined, Q = undefined, B = undefined>(
@@ -23,6 +24,7 @@ export function validateRequest<P = undefined, Q = undefined, B = undefined>(
   const problems = new Problems();
   const path = parts.path && check(parts.path, request.params, ['path'], problems);
   const query = parts.query && check(parts.query, readQuery(parts.query, request.query), ['query'], problems);
+  if (isOwn(request.routeOptions.url ?? '')) refuseUnknown(parts.query, request.query, problems);
   const body = parts.body && checkBody(parts.body, request.body, problems);
   if (problems.total > 0) throw new Unprocessable(problems);
   return { path: path as P, query: query as Q, body: body as B };
@@ -51,6 +53,14 @@ function checkBody<B>(schema: Schema<B>, input: unknown, problems: Problems): B 
   if (input !== undefined) return check(schema, input, ['body'], problems);
   problems.add({ type: 'missing', loc: ['body'], msg: 'Field required', input: null });
   return undefined;
+}
+
+function refuseUnknown(schema: ObjectSchema<unknown> | undefined, raw: unknown, problems: Problems): void {
+  const known = new Set(Object.keys(schema?.json.properties ?? {}));
+  for (const [name, input] of Object.entries(raw as object)) {
+    if (known.has(name)) continue;
+    problems.add({ type: 'extra_forbidden', loc: ['query', name], msg: 'Extra inputs are not permitted', input });
+  }
 }
 
 function readQuery(schema: ObjectSchema<unknown>, raw: unknown): Record<string, unknown> {

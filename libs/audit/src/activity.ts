@@ -2,7 +2,7 @@ import type { Entry } from './audit.queries';
 import { activityOf } from './operation';
 
 /** An entry as an event of OCSF's class API Activity (6003), in the members that clients of the platform read. */
-export function apiActivity(entry: Entry, tenantId: string, organizationId: string) {
+export function apiActivity(entry: Entry, actorName: string | null, tenantId: string, organizationId: string) {
   const operation = entry.operation ?? 'refused_request';
   const activity = activityOf(operation);
   const refused = entry.status !== null;
@@ -25,7 +25,7 @@ export function apiActivity(entry: Entry, tenantId: string, organizationId: stri
     api: { operation },
     http_request: { uid: entry.request_id, http_method: method, url: { path } },
     http_response: { code: entry.status },
-    actor: { user: { uid: null, credential_uid: entry.actor } },
+    actor: { user: { uid: null, name: actorName, credential_uid: entry.actor } },
     src_endpoint: { ip: entry.address, port: null, intermediate_ips: null },
     resources,
     unmapped: {

@@ -57,6 +57,7 @@ const activity = object('ApiActivity', {
       user: noted(
         object('ActivityUser', {
           uid: unused,
+          name: noted(nullable(text), 'Description of the API key; null for others.'),
           credential_uid: noted(
             nullable(text),
             'Identifier of the API key, or `system:` and the name of a service; null when the key is not known.',

@@ -1,4 +1,4 @@
-import { LogSigner } from '@fairlead/eventing';
+import { actorNames, EventStore, LogSigner } from '@fairlead/eventing';
 import { Answers, Area, CommandContext, Context, Describe, Query, Scope } from '@fairlead/api';
 import {
   BadRequest,
@@ -48,6 +48,7 @@ const auditQuery = object({
 export class AuditController {
   constructor(
     private readonly queries: AuditQueries,
+    private readonly store: EventStore,
     private readonly signer: LogSigner,
   ) {}
 
@@ -69,8 +70,12 @@ export class AuditController {
     const wanted = { ...filter, start_time: start_time?.iso, end_time: end_time?.iso, ofNobody };
     const found = await this.queries.list(tenantId, wanted, limit, cursor ? placeOf(cursor) : undefined);
     const page = found.slice(0, limit);
+    const names = await actorNames(
+      this.store,
+      page.map(({ actor }) => actor),
+    );
     return {
-      items: page.map((entry) => apiActivity(entry, tenantId, organizationId)),
+      items: page.map((entry) => apiActivity(entry, names.get(entry.actor) ?? null, tenantId, organizationId)),
       cursor: found.length > limit ? cursorOf(page.at(-1)!) : null,
     };
   }

@@ -43,7 +43,7 @@ let store: PostgresEventStore;
 let app: NestFastifyApplication;
 
 /** Stands for any part of the service that writes events. */
-@Controller('/v1/things/:id')
+@Controller('/v2/things/:id')
 class Things {
   @Post(':type')
   @Scope('write')
@@ -113,7 +113,7 @@ async function logs(search = '', as = 'admin'): Promise<{ items: Item[]; cursor:
 
 describe('GET /audit-logs', () => {
   it('tells who did what to which thing, in which request, from where and why, once per event', async () => {
-    const { headers } = await send('POST', '/v1/things/t1/ThingCreated?token=secret', 'admin', {
+    const { headers } = await send('POST', '/v2/things/t1/ThingCreated?token=secret', 'admin', {
       'x-reason': 'needed',
     });
     const { items, cursor } = await logs();
@@ -124,7 +124,7 @@ describe('GET /audit-logs', () => {
       type_uid: 600301,
       status: 'Success',
       api: { operation: 'create_thing' },
-      http_request: { uid: headers['x-request-id'], http_method: 'POST', url: { path: '/v1/things/t1/ThingCreated' } },
+      http_request: { uid: headers['x-request-id'], http_method: 'POST', url: { path: '/v2/things/t1/ThingCreated' } },
       actor: { user: { credential_uid: KEYS.admin!.keyId } },
       src_endpoint: { ip: '127.0.0.1' },
       resources: [{ uid: 't1', type: 'thing' }],
@@ -133,15 +133,25 @@ describe('GET /audit-logs', () => {
     expect(JSON.stringify(items)).not.toContain('secret');
   });
 
+  it('names the key that did it', async () => {
+    const named = { type: 'ApiKeyCreated', data: { description: 'release pipeline' } };
+    await store.append(streamName('apiKey', KEYS.operator!.keyId), 'any', [named], {});
+    await send('POST', '/v2/things/t1/ThingCreated', 'operator');
+    const { items } = await logs('?operations=create_thing');
+    expect(items).toMatchObject([
+      { actor: { user: { name: 'release pipeline', credential_uid: KEYS.operator!.keyId } } },
+    ]);
+  });
+
   it('shows every change although their requests bear the same ids', async () => {
     const same = {
       'x-request-id': 'r-1',
       'idempotency-key': 'k-1',
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     };
-    await send('POST', '/v1/things/t1/ThingCreated', 'admin', same);
-    await send('POST', '/v1/things/t1/ThingChanged', 'admin', same);
-    await send('POST', '/v1/things/t1/ThingChanged', 'operator', same);
+    await send('POST', '/v2/things/t1/ThingCreated', 'admin', same);
+    await send('POST', '/v2/things/t1/ThingChanged', 'admin', same);
+    await send('POST', '/v2/things/t1/ThingChanged', 'operator', same);
     const { items } = await logs('?request_id=r-1&operations=create_thing,update_thing');
     expect(items.map(({ api, actor }) => [api.operation, actor.user.credential_uid]).sort()).toEqual([
       ['create_thing', KEYS.admin!.keyId],
@@ -219,14 +229,14 @@ describe('GET /audit-logs', () => {
   });
 
   it('tells refused attempts, counted', async () => {
-    for (let n = 0; n < 3; n++) expect((await send('POST', '/v1/things/t1/ThingCreated', 'reader')).status).toBe(403);
+    for (let n = 0; n < 3; n++) expect((await send('POST', '/v2/things/t1/ThingCreated', 'reader')).status).toBe(403);
     const { items } = await logs();
     expect(items).toMatchObject([
       {
         status: 'Failure',
         count: 3,
         api: { operation: 'refused_request' },
-        http_request: { http_method: 'POST', url: { path: '/v1/things/:id/:type' } },
+        http_request: { http_method: 'POST', url: { path: '/v2/things/:id/:type' } },
         http_response: { code: 403 },
         actor: { user: { credential_uid: KEYS.reader!.keyId } },
         resources: [],
@@ -237,7 +247,7 @@ describe('GET /audit-logs', () => {
   it('sums a flood without a key into a row for each minute', async () => {
     for (let n = 0; n < 300; n++) await send('GET', `/api/v1/audit-logs?n=${n}`, `wrong-${n % 20}`);
     await app.get(RejectedRequestLog).flush();
-    for (let n = 0; n < 20; n++) await send('POST', `/v1/things/t${n}/ThingCreated`, 'nobody');
+    for (let n = 0; n < 20; n++) await send('POST', `/v2/things/t${n}/ThingCreated`, 'nobody');
     await app.get(RejectedRequestLog).flush();
     const { rows } = await database.pool.query(
       'select count(*)::int as rows, sum(count)::int as rejected from refused_requests',
@@ -254,7 +264,7 @@ describe('GET /audit-logs', () => {
   });
 
   it('is empty for another tenant, which cannot ask for this one either', async () => {
-    await send('POST', '/v1/things/t1/ThingCreated');
+    await send('POST', '/v2/things/t1/ThingCreated');
     expect((await logs('', 'stranger')).items).toEqual([]);
     expect((await send('GET', `/api/v1/audit-logs?workspace_id=${TENANT}`, 'stranger')).status).toBe(403);
     expect((await send('GET', '/api/v1/audit-logs', 'reader')).status).toBe(403);
@@ -262,8 +272,8 @@ describe('GET /audit-logs', () => {
 
   it('pages through everything without missing or repeating, refused attempts in between', async () => {
     for (let n = 0; n < 7; n++) {
-      await send('POST', `/v1/things/t${n}/ThingCreated`);
-      await send('POST', `/v1/things/t${n}/ThingCreated`, 'reader');
+      await send('POST', `/v2/things/t${n}/ThingCreated`);
+      await send('POST', `/v2/things/t${n}/ThingCreated`, 'reader');
       await app.get(RejectedRequestLog).flush();
     }
     const times: number[] = [];
@@ -281,9 +291,9 @@ describe('GET /audit-logs', () => {
   });
 
   it('is filtered by operation, actor, thing, request, outcome and time', async () => {
-    const { headers } = await send('POST', '/v1/things/t1/ThingCreated');
-    await send('POST', '/v1/things/t2/ThingRemoved', 'operator');
-    await send('POST', '/v1/things/t3/ThingRemoved', 'reader');
+    const { headers } = await send('POST', '/v2/things/t1/ThingCreated');
+    await send('POST', '/v2/things/t2/ThingRemoved', 'operator');
+    await send('POST', '/v2/things/t3/ThingRemoved', 'reader');
     const operations = async (search: string) => (await logs(search)).items.map(({ api }) => api.operation);
     const created = ['create_thing', 'thing_counted'];
     const removed = ['delete_thing', 'thing_counted'];
@@ -310,7 +320,7 @@ describe('GET /audit-logs', () => {
 });
 
 it('publishes the keys that the log is sealed with', async () => {
-  await send('POST', '/v1/things/t1/ThingCreated');
+  await send('POST', '/v2/things/t1/ThingCreated');
   expect(await app.get(Followers).passed(await store.head(), ['log.seals'], 10_000)).toBe(true);
   const seal = await app.get(LogSeals).sealNow();
   const { json } = await send('GET', '/v1/audit/keys', 'nobody');

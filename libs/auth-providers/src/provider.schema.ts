@@ -1,4 +1,4 @@
-import { bool, literal, note, object, optional, secret, str } from '@fairlead/schema';
+import { bool, literal, note, object, optional, secret, str, webUrl } from '@fairlead/schema';
 import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
 
 const LONGEST = 2048;
@@ -14,9 +14,10 @@ const clientSecret = note(
   secret(str({ min: 1, max: 4096 })),
   'Client secret that the provider gave out; sealed, and in no answer, event or log.',
 );
-const authUrl = note(text, 'Authorization endpoint, where people sign in: https; its query parameters are passed on.');
+const url = webUrl({ min: 1, max: LONGEST });
+const authUrl = note(url, 'Authorization endpoint, where people sign in: https; its query parameters are passed on.');
 const tokenUrl = note(
-  text,
+  url,
   'Token endpoint: https. A change to another host needs `client_secret` in the same request.',
 );
 const usesPkce = 'Kept and answered; sign-ins always use PKCE.';
@@ -64,7 +65,7 @@ export const mcpRequest = object(
   {
     provider_id: providerId,
     name,
-    mcp_server_url: note(text, 'MCP server that publishes its metadata (RFC 9728): https.'),
+    mcp_server_url: note(url, 'MCP server that publishes its metadata (RFC 9728): https.'),
   },
   'MCPOAuthProviderCreateRequest',
 );

@@ -90,8 +90,6 @@ it.each([
   'https://inside.example/authorize',
   'https://user:password@github.example/authorize',
   'https://localhost/authorize',
-  'ftp://github.example',
-  'nonsense',
 ])('refuses %s as a URL, in POST and in PATCH', async (url) => {
   await add();
   for (const member of ['auth_url', 'token_url']) {
@@ -101,6 +99,17 @@ it.each([
     expect((await service.send('PATCH', `${PROVIDERS}/github`, { body: { [member]: url } })).status).toBe(400);
   }
   expect((await service.send('GET', PROVIDERS)).json).toHaveLength(1);
+});
+
+it.each(['ftp://github.example', 'javascript:alert(1)', 'nonsense'])('does not take %s for a URL', async (url) => {
+  await add();
+  for (const member of ['auth_url', 'token_url']) {
+    const posted = await add({ provider_id: 'other', [member]: url });
+    expect([posted.status, posted.json.detail]).toMatchObject([422, [{ loc: ['body', member], input: url }]]);
+    expect((await service.send('PATCH', `${PROVIDERS}/github`, { body: { [member]: url } })).status).toBe(422);
+  }
+  const mcp = { provider_id: 'other', name: 'other', mcp_server_url: url };
+  expect((await service.send('POST', `${PROVIDERS}/mcp-discover`, { body: mcp })).status).toBe(422);
 });
 
 it('answers a second provider of the same provider_id with 409, but another tenant may use the name', async () => {

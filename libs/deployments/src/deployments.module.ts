@@ -23,6 +23,7 @@ import { PushTokenController } from './source/push-token.controller';
 import { RevisionsController } from './revision/revisions.controller';
 import { RolloutsConsumer } from './revision/rollouts.consumer';
 import { SecretStore } from './secrets/secret.store';
+import { SecretsController } from './secrets/secrets.controller';
 import { SourcesModule } from './source/sources.module';
 import { TracingProjectConsumer } from './deployment/tracing-project.consumer';
 import { UploadUrls } from './source/upload.urls';
@@ -54,6 +55,7 @@ export class DeploymentsModule implements OnModuleInit {
         DeploymentsController,
         RevisionsController,
         HistoryController,
+        SecretsController,
         UploadsController,
         PushTokenController,
         ListenersController,

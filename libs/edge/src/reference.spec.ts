@@ -162,7 +162,7 @@ describe('The document', () => {
   it('adds the errors that come from the nature of a route to those that it tells of', () => {
     const paths = operations();
     const of = ({ responses }: { responses: object }) => Object.keys(responses).join(' ');
-    expect(of(paths['/v1/open'].get)).toBe('200 400 429 5XX');
+    expect(of(paths['/v1/open'].get)).toBe('200 400 422 429 5XX');
     expect(of(paths['/v1/things'].get)).toBe('200 400 401 403 422 429 5XX');
     expect(of(paths['/v1/things/{id}'].patch)).toBe('200 400 401 403 404 408 412 413 415 422 429 5XX');
     expect(of(paths['/v1/things/{id}'].delete)).toBe('204 400 401 403 404 409 422 429 5XX');

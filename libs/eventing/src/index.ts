@@ -1,6 +1,7 @@
 export * from './postgres/append-limit';
 export * from './seals/chain';
 export * from './followers/throttled-warning';
+export { actorNames } from './core/actor-names';
 export * from './core/aggregate-commands';
 export * from './core/changed-members';
 export * from './core/consistency';

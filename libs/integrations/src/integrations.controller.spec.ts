@@ -129,6 +129,11 @@ it.each([
   expect([answer.status, answer.json.detail]).toEqual([400, expect.stringMatching(detail)]);
 });
 
+it.each(['ssh://git@gitlab.example', 'gitlab.example'])('does not take %s for a base_url', async (base_url) => {
+  const answer = await service.send('POST', URL, { body: { ...gitlab, base_url } });
+  expect([answer.status, answer.json.detail]).toMatchObject([422, [{ loc: ['body', 'base_url'], input: base_url }]]);
+});
+
 it('refuses to point stored credentials at another host, or at one that may not be called', async () => {
   const id = await service.add(gitlab);
   const moved = await service.send('PATCH', `${URL}/${id}`, { body: { base_url: 'https://collector.example' } });

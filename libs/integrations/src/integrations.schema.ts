@@ -1,5 +1,5 @@
 import { paging } from '@fairlead/api';
-import { int, literal, note, object, optional, refine, secret, str, uuid } from '@fairlead/schema';
+import { int, literal, note, object, optional, refine, secret, str, uuid, webUrl } from '@fairlead/schema';
 import type { Credentials } from './hosts/code-host';
 import { InvalidIntegration } from './integration.errors';
 import { PROVIDERS } from './integration';
@@ -40,7 +40,7 @@ export const addRequest = object(
       'Kind of code host, which cannot change; `forgejo` is another name of `gitea`.',
     ),
     base_url: note(
-      optional(str()),
+      optional(webUrl()),
       'Address of the code host. Default: the public host of the provider; required for `gitea`.',
     ),
     credentials: note(credentials, 'What the service proves itself with; sealed, never answered.'),
@@ -57,7 +57,10 @@ export const changeRequest = object(
       optional(literal(PROVIDERS, { aliases: { forgejo: 'gitea' } })),
       'Cannot change: a value other than the present one is answered 400.',
     ),
-    base_url: note(optional(str()), 'Address of the code host; another one needs `credentials` in the same request.'),
+    base_url: note(
+      optional(webUrl()),
+      'Address of the code host; another one needs `credentials` in the same request.',
+    ),
     credentials: note(optional(credentials), 'Replaces what the service proves itself with.'),
     webhook_secret: optional(webhookSecret),
   },

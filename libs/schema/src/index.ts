@@ -26,3 +26,4 @@ export { check, type Infer, INVALID, type JsonSchema, note, ParseContext, refine
 export { csv, isObject, list, record, union } from './structure';
 export { literal, str } from './text';
 export { canonicalUuid, uuid } from './uuid';
+export { webUrl } from './web-url';

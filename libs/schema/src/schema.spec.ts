@@ -23,6 +23,7 @@ import {
   str,
   union,
   uuid,
+  webUrl,
 } from '.';
 import { BadRequest } from './errors';
 
@@ -200,6 +201,41 @@ describe('Text', () => {
   it('is measured in characters', () => {
     expect(run(str({ max: 2 }), '😀😀')).toEqual({ value: '😀😀' });
     expect(places(str({ min: 2 }), '😀')).toEqual([['string_too_short', '']]);
+  });
+});
+
+describe('A URL', () => {
+  const url = webUrl({ max: 40 });
+
+  it('is http or https, and stays as it was sent', () => {
+    for (const text of [
+      'https://a.example',
+      'HTTP://A.example:80/x?y=1#z',
+      'http://10.0.0.1',
+      'https://münchen.example',
+    ]) {
+      expect(run(url, text)).toEqual({ value: text });
+    }
+  });
+
+  it.each([
+    ['javascript:alert(1)', 'url_scheme'],
+    [' javascript:alert(1)', 'url_scheme'],
+    ['java\nscript:alert(1)', 'url_scheme'],
+    ['data:text/html,x', 'url_scheme'],
+    ['ftp://a.example', 'url_scheme'],
+    ['', 'url_parsing'],
+    ['a.example/x', 'url_parsing'],
+    ['//a.example', 'url_parsing'],
+    ['https://', 'url_parsing'],
+    ['https:a.example', 'url_parsing'],
+    ['https://a.example\\x', 'url_parsing'],
+    ['https://a.example/ x', 'url_parsing'],
+    ['https://a.example/\u202e', 'url_parsing'],
+    [`https://a.example/${'x'.repeat(40)}`, 'string_too_long'],
+    [5, 'string_type'],
+  ])('is not %j', (text, type) => {
+    expect(places(url, text)).toEqual([[type, '']]);
   });
 });
 

@@ -114,6 +114,7 @@ it.each([
 });
 
 it.each([
+  [{ url: 'ftp://hooks.example' }, ['body', 'url']],
   [{ event_types: [] }, ['body', 'event_types']],
   [{ event_types: ['deployment.*', 'deployment.exploded'] }, ['body', 'event_types', 1]],
   [{ event_types: ['webhook.test'] }, ['body', 'event_types', 0]],
@@ -121,6 +122,22 @@ it.each([
 ])('does not take %j', async (difference, loc) => {
   const answer = await service.send('POST', '', { body: { ...wanted, ...difference } });
   expect([answer.status, answer.json.detail[0].loc]).toEqual([422, loc]);
+});
+
+it('takes no query parameter that it does not know', async () => {
+  const { id } = await service.add(wanted.url);
+  const { status, json } = await service.send('GET', '?limit=x&limt=5&ofset=');
+  expect([status, json.detail.map(({ type, loc }: { type: string; loc: string[] }) => [type, ...loc])]).toEqual([
+    422,
+    [
+      ['int_parsing', 'query', 'limit'],
+      ['extra_forbidden', 'query', 'limt'],
+      ['extra_forbidden', 'query', 'ofset'],
+    ],
+  ]);
+  expect((await service.send('GET', `/${id}?include=all`)).json.detail).toEqual([
+    { type: 'extra_forbidden', loc: ['query', 'include'], msg: 'Extra inputs are not permitted', input: 'all' },
+  ]);
 });
 
 it('refuses to point an existing webhook at a host that may not be called', async () => {

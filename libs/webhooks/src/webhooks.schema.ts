@@ -1,5 +1,5 @@
 import { paging } from '@fairlead/api';
-import { bool, int, list, literal, note, object, optional, refine, str, uuid } from '@fairlead/schema';
+import { bool, int, list, literal, note, object, optional, refine, str, uuid, webUrl } from '@fairlead/schema';
 import { isSubscription, SUBSCRIPTIONS } from './event-types';
 
 const text = refine(str({ max: 100 }), (text) =>
@@ -11,7 +11,10 @@ const eventTypes = note(
   'Types of events to send: whole names, prefixes such as `deployment.*`, or `*` for all that exist and will exist.',
 );
 const description = note(str({ max: 500 }), 'What the webhook is for; without effect.');
-const url = note(str(), 'Address to send deliveries to: https on the public internet, or allowed by `OUTBOUND_ALLOW`.');
+const url = note(
+  webUrl(),
+  'Address to send deliveries to: https on the public internet, or allowed by `OUTBOUND_ALLOW`.',
+);
 
 /** Body of POST /v1/webhooks. */
 export const addRequest = object(

@@ -1,9 +1,8 @@
 import type { Answer } from './api';
 import type { Context } from './context';
 import { exitCodeOf, waitForRollout } from '../commands/deployment-wait.command';
-import { showDeployment } from '../output/deployments.show';
-import { MASKED } from './lookups';
-import type { Deployment } from './records';
+import { changeLines, showDeployment } from '../output/deployments.show';
+import type { Change, Deployment } from './records';
 
 /** The reason for a change as a header, which holds plain characters only. */
 export function reasonHeader(reason: string | undefined): Record<string, string> {
@@ -16,9 +15,27 @@ export async function show(context: Context, { text, headers }: Answer): Promise
   else await showDeployment(context, JSON.parse(text) as Deployment, headers.etag);
 }
 
+/** What a plan of the API tells. */
+interface Plan {
+  readonly changes: readonly Change[];
+  readonly creates_revision: boolean;
+  readonly pauses_push: boolean;
+}
+
+/** Shows what a change would do, which was only planned. */
+export function showPlan(context: Context, { text }: Answer): void {
+  const { out } = context;
+  if (out.json) return out.text(text);
+  const { changes, creates_revision, pauses_push } = JSON.parse(text) as Plan;
+  for (const line of changeLines(context, changes)) out.line(line.slice(2));
+  if (creates_revision) out.note('It makes a revision.');
+  if (pauses_push) out.note('Pushes make no revisions from then on.');
+  if (changes.length === 0 && !creates_revision) out.note('It changes nothing.');
+}
+
 /** Waits for a rollout, then shows its deployment. Answers the exit code. */
 export async function showRolledOut(context: Context, id: string, revisionId: string): Promise<number> {
   const { status } = await waitForRollout(context, id, revisionId);
-  await show(context, await context.api.send({ method: 'GET', path: `/v2/deployments/${id}`, query: MASKED }));
+  await show(context, await context.api.send({ method: 'GET', path: `/v2/deployments/${id}` }));
   return exitCodeOf(status);
 }

@@ -3,15 +3,9 @@ import { Usage } from '../failure';
 import { idOf } from './kinds';
 import type { Deployment, Session } from './records';
 
-/**
- * The query that reads a deployment without the values of its secrets, whatever the key may see: its state after all that
- * has happened.
- */
-export const MASKED = { at: '9999-12-31T23:59:59Z' };
-
-/** The deployment of this id or exact name, without the values of its secrets. */
+/** The deployment of this id or exact name. */
 export async function findDeployment(api: Api, idOrName: string): Promise<Deployment> {
-  return api.get<Deployment>(`/v2/deployments/${await deploymentId(api, idOrName)}`, MASKED);
+  return api.get<Deployment>(`/v2/deployments/${await deploymentId(api, idOrName)}`);
 }
 
 /** The id of the deployment of this id or exact name. */

@@ -28,6 +28,11 @@ export interface Revision {
   readonly created_at: string;
   readonly updated_at: string;
   readonly source_revision_config: Readonly<Record<string, unknown>>;
+  /** With `include=cause`. */
+  readonly number?: number;
+  readonly actor?: string | null;
+  readonly actor_name?: string | null;
+  readonly reason?: string | null;
 }
 
 export interface Change {
@@ -93,7 +98,7 @@ export interface Activity {
   readonly api: { readonly operation: string };
   readonly http_request: { readonly http_method: string; readonly url: { readonly path: string } };
   readonly http_response: { readonly code: number | null };
-  readonly actor: { readonly user: { readonly credential_uid: string | null } };
+  readonly actor: { readonly user: { readonly name: string | null; readonly credential_uid: string | null } };
   readonly src_endpoint: { readonly ip: string | null };
   readonly resources: readonly { readonly uid: string }[];
   readonly unmapped: { readonly original_audit_log: { readonly enrichments: { readonly reason: string | null } } };

@@ -80,15 +80,11 @@ function addLog(group: Command): void {
 }
 
 async function showLog({ api, out }: Context, entries: readonly Activity[]): Promise<void> {
-  const keys = entries.flatMap(({ actor }) => actor.user.credential_uid ?? []);
-  const names = new Map([
-    ...(await namesOf(api, 'key', keys)),
-    ...(await namesOf(
-      api,
-      'deployment',
-      entries.flatMap(({ resources }) => resources[0]?.uid ?? []),
-    )),
-  ]);
+  const names = await namesOf(
+    api,
+    'deployment',
+    entries.flatMap(({ resources }) => resources[0]?.uid ?? []),
+  );
   out.table(
     [
       { title: 'TIME' },
@@ -102,12 +98,13 @@ async function showLog({ api, out }: Context, entries: readonly Activity[]): Pro
       const operation = code === null ? entry.api.operation : `${code} ${entry.http_request.http_method}`;
       const reason = entry.unmapped.original_audit_log.enrichments.reason ?? '';
       const resource = entry.resources[0]?.uid ?? entry.http_request.url.path;
-      const by = entry.actor.user.credential_uid ?? entry.src_endpoint.ip ?? '-';
+      const { name, credential_uid } = entry.actor.user;
+      const by = (name || credential_uid) ?? entry.src_endpoint.ip ?? '-';
       return [
         when(new Date(entry.time).toISOString()),
         out.cell(code === null ? 'bold' : 'red', clean(operation)),
         clean(names.get(resource) ?? resource),
-        clean(names.get(by) ?? by),
+        clean(by),
         clean(entry.count > 1 ? `${entry.count} times ${reason}`.trim() : reason),
       ];
     }),

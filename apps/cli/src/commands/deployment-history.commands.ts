@@ -7,16 +7,26 @@ import type { Change, HistoryEntry } from '../api/records';
 import { reaches } from '../table/group';
 import { clean, when } from '../output/text';
 
+interface HistoryOptions {
+  readonly after?: number;
+  readonly types?: string;
+  readonly oldestFirst?: boolean;
+}
+
 export function addDeploymentHistory(group: Command): void {
   const history = group
     .command('history')
     .description('who changed what, when and why, newest first')
     .argument('<deployment>', 'id or name')
-    .option('--after <version>', 'leave out all up to this version', whole);
+    .option('--after <version>', 'leave out all up to this version', whole)
+    .option('--types <type,…>', 'only these, as DeploymentPatched')
+    .option('--oldest-first', 'in the order in which it happened');
   reaches(history, 'GET /v2/deployments/{deployment_id}/history');
-  does<ListOptions & { after?: number }>(listOptions(history), async (context, [name], options) => {
+  does<ListOptions & HistoryOptions>(listOptions(history), async (context, [name], options) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history`;
-    const read = (page: PageQuery) => context.api.read(path, { after: options.after, ...page });
+    const { after, types, oldestFirst } = options;
+    const query = { after, types, order: oldestFirst ? 'asc' : undefined };
+    const read = (page: PageQuery) => context.api.read(path, { ...query, ...page });
     const { items, json } = await listed<HistoryEntry>(context, options, read);
     if (context.out.json) return context.out.text(json);
     for (const entry of items) showEntry(context, entry);

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { does } from '../api/context';
-import { reasonHeader, show, showRolledOut } from '../api/deployment-answers';
+import { reasonHeader, show, showPlan, showRolledOut } from '../api/deployment-answers';
 import { changeLines } from '../output/deployments.show';
 import { EXIT, Failure } from '../failure';
-import { findDeployment, MASKED, revisionId } from '../api/lookups';
+import { findDeployment, revisionId } from '../api/lookups';
 import { reaches } from '../table/group';
 import type { Api } from '../api/api';
 import type { Change, Deployment, Page, Revision } from '../api/records';
@@ -11,6 +11,7 @@ import type { Change, Deployment, Page, Revision } from '../api/records';
 interface RollbackOptions {
   readonly reason?: string;
   readonly dryRun?: boolean;
+  readonly plan?: boolean;
   readonly wait?: boolean;
 }
 
@@ -21,15 +22,20 @@ export function addRollback(group: Command): void {
     .argument('<deployment>', 'id or name')
     .argument('[revision]', 'id of the revision to go back to')
     .option('--reason <text>', 'why, for the history')
-    .option('--dry-run', 'show what would change, change nothing')
+    .option('--dry-run', 'show what would change from what runs now, change nothing')
+    .option('--plan', 'show what would change of the deployment, change nothing')
     .option('--wait', 'wait until it is deployed');
   reaches(rollback, 'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy');
-  does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, wait }) => {
+  does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, plan, wait }) => {
     const { api, out } = context;
     const named = revision === undefined ? undefined : revisionId(revision);
     const deployment = await findDeployment(api, name!);
     const { id, active_revision_id, latest_revision_id } = deployment;
     const target = named ?? (await deployedBefore(api, deployment));
+    if (plan) {
+      const path = `/v2/deployments/${id}/revisions/${target}/redeploy`;
+      return showPlan(context, await api.send({ method: 'POST', path, body: '{}', query: { dry_run: 'plan' } }));
+    }
     const present = active_revision_id ?? latest_revision_id;
     if (!out.json && present !== null) {
       const path = `/v2/deployments/${id}/revisions/${present}/diff/${target}`;
@@ -38,7 +44,7 @@ export function addRollback(group: Command): void {
       for (const line of changeLines(context, changes)) out.note(line);
     }
     const path = `/v2/deployments/${id}/revisions/${target}`;
-    if (dryRun) return show(context, await api.send({ method: 'GET', path: `/v2/deployments/${id}`, query: MASKED }));
+    if (dryRun) return show(context, await api.send({ method: 'GET', path: `/v2/deployments/${id}` }));
     const headers = reasonHeader(reason);
     const answer = await api.command({ method: 'POST', path: `${path}/redeploy`, body: '{}', headers });
     const { latest_revision_id: made } = JSON.parse(answer.text) as Deployment;

@@ -5,13 +5,13 @@ import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
 import { addRollback } from './deployment-rollback.command';
-import { reasonHeader, show, showRolledOut } from '../api/deployment-answers';
+import { reasonHeader, show, showPlan, showRolledOut } from '../api/deployment-answers';
 import { addDeploymentHistory } from './deployment-history.commands';
 import { addWait } from './deployment-wait.command';
 import { showDeployments } from '../output/deployments.show';
 import { Usage } from '../failure';
 import { type ListOptions, listed, type PageQuery, time, whole } from '../api/lists';
-import { deploymentId, MASKED } from '../api/lookups';
+import { deploymentId } from '../api/lookups';
 import type { Deployment } from '../api/records';
 import { bodyText, givenValues, namedByOption } from '../table/given-values';
 import { addBody, addLines, filters, type Given, reaches } from '../table/group';
@@ -31,6 +31,7 @@ interface WriteOptions extends Readonly<Record<string, unknown>> {
   readonly set?: string[];
   readonly reason?: string;
   readonly dryRun?: boolean;
+  readonly plan?: boolean;
   readonly ifMatch?: string;
   readonly wait?: boolean;
 }
@@ -38,6 +39,7 @@ interface WriteOptions extends Readonly<Record<string, unknown>> {
 export function addDeployments(all: Command): void {
   const group = all.command('deployments').alias('deployment').description('create, change and watch deployments');
   addReading(group);
+  addReveal(group);
   addWriting(group);
   addRollback(group);
   addDeploymentHistory(group);
@@ -68,13 +70,28 @@ function addReading(group: Command): void {
     .argument('<deployment>', 'id or name')
     .option('--at <time>', 'as it was at this time', time)
     .option('--at-version <n>', 'as it was at this version', whole)
-    .option('--show-secrets', 'with the values of its secrets in --json, if the key may see them');
+    .option('--show-secrets', 'with the values of its secrets in --json; takes a key with the scope secrets:read');
   reaches(get, `GET ${ONE}`);
   does<GetOptions>(get, async (context, [name], { at, atVersion, showSecrets }) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
-    const past = { at, version: atVersion };
-    const query = at || atVersion || showSecrets ? past : MASKED;
+    const query = { at, version: atVersion, include_secrets: showSecrets };
     await show(context, await context.api.send({ method: 'GET', path, query }));
+  });
+}
+
+/** The value of one secret is all of the output, to be used by another command. */
+function addReveal(group: Command): void {
+  const reveal = group
+    .command('reveal')
+    .description('show the value of one secret, which is recorded; takes a key with the scope secrets:read')
+    .argument('<deployment>', 'id or name')
+    .argument('<secret>', 'its name')
+    .requiredOption('--reason <text>', 'why, for the history');
+  reaches(reveal, `POST ${ONE}/secrets/{secret_name}/reveal`);
+  does<{ reason: string }>(reveal, async ({ api, out }, [name, secret], { reason }) => {
+    const path = `/v2/deployments/${await deploymentId(api, name!)}/secrets/${encodeURIComponent(secret!)}/reveal`;
+    const { text } = await api.send({ method: 'POST', path, body: JSON.stringify({ reason }) });
+    out.text(out.json ? text : (JSON.parse(text) as { value: string }).value);
   });
 }
 
@@ -114,7 +131,7 @@ Examples:
     const body = await written(context, `PATCH ${ONE}`, patchBody, options);
     if (body === '{}') throw new Usage('Give the changes with --set, --file or options such as --name.');
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
-    const { headers } = await context.api.send({ method: 'GET', path, query: MASKED });
+    const { headers } = await context.api.send({ method: 'GET', path });
     return write(context, { method: 'PATCH', path, body }, options, patchBody, headers.etag);
   });
 
@@ -123,13 +140,17 @@ Examples:
     .description('delete a deployment')
     .argument('<deployment>', 'id or name')
     .option('--yes', 'do not ask')
-    .option('--delete-tracing-project', 'and the tracing project of its name');
+    .option('--delete-tracing-project', 'and the tracing project of its name')
+    .option('--plan', 'show what it would change, delete nothing');
   reaches(remove, `DELETE ${ONE}`);
-  does<{ yes?: boolean; deleteTracingProject?: boolean }>(remove, async (context, [name], options) => {
-    const id = await deploymentId(context.api, name!);
+  does<{ yes?: boolean; deleteTracingProject?: boolean; plan?: boolean }>(remove, async (context, [name], options) => {
+    const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
+    if (options.plan) {
+      return showPlan(context, await context.api.send({ method: 'DELETE', path, query: { dry_run: 'plan' } }));
+    }
     await confirm(context, `Deleting deployment ${name} ends what it runs.`, options.yes);
     const query = { delete_tracing_project: options.deleteTracingProject };
-    await context.api.command({ method: 'DELETE', path: `/v2/deployments/${id}`, query });
+    await context.api.command({ method: 'DELETE', path, query });
     if (!context.out.json) context.out.line(`Deleted ${name}.`);
   });
 }
@@ -137,7 +158,8 @@ Examples:
 function writing(command: Command): Command {
   return command
     .option('--reason <text>', 'why, for the history')
-    .option('--dry-run', 'show what it would be, change nothing');
+    .option('--dry-run', 'show what it would be, change nothing')
+    .option('--plan', 'show what it would change, change nothing');
 }
 
 /** Sends the change and shows what came of it; `before` is the edition that it starts from. */
@@ -148,12 +170,13 @@ async function write(
   given: readonly Given[],
   before?: string,
 ): Promise<number | void> {
-  const { reason, dryRun, ifMatch } = options;
+  const { reason, dryRun, plan, ifMatch } = options;
   const headers = { ...reasonHeader(reason), ...(ifMatch && { 'if-match': etagOf(ifMatch) }) };
-  const sent = context.api.command({ ...call, headers, query: { dry_run: dryRun } });
+  const sent = context.api.command({ ...call, headers, query: { dry_run: plan ? 'plan' : dryRun } });
   const answer = await sent.catch((error: unknown) => {
     throw namedByOption(error, given, options);
   });
+  if (plan) return showPlan(context, answer);
   const { id, latest_revision_id } = JSON.parse(answer.text) as Deployment;
   if (dryRun && !context.out.json) context.out.note('Nothing was changed; this is what it would be:');
   else if (before !== undefined && answer.headers.etag === before && !context.out.json) {

@@ -67,6 +67,7 @@ export async function showDeployment({ api, out }: Context, deployment: Deployme
 }
 
 export function showRevisions({ out }: Context, revisions: readonly Revision[], active: string | null): void {
+  const isCaused = revisions[0]?.number !== undefined;
   out.table(
     [
       { title: 'ID' },
@@ -75,14 +76,18 @@ export function showRevisions({ out }: Context, revisions: readonly Revision[], 
       { title: 'RUNS', flexible: 'at its beginning' },
       { title: 'CREATED', spare: true },
       { title: 'UPDATED', spare: true },
+      ...(isCaused ? [{ title: 'NO.' }, { title: 'BY' }, { title: 'REASON', flexible: true as const }] : []),
     ],
-    revisions.map(({ id, status: text, source_revision_config, created_at, updated_at }) => [
+    revisions.map(({ id, status: text, source_revision_config, created_at, updated_at, ...cause }) => [
       id,
       status(out, text),
       id === active ? out.cell('bold', 'active') : '',
       brief(artefact(source_revision_config)),
       when(created_at),
       when(updated_at),
+      ...(isCaused
+        ? [cause.number, cause.actor_name || cause.actor, cause.reason].map((said) => clean(`${said ?? ''}`))
+        : []),
     ]),
   );
 }

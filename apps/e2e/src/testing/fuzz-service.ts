@@ -140,6 +140,7 @@ async function fill(ask: Ask, name: string): Promise<Ids> {
     deployment_id: deployment.id,
     revision_id: deployment.latest_revision_id,
     other_id: deployment.latest_revision_id,
+    secret_name: 'TOKEN',
     dataset_id: dataset.id,
     session_id: experiment.id,
     run_id: run.id,

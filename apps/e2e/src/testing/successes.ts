@@ -164,6 +164,7 @@ async function specials(
     'GET /api/v1/workspaces': [{}, { key: OPERATOR }],
     'GET /api/v1/api-key/current': [{}, { key: OPERATOR }],
     'DELETE /api/v1/api-key/:id': [{ ids: { id: otherKey.id } }],
+    'GET /v2/deployments/:deployment_id': [{}, { search: '?include_secrets=true' }],
     'DELETE /v2/deployments': [{ search: `?deployment_ids=${spare.ids.deployment_id},${crypto.randomUUID()}` }],
     'POST /v2/deployments/:deployment_id/push-token': [{ ids: { deployment_id: pushed.id } }],
     'PUT /v2/deployments/:deployment_id/uploads/:upload_id': [

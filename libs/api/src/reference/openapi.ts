@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { areaOf, type Content, type Description } from '../describe';
+import { isOwn } from '../own-routes';
 import type { DescribedRoute, Route } from '../routes';
 import type { JsonSchema, ObjectSchema } from '@fairlead/schema';
 import { AREAS } from './areas';
@@ -147,7 +148,7 @@ function errors(
     412: takes.has('If-Match'),
     413: readsBody,
     415: readsBody,
-    422: told.path !== undefined || told.query !== undefined || told.body !== undefined,
+    422: told.path !== undefined || told.query !== undefined || told.body !== undefined || isOwn(path),
     429: true,
     '5XX': true,
   };

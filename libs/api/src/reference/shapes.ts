@@ -90,6 +90,15 @@ export function page<S extends JsonSchema>(title: string, item: S) {
   });
 }
 
+/** As `page`, with the number of all items. */
+export function countedPage<S extends JsonSchema>(title: string, item: S) {
+  return object(title, {
+    resources: noted(list(item), 'The items of this page.'),
+    offset: noted(integer, 'The `offset` of the next page: the one of the request plus the number of items here.'),
+    total: noted(integer, 'Number of items on all pages together.'),
+  });
+}
+
 /** An object without members. */
 export const empty = shape<Readonly<Record<string, never>>>({ type: 'object', maxProperties: 0 });
 

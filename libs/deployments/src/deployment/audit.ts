@@ -44,6 +44,14 @@ export function difference(a: Snapshot, b: Snapshot): Change[] {
   return compare(snapshotMembers(a), snapshotMembers(b));
 }
 
+/** Members that say which revisions there are. */
+const REVISIONS = new Set(['latest_revision_id', 'active_revision_id']);
+
+/** What a command that was only tried would change of a deployment. */
+export function plannedChanges(before: DeploymentState, after: Deployment): Change[] {
+  return compare(members(before), members(after)).filter(({ member }) => !REVISIONS.has(member));
+}
+
 function cause({ type, time, metadata }: Recorded) {
   const { actor = null, requestId: request_id = null, reason = null } = metadata;
   return { type, time, actor, request_id, reason };

@@ -35,7 +35,11 @@ const sourceRevisionConfig = object('SourceRevisionConfig', {
 
 const secret = object('StoredSecret', {
   name: noted(text, 'Environment variable that holds the secret.'),
-  value: noted(text, '`********`, or the value for a key with the scope `secrets:read`.'),
+  value: noted(text, '`********`; the value where it was asked for.'),
+});
+export const revealedSecret = object('RevealedSecret', {
+  name: noted(text, 'Environment variable that holds the secret.'),
+  value: noted(text, 'What the secret is.'),
 });
 const secretReference = object('StoredSecretReference', {
   name: noted(text, 'Environment variable that gets the value.'),
@@ -102,7 +106,7 @@ export const tags = object('DeploymentTags', {
   tag_value_ids: noted(list(uuid), 'Tag values that lists find the deployment by.'),
 });
 
-export const revision = object('Revision', {
+const revisionMembers = {
   id: noted(uuid, 'Identifier of the revision.'),
   created_at: noted(time, 'When the revision was made.'),
   updated_at: noted(time, 'When its status last changed.'),
@@ -112,13 +116,38 @@ export const revision = object('Revision', {
   ),
   source: noted(source, 'Where the code or image of the revision came from.'),
   source_revision_config: noted(sourceRevisionConfig, 'What the revision deploys.'),
-});
-export const revisions = page('RevisionsList', revision);
+};
+export const revision = object('Revision', revisionMembers);
+const causes = {
+  'number?': noted(integer, 'Place of the revision among those of the deployment, from 1; only with `include=cause`.'),
+  'reason?': noted(nullable(text), 'The header `x-reason` of the request that made it; null when it was not sent.'),
+  'actor?': noted(nullable(text), 'Identifier of the API key that made it, or `system:` and a service; else null.'),
+  'actor_name?': noted(nullable(text), 'Description of that API key; null for others.'),
+  'redeployed_from?': noted(nullable(uuid), 'The revision that it repeats; null when it repeats none.'),
+  'activated_at?': noted(nullable(time), 'When it began to run; null when it has not run.'),
+  'ended_at?': noted(
+    nullable(time),
+    'When another one began to run instead, or when its rollout ended without it running; null before that.',
+  ),
+};
+export const revisions = page('RevisionsList', object('ListedRevision', { ...revisionMembers, ...causes }));
 
 const change = object('Change', {
   member: noted(text, 'Path of the member, such as `source_config.resource_spec.cpu`.'),
   before: noted(any, 'Value before the change; null where there was none. Secrets are shown as digests.'),
   after: noted(any, 'Value after the change; null where it was removed. Secrets are shown as digests.'),
+});
+export const plan = object('DeploymentPlan', {
+  changes: noted(
+    list(change),
+    'Members that the write would change; identifiers of revisions are left out. A secret value that is not stored yet is shown as `new value`.',
+  ),
+  creates_revision: noted(boolean, 'Whether the write would make a revision.'),
+  pauses_push: noted(boolean, 'Whether pushes would no longer make revisions, as after a roll-back.'),
+  etag: noted(
+    nullable(text),
+    'The `ETag` that the plan starts from: sent as `If-Match`, the write is refused after changes by others. Null for a new deployment.',
+  ),
 });
 export const revisionDiff = object('RevisionDiff', {
   from: noted(uuid, 'The revision whose values are in `before`.'),
@@ -126,7 +155,7 @@ export const revisionDiff = object('RevisionDiff', {
   changes: noted(list(change), 'Members in which the two differ.'),
 });
 
-export const history = page(
+export const history = shape.countedPage(
   'DeploymentHistory',
   object('HistoryEntry', {
     version: noted(integer, 'Number of events of the deployment up to this one; `?version=` takes it.'),

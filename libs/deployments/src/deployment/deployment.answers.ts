@@ -1,18 +1,16 @@
-import { EventStore, load, streamName } from '@fairlead/eventing';
-import { allows, type CommandContext, etag, spelled } from '@fairlead/api';
+import { type CommandContext, etag } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type Deployment, deploymentModel } from './deployment';
+import { plannedChanges } from './audit';
+import type { Deployment } from './deployment';
+import type { Tried } from './deployment.commands';
 import { type DeploymentRecord, deploymentRecord } from './record';
 import { SecretStore } from '../secrets/secret.store';
 
-/** Answers with deployments and revisions, in the caller's spelling. */
+/** Answers with deployments, in the specification's names. */
 @Injectable()
 export class DeploymentAnswers {
-  constructor(
-    private readonly store: EventStore,
-    private readonly secretStore: SecretStore,
-  ) {}
+  constructor(private readonly secretStore: SecretStore) {}
 
   /** A deployment, without the values of its secrets, in the specification's names: safe to keep. */
   kept(reply: FastifyReply, state: Deployment): DeploymentRecord {
@@ -20,30 +18,34 @@ export class DeploymentAnswers {
     return deploymentRecord(state);
   }
 
-  /** As `kept`, for a command that was only tried. */
-  dryRun(reply: FastifyReply, state: Deployment): DeploymentRecord {
+  /** Of a command that was only tried, as `kept`, or what it would change. */
+  dryRun(reply: FastifyReply, wanted: true | 'plan', tried: Tried) {
+    if (wanted === 'plan') return this.plan(reply, tried);
     reply.header('x-dry-run', 'true');
-    return this.kept(reply, state);
+    return this.kept(reply, tried.state);
   }
 
-  /**
-   * A kept record in the caller's spelling, with the values of its secrets when the key may read them; such a reading
-   * is recorded. Of a command that was only tried, the secrets stay masked.
-   */
-  async revealed(context: CommandContext, reply: FastifyReply, record: DeploymentRecord): Promise<DeploymentRecord> {
-    return spelled(context, await this.opened(context, reply, record));
-  }
-
-  private async opened(context: CommandContext, reply: FastifyReply, record: DeploymentRecord) {
-    const isTried = reply.hasHeader('x-dry-run');
-    if (isTried || record.secrets.length === 0 || !allows(context.actor, 'secrets:read')) return record;
-    const { state, version } = await load(this.store, deploymentModel, streamName('deployment', record.id));
-    if (!state || state.removed) return record;
-    const values = await this.secretStore.open(state, version, context.metadata);
-    reply.header('cache-control', 'no-store');
+  /** What a command that was only tried would change. */
+  plan(reply: FastifyReply, { before, state, events }: Tried) {
+    reply.status(200).header('x-dry-run', 'true');
     return {
-      ...record,
-      secrets: record.secrets.map(({ name, value }) => ({ name, value: values.get(name) ?? value })),
+      changes: plannedChanges(before, state),
+      creates_revision: events.some(({ type }) => type === 'RevisionCreated'),
+      pauses_push: events.some(({ type }) => type === 'BuildOnPushPaused'),
+      etag: before && etag(before.edition),
     };
+  }
+
+  /** As `kept`, with the values of the secrets of a deployment at `version`; the reading is recorded. */
+  async revealed(
+    context: CommandContext,
+    reply: FastifyReply,
+    state: Deployment,
+    version: number,
+  ): Promise<DeploymentRecord> {
+    const values = await this.secretStore.open(state, state.secrets, version, context.metadata);
+    reply.header('cache-control', 'no-store');
+    const secrets = state.secrets.map(({ name }) => ({ name, value: values.get(name)! }));
+    return { ...this.kept(reply, state), secrets };
   }
 }

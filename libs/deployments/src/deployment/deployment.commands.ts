@@ -27,8 +27,13 @@ import type { Hosting } from '../source/source-rules';
 
 const HASH_LENGTH = 64;
 
-/** A deployment after a command, or after one that was only tried. */
+/** A deployment after a command. */
 type Changed = Pick<AggregateChanged<Deployment, DeploymentEvent>, 'state' | 'events'>;
+
+/** A deployment before and after a command that was only tried. */
+export interface Tried extends Changed {
+  readonly before: DeploymentState;
+}
 
 type Decide = (state: Deployment) => DeploymentEvent[];
 
@@ -49,7 +54,7 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   }
 
   /** Returns what `change` would return; nothing is written. */
-  async preview(caller: Caller, id: string, decide: Decide): Promise<Changed> {
+  async preview(caller: Caller, id: string, decide: Decide): Promise<Tried> {
     const stream = this.stream(id);
     const { state, version } = await load(this.store, deploymentModel, stream);
     const expected = caller.expectedVersion();
@@ -84,7 +89,7 @@ export class DeploymentCommands extends AggregateCommands<Deployment, Deployment
   }
 
   /** Returns what `create` would return; nothing is written. */
-  async previewCreate(caller: Caller, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Changed> {
+  async previewCreate(caller: Caller, ids: NewIds, wanted: NewDeployment, hosting: Hosting): Promise<Tried> {
     const { tenantId } = caller;
     const decided = create(wanted, tenantId, ids, hosting)(null);
     for (const { stream, taken } of claimsOf(tenantId, wanted)) await this.checkFree(stream, taken);
@@ -129,10 +134,10 @@ function pretend(
   state: DeploymentState,
   version: number,
   decided: readonly DeploymentEvent[],
-): Changed {
+): Tried {
   const time = new Date().toISOString();
   const events = decided.map((event, index): Recorded<DeploymentEvent> => {
     return { ...event, id: uuid(), stream, version: version + index + 1, position: 0n, time, metadata };
   });
-  return { state: fold(deploymentModel, events, state)!, events };
+  return { before: state, state: fold(deploymentModel, events, state)!, events };
 }

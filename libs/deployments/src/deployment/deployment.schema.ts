@@ -1,5 +1,20 @@
 import { paging } from '@fairlead/api';
-import { bool, csv, datetime, int, list, literal, note, object, optional, secret, str, uuid } from '@fairlead/schema';
+import {
+  bool,
+  csv,
+  datetime,
+  int,
+  list,
+  literal,
+  note,
+  object,
+  optional,
+  type Schema,
+  secret,
+  str,
+  uuid,
+  webUrl,
+} from '@fairlead/schema';
 import { DEPLOYMENT_TYPES, type DeploymentType, SOURCES } from './deployment-events';
 import { resourceSpec } from '../revision/resource-spec.schema';
 import { both, source } from './spelling.schema';
@@ -9,8 +24,11 @@ const text = optional(str());
 export const LONGEST_NAME = 255;
 const MOST_IDS = 100;
 const MOST_TAGS = 1000;
+const MOST_TYPES = 100;
 /** Secrets of a deployment, and references to secrets. */
 const MOST_SECRETS = 1000;
+/** Characters of a reason, as of the header `x-reason`. */
+const MOST_REASON = 1000;
 
 export const listenerConfig = object(
   both({
@@ -22,6 +40,11 @@ export const listenerConfig = object(
   'ListenerConfig',
 );
 
+const customUrl: Schema<string> = {
+  ...webUrl(),
+  parse: (input, context) => (input === '' ? input : webUrl().parse(input, context)),
+};
+
 const sourceConfig = object(
   both({
     integration_id: note(
@@ -29,7 +52,7 @@ const sourceConfig = object(
       'Integration of the workspace that reads the repository: `host_integration_id` of a repository record. Only for `codehost`, and required there; fixed at creation.',
     ),
     repo_url: note(
-      text,
+      optional(webUrl()),
       'URL of the repository: `url` of a repository record. Only for `codehost`, and required there; fixed at creation.',
     ),
     deployment_type: note(
@@ -40,7 +63,10 @@ const sourceConfig = object(
       optional(bool()),
       'True: each push to the branch in `repo_ref` makes a revision. Only for `codehost`, and not when `repo_ref` is a tag.',
     ),
-    custom_url: note(text, 'Address at which users reach the deployment; stored and answered, never called.'),
+    custom_url: note(
+      optional(customUrl),
+      'Address at which users reach the deployment: http or https; empty for none. Stored and answered, never called.',
+    ),
     resource_spec: note(optional(resourceSpec), 'Sizes and pod settings; a PATCH changes the members that it sends.'),
     listener_id: note(
       optional(uuid()),
@@ -194,6 +220,14 @@ const deployment_id = note(uuid(), 'The `id` of a deployment of this workspace.'
 const revision_id = note(uuid(), 'The `id` of a revision of the deployment.');
 export const deploymentPath = object({ deployment_id });
 export const revisionPath = object({ deployment_id, revision_id });
+export const secretPath = object({
+  deployment_id,
+  secret_name: note(str(), 'The `name` of a secret of the deployment.'),
+});
+export const revealRequest = object(
+  { reason: note(str({ min: 1, max: MOST_REASON }), 'Why the value is read, for the history.') },
+  'SecretRevealRequest',
+);
 export const diffPath = object({
   deployment_id,
   revision_id,
@@ -222,34 +256,63 @@ export const listQuery = object({
   deployment_ids: optional(note(csv(uuid()), 'Only these deployments; separated by commas, or repeated.')),
 });
 
-/** The point of the past to answer with: a time, or a version of the deployment. */
-export const replayQuery = object({
+/** The point of the past to answer with, a time or a version of the deployment; or the values of its secrets. */
+export const findQuery = object({
   at: optional(note(datetime(), 'Answers the deployment as it was at this time; not together with `version`.')),
   version: optional(
     note(int({ ge: 1 }), 'Answers the deployment as it was after so many events, counted as `version` in its history.'),
   ),
-});
-export const dryRunQuery = object({
-  dry_run: optional(
-    note(bool(), 'True: answers what the write would answer, with `x-dry-run: true`, and writes nothing.'),
+  include_secrets: optional(
+    note(
+      bool(),
+      'True: answers the values of the secrets, for which the key needs the scope `secrets:read`, and records that they were read.',
+    ),
     false,
   ),
 });
+const triedOrPlanned: Schema<boolean | 'plan'> = {
+  ...bool(),
+  json: { anyOf: [bool().json, literal(['plan']).json] },
+  parse: (input, context) => (input === 'plan' ? input : bool().parse(input, context)),
+};
+const dry_run = optional(
+  note(
+    triedOrPlanned,
+    'True: answers what the write would answer, with `x-dry-run: true`. `plan`: answers what the write would change. Nothing is written.',
+  ),
+  false,
+);
+export const dryRunQuery = object({ dry_run });
 const deleteTracingProject = optional(
   note(bool(), 'True: deletes the tracing project of the same name with its runs as well.'),
   false,
 );
-export const deleteQuery = object({ delete_tracing_project: deleteTracingProject });
+export const deleteQuery = object({ delete_tracing_project: deleteTracingProject, dry_run });
 export const bulkDeleteQuery = object({
   deployment_ids: note(csv(uuid(), { max: MOST_IDS }), 'The deployments to delete; separated by commas, or repeated.'),
   delete_tracing_project: deleteTracingProject,
+  dry_run: optional(
+    note(bool(), 'True: answers what the deletion would answer, with `x-dry-run: true`, and deletes nothing.'),
+    false,
+  ),
 });
 export const revisionsQuery = object({
   ...paging,
   status: note(optional(csv(str())), 'Only revisions in one of these statuses; separated by commas, or repeated.'),
+  include: note(optional(literal(['cause'])), '`cause`: answers as well who made each revision, why, and when it ran.'),
 });
 export const historyQuery = object({
   ...paging,
+  order: optional(
+    note(literal(['asc', 'desc']), '`desc`: the newest entries first. `asc`: the oldest first.'),
+    'desc' as const,
+  ),
+  types: optional(
+    note(
+      csv(str(), { max: MOST_TYPES }),
+      'Only entries of these types, such as `DeploymentPatched`; separated by commas, or repeated.',
+    ),
+  ),
   after: optional(
     note(
       int({ ge: 0 }),

@@ -214,17 +214,55 @@ describe('POST /v2/deployments', () => {
     expect((await send('GET', at(id))).json).toMatchObject({ id, name, tenant_id: TENANT });
   });
 
-  it.each([
-    'http://code.example/a/b',
-    'https://10.0.0.1/a/b',
-    'https://169.254.169.254/',
-    'https://localhost/a/b',
-    'x',
-  ])('refuses the repo_url %s', async (repo_url) => {
-    const { status, json } = await send('POST', '/v2/deployments', {
-      body: sample({ source_config: { ...REPOSITORY, repo_url } }),
+  it.each(['http://code.example/a/b', 'https://10.0.0.1/a/b', 'https://169.254.169.254/', 'https://localhost/a/b'])(
+    'refuses the repo_url %s',
+    async (repo_url) => {
+      const { status, json } = await send('POST', '/v2/deployments', {
+        body: sample({ source_config: { ...REPOSITORY, repo_url } }),
+      });
+      expect([status, json.detail]).toEqual([400, expect.stringMatching(/^repo_url /)]);
+    },
+  );
+
+  it.each(['repo_url', 'custom_url'])('takes only an http or https URL as %s', async (member) => {
+    const problems = async (url: string) => {
+      const { status, json } = await send('POST', '/v2/deployments', {
+        body: sample({ source_config: { ...REPOSITORY, [member]: url } }),
+      });
+      return [status, json.detail];
+    };
+    expect(await problems('javascript:alert(1)')).toEqual([
+      422,
+      [
+        {
+          type: 'url_scheme',
+          loc: ['body', 'source_config', member],
+          msg: "URL scheme should be 'http' or 'https'",
+          input: 'javascript:alert(1)',
+          ctx: { expected_schemes: "'http' or 'https'" },
+        },
+      ],
+    ]);
+    for (const url of [
+      'x',
+      '//code.example',
+      'https://',
+      'https://a b.example',
+      'data:text/html,x',
+      ' java\nscript:x',
+    ]) {
+      expect([url, await problems(url)]).toMatchObject([url, [422, [{ loc: ['body', 'source_config', member] }]]]);
+    }
+  });
+
+  it('takes a custom_url on a private network, and removes it again', async () => {
+    const custom_url = 'http://agent.intranet:8080/';
+    const { json } = await send('POST', '/v2/deployments', {
+      body: sample({ source_config: { ...REPOSITORY, custom_url } }),
     });
-    expect([status, json.detail]).toEqual([400, expect.stringMatching(/^repo_url /)]);
+    expect(json.source_config.custom_url).toBe(custom_url);
+    const cleared = await send('PATCH', at(json.id), { body: { source_config: { custom_url: '' } } });
+    expect(cleared.json.source_config.custom_url).toBeNull();
   });
 
   it('names every missing and every wrong member', async () => {
@@ -911,9 +949,93 @@ describe('rule 14: dry run', () => {
       body: { secrets: [{ name: 'TOKEN', value: '********' }] },
     });
     expect(kept.json.latest_revision_id).toBe(latest_revision_id);
-    expect((await send('PATCH', at(id, '?dry_run=true'), { body: { source_config: { repo_url: 'x' } } })).status).toBe(
-      400,
-    );
+    expect(
+      (await send('PATCH', at(id, '?dry_run=true'), { body: { source_config: { repo_url: 'https://x.example' } } }))
+        .status,
+    ).toBe(400);
+  });
+});
+
+describe('dry_run=plan', () => {
+  const planned = async (method: 'POST' | 'PATCH' | 'DELETE', url: string, sent: Sent = {}) => {
+    const head = await service.store.head();
+    const { status, headers, json } = await send(method, `${url}?dry_run=plan`, sent);
+    expect([status, headers['x-dry-run']]).toEqual([200, 'true']);
+    expect(await service.store.head()).toBe(head);
+    return json as { changes: { member: string; before: unknown; after: unknown }[]; etag: string | null };
+  };
+
+  it('tells what a PATCH would change, secrets by digest, and from which edition', async () => {
+    const { id } = await service.ready(sample());
+    const secrets = [
+      { name: 'TOKEN', value: '********' },
+      { name: 'NEW', value: 'a-planned-secret' },
+    ];
+    const body = { source_revision_config: { repo_ref: 'release' }, secrets };
+    const plan = await planned('PATCH', at(id), { body, headers: { 'idempotency-key': id } });
+    expect(plan).toEqual({
+      changes: [
+        { member: 'source_revision_config.repo_ref', before: 'main', after: 'release' },
+        { member: 'secrets.NEW', before: null, after: 'new value' },
+      ],
+      creates_revision: true,
+      pauses_push: false,
+      etag: '"2"',
+    });
+    const custom = { source_config: { custom_url: 'https://agent.example' } };
+    expect(await planned('PATCH', at(id), { body: custom })).toMatchObject({
+      changes: [{ member: 'source_config.custom_url', before: null, after: 'https://agent.example' }],
+      creates_revision: false,
+    });
+    expect(await planned('PATCH', at(id), { body: {} })).toMatchObject({ changes: [], creates_revision: false });
+    const headers = { 'if-match': plan.etag! };
+    expect((await send('PATCH', at(id), { body: custom, headers })).status).toBe(200);
+    expect((await send('PATCH', at(id, '?dry_run=plan'), { body, headers })).status).toBe(412);
+  });
+
+  it('tells what a POST would make', async () => {
+    const body = sample();
+    const plan = await planned('POST', '/v2/deployments', { body });
+    expect(plan).toMatchObject({ creates_revision: true, pauses_push: false, etag: null });
+    expect(plan.changes).toContainEqual({ member: 'name', before: null, after: body.name });
+    expect(plan.changes).toContainEqual({ member: 'secrets.TOKEN', before: null, after: 'new value' });
+    expect((await send('POST', '/v2/deployments', { body })).status).toBe(201);
+    expect((await send('POST', '/v2/deployments?dry_run=plan', { body })).status).toBe(400);
+  });
+
+  it('tells what a roll-back would change, and that it pauses pushes', async () => {
+    const pushed = { ...sample().source_config, build_on_push: true };
+    const { id, latest_revision_id: first } = await service.ready(sample({ source_config: pushed }));
+    await send('PATCH', at(id), { body: { source_revision_config: { repo_ref: 'release' } } });
+    const url = at(id, `/revisions/${first}/redeploy`);
+    expect(await planned('POST', url)).toEqual({
+      changes: [
+        { member: 'source_config.build_on_push', before: true, after: false },
+        { member: 'source_revision_config.repo_ref', before: 'release', after: 'main' },
+      ],
+      creates_revision: true,
+      pauses_push: true,
+      etag: '"4"',
+    });
+    const tried = await send('POST', `${url}?dry_run=true`);
+    expect(tried).toMatchObject({ status: 200, json: { id, source_revision_config: { repo_ref: 'main' } } });
+    expect((await send('GET', at(id))).json.source_revision_config.repo_ref).toBe('release');
+  });
+
+  it('tells what a deletion would do, of one or of several', async () => {
+    const { id } = await service.ready(sample());
+    expect(await planned('DELETE', at(id))).toEqual({
+      changes: [{ member: 'status', before: 'READY', after: 'AWAITING_DELETE' }],
+      creates_revision: false,
+      pauses_push: false,
+      etag: '"2"',
+    });
+    expect((await send('DELETE', at(id, '?dry_run=true'))).status).toBe(204);
+    const many = await send('DELETE', `/v2/deployments?deployment_ids=${id},${uuidOf(404)}&dry_run=true`);
+    expect(many).toMatchObject({ status: 207, json: { deleted: [id] }, headers: { 'x-dry-run': 'true' } });
+    expect((await send('GET', at(id))).json.status).toBe('READY');
+    expect((await send('DELETE', at(id, '?dry_run=maybe'))).status).toBe(422);
+    expect((await send('DELETE', at(uuidOf(404), '?dry_run=plan'))).status).toBe(404);
   });
 });
 

@@ -15,16 +15,17 @@ import {
   Scope,
   shape,
   spelled,
+  Spelling,
 } from '@fairlead/api';
 import { SharedReads } from '@fairlead/edge';
 import { checkUrl } from '@fairlead/outbound';
-import { BadRequest, NotFound, type Infer } from '@fairlead/schema';
+import { BadRequest, Forbidden, NotFound, type Infer } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { create, patch } from './change';
-import { type Deployment, deploymentAggregate, deploymentModel, tag } from './deployment';
+import { type Deployment, deploymentAggregate, deploymentModel, requestDeletion, tag } from './deployment';
 import { DeploymentAnswers } from './deployment.answers';
-import { bulkDeletion, deployment, deployments, tags } from './deployment.answers.schema';
+import { bulkDeletion, deployment, deployments, plan, tags } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent, Secret } from './deployment-events';
 import { nameForAgent } from './deployment.names';
@@ -38,11 +39,10 @@ import {
   dryRunQuery,
   listQuery,
   patchRequest,
-  replayQuery,
+  findQuery,
   tagsRequest,
 } from './deployment.schema';
 import { DeploymentsOptions } from '../deployments.options';
-import { Revealing } from './revealing.interceptor';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
 import { SecretStore } from '../secrets/secret.store';
 import { NamedResources } from '../source/named-resources.service';
@@ -92,14 +92,14 @@ export class DeploymentsController {
 
   @Post()
   @Scope('write')
-  @Idempotent(Revealing)
+  @Idempotent(Spelling)
   @Describe({
     summary: 'Create a deployment',
     description: 'An artefact that can be used makes the first revision at once. A name that is taken is answered 400.',
     takes: ['x-reason'],
     gives: ['ETag', 'x-dry-run'],
   })
-  @Answers({ 201: deployment, 409: 'The agent has a deployment in this environment.' })
+  @Answers({ 200: plan, 201: deployment, 409: 'The agent has a deployment in this environment.' })
   @HttpCode(201)
   async create(
     @Context() context: CommandContext,
@@ -117,8 +117,7 @@ export class DeploymentsController {
     create(tried, tenantId, ids, hosting)(null);
     await this.named.check(tenantId, sent.source_config);
     if (query.dry_run) {
-      const { state } = await this.commands.previewCreate(context, ids, tried, hosting);
-      return this.answers.dryRun(reply, state);
+      return this.answers.dryRun(reply, query.dry_run, await this.commands.previewCreate(context, ids, tried, hosting));
     }
     const secrets = await this.secretStore.seal(tenantId, ids.deploymentId, [], sent.secrets);
     const { state } = await this.commands.create(context, ids, { ...sent, name, secrets }, hosting);
@@ -132,6 +131,7 @@ export class DeploymentsController {
     summary: 'Delete several deployments',
     description: '207 when some of them do not exist.',
     takes: ['If-Match', 'x-reason'],
+    gives: ['x-dry-run'],
   })
   @Answers({
     200: bulkDeletion,
@@ -141,12 +141,13 @@ export class DeploymentsController {
   })
   async removeMany(
     @Context() context: CommandContext,
-    @Query(bulkDeleteQuery) { deployment_ids, delete_tracing_project }: Infer<typeof bulkDeleteQuery>,
+    @Query(bulkDeleteQuery) { deployment_ids, delete_tracing_project, dry_run }: Infer<typeof bulkDeleteQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const attempts = [...new Set(deployment_ids)].map(async (deployment_id) => {
       try {
-        await this.commands.remove(context, deployment_id, delete_tracing_project);
+        if (dry_run) await this.commands.preview(context, deployment_id, requestDeletion(delete_tracing_project));
+        else await this.commands.remove(context, deployment_id, delete_tracing_project);
         return { deployment_id };
       } catch (error) {
         if (error instanceof DeploymentNotFound) return { deployment_id, detail: error.message };
@@ -158,25 +159,36 @@ export class DeploymentsController {
     const deleted = outcomes.filter(({ detail }) => detail === undefined).map(({ deployment_id }) => deployment_id);
     if (deleted.length === 0) throw new NotFound(failed[0]?.detail);
     reply.status(failed.length > 0 ? 207 : 200);
+    if (dry_run) reply.header('x-dry-run', 'true');
     return { deleted, failed };
   }
 
   @Get(':deployment_id')
   @Scope('read', { views: [DEPLOYMENTS_VIEW] })
-  @Describe({ summary: 'Get a deployment, as it is or as it was', takes: ['x-reason'], gives: ['ETag'] })
+  @Describe({
+    summary: 'Get a deployment, as it is or as it was',
+    description:
+      'Values of secrets are masked. `include_secrets=true` answers them to a key with the scope `secrets:read`, and the history tells of it.',
+    takes: ['x-reason'],
+    gives: ['ETag'],
+  })
   @Answers({ 200: shape.asText(deployment) })
   async find(
     @Context() context: CommandContext,
     @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,
-    @Query(replayQuery) query: Infer<typeof replayQuery>,
+    @Query(findQuery) query: Infer<typeof findQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { tenantId } = context;
-    if (query.at !== undefined || query.version !== undefined) return this.replay(context, reply, id, query);
-    if (allows(context.actor, 'secrets:read')) {
-      const { state } = await this.commands.find(tenantId, id);
-      return this.answers.revealed(context, reply, this.answers.kept(reply, state));
+    const isPast = query.at !== undefined || query.version !== undefined;
+    if (query.include_secrets) {
+      if (!allows(context.actor, 'secrets:read')) throw new Forbidden();
+      if (isPast)
+        throw new BadRequest('Send include_secrets without at and version: secrets are shown as they are now.');
+      const { state, version } = await this.commands.find(tenantId, id);
+      return spelled(context, await this.answers.revealed(context, reply, state, version));
     }
+    if (isPast) return this.replay(context, reply, id, query);
     const found = await this.queries.find(tenantId, id, context.dialect);
     if (!found) throw new DeploymentNotFound(id);
     reply.header('etag', etag(found.edition));
@@ -185,7 +197,7 @@ export class DeploymentsController {
 
   @Patch(':deployment_id')
   @Scope('write')
-  @Idempotent(Revealing)
+  @Idempotent(Spelling)
   @Describe({
     summary: 'Change a deployment',
     description:
@@ -193,7 +205,7 @@ export class DeploymentsController {
     takes: ['If-Match', 'x-reason'],
     gives: ['ETag', 'x-dry-run'],
   })
-  @Answers({ 200: deployment, 409: 'It is being deleted.' })
+  @Answers({ 200: shape.either(deployment, plan), 409: 'It is being deleted.' })
   async patch(
     @Context() context: CommandContext,
     @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,
@@ -205,8 +217,8 @@ export class DeploymentsController {
     if (query.dry_run) {
       const secrets =
         sent.secrets && (await this.secretStore.pretend(id, await this.readable(context, id), sent.secrets));
-      const { state } = await this.commands.preview(context, id, patch({ ...sent, secrets }, newId(), hosting));
-      return this.answers.dryRun(reply, state);
+      const tried = await this.commands.preview(context, id, patch({ ...sent, secrets }, newId(), hosting));
+      return this.answers.dryRun(reply, query.dry_run, tried);
     }
     const { tenantId } = context;
     const revisionId = newId();
@@ -227,15 +239,24 @@ export class DeploymentsController {
 
   @Delete(':deployment_id')
   @Scope('write')
-  @Describe({ summary: 'Delete a deployment', takes: ['If-Match', 'x-reason'] })
-  @Answers({ 204: null })
+  @Describe({ summary: 'Delete a deployment', takes: ['If-Match', 'x-reason'], gives: ['x-dry-run'] })
+  @Answers({ 200: plan, 204: null })
   @HttpCode(204)
   async remove(
     @Context() context: CommandContext,
     @Path(deploymentPath) { deployment_id: id }: Infer<typeof deploymentPath>,
-    @Query(deleteQuery) query: Infer<typeof deleteQuery>,
-  ): Promise<void> {
-    await this.commands.remove(context, id, query.delete_tracing_project);
+    @Query(deleteQuery) { delete_tracing_project, dry_run }: Infer<typeof deleteQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    if (!dry_run) {
+      await this.commands.remove(context, id, delete_tracing_project);
+      return undefined;
+    }
+    const tried = await this.commands.preview(context, id, requestDeletion(delete_tracing_project));
+    const planned = this.answers.plan(reply, tried);
+    if (dry_run === 'plan') return planned;
+    reply.status(204);
+    return undefined;
   }
 
   /** Replaces the tag values that lists can be filtered by. */

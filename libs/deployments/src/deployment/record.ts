@@ -19,7 +19,7 @@ export function deploymentRecord(state: Deployment) {
       repo_url: config.repo_url ?? null,
       deployment_type: config.deployment_type ?? null,
       build_on_push: config.build_on_push ?? null,
-      custom_url: config.custom_url ?? null,
+      custom_url: config.custom_url || null,
       resource_spec: config.resource_spec ?? null,
       listener_id: config.listener_id ?? null,
       listener_config: config.listener_config

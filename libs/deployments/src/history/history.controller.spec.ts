@@ -92,6 +92,20 @@ describe('rule 14: history', () => {
     expect(headers.link).toContain('offset=2');
   });
 
+  it('is in either order, of some types only, and says how many entries there are', async () => {
+    const { id } = await service.ready(sample('ordered'));
+    const found = async (query: string) => {
+      const { json } = await send('GET', `/v2/deployments/${id}/history?${query}`);
+      return [(json.resources as Entry[]).map(({ version }) => version), json.total];
+    };
+    expect(await found('order=asc')).toEqual([[1, 2, 3], 3]);
+    expect(await found('order=desc&limit=1')).toEqual([[3], 3]);
+    expect(await found('order=asc&limit=1&offset=1')).toEqual([[2], 3]);
+    expect(await found('types=RevisionCreated,DeploymentCreated')).toEqual([[2, 1], 2]);
+    expect(await found('types=RevisionCreated&after=2')).toEqual([[], 0]);
+    expect((await send('GET', `/v2/deployments/${id}/history?order=up`)).status).toBe(422);
+  });
+
   it('outlives the deployment', async () => {
     const { id } = await service.ready(sample('gone'));
     await send('DELETE', `/v2/deployments/${id}`);
@@ -105,35 +119,88 @@ describe('rule 14: history', () => {
 });
 
 describe('rule 10: secret values', () => {
-  it('are shown to a key that may read them, and each such reading is in the history', async () => {
+  const masked = [{ name: 'TOKEN', value: '********' }];
+  const readings = async (url: string) => {
+    const { json } = await send('GET', `${url}/history`);
+    return (json.resources as (Entry & { secrets_read?: string[]; reason: string | null })[])
+      .filter(({ type }) => type === 'SecretsRead')
+      .map(({ actor, version, secrets_read, reason }) => [actor, version, secrets_read, reason]);
+  };
+
+  it('are in no answer unasked, whatever the key may read', async () => {
+    const { id, latest_revision_id } = await service.ready(sample('unasked'));
+    const url = `/v2/deployments/${id}`;
+    const body = { secrets: [...masked, { name: 'NEW', value: ofPatch }] };
+    const as = 'auditor';
+    const answers = [
+      await send('POST', '/v2/deployments', { as, body: sample('unasked-too') }),
+      await send('GET', url, { as }),
+      await send('PATCH', url, { as, body, headers: { 'idempotency-key': 'unasked' } }),
+      await send('PATCH', url, { as, body, headers: { 'idempotency-key': 'unasked' } }),
+      await send('POST', `${url}/revisions/${latest_revision_id}/redeploy`, { as, body: {} }),
+      await send('GET', `${url}?version=1`, { as }),
+      await send('GET', `/v2/deployments?deployment_ids=${id}`, { as }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200, 200, 200]);
+    for (const { text } of answers) for (const canary of CANARIES) expect(text).not.toContain(canary);
+    expect(answers[1]!.json.secrets).toEqual(masked);
+    expect(await readings(url)).toEqual([]);
+  });
+
+  it('are answered with include_secrets to a key that may read them, and each such reading is in the history', async () => {
     const { id } = await service.ready(sample('secretive'));
     const url = `/v2/deployments/${id}`;
-    expect((await send('GET', url)).json.secrets).toEqual([{ name: 'TOKEN', value: '********' }]);
-    const seen = await send('GET', url, { as: 'auditor' });
+    const asked = `${url}?include_secrets=true`;
+    const seen = await send('GET', asked, { as: 'auditor', headers: { 'x-reason': 'to move it' } });
     expect(seen.json.secrets).toEqual([{ name: 'TOKEN', value: ofPost }]);
-    expect(seen.headers['cache-control']).toBe('no-store');
+    expect([seen.headers['cache-control'], seen.headers.etag]).toEqual(['no-store', '"2"']);
+    expect((await send('GET', asked)).status).toBe(403);
+    expect((await send('GET', asked, { as: 'stranger' })).status).toBe(404);
+    expect((await send('GET', `${asked}&version=1`, { as: 'auditor' })).status).toBe(400);
+    expect(await readings(url)).toEqual([['auditor', 3, ['TOKEN'], 'to move it']]);
+  });
+
+  it('are kept by a PATCH that sends back what GET has answered, and the mask is never a value', async () => {
+    const { id, latest_revision_id } = await service.ready(sample('kept'));
+    const url = `/v2/deployments/${id}`;
+    const { secrets } = (await send('GET', url)).json;
+    const same = await send('PATCH', url, { body: { secrets } });
+    expect(same.json.latest_revision_id).toBe(latest_revision_id);
+    const unknown = await send('PATCH', url, { body: { secrets: [{ name: 'OTHER', value: '********' }] } });
+    expect([unknown.status, unknown.json.detail]).toEqual([
+      400,
+      "The secret 'OTHER' in secrets has no stored value to keep.",
+    ]);
+    const created = await send('POST', '/v2/deployments', { body: { ...sample('no mask'), secrets } });
+    expect(created.status).toBe(400);
+    const { json } = await send('GET', `${url}?include_secrets=1`, { as: 'auditor' });
+    expect(json.secrets).toEqual([{ name: 'TOKEN', value: ofPost }]);
+  });
+
+  it('are revealed one at a time, for a reason that the history keeps', async () => {
     const secrets = [
-      { name: 'NEW', value: ofPatch },
-      { name: 'TOKEN', value: '********' },
-    ];
-    const patched = await send('PATCH', url, { as: 'auditor', body: { secrets }, headers: { 'idempotency-key': 'k' } });
-    expect(patched.json.secrets).toEqual([
-      { name: 'NEW', value: ofPatch },
       { name: 'TOKEN', value: ofPost },
+      { name: 'OTHER', value: 'other' },
+    ];
+    const { id } = await service.ready({ ...sample('revealed'), secrets });
+    const url = `/v2/deployments/${id}`;
+    const reveal = (name: string, more: object = {}) =>
+      send('POST', `${url}/secrets/${name}/reveal`, { as: 'auditor', body: { reason: 'it is to be moved' }, ...more });
+    const seen = await reveal('TOKEN', { headers: { 'x-reason': 'another reason' } });
+    expect([seen.status, seen.json]).toEqual([200, { name: 'TOKEN', value: ofPost }]);
+    expect(seen.headers['cache-control']).toBe('no-store');
+    expect((await reveal('OTHER')).json).toEqual({ name: 'OTHER', value: 'other' });
+    const missing = await reveal('NONE');
+    expect([missing.status, missing.json.detail]).toEqual([404, `Secret 'NONE' of deployment ${id} not found.`]);
+    expect((await reveal('TOKEN', { as: 'stranger' })).json.detail).toBe(`Deployment ID ${id} not found.`);
+    expect((await reveal('TOKEN', { as: 'writer' })).status).toBe(403);
+    for (const body of [{}, { reason: '' }, { reason: 'x'.repeat(1001) }]) {
+      expect((await reveal('TOKEN', { body })).status).toBe(422);
+    }
+    expect(await readings(url)).toEqual([
+      ['auditor', 3, ['OTHER'], 'it is to be moved'],
+      ['auditor', 3, ['TOKEN'], 'it is to be moved'],
     ]);
-    const list = await send('GET', `/v2/deployments?deployment_ids=${id}`, { as: 'auditor' });
-    expect(list.json.resources[0].secrets[0].value).toBe('********');
-    const replayed = await send('GET', `${url}?version=1`, { as: 'auditor' });
-    expect(replayed.json.secrets[0].value).toBe('********');
-    const { json } = await send('GET', `${url}/history`);
-    const reads = (json.resources as (Entry & { secrets_read?: string[] })[]).filter(
-      ({ type }) => type === 'SecretsRead',
-    );
-    expect(reads.map(({ actor, version, secrets_read }) => [actor, version, secrets_read])).toEqual([
-      ['auditor', 5, ['NEW', 'TOKEN']],
-      ['auditor', 3, ['TOKEN']],
-    ]);
-    expect(json.resources[0].type).toBe('SecretsRead');
   });
 
   it('are in no table, event, log or refused answer', async () => {
@@ -170,7 +237,7 @@ describe('rule 10: secret values', () => {
     await send('DELETE', `/v2/deployments/${id}`);
     const deadline = Date.now() + 5000;
     while ((await keys()).rowCount !== 0) expect(Date.now()).toBeLessThan(deadline);
-    expect((await send('GET', `/v2/deployments/${id}`, { as: 'auditor' })).status).toBe(404);
+    expect((await send('GET', `/v2/deployments/${id}?include_secrets=1`, { as: 'auditor' })).status).toBe(404);
   });
 });
 

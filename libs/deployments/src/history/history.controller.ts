@@ -1,9 +1,8 @@
-import { EventStore, type Recorded, streamName } from '@fairlead/eventing';
+import { actorNames, EventStore, type Recorded, streamName } from '@fairlead/eventing';
 import { Answers, Area, CommandContext, Context, Describe, linkNext, Path, Query, Scope, shape } from '@fairlead/api';
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { actorNames } from '../deployment/actor-names';
 import { history } from '../deployment/audit';
 import type { DeploymentEvent, SecretsRead } from '../deployment/deployment-events';
 import * as answers from '../deployment/deployment.answers.schema';
@@ -19,15 +18,12 @@ export class HistoryController {
     private readonly exports: HistoryExport,
   ) {}
 
-  /**
-   * What happened to a deployment, newest first, also after its removal. `after` leaves out all up to the event that
-   * made this version.
-   */
+  /** What happened to a deployment, also after its removal. `after` leaves out all up to the event that made this version. */
   @Get()
   @Scope('read')
   @Describe({
     summary: 'List what happened to a deployment',
-    description: 'The newest first, also after its removal.',
+    description: 'The newest first unless `order` says otherwise, also after its removal.',
     gives: ['Link'],
   })
   @Answers({ 200: answers.history })
@@ -41,9 +37,11 @@ export class HistoryController {
     const events = await this.eventsOf(context, id);
     const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
     const after = query.after ? (events[query.after - 1]?.position ?? events.at(-1)!.position) : 0n;
-    const entries = history(events, reads)
-      .filter(({ position }) => position > after)
-      .reverse();
+    const { types, order } = query;
+    const entries = history(events, reads).filter(
+      ({ position, entry }) => position > after && (types?.includes(entry.type) ?? true),
+    );
+    if (order === 'desc') entries.reverse();
     const page = entries.slice(query.offset, query.offset + query.limit);
     const offset = query.offset + page.length;
     if (offset < entries.length) linkNext(reply, offset);
@@ -54,7 +52,7 @@ export class HistoryController {
     const resources = page.map(({ entry: { actor, ...entry } }) => {
       return { ...entry, actor, actor_name: names.get(actor) ?? null };
     });
-    return { resources, offset };
+    return { resources, offset, total: entries.length };
   }
 
   /** The events themselves as JSON lines, with a signed last line: to be kept, and verified without this service. */

@@ -1,8 +1,8 @@
-import { handle, owned, streamName } from '@fairlead/eventing';
+import { fold, handle, owned, type Recorded, streamName } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
 import { deploymentAggregate, deploymentModel } from '../deployment/deployment';
-import type { RevisionStatus } from '../deployment/deployment-events';
-import { reportRevision } from './revision';
+import type { DeploymentEvent, RevisionStatus } from '../deployment/deployment-events';
+import { redeploy, reportRevision, revisionOf, revisionsModel } from './revision';
 import { uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 
@@ -18,6 +18,8 @@ const report = (id: string, revisionId: string, status: RevisionStatus) => {
   const decide = owned(deploymentAggregate, TENANT, id, reportRevision(revisionId, status));
   return handle(service.store, deploymentModel, streamName('deployment', id), decide, { tenant: TENANT });
 };
+const revisionsIn = async (id: string) =>
+  fold(revisionsModel, (await service.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[]);
 const deployed = () =>
   service.ready({
     name: `agent-${++count}`,
@@ -88,6 +90,38 @@ describe('revisions', () => {
     });
     expect((await send('GET', at(id, `/${first}`))).json).toEqual(json.resources[1]);
     expect((await send('GET', `/api-host${at(id, `/${first}`)}`)).json.source).toBe('internal_docker');
+  });
+
+  it('tell with include=cause who made them, why, and when they ran', async () => {
+    const { id, latest_revision_id: first } = await deployed();
+    const key = uuidOf(78);
+    const named = { type: 'ApiKeyCreated', data: { id: key, description: 'release pipeline' } };
+    await service.store.append(streamName('apiKey', key), 0, [named], {});
+    await report(id, first, 'DEPLOYED');
+    const headers = { 'x-reason': 'faster' };
+    const body = { source_revision_config: { image_uri: 'registry.example/agent:2' } };
+    const second = (await send('PATCH', `/v2/deployments/${id}`, { body, headers })).json.latest_revision_id;
+    await report(id, second, 'BUILD_FAILED');
+    const decide = redeploy(revisionOf(await revisionsIn(id), first), uuidOf(79), 'any');
+    const own = owned(deploymentAggregate, TENANT, id, decide);
+    const metadata = { tenant: TENANT, actor: key };
+    await handle(service.store, deploymentModel, streamName('deployment', id), own, metadata);
+    await report(id, uuidOf(79), 'DEPLOYED');
+    const { json } = await service.eventually(
+      () => send('GET', at(id, '?include=cause')),
+      (answer) => answer.json.resources[0].status === 'DEPLOYED',
+    );
+    const time = expect.stringMatching(/Z$/);
+    const nobody = { reason: null, actor: 'writer', actor_name: null, redeployed_from: null };
+    expect(json.resources).toMatchObject([
+      {
+        ...{ number: 3, reason: null, actor: key, actor_name: 'release pipeline', redeployed_from: first },
+        ...{ activated_at: time, ended_at: null },
+      },
+      { ...nobody, number: 2, reason: 'faster', activated_at: null, ended_at: time },
+      { ...nobody, number: 1, activated_at: time, ended_at: json.resources[0].activated_at },
+    ]);
+    expect((await send('GET', at(id, '?include=all'))).status).toBe(422);
   });
 
   it('are filtered by any of several statuses', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { EventStore, fold, owned, type Recorded, streamName } from '@fairlead/eventing';
+import { actorNames, EventStore, fold, owned, type Recorded, streamName } from '@fairlead/eventing';
 import {
   Answers,
   Area,
@@ -12,6 +12,7 @@ import {
   Path,
   Query,
   Scope,
+  shape,
   spelled,
   Spelling,
   unlessKnown,
@@ -23,14 +24,21 @@ import { v7 as uuid } from 'uuid';
 import { difference } from '../deployment/audit';
 import { deploymentAggregate, deploymentModel } from '../deployment/deployment';
 import { DeploymentAnswers } from '../deployment/deployment.answers';
-import { deployment, revision, revisionDiff, revisions } from '../deployment/deployment.answers.schema';
+import { deployment, plan, revision, revisionDiff, revisions } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentQueries } from '../deployment/deployment.queries';
 import { DEPLOYMENTS_VIEW } from '../deployment/deployment.view';
-import { deploymentPath, diffPath, revisionPath, revisionsQuery, waitQuery } from '../deployment/deployment.schema';
-import { Revealing } from '../deployment/revealing.interceptor';
+import {
+  deploymentPath,
+  diffPath,
+  dryRunQuery,
+  revisionPath,
+  revisionsQuery,
+  waitQuery,
+} from '../deployment/deployment.schema';
 import { DeploymentsOptions } from '../deployments.options';
+import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
 import { revisionRecord } from '../deployment/record';
 import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
@@ -76,7 +84,8 @@ export class RevisionsController implements OnModuleDestroy {
     const { items, more } = await this.queries.revisions(path.deployment_id, query.status, query);
     const offset = query.offset + items.length;
     if (more) linkNext(reply, offset);
-    const resources = items.map((revision) => spelled(context, revisionRecord(revision)));
+    const records = items.map((revision) => spelled(context, revisionRecord(revision)));
+    const resources = query.include ? await this.withCauses(path.deployment_id, records) : records;
     return unlessKnown(reply, { resources, offset });
   }
 
@@ -119,22 +128,26 @@ export class RevisionsController implements OnModuleDestroy {
   /** A new revision from an earlier one's whole snapshot. */
   @Post(':revision_id/redeploy')
   @Scope('write')
-  @Idempotent(Revealing)
+  @Idempotent(Spelling)
   @Describe({
     summary: 'Roll back to a revision',
     description: 'Makes a new revision from the whole of an earlier one, and answers the deployment.',
     takes: ['If-Match', 'x-reason'],
-    gives: ['ETag'],
+    gives: ['ETag', 'x-dry-run'],
   })
-  @Answers({ 200: deployment })
+  @Answers({ 200: shape.either(deployment, plan) })
   @HttpCode(200)
   async redeploy(
     @Context() context: CommandContext,
     @Path(revisionPath) path: Infer<typeof revisionPath>,
+    @Query(dryRunQuery) { dry_run }: Infer<typeof dryRunQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const earlier = revisionOf(await this.folded(context, path.deployment_id), path.revision_id);
     const decide = redeploy(earlier, uuid(), this.options.hosting);
+    if (dry_run) {
+      return this.answers.dryRun(reply, dry_run, await this.commands.preview(context, path.deployment_id, decide));
+    }
     const { state } = await this.commands.change(context, path.deployment_id, decide);
     return this.answers.kept(reply, state);
   }
@@ -165,6 +178,16 @@ export class RevisionsController implements OnModuleDestroy {
     const revisions = await this.folded(context, path.deployment_id);
     const [from, to] = [revisionOf(revisions, path.revision_id), revisionOf(revisions, path.other_id)];
     return { from: from.id, to: to.id, changes: difference(from, to) };
+  }
+
+  private async withCauses(id: string, records: readonly ReturnType<typeof revisionRecord>[]) {
+    const causes = causesOf((await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[]);
+    const known = records.map((record) => ({ ...record, ...causes.get(record.id)! }));
+    const names = await actorNames(
+      this.store,
+      known.map(({ actor }) => actor),
+    );
+    return known.map((revision) => ({ ...revision, actor_name: names.get(revision.actor) ?? null }));
   }
 
   private async stored(context: CommandContext, id: string, revisionId: string) {

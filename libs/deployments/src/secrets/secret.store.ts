@@ -8,6 +8,8 @@ import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { checkSecretNames, MASK, type OfferedSecret } from './secrets';
 
 const SALT_BYTES = 9;
+/** What stands for the digest of a value that is not stored. */
+const NEW_VALUE = 'new value';
 /** Secrets sealed in one turn of the event loop. */
 const AT_ONCE = 50;
 
@@ -53,7 +55,7 @@ export class SecretStore {
       if (value === MASK) pretended.push({ name });
       else {
         const same = await this.known(id, known.get(name), { name, value });
-        pretended.push(same ?? { name, sealed: { subject: id, sealed: '' }, digest: '' });
+        pretended.push(same ?? { name, sealed: { subject: id, sealed: '' }, digest: NEW_VALUE });
       }
       if (pretended.length % AT_ONCE === 0) await otherRequests();
     }
@@ -61,11 +63,15 @@ export class SecretStore {
   }
 
   /**
-   * The values of a deployment's secrets by name. That they were read is recorded before they are given out.
+   * The values of `secrets` of a deployment by name. That they were read is recorded before they are given out.
    * @throws DeploymentNotFound when the deployment was removed meanwhile.
    */
-  async open(state: Deployment, version: number, metadata: Metadata): Promise<Map<string, string>> {
-    const { id, tenant_id, secrets } = state;
+  async open(
+    { id, tenant_id }: Deployment,
+    secrets: readonly Secret[],
+    version: number,
+    metadata: Metadata,
+  ): Promise<Map<string, string>> {
     const opened = await Promise.all(
       secrets.map(async ({ name, sealed }) => [name, await this.vault.open(tenant_id, id, name, sealed)] as const),
     ).catch((error: unknown) => {

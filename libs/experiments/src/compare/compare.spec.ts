@@ -184,6 +184,12 @@ describe('A comparison of pass and fail', () => {
     }
   });
 
+  it('take no query parameter that they do not know', async () => {
+    const { status, json } = await compare('row=worse&limit=0');
+    expect([status, json.detail]).toMatchObject([422, [{ type: 'extra_forbidden', loc: ['query', 'row'] }]]);
+    expect((await reading.get(`/datasets/${dataset}?row=worse`)).status).toBe(200);
+  });
+
   it('orders rows as is asked for, and finds the page of one', async () => {
     const ids = async (search: string) =>
       ((await compare(search)).json.page.rows as { example_id: string }[]).map(({ example_id }) => example_id);

@@ -1,5 +1,6 @@
-import { type EventStore, type Recorded, streamName } from '@fairlead/eventing';
 import { canonicalUuid } from '@fairlead/schema';
+import { type Recorded, streamName } from './event';
+import type { EventStore } from './event-store';
 
 /** The descriptions of API keys by their ids, read from the log; services that act by themselves have none. */
 export async function actorNames(

@@ -1,0 +1,40 @@
+import type { Recorded } from '@fairlead/eventing';
+import type { DeploymentEvent } from '../deployment/deployment-events';
+import { hasEnded } from './revision-status';
+
+/** Who made a revision, why, and when it ran. */
+interface Cause {
+  /** Place among the revisions of the deployment, from 1. */
+  readonly number: number;
+  readonly reason: string | null;
+  readonly actor: string | null;
+  readonly redeployed_from: string | null;
+  readonly activated_at: string | null;
+  readonly ended_at: string | null;
+}
+
+/** The causes of the revisions of one deployment, by their ids, from its events. */
+export function causesOf(events: readonly Recorded<DeploymentEvent>[]): ReadonlyMap<string, Cause> {
+  const causes = new Map<string, Cause>();
+  const learn = (id: string | null, more: Partial<Cause>) => {
+    const known = id !== null && causes.get(id);
+    if (known) causes.set(id, { ...known, ...more });
+  };
+  for (const event of events) {
+    const { time, metadata } = event;
+    if (event.type === 'RevisionCreated') {
+      const { revision_id, redeployed_from = null } = event.data;
+      const { actor = null, reason = null } = metadata;
+      const times = { activated_at: null, ended_at: null };
+      causes.set(revision_id, { number: causes.size + 1, reason, actor, redeployed_from, ...times });
+    } else if (event.type === 'RevisionActivated') {
+      const { revision_id, previous_revision_id } = event.data;
+      learn(previous_revision_id, { ended_at: time });
+      learn(revision_id, { activated_at: time });
+    } else if (event.type === 'RevisionStatusChanged') {
+      const { revision_id, status } = event.data;
+      if (status !== 'DEPLOYED' && hasEnded(status)) learn(revision_id, { ended_at: time });
+    }
+  }
+  return causes;
+}
