@@ -28,7 +28,7 @@ export const newDeployment = (name: string) => ({
   name,
   source: 'external_container',
   source_config: { resource_spec: { cpu: 1 } },
-  source_revision_config: { image_uri: `registry.example/${name}:1` },
+  source_revision_config: { image_uri: `registry.example/${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}:1` },
   secrets: [{ name: 'TOKEN', value: `${name}-secret` }],
 });
 
