@@ -42,10 +42,10 @@ export function factsOf({ type, stream, data }: LoggedEvent): object | undefined
   return rowOf(type)?.facts?.(data as never, stream.slice(stream.indexOf('-') + 1));
 }
 
-/** What of the log is sent to Kafka: the topic of each type, and what its messages tell. */
+/** What of the log is sent to Kafka: the topic of each type, and the content of its messages. */
 export const publications = {
   topics: new Map([...ROWS].flatMap(([type, { topic }]): [string, string][] => (topic ? [[type, topic]] : []))),
-  data: factsOf,
+  data: (event: LoggedEvent): object => factsOf(event) ?? {},
 };
 
 /** The upcaster of each type of event whose shape has changed. */

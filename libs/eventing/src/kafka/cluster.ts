@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
-import { KafkaConnections } from './connections';
 import type { KafkaSettings } from './settings';
 import { disconnect, silence } from './silence';
 
 const PARTITIONS = 6;
 const COPIES = 3;
 const LED_MS = 10_000;
+/** A connection on which a request has had no response for so long (ms) counts as dead: the client is replaced. */
+const REQUEST_MS = 5000;
 /** Kept for ever: a consumer that has been away misses nothing, and a new one can begin at the beginning. */
 const TOPIC = { 'retention.ms': '-1', 'cleanup.policy': 'delete' };
 const LEVELS: Partial<Record<logLevel, 'debug' | 'verbose'>> = {
@@ -27,10 +28,9 @@ export class KafkaCluster {
       brokers: [...brokers],
       ssl: tls && { ca: tls.ca },
       sasl: sasl as KafkaConfig['sasl'],
-      socketFactory: new KafkaConnections().open,
       connectionTimeout: 3000,
       authenticationTimeout: 5000,
-      requestTimeout: 7000,
+      requestTimeout: REQUEST_MS,
       retry: { initialRetryTime: 100, maxRetryTime: 1000, retries: 4 },
       logLevel: logLevel.WARN,
       // Whoever uses the client reports what it could not do; this tells only how it came to that.

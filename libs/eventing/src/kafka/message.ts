@@ -4,14 +4,14 @@ import type { Recorded } from '../core/event';
 export interface Publications {
   /** The topic of each type of event that is sent. */
   readonly topics: ReadonlyMap<string, string>;
-  /** What the message of an event tells; undefined when it says only that the event is there. */
-  data(event: Recorded): object | undefined;
+  /** Returns the public facts of an event of these types: the content of its message. */
+  data(event: Recorded): object;
 }
 
 /** A message as the producer takes it. */
 export interface KafkaMessage {
   readonly key: string;
-  readonly value: string | null;
+  readonly value: string;
   readonly timestamp: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -28,7 +28,7 @@ export interface Pointer {
 const LONGEST_TEXT = 4096;
 
 /** An event as a CloudEvent 1.0 in binary mode. Its key is its stream, so the events of a stream stay in order. */
-export function toMessage(event: Recorded, topic: string, data: object | undefined): KafkaMessage {
+export function toMessage(event: Recorded, topic: string, data: object): KafkaMessage {
   const { id, stream, type, time, version, metadata } = event;
   const headers: Record<string, string> = {
     ce_specversion: '1.0',
@@ -39,11 +39,11 @@ export function toMessage(event: Recorded, topic: string, data: object | undefin
     ce_subject: stream,
     ce_partitionkey: stream,
     ce_streamversion: String(version),
+    'content-type': 'application/json',
   };
   if (metadata.tenant !== undefined) headers.ce_tenantid = metadata.tenant;
   if (metadata.traceparent !== undefined) headers.traceparent = metadata.traceparent;
-  if (data !== undefined) headers['content-type'] = 'application/json';
-  return { key: stream, value: data ? JSON.stringify(data, cut) : null, timestamp: String(Date.parse(time)), headers };
+  return { key: stream, value: JSON.stringify(data, cut), timestamp: String(Date.parse(time)), headers };
 }
 
 /** Which event a message tells of; undefined when it is not one of ours. */

@@ -100,7 +100,7 @@ export class KafkaRelay implements OnApplicationBootstrap, OnApplicationShutdown
       const topic = this.publications.topics.get(event.type);
       if (topic === undefined) continue;
       const message = toMessage(event, topic, this.publications.data(event));
-      const size = Buffer.byteLength(message.value ?? '') + HEADER_BYTES;
+      const size = Buffer.byteLength(message.value) + HEADER_BYTES;
       if (bytes > 0 && bytes + size > BATCH_BYTES) {
         yield batch;
         batch = new Map();

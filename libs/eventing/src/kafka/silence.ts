@@ -7,8 +7,8 @@ interface Listened {
 }
 
 /**
- * Rejects when a broker gives this client no answer in time: its connection may be dead, and the library would go on
- * asking there. Whoever waits for the client waits for this as well, and takes a new one then.
+ * Rejects when a request of this client has had no response within its timeout. The connection may be dead, and the library
+ * would go on using it: callers race their work against this promise and then replace the client.
  */
 export function silence(client: Admin | Consumer | Producer): Promise<never> {
   const silent = new Promise<never>((_, reject) => {

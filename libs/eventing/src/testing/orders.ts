@@ -36,7 +36,7 @@ export class Orders {
           ['Ordered', 'orders.v1'],
           ['Paid', 'payments.v1'],
         ]),
-        data: ({ type, data }) => (type === 'Ordered' ? (data as object) : undefined),
+        data: ({ type, data }) => (type === 'Ordered' ? (data as object) : {}),
       },
     };
   }
