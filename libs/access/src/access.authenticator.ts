@@ -5,14 +5,16 @@ import { type Actor } from '@fairlead/api';
 import { canonicalUuid, Forbidden, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './api-key';
-import { apiKeysProjection, ApiKeyView, type ApiKeyRow } from './api-key.view';
+import type { ApiKeyEntity } from './api-key.entity';
+import { apiKeysProjection, ApiKeyView } from './api-key.view';
 import { keep, Lookup } from './access.lookup';
-import { type ConsoleSessionRow } from './console-session.view';
+import type { ConsoleSessionEntity } from './console-session.entity';
 import { ConsoleSessions } from './console-sessions.service';
 import { sessionScopes } from './console-session';
 import { keyIdOf } from './key-text';
 import { effectiveScopes } from './scopes';
-import { tenantsProjection, TenantView, type TenantRow } from './tenant.view';
+import type { TenantEntity } from './tenant.entity';
+import { tenantsProjection, TenantView } from './tenant.view';
 
 /** Subject whose data key in the vault is the pepper of all key hashes. */
 export const PEPPER = 'apiKeys';
@@ -33,12 +35,12 @@ const LONGEST_KEY = 256;
 /** Finds out who sends a request. */
 @Injectable()
 export class Authenticator {
-  private readonly keys: Lookup<ApiKeyRow>;
+  private readonly keys: Lookup<ApiKeyEntity>;
   /** Keys whose text has not been right before: a flood of unknown ones does not delay the others' queries. */
-  private readonly unproven: Lookup<ApiKeyRow>;
-  private readonly tenants: Lookup<TenantRow>;
+  private readonly unproven: Lookup<ApiKeyEntity>;
+  private readonly tenants: Lookup<TenantEntity>;
   /** Keys whose text was right before, by its SHA-256: finding them again costs neither HMAC nor decoding. */
-  private readonly verified = new Map<string, Pick<ApiKeyRow, 'id' | 'hash'>>();
+  private readonly verified = new Map<string, Pick<ApiKeyEntity, 'id' | 'hash'>>();
 
   constructor(
     private readonly vault: Vault,
@@ -82,16 +84,16 @@ export class Authenticator {
    * The key with this text, for a session of the console, and the workspace that the session begins in: its own, or the
    * oldest of its organisation. @throws Unauthorized, Forbidden where there is no workspace, WorkspaceStopped
    */
-  async signIn(text: string): Promise<{ key: ApiKeyRow; tenantId: string }> {
+  async signIn(text: string): Promise<{ key: ApiKeyEntity; tenantId: string }> {
     return this.begin(await this.find(text));
   }
 
   /** The same for the key of this id, unless its text was replaced since. */
-  async signInAs(id: string, hash: string, tenantId: string): Promise<{ key: ApiKeyRow; tenantId: string }> {
+  async signInAs(id: string, hash: string, tenantId: string): Promise<{ key: ApiKeyEntity; tenantId: string }> {
     return this.begin(await this.keyBehind({ key_id: id, key_hash: hash }), tenantId);
   }
 
-  private async begin(key: ApiKeyRow | undefined, named?: string): Promise<{ key: ApiKeyRow; tenantId: string }> {
+  private async begin(key: ApiKeyEntity | undefined, named?: string): Promise<{ key: ApiKeyEntity; tenantId: string }> {
     if (!key || !isLive(key)) throw new Unauthorized();
     if (!effectiveScopes(key.scopes).has('read')) throw new Forbidden();
     const tenantId = named ?? key.tenant_id ?? (await this.tenantView.list(key.organization_id, false))[0]?.id;
@@ -100,12 +102,14 @@ export class Authenticator {
     return { key, tenantId };
   }
 
-  private async keyBehind(session: Pick<ConsoleSessionRow, 'key_id' | 'key_hash'>): Promise<ApiKeyRow | undefined> {
+  private async keyBehind(
+    session: Pick<ConsoleSessionEntity, 'key_id' | 'key_hash'>,
+  ): Promise<ApiKeyEntity | undefined> {
     const key = await this.keys.get(session.key_id);
     return key?.hash === session.key_hash ? key : undefined;
   }
 
-  private async requireWorking(method: string, { kind }: ApiKeyRow, tenantId: string): Promise<void> {
+  private async requireWorking(method: string, { kind }: ApiKeyEntity, tenantId: string): Promise<void> {
     const status = await this.workspaces.stoppedStatus(tenantId);
     if (status === undefined) return;
     if (kind === 'operator' && status === 'suspended' && (method === 'GET' || method === 'HEAD')) return;
@@ -113,14 +117,14 @@ export class Authenticator {
   }
 
   /** The key of an actor. @throws Unauthorized when it has been removed since. */
-  async keyOf(actor: Actor): Promise<ApiKeyRow> {
+  async keyOf(actor: Actor): Promise<ApiKeyEntity> {
     const key = await this.keys.get(actor.keyId);
     if (!key) throw new Unauthorized();
     return key;
   }
 
   /** Makes a key that was just created or revoked known in this process at once. */
-  learnKey(key: ApiKeyRow): void {
+  learnKey(key: ApiKeyEntity): void {
     this.keys.put(key);
     this.unproven.put(key);
   }
@@ -132,12 +136,12 @@ export class Authenticator {
   }
 
   /** Makes a tenant that was just created known in this process at once. */
-  learnTenant(tenant: TenantRow): void {
+  learnTenant(tenant: TenantEntity): void {
     this.tenants.put(tenant);
   }
 
   /** The key with this text, live or not. */
-  private async find(text: string): Promise<ApiKeyRow | undefined> {
+  private async find(text: string): Promise<ApiKeyEntity | undefined> {
     const print = hash('sha256', text, 'base64url');
     const before = this.verified.get(print);
     const known = before && (await this.keys.get(before.id));
@@ -149,7 +153,7 @@ export class Authenticator {
     return key;
   }
 
-  private async verify(text: string): Promise<ApiKeyRow | undefined> {
+  private async verify(text: string): Promise<ApiKeyEntity | undefined> {
     const expected = Buffer.from(await this.vault.digest(PEPPER, text));
     const id = keyIdOf(text);
     // The operator's key may have any form, that of the others included.
@@ -161,7 +165,7 @@ export class Authenticator {
 
   private async tenantOf(
     request: FastifyRequest,
-    key: ApiKeyRow,
+    key: ApiKeyEntity,
     home: string | null,
   ): Promise<Pick<Actor, 'tenantId' | 'organizationId'>> {
     const header = request.headers['x-tenant-id'];
@@ -190,7 +194,7 @@ function isSame(hash: Buffer, expected: Buffer): boolean {
   return hash.length === expected.length && timingSafeEqual(hash, expected);
 }
 
-function isLive(key: ApiKeyRow): boolean {
+function isLive(key: ApiKeyEntity): boolean {
   return key.revoked_at === null && (key.expires_at === null || Date.parse(key.expires_at) > Date.now());
 }
 
@@ -203,6 +207,6 @@ function tenantNeeded(): Forbidden {
 declare module 'fastify' {
   interface FastifyRequest {
     /** The session of the console that stands for the key of the request. */
-    consoleSession?: ConsoleSessionRow;
+    consoleSession?: ConsoleSessionEntity;
   }
 }

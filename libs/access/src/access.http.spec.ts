@@ -13,7 +13,15 @@ import { createServer, type EdgeSettings } from '@fairlead/edge';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
-import { AccessModule, accessMigrations, AdminKeyProblem, Authenticator, DEFAULT_TENANT, registerAdminKey } from '.';
+import {
+  accessEntities,
+  AccessModule,
+  accessMigrations,
+  AdminKeyProblem,
+  Authenticator,
+  DEFAULT_TENANT,
+  registerAdminKey,
+} from '.';
 import { OPERATOR_KEY_ID } from './api-key';
 import { KEY_RANDOM_BYTES, keyText } from './key-text';
 
@@ -69,7 +77,7 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
 }
 
 beforeAll(async () => {
-  database = await testDatabase([...eventingMigrations, ...accessMigrations]);
+  database = await testDatabase([...eventingMigrations, ...accessMigrations], accessEntities);
   process1 = await startProcess();
   await registerAdminKey(process1.app, ADMIN);
 });

@@ -5,12 +5,13 @@ import { transaction } from '@fairlead/postgres';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { ApiKeyEvent, KeyFacts, Manager } from './api-key';
 import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { accessEntities } from './entities';
 import { accessMigrations } from './migrations';
 import { tenantsProjection, TenantView } from './tenant.view';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeAll(async () => {
-  database = await testDatabase(accessMigrations);
+  database = await testDatabase(accessMigrations, accessEntities);
 });
 afterAll(() => database.drop());
 
@@ -43,7 +44,7 @@ const manager: Manager = {
 
 describe('the table of keys', () => {
   let view: ApiKeyView;
-  beforeEach(() => (view = new ApiKeyView(database.pool)));
+  beforeEach(() => (view = new ApiKeyView(database.db)));
   afterEach(() => database.pool.query('delete from api_keys'));
 
   it('holds a created key', async () => {
@@ -123,7 +124,7 @@ describe('the table of keys', () => {
 
 describe('the table of tenants', () => {
   it('lists the tenants of an organisation, or all', async () => {
-    const view = new TenantView(database.pool);
+    const view = new TenantView(database.db);
     const tenant = { id: tenant_id, organization_id, display_name: 'Acme', tenant_handle: 'acme' };
     const other = { ...tenant, id: randomUUID(), organization_id: randomUUID(), tenant_handle: null };
     for (const data of [tenant, other]) {

@@ -1,16 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
-import { Pool, type PoolClient } from 'pg';
-import { type ApiKey, type ApiKeyEvent, factsOf, type KeyFacts, type Manager } from './api-key';
+import type { PoolClient } from 'pg';
+import { Any, DataSource, IsNull, Not, type Repository } from 'typeorm';
+import { type ApiKeyEvent, factsOf, type KeyFacts, type Manager } from './api-key';
+import { ApiKeyEntity } from './api-key.entity';
 import type { TenantEvent } from './tenant';
-
-export interface ApiKeyRow extends ApiKey {
-  /** Version of its stream. */
-  readonly version: number;
-}
-
-type Times = 'created_at' | 'expires_at' | 'revoked_at';
-type Stored = Omit<ApiKeyRow, Times> & { created_at: Date; expires_at: Date | null; revoked_at: Date | null };
 
 const COLUMNS = `id, kind, tenant_id, organization_id, description, scopes, short_key, hash, expires_at, made_by,
   created_at, revoked_at, version`;
@@ -67,39 +61,28 @@ async function insert(tx: PoolClient, data: KeyFacts, time: string, version: num
 /** Queries of the table `api_keys`. */
 @Injectable()
 export class ApiKeyView {
-  constructor(private readonly pool: Pool) {}
+  private readonly keys: Repository<ApiKeyEntity>;
+
+  constructor(db: DataSource) {
+    this.keys = db.getRepository(ApiKeyEntity);
+  }
 
   /** Those of the given ids that exist, revoked ones too. */
-  async byIds(ids: readonly string[]): Promise<ApiKeyRow[]> {
-    return this.select('id = any($1::uuid[])', [ids]);
+  byIds(ids: readonly string[]): Promise<ApiKeyEntity[]> {
+    return this.keys.findBy({ id: Any(ids) });
   }
 
   /** The keys a manager may see, newest first, without revoked ones. */
-  async list({ kind, tenantId, organizationId }: Manager): Promise<ApiKeyRow[]> {
-    return this.select(
-      `organization_id = $1 and revoked_at is null
-       and case kind when 'tenant' then tenant_id = $2 else $3 end`,
-      [organizationId, tenantId, kind !== 'tenant'],
-    );
+  list({ kind, tenantId, organizationId }: Manager): Promise<ApiKeyEntity[]> {
+    const visible = { organization_id: organizationId, revoked_at: IsNull() };
+    const ofTenant = { ...visible, kind: 'tenant' as const, tenant_id: tenantId };
+    const where = kind === 'tenant' ? ofTenant : [ofTenant, { ...visible, kind: Not<'tenant'>('tenant') }];
+    return this.keys.find({ where, order: { created_at: 'desc', id: 'asc' } });
   }
 
   /** Ids of keys of a tenant that work still, `most` at most. */
   async working(tenantId: string, most: number): Promise<string[]> {
-    const { rows } = await this.pool.query<{ id: string }>(
-      'select id from api_keys where tenant_id = $1 and revoked_at is null limit $2',
-      [tenantId, most],
-    );
-    return rows.map(({ id }) => id);
-  }
-
-  private async select(condition: string, values: unknown[]): Promise<ApiKeyRow[]> {
-    const text = `select ${COLUMNS} from api_keys where ${condition} order by created_at desc, id`;
-    const { rows } = await this.pool.query<Stored>(text, values);
-    return rows.map((row) => ({
-      ...row,
-      created_at: row.created_at.toISOString(),
-      expires_at: row.expires_at?.toISOString() ?? null,
-      revoked_at: row.revoked_at?.toISOString() ?? null,
-    }));
+    const keys = await this.keys.find({ where: { tenant_id: tenantId, revoked_at: IsNull() }, take: most });
+    return keys.map(({ id }) => id);
   }
 }

@@ -2,16 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { idOf, Inapplicable, type Projection, type Recorded } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
 import type { Manager } from './api-key';
-import type { ConsoleSession, ConsoleSessionEvent } from './console-session';
+import type { ConsoleSessionEvent } from './console-session';
+import type { ConsoleSessionEntity } from './console-session.entity';
 import type { TenantEvent } from './tenant';
 
-export interface ConsoleSessionRow extends ConsoleSession {
-  /** Version of its stream. */
-  readonly version: number;
-}
-
 /** A session with the key that opened it. */
-interface ListedSession extends ConsoleSessionRow {
+interface ListedSession extends ConsoleSessionEntity {
   readonly short_key: string;
   readonly key_description: string;
 }
@@ -55,7 +51,7 @@ export class ConsoleSessionView {
   constructor(private readonly pool: Pool) {}
 
   /** Those of the given ids that exist, ended ones too. */
-  async byIds(ids: readonly string[]): Promise<ConsoleSessionRow[]> {
+  async byIds(ids: readonly string[]): Promise<ConsoleSessionEntity[]> {
     return this.select('s.id = any($1::uuid[])', [ids]);
   }
 

@@ -17,7 +17,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticator } from './access.authenticator';
 import { AccessOptions } from './access.options';
 import type { Manager } from './api-key';
-import type { ApiKeyRow } from './api-key.view';
+import type { ApiKeyEntity } from './api-key.entity';
 import { requireSameOrigin, setCookie } from './console-cookie.http';
 import { CodeUnusable, ConsoleSessionNotFound } from './console.errors';
 import { SESSION_MS, sessionScopes } from './console-session';
@@ -176,7 +176,7 @@ export class ConsoleSessionsController {
     }
   }
 
-  private async answer(key: ApiKeyRow, workspaceId: string, session?: { id: string; expires_at: string }) {
+  private async answer(key: ApiKeyEntity, workspaceId: string, session?: { id: string; expires_at: string }) {
     const opened =
       key.kind === 'tenant'
         ? await this.tenants.byIds([workspaceId])

@@ -7,7 +7,15 @@ import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
-import { AccessModule, accessMigrations, AccessOptions, Authenticator, DEFAULT_TENANT, registerAdminKey } from '.';
+import {
+  accessEntities,
+  AccessModule,
+  accessMigrations,
+  AccessOptions,
+  Authenticator,
+  DEFAULT_TENANT,
+  registerAdminKey,
+} from '.';
 
 /** Stands for any other part of the service. */
 @Controller('/v1/probe')
@@ -66,7 +74,7 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
 }
 
 beforeAll(async () => {
-  database = await testDatabase([...eventingMigrations, ...accessMigrations]);
+  database = await testDatabase([...eventingMigrations, ...accessMigrations], accessEntities);
   process1 = await startProcess();
   await registerAdminKey(process1.app, ADMIN);
 });

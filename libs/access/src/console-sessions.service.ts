@@ -3,7 +3,7 @@ import { Consistency, EventStore, handle, load, type Metadata, streamName } from
 import type { FastifyRequest } from 'fastify';
 import { keep, Lookup } from './access.lookup';
 import { AccessOptions } from './access.options';
-import type { ApiKeyRow } from './api-key.view';
+import type { ApiKeyEntity } from './api-key.entity';
 import { CODE_MS, type ConsoleCode, consoleCodeModel, issueCode, newCode, useCode } from './console-code';
 import { CodeUnusable } from './console.errors';
 import { requireSameOrigin, tokenIn } from './console-cookie.http';
@@ -19,7 +19,8 @@ import {
   sessionEnd,
   useSession,
 } from './console-session';
-import { type ConsoleSessionRow, consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
+import type { ConsoleSessionEntity } from './console-session.entity';
+import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
 
 const SYSTEM = 'system:access';
 /** Sessions of one key; when there are more, the oldest ends. */
@@ -29,9 +30,9 @@ const MOST_SESSIONS = 50;
 @Injectable()
 export class ConsoleSessions {
   private readonly logger = new Logger(ConsoleSessions.name);
-  private readonly sessions: Lookup<ConsoleSessionRow>;
+  private readonly sessions: Lookup<ConsoleSessionEntity>;
   /** Sessions that were not found before: a flood of unknown tokens does not delay the others' queries. */
-  private readonly unproven: Lookup<ConsoleSessionRow>;
+  private readonly unproven: Lookup<ConsoleSessionEntity>;
   private readonly proven = new Map<string, true>();
   private readonly recording = new Set<string>();
   /** Waits until the view shows every session. @throws ViewBehind */
@@ -52,7 +53,7 @@ export class ConsoleSessions {
    * The live session whose token is in the cookie of a request, undefined when there is none.
    * @throws Forbidden when the request does not come from a page of this origin.
    */
-  async find(request: FastifyRequest): Promise<ConsoleSessionRow | undefined> {
+  async find(request: FastifyRequest): Promise<ConsoleSessionEntity | undefined> {
     const known = identify(tokenIn(request, this.options.https) ?? '');
     if (!known) return undefined;
     const session = await (this.proven.has(known.id) ? this.sessions : this.unproven).get(known.id);
@@ -66,10 +67,10 @@ export class ConsoleSessions {
 
   /** Opens a session of a key in a workspace; `token` is for the browser and is known nowhere else. */
   async open(
-    key: ApiKeyRow,
+    key: ApiKeyEntity,
     tenantId: string,
     metadata: Metadata,
-  ): Promise<{ session: ConsoleSessionRow; token: string }> {
+  ): Promise<{ session: ConsoleSessionEntity; token: string }> {
     const token = newToken();
     const { id, hash } = digest(token);
     const facts = {
@@ -101,7 +102,7 @@ export class ConsoleSessions {
 
   /** A code with which one session of the key in the workspace can be opened, within ten minutes. */
   async issueCode(
-    key: Pick<ApiKeyRow, 'id' | 'hash'>,
+    key: Pick<ApiKeyEntity, 'id' | 'hash'>,
     tenantId: string,
     metadata: Metadata,
   ): Promise<{ code: string; expires_at: string }> {
@@ -124,7 +125,7 @@ export class ConsoleSessions {
     return state!;
   }
 
-  private recordUse({ id, tenant_id: tenant }: ConsoleSessionRow): void {
+  private recordUse({ id, tenant_id: tenant }: ConsoleSessionEntity): void {
     if (this.recording.has(id)) return;
     this.recording.add(id);
     const stream = streamName('consoleSession', id);
@@ -134,7 +135,7 @@ export class ConsoleSessions {
       .finally(() => this.recording.delete(id));
   }
 
-  private learn(session: ConsoleSessionRow): void {
+  private learn(session: ConsoleSessionEntity): void {
     this.sessions.put(session);
     this.unproven.put(session);
   }

@@ -1,17 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
-import { Pool, type PoolClient } from 'pg';
-import { statusAfter, type Tenant, type TenantEvent } from './tenant';
-
-export interface TenantRow extends Tenant {
-  /** Version of its stream. */
-  readonly version: number;
-}
-
-type Times = 'created_at' | 'status_since';
-type Stored = Omit<TenantRow, Times> & Readonly<Record<Times, Date>>;
-
-const COLUMNS = 'id, organization_id, display_name, tenant_handle, created_at, version, status, status_since';
+import type { PoolClient } from 'pg';
+import { Any, DataSource, Not, type Repository } from 'typeorm';
+import { statusAfter, type TenantEvent } from './tenant';
+import { TenantEntity } from './tenant.entity';
 
 /** Keeps the table `tenants`. */
 export const tenantsProjection: Projection = {
@@ -24,7 +16,11 @@ export const tenantsProjection: Projection = {
         requireOwn(event, { id: event.data.id });
         const { id, organization_id, display_name, tenant_handle } = event.data;
         const values = [id, organization_id, display_name, tenant_handle, time, version];
-        await tx.query(`insert into tenants (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, 'active', $5)`, values);
+        await tx.query(
+          `insert into tenants (id, organization_id, display_name, tenant_handle, created_at, version, status, status_since)
+           values ($1, $2, $3, $4, $5, $6, 'active', $5)`,
+          values,
+        );
         continue;
       }
       await tx.query('update tenants set status = $2, status_since = $3, version = $4 where id = $1', [
@@ -40,28 +36,23 @@ export const tenantsProjection: Projection = {
 /** Queries of the table `tenants`. */
 @Injectable()
 export class TenantView {
-  constructor(private readonly pool: Pool) {}
+  private readonly tenants: Repository<TenantEntity>;
+
+  constructor(db: DataSource) {
+    this.tenants = db.getRepository(TenantEntity);
+  }
 
   /** Those of the given ids that exist. */
-  async byIds(ids: readonly string[]): Promise<TenantRow[]> {
-    return this.select('id = any($1::uuid[])', [ids]);
+  byIds(ids: readonly string[]): Promise<TenantEntity[]> {
+    return this.tenants.findBy({ id: Any(ids) });
   }
 
   /** The tenants of an organisation, or of all organisations, oldest first; removed ones when they are asked for. */
-  async list(organizationId: string | undefined, removed: boolean): Promise<TenantRow[]> {
-    return this.select(`($1::uuid is null or organization_id = $1) and ($2 or status <> 'removed')`, [
-      organizationId ?? null,
-      removed,
-    ]);
-  }
-
-  private async select(condition: string, values: unknown[]): Promise<TenantRow[]> {
-    const text = `select ${COLUMNS} from tenants where ${condition} order by created_at, id`;
-    const { rows } = await this.pool.query<Stored>(text, values);
-    return rows.map((row) => ({
-      ...row,
-      created_at: row.created_at.toISOString(),
-      status_since: row.status_since.toISOString(),
-    }));
+  list(organizationId: string | undefined, removed: boolean): Promise<TenantEntity[]> {
+    const where = {
+      ...(organizationId !== undefined && { organization_id: organizationId }),
+      ...(!removed && { status: Not<'removed'>('removed') }),
+    };
+    return this.tenants.find({ where, order: { created_at: 'asc', id: 'asc' } });
   }
 }

@@ -1,4 +1,5 @@
 export { AuditModule } from './audit.module';
+export { auditEntities } from './entities';
 export { auditMigrations } from './migrations';
 export { RejectedRequestLog } from './rejected-requests.store';
 export type { RejectedRequest } from './rejected-requests';

@@ -3,6 +3,7 @@ export * from './auth-providers.options';
 export * from './authorization.errors';
 export * from './provider.errors';
 export * from './token.errors';
+export { authProvidersEntities } from './entities';
 export * from './migrations';
 export * from './provider';
 export * from './token';

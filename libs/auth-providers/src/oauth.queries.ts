@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
+import { DataSource, type FindOptionsWhere, IsNull } from 'typeorm';
+import { OAuthProviderEntity, OAuthTokenEntity } from './oauth.entity';
 import type { Provider } from './provider';
 import type { Connection, Token } from './token';
 
@@ -13,28 +15,30 @@ export interface TokenFilter {
 /** Reads the tables that the view keeps. */
 @Injectable()
 export class OAuthQueries {
-  constructor(private readonly pool: Pool) {}
+  constructor(
+    private readonly pool: Pool,
+    private readonly db: DataSource,
+  ) {}
 
   /** A tenant's providers, the oldest first. */
   async providers(tenantId: string): Promise<Provider[]> {
-    const { rows } = await this.pool.query<{ state: string }>(
-      'select state from oauth_providers where tenant_id = $1 order by created_at, id',
-      [tenantId],
-    );
-    return rows.map(({ state }) => JSON.parse(state) as Provider);
+    const rows = await this.db
+      .getRepository(OAuthProviderEntity)
+      .find({ where: { tenant_id: tenantId }, order: { created_at: 'asc', id: 'asc' } });
+    return rows.map(({ state }) => state);
   }
 
   /** A tenant's tokens, defaults first, then the newest. */
-  async tokens(tenantId: string, { provider, user_id }: TokenFilter): Promise<Token[]> {
-    const values: unknown[] = [tenantId];
-    const conditions = ['tenant_id = $1'];
-    if (provider !== undefined) conditions.push(`provider = $${values.push(provider)}`);
-    if (user_id !== undefined) conditions.push(`user_id is not distinct from $${values.push(user_id)}`);
-    return this.select(conditions.join(' and '), values);
+  tokens(tenantId: string, { provider, user_id }: TokenFilter): Promise<Token[]> {
+    return this.find({
+      tenant_id: tenantId,
+      ...(provider !== undefined && { provider }),
+      ...(user_id !== undefined && { user_id: user_id ?? IsNull() }),
+    });
   }
 
   async token(tenantId: string, id: string): Promise<Token | undefined> {
-    return (await this.select('tenant_id = $1 and id = $2', [tenantId, id]))[0];
+    return (await this.find({ tenant_id: tenantId, id }))[0];
   }
 
   /** The connections of an agent, the newest first, each with its token. */
@@ -51,12 +55,11 @@ export class OAuthQueries {
     });
   }
 
-  private async select(condition: string, values: unknown[]): Promise<Token[]> {
-    const { rows } = await this.pool.query<{ state: string; is_default: boolean }>(
-      `select state, is_default from oauth_tokens where ${condition} order by is_default desc, created_at desc, id`,
-      values,
-    );
-    return rows.map(({ state, is_default }) => ({ ...(JSON.parse(state) as Token), is_default }));
+  private async find(where: FindOptionsWhere<OAuthTokenEntity>): Promise<Token[]> {
+    const rows = await this.db
+      .getRepository(OAuthTokenEntity)
+      .find({ where, order: { is_default: 'desc', created_at: 'desc', id: 'asc' } });
+    return rows.map(({ state, is_default }) => ({ ...state, is_default }));
   }
 }
 

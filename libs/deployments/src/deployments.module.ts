@@ -1,4 +1,4 @@
-import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
+import { EventStore, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -15,7 +15,7 @@ import { HistoryController } from './history/history.controller';
 import { HistoryExport } from './history/history.export';
 import { IdleWatch } from './deployment/idle.watch';
 import { ListenerCommands } from './listener/listener.commands';
-import { ListenersView } from './listener/listener.view';
+import { listenersProjection, ListenersView } from './listener/listener.view';
 import { ListenersController } from './listener/listeners.controller';
 import { NamedResources } from './source/named-resources.service';
 import { PushTargetsView } from './source/push-targets.view';
@@ -42,7 +42,7 @@ export class DeploymentsModule implements OnModuleInit {
     private readonly removals: WorkspaceRemovals,
     private readonly remover: DeploymentsRemover,
     private readonly view: DeploymentsView,
-    private readonly listeners: ListenersView,
+    private readonly store: EventStore,
     private readonly pushTargets: PushTargetsView,
   ) {}
 
@@ -94,7 +94,7 @@ export class DeploymentsModule implements OnModuleInit {
     this.quotas.count('deployments', 'DeploymentCreated', 'DeploymentDeleted');
     this.quotas.count('listeners', 'ListenerCreated', 'ListenerDeleted');
     this.followers.register(this.view);
-    this.followers.register(this.listeners);
+    this.followers.register(listenersProjection(this.store));
     this.followers.register(this.pushTargets);
   }
 }

@@ -7,6 +7,7 @@ export * from './deployments.module';
 export * from './deployments.options';
 export * from './deployment/deployment.errors';
 export * from './revision/revision.errors';
+export { deploymentsEntities } from './entities';
 export * from './migrations';
 export * from './deployment/record';
 export * from './revision/revision';

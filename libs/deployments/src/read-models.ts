@@ -1,6 +1,6 @@
 import type { EventStore, ReadModel } from '@fairlead/eventing';
 import { DeploymentsView } from './deployment/deployment.view';
-import { ListenersView } from './listener/listener.view';
+import { listenersProjection } from './listener/listener.view';
 import { PushTargetsView } from './source/push-targets.view';
 
 /** The tables of this domain that can be made again from the log. */
@@ -11,7 +11,7 @@ export function deploymentsReadModels(store: EventStore): ReadModel[] {
       tables: ['deployments', 'deployment_documents', 'revisions'],
       projections: () => [new DeploymentsView()],
     },
-    { name: 'listeners', tables: ['listeners'], projections: (pool) => [new ListenersView(store, pool)] },
+    { name: 'listeners', tables: ['listeners'], projections: () => [listenersProjection(store)] },
     { name: 'push-targets', tables: ['push_targets'], projections: (pool) => [new PushTargetsView(pool)] },
   ];
 }

@@ -7,7 +7,7 @@ import { IntegrationsConsumer } from './integrations.consumer';
 import { IntegrationsController } from './integrations.controller';
 import { IntegrationsOptions } from './integrations.options';
 import { IntegrationsRemover } from './integrations.remover';
-import { IntegrationsView } from './integrations.view';
+import { integrationsProjection, IntegrationsView } from './integrations.view';
 import { Repositories } from './repositories.service';
 import { RepositoriesController } from './repositories.controller';
 import { WebhooksController } from './webhooks.controller';
@@ -23,7 +23,6 @@ export class IntegrationsModule implements OnModuleInit {
     private readonly quotas: Quotas,
     private readonly removals: WorkspaceRemovals,
     private readonly remover: IntegrationsRemover,
-    private readonly view: IntegrationsView,
   ) {}
 
   static with(options = new IntegrationsOptions()): DynamicModule {
@@ -48,6 +47,6 @@ export class IntegrationsModule implements OnModuleInit {
   onModuleInit(): void {
     this.removals.register('integrations', (tenant) => this.remover.remove(tenant));
     this.quotas.count('integrations', 'IntegrationAdded', 'IntegrationRemoved');
-    this.followers.register(this.view);
+    this.followers.register(integrationsProjection);
   }
 }

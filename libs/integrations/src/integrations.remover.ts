@@ -2,7 +2,7 @@ import { Followers, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { remove } from './integration';
 import { IntegrationCommands } from './integration.commands';
-import { IntegrationsView } from './integrations.view';
+import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
 
 const AT_ONCE = 50;
 
@@ -24,7 +24,7 @@ export class IntegrationsRemover {
         id,
         remove,
       );
-      await this.followers.passed(position, [this.view.name]);
+      await this.followers.passed(position, [INTEGRATIONS_VIEW]);
     }
     return items.length;
   }

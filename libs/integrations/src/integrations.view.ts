@@ -1,30 +1,39 @@
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { Pool, type PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import { DataSource, type Repository } from 'typeorm';
 import { type Integration, type IntegrationEvent, integrationModel } from './integration';
+import { IntegrationEntity } from './integration.entity';
 
 /** Name of the follower that keeps this view. */
 export const INTEGRATIONS_VIEW = 'integrations.view';
 
 /** Keeps the table `integrations`; events that a row already holds are skipped. */
-@Injectable()
-export class IntegrationsView implements Projection {
-  readonly name = INTEGRATIONS_VIEW;
-  readonly categories = ['integration'];
-
-  constructor(private readonly pool: Pool) {}
-
-  readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
+export const integrationsProjection: Projection = {
+  name: INTEGRATIONS_VIEW,
+  categories: ['integration'],
+  async handle(events: Recorded[], tx: PoolClient) {
     for (const event of events as Recorded<IntegrationEvent>[]) await apply(event, tx);
-  };
+  },
+};
+
+/** Queries of the table `integrations`. */
+@Injectable()
+export class IntegrationsView {
+  private readonly integrations: Repository<IntegrationEntity>;
+
+  constructor(db: DataSource) {
+    this.integrations = db.getRepository(IntegrationEntity);
+  }
 
   /** A page of a tenant's integrations, newest first; all of them without a page. */
   async list(tenantId: string, page?: { readonly limit: number; readonly offset: number }) {
-    const { rows } = await this.pool.query<{ state: string }>(
-      `select state from integrations where tenant_id = $1 order by created_at desc, id desc limit $2 offset $3`,
-      [tenantId, page ? page.limit + 1 : null, page?.offset ?? 0],
-    );
-    const found = rows.map(({ state }) => JSON.parse(state) as Integration);
+    const rows = await this.integrations.find({
+      where: { tenant_id: tenantId },
+      order: { created_at: 'desc', id: 'desc' },
+      ...(page && { take: page.limit + 1, skip: page.offset }),
+    });
+    const found = rows.map(({ state }) => state);
     return { items: page ? found.slice(0, page.limit) : found, more: page !== undefined && found.length > page.limit };
   }
 }

@@ -1,7 +1,7 @@
 import type { ReadModel } from '@fairlead/eventing';
-import { IntegrationsView } from './integrations.view';
+import { integrationsProjection } from './integrations.view';
 
 /** The tables of this domain that can be made again from the log. */
 export function integrationsReadModels(): ReadModel[] {
-  return [{ name: 'integrations', tables: ['integrations'], projections: (pool) => [new IntegrationsView(pool)] }];
+  return [{ name: 'integrations', tables: ['integrations'], projections: () => [integrationsProjection] }];
 }

@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { connect, openDatabase, pool, transaction } from './database';
+import { connect, openDatabase, transaction } from './database';
 import { opaqueStorage } from './opaque-storage';
 import { DatabaseProblem, isConnectionLost } from './problem';
 import { testDatabase, type TestDatabase } from './testing';
@@ -35,25 +35,25 @@ describe('A database', () => {
     const opened = await Promise.all([open(), open(), open()]);
     const { rows } = await database.pool.query('select id from t');
     expect(rows).toEqual([{ id: 1 }]);
-    await Promise.all(opened.map((db) => db.destroy()));
+    await Promise.all(opened.map((pool) => pool.end()));
   });
 
   it('runs a migration that is older than those it has, when another library brings it', async () => {
     const first = await openDatabase({ url: database.url, migrations: [MakeTable1700000000001] });
-    await first.destroy();
+    await first.end();
     class Older1600000000000 extends FillTable1700000000002 {}
     const second = await openDatabase({ url: database.url, migrations: [MakeTable1700000000001, Older1600000000000] });
-    expect((await pool(second).query('select id from t')).rows).toEqual([{ id: 1 }]);
-    await second.destroy();
+    expect((await second.query('select id from t')).rows).toEqual([{ id: 1 }]);
+    await second.end();
   });
 
   it('never stores opaque columns with the slow default compression', async () => {
-    const db = await openDatabase({ url: database.url, migrations: [MakeTable1700000000001] });
+    const pool = await openDatabase({ url: database.url, migrations: [MakeTable1700000000001] });
     const { rows } = await database.pool.query<{ attstorage: string; attcompression: string }>(
       `select attstorage, attcompression from pg_attribute where attrelid = 't'::regclass and attname = 'body'`,
     );
     expect(rows[0]?.attstorage === 'e' || rows[0]?.attcompression === 'l').toBe(true);
-    await db.destroy();
+    await pool.end();
   });
 
   it('says in one line that it cannot be reached, without the password', async () => {

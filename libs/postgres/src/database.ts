@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, Pool, PoolClient } from 'pg';
-import { DataSource, type MigrationInterface } from 'typeorm';
+import { type Client, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { DataSource, type DataSourceOptions, type MigrationInterface } from 'typeorm';
 import { CalmClient } from './calm-client';
 import { LOCKS } from './locks';
 import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
@@ -8,13 +8,14 @@ import { requireVersion } from './embedded/server-version';
 import { watchedClient } from './watched-client';
 
 export type MigrationClass = new () => MigrationInterface;
+/** A class that describes a table with TypeORM's decorators. */
+export type EntityClass = new () => object;
 
 interface DatabaseOptions {
   /** postgres://user:password@host:port/database */
   readonly url: string;
   /** Every migration of every library in this process; those not yet in the database run, oldest timestamp first. */
   readonly migrations: readonly MigrationClass[];
-  readonly entities?: readonly (new () => object)[];
   /** Most connections held at a time, default 20. */
   readonly poolSize?: number;
 }
@@ -26,31 +27,35 @@ const REFUSED_PATIENCE_MS = 5_000;
 const STARTING_PATIENCE_MS = 120_000;
 
 /**
- * Connects, and runs the pending migrations under an advisory lock, so that processes that start together run each
- * once. Waits for a server that is starting up. Statements end after two minutes and lock waits after 30 seconds
- * unless a transaction sets its own limits.
+ * Runs the pending migrations under an advisory lock, so that processes that start together run each once, and returns a
+ * pool of connections. Waits for a server that is starting up. Statements end after two minutes and lock waits after 30
+ * seconds unless a transaction sets its own limits.
  * @throws DatabaseProblem when the database cannot be reached, refuses the connection, or is too old.
  */
-export async function openDatabase(options: DatabaseOptions): Promise<DataSource> {
-  const lock = await connectWhenReady(options.url);
+export async function openDatabase({ url, migrations, poolSize = 20 }: DatabaseOptions): Promise<Pool> {
+  const lock = await connectWhenReady(url);
   try {
     const { rows } = await lock.query<{ server_version: string }>('show server_version');
     requireVersion(rows[0]!.server_version);
     await lock.query('select pg_advisory_lock($1)', [LOCKS.migration]);
-    await migrate(options);
+    await migrate(url, migrations);
   } finally {
     await lock.end();
   }
-  return source(options, options.poolSize ?? 20, {
+  return openPool(url, {
+    max: poolSize,
     statement_timeout: 120_000,
     lock_timeout: 30_000,
     idle_in_transaction_session_timeout: 300_000,
   });
 }
 
-/** The connection pool behind a data source, for hot statements and COPY. */
-export function pool(db: DataSource): Pool {
-  return (db.driver as unknown as { master: Pool }).master;
+/**
+ * TypeORM on a pool of ours: the statements of its repositories run on connections of `pool`, with the pool's limits. It
+ * holds nothing that must be closed.
+ */
+export function openDataSource(pool: Pool, entities: readonly EntityClass[]): Promise<DataSource> {
+  return onPool(pool, { entities: [...entities] }).initialize();
 }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
@@ -70,29 +75,44 @@ export async function transaction<T>(pool: Pool, work: (client: PoolClient) => P
   }
 }
 
-async function migrate(options: DatabaseOptions): Promise<void> {
-  const db = await source(options, 2, { statement_timeout: 0, lock_timeout: 0 });
+async function migrate(url: string, migrations: readonly MigrationClass[]): Promise<void> {
+  const pool = openPool(url, { max: 2, statement_timeout: 0, lock_timeout: 0 });
   try {
+    const db = await onPool(pool, { migrations: [...migrations] }).initialize();
     await db.runMigrations({ transaction: 'each' });
   } finally {
-    await db.destroy();
+    await pool.end();
   }
 }
 
-async function source(options: DatabaseOptions, poolSize: number, limits: Record<string, number>): Promise<DataSource> {
-  const db = new DataSource({
+function openPool(url: string, limits: PoolConfig): Pool {
+  const pool = new Pool({
+    connectionString: url,
+    connectionTimeoutMillis: POOL_MS,
+    application_name: 'fairlead',
+    Client: watchedClient(),
+    keepAlive: true,
+    ...limits,
+  });
+  // A connection that is lost while nobody uses it is replaced by the next one.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+function onPool(pool: Pool, options: Pick<DataSourceOptions, 'entities' | 'migrations'>): DataSource {
+  /** TypeORM makes the pool that it uses from this class of its `driver`. */
+  class Given {
+    constructor() {
+      return pool;
+    }
+  }
+  return new DataSource({
     type: 'postgres',
-    url: options.url,
-    migrations: [...options.migrations],
-    entities: [...(options.entities ?? [])],
-    poolSize,
-    connectTimeoutMS: POOL_MS,
-    applicationName: 'fairlead',
+    driver: { Pool: Given },
     installExtensions: false,
     logging: false,
-    extra: { Client: watchedClient(), keepAlive: true, ...limits },
+    ...options,
   });
-  return db.initialize();
 }
 
 async function connectWhenReady(url: string): Promise<Client> {

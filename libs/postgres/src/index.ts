@@ -1,7 +1,8 @@
 export { copyAtOnce } from './copy-queries';
-export { connect, openDatabase, pool, transaction, type MigrationClass } from './database';
+export { connect, type EntityClass, type MigrationClass, openDatabase, openDataSource, transaction } from './database';
 export { writeDurably } from './embedded/durable-file';
 export { findEmbedded, startEmbedded, type EmbeddedPostgres } from './embedded/embedded';
+export { timeText } from './time-text';
 export { LOCKS } from './locks';
 export { makeDirectory } from './embedded/make-directory';
 export { nested } from './nested';

@@ -18,6 +18,7 @@ export async function startAlone(name: ServiceName, settings: Settings): Promise
     {
       name,
       migrations: [...service.migrations, ...(service.alone?.migrations ?? [])],
+      entities: service.entities,
       module: (parts) => {
         keys = new IdentityKeys(parts.pool);
         return AloneModule.with(parts, service, settings);

@@ -1,5 +1,5 @@
-import { accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
-import { auditMigrations, RejectedRequestLog } from '@fairlead/audit';
+import { accessEntities, accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
+import { auditEntities, auditMigrations, RejectedRequestLog } from '@fairlead/audit';
 import { SigningKeys } from '@fairlead/edge';
 import { type AdminKey, adminKey } from './admin-key';
 import { readConsole } from './console.files';
@@ -41,6 +41,7 @@ export async function startEdge(
     {
       ...program,
       migrations: [...accessMigrations, ...auditMigrations, ...here.flatMap(({ migrations }) => migrations)],
+      entities: [...accessEntities, ...auditEntities, ...here.flatMap(({ entities }) => entities)],
       module: (parts) => {
         const keys = new SigningKeys(parts.pool);
         return EdgeModule.with(parts, settings, loaded, (service) => {

@@ -1,9 +1,10 @@
 import type { Service } from './service';
 
 export async function experiments(): Promise<Service> {
-  const { experimentsMigrations, ExperimentsModule } = await import('@fairlead/experiments');
+  const { experimentsEntities, experimentsMigrations, ExperimentsModule } = await import('@fairlead/experiments');
   return {
     migrations: experimentsMigrations,
+    entities: experimentsEntities,
     module: ({ limits, publicUrl }) =>
       ExperimentsModule.with(
         {

@@ -2,9 +2,11 @@ import { OutboundPolicy } from '@fairlead/outbound';
 import type { Service } from './service';
 
 export async function integrations(): Promise<Service> {
-  const { IntegrationsModule, integrationsMigrations, IntegrationsOptions } = await import('@fairlead/integrations');
+  const { integrationsEntities, IntegrationsModule, integrationsMigrations, IntegrationsOptions } =
+    await import('@fairlead/integrations');
   return {
     migrations: integrationsMigrations,
+    entities: integrationsEntities,
     module: ({ outboundAllow }) => IntegrationsModule.with(new IntegrationsOptions(new OutboundPolicy(outboundAllow))),
   };
 }

@@ -12,6 +12,7 @@ export async function rollouts(): Promise<Service> {
   const { rolloutsMigrations, RolloutsModule, RolloutsOptions } = domain;
   return {
     migrations: rolloutsMigrations,
+    entities: [],
     module: ({ rollouts: settings }) =>
       RolloutsModule.with(executor(domain, settings), new RolloutsOptions({ timeLimit: settings.timeLimit })),
     alone: {

@@ -1,4 +1,4 @@
-import type { MigrationClass } from '@fairlead/postgres';
+import type { EntityClass, MigrationClass } from '@fairlead/postgres';
 import type { DynamicModule } from '@nestjs/common';
 import type { Settings } from './settings';
 
@@ -6,6 +6,8 @@ import type { Settings } from './settings';
 export interface Service {
   /** Migrations of its own tables. */
   readonly migrations: readonly MigrationClass[];
+  /** Its read models. */
+  readonly entities: readonly EntityClass[];
   readonly module: (settings: Settings) => DynamicModule;
   /**
    * Parts that other services provide in a shared process, and that the service brings itself in a process of its own.

@@ -15,11 +15,12 @@ import {
 } from '@fairlead/eventing';
 import { createServer, httpMigrations, type ServerOptions, startTracing } from '@fairlead/edge';
 import {
+  type EntityClass,
   makeDirectory,
   type MigrationClass,
   openDatabase,
+  openDataSource,
   openRequestPool,
-  pool,
   startEmbedded,
 } from '@fairlead/postgres';
 import type { DynamicModule } from '@nestjs/common';
@@ -36,6 +37,8 @@ export interface Program {
   readonly name: string;
   /** Migrations, without those of the foundations, which every process runs. */
   readonly migrations: readonly MigrationClass[];
+  /** The read models of its modules. */
+  readonly entities: readonly EntityClass[];
   readonly module: (parts: EventingParts) => DynamicModule;
   /** Returns the options of its server. `app` is set when the first request comes. */
   readonly server: (
@@ -124,7 +127,7 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
 
 /** Opens the log, the database with its tables, the vault, and Kafka if it is set. */
 async function open(
-  { migrations, embedded }: Program,
+  { migrations, entities, embedded }: Program,
   settings: Settings,
   logger: Logger,
   started: Undo[],
@@ -134,20 +137,21 @@ async function open(
     throw new StartProblem('DATABASE_URL must name the database of all services.');
   const url = settings.databaseUrl ?? (await startPostgres(settings, logger, started));
   const readConnections = Math.floor(settings.databaseConnections * READ_SHARE);
-  const db = await openDatabase({
+  const main = await openDatabase({
     url,
     migrations: [...eventingMigrations, ...httpMigrations, ...migrations],
     poolSize: settings.databaseConnections - readConnections,
   });
-  started.push(() => db.destroy());
-  const requests = openRequestPool(pool(db), { url, connections: readConnections, timeout: settings.readTimeout });
+  started.push(() => main.end());
+  const requests = openRequestPool(main, { url, connections: readConnections, timeout: settings.readTimeout });
   started.push(() => requests.close());
+  const db = await openDataSource(requests.pool, entities);
   const store = await openEventStore(requests.pool, settings.eventStoreUrl);
   started.push(() => store.close());
   await requireSameLog(store, requests.pool);
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
   const kafka = settings.kafka && { cluster: new KafkaCluster(settings.kafka), publications };
-  const vault = new Vault(pool(db), masterKeys);
+  const vault = new Vault(main, masterKeys);
   const { seals, quotas } = settings;
   return { store, db, pool: requests.pool, vault, kafka, seals, quotas };
 }

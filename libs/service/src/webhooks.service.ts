@@ -2,9 +2,10 @@ import { OutboundPolicy } from '@fairlead/outbound';
 import type { Service } from './service';
 
 export async function webhooks(): Promise<Service> {
-  const { WebhooksModule, webhooksMigrations, WebhooksOptions } = await import('@fairlead/webhooks');
+  const { webhooksEntities, WebhooksModule, webhooksMigrations, WebhooksOptions } = await import('@fairlead/webhooks');
   return {
     migrations: webhooksMigrations,
+    entities: webhooksEntities,
     module: ({ outboundAllow, webhookRetention }) => {
       const outbound = new OutboundPolicy(outboundAllow);
       return WebhooksModule.with(new WebhooksOptions({ outbound, retention: webhookRetention }));

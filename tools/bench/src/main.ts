@@ -3,7 +3,7 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { deploymentsMigrations } from '@fairlead/deployments';
 import { eventingMigrations } from '@fairlead/eventing';
-import { openDatabase, pool, startEmbedded } from '@fairlead/postgres';
+import { openDatabase, startEmbedded } from '@fairlead/postgres';
 import type { Pool } from 'pg';
 import { BenchServer } from './bench-server';
 import { callsFigures } from './calls.figures';
@@ -43,11 +43,11 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
     const inDatabase = async (name: string, work: (db: Pool, url: string) => Promise<void>) => {
       const url = Object.assign(new URL(server.url), { pathname: name }).href;
       await psql(server.url, `create database ${name}`);
-      const db = await openDatabase({ url, migrations: [...eventingMigrations, ...deploymentsMigrations] });
+      const pool = await openDatabase({ url, migrations: [...eventingMigrations, ...deploymentsMigrations] });
       try {
-        await work(pool(db), url);
+        await work(pool, url);
       } finally {
-        await db.destroy();
+        await pool.end();
       }
     };
     if (['append', 'replay'].some(wanted)) {

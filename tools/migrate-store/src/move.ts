@@ -1,5 +1,5 @@
 import { EventStoreDbStore, eventingMigrations, placeOf, PostgresEventStore } from '@fairlead/eventing';
-import { connect, LOCKS, openDatabase, pool } from '@fairlead/postgres';
+import { connect, LOCKS, openDatabase } from '@fairlead/postgres';
 import { compareOrder, compareStreams } from './compare';
 import { copy } from './copy';
 import { MoveProblem } from './problem';
@@ -27,8 +27,7 @@ export async function move(databaseUrl: string, eventStoreUrl: string): Promise<
 }
 
 async function moveLocked(databaseUrl: string, eventStoreUrl: string): Promise<number> {
-  const db = await openDatabase({ url: databaseUrl, migrations: eventingMigrations });
-  const database = pool(db);
+  const database = await openDatabase({ url: databaseUrl, migrations: eventingMigrations });
   const from = new PostgresEventStore(database);
   const to = new EventStoreDbStore(eventStoreUrl);
   try {
@@ -47,6 +46,6 @@ async function moveLocked(databaseUrl: string, eventStoreUrl: string): Promise<n
     return events;
   } finally {
     await Promise.all([from.close(), to.close()]);
-    await db.destroy();
+    await database.end();
   }
 }

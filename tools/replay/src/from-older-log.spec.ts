@@ -23,12 +23,11 @@ beforeAll(async () => {
   double = await EventStoreDbDouble.start();
   env = { DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder, EVENTSTORE_URL: double.url };
   // The command refuses to work beside a service, and the pool of this test looks like one.
-  await database.db.destroy();
+  await database.pool.end();
 });
 afterAll(async () => {
   await standalone?.stop();
   await double.stop();
-  await database.db.initialize();
   await database.drop();
   rmSync(folder, { recursive: true, force: true });
 });

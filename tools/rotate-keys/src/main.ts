@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { masterKeyFile, MasterKeyProblem, Vault } from '@fairlead/eventing';
-import { DatabaseProblem, findEmbedded, openDatabase, pool } from '@fairlead/postgres';
+import { DatabaseProblem, findEmbedded, openDatabase } from '@fairlead/postgres';
 import { readSettings, SettingsProblem } from '@fairlead/service';
 
 /** Exit codes: 0 every data key is wrapped with the current master key, 1 not all, 2 wrong settings. */
@@ -12,13 +12,13 @@ async function main(): Promise<number> {
     return 2;
   }
   const keys = masterKeys ?? (await masterKeyFile(join(dataDir, 'master.key')));
-  const db = await openDatabase({ url, migrations: [] });
+  const pool = await openDatabase({ url, migrations: [] });
   try {
-    const count = await new Vault(pool(db), keys).rotate();
+    const count = await new Vault(pool, keys).rotate();
     console.log(`${count} data keys were wrapped anew; all of them need only the first master key now.`);
     return 0;
   } finally {
-    await db.destroy();
+    await pool.end();
   }
 }
 

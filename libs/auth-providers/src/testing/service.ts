@@ -16,6 +16,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { AuthProvidersModule } from '../auth-providers.module';
 import { AuthProvidersOptions } from '../auth-providers.options';
+import { authProvidersEntities } from '../entities';
 import { authProvidersMigrations } from '../migrations';
 
 interface Answered {
@@ -39,7 +40,11 @@ export class TestService {
 
   static async start(database?: TestDatabase, publicUrl?: string): Promise<TestService> {
     const shared =
-      database ?? (await testDatabase([...eventingMigrations, ...httpMigrations, ...authProvidersMigrations]));
+      database ??
+      (await testDatabase(
+        [...eventingMigrations, ...httpMigrations, ...authProvidersMigrations],
+        authProvidersEntities,
+      ));
     const { db, pool } = shared;
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentCommands } from './deployment.commands';
 import { ListenerCommands } from '../listener/listener.commands';
-import { ListenersView } from '../listener/listener.view';
+import { LISTENERS_VIEW, ListenersView } from '../listener/listener.view';
 
 const AT_ONCE = 50;
 
@@ -34,7 +34,7 @@ export class DeploymentsRemover {
     const { items } = await this.listeners.list(tenant, { limit: AT_ONCE, offset: 0 });
     for (const { id } of items) {
       const { position } = await this.listenerCommands.remove(caller, id);
-      await this.followers.passed(position, [this.listeners.name]);
+      await this.followers.passed(position, [LISTENERS_VIEW]);
     }
     const left = await this.ids('select id from deployments where tenant_id = $1 limit $2', tenant);
     return left.length + items.length;

@@ -18,6 +18,7 @@ import { DeploymentCommands } from '../deployment/deployment.commands';
 import { DeploymentRemoval } from '../deployment/deployment.removal';
 import { DeploymentsModule } from '../deployments.module';
 import { DeploymentsOptions } from '../deployments.options';
+import { deploymentsEntities } from '../entities';
 import { deploymentsMigrations } from '../migrations';
 import type { Hosting } from '../source/source-rules';
 import { InstantHost } from './instant.host';
@@ -37,7 +38,10 @@ export class TestService {
     hosting: Hosting = 'any',
     more: ConstructorParameters<typeof DeploymentsOptions>[1] = {},
   ): Promise<TestService> {
-    const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...deploymentsMigrations]);
+    const database = await testDatabase(
+      [...eventingMigrations, ...httpMigrations, ...deploymentsMigrations],
+      deploymentsEntities,
+    );
     const { db, pool } = database;
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { comparativeFeedbackStatistics } from '../feedback/feedback.statistics';
 import { array, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters } from '../sql';
+import type { ComparativeExperimentEntity } from './comparative-experiment.entity';
 
 /** How a list of comparative experiments is narrowed, ordered and cut. */
 interface ComparativeQuery {
@@ -15,13 +16,7 @@ interface ComparativeQuery {
 }
 
 /** A comparative experiment as its row gives it; times are ISO texts, `extra` JSON text. */
-interface ComparativeRow {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly dataset_id: string;
-  readonly name: string | null;
-  readonly description: string | null;
-  readonly extra: string | null;
+interface ComparativeRow extends Omit<ComparativeExperimentEntity, 'experiment_ids' | 'created_at' | 'modified_at'> {
   readonly created: string;
   readonly modified: string;
 }

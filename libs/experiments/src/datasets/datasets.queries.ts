@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { ScoreDirections } from './dataset';
+import type { DatasetEntity } from './dataset.entity';
 import type { DatasetHoldings } from '../sessions/experiment';
 import { array, number, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters } from '../sql';
@@ -21,21 +22,13 @@ interface DatasetQuery {
   readonly limit: number;
 }
 
-interface DatasetRow {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly name: string;
-  readonly description: string | null;
+interface DatasetRow extends Omit<
+  DatasetEntity,
+  'created_at' | 'modified_at' | 'last_session_start_time' | 'score_directions' | 'version'
+> {
   readonly created: string;
   readonly modified: string;
-  readonly externally_managed: boolean;
-  readonly data_type: string;
-  readonly example_count: number;
-  readonly session_count: number;
   readonly last_session: string | null;
-  readonly metadata: string | null;
-  readonly inputs_schema: string | null;
-  readonly outputs_schema: string | null;
 }
 
 const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_at')} as created, ${isoTime('d.modified_at')} as modified,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { compileFilter, type Vocabulary } from '../runs/filter.sql';
-import type { ExampleAttachment } from './example-rows';
+import type { ExampleEntity } from './example.entity';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { object, pick, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters } from '../sql';
@@ -28,17 +28,12 @@ interface ExamplePage {
 }
 
 /** An example as its row gives it; times are ISO texts, opaque members JSON text. */
-interface ExampleRow {
-  readonly id: string;
-  readonly dataset_id: string;
+interface ExampleRow extends Pick<
+  ExampleEntity,
+  'id' | 'dataset_id' | 'name' | 'inputs' | 'outputs' | 'metadata' | 'source_run_id' | 'attachments'
+> {
   readonly created: string;
   readonly modified: string;
-  readonly name: string;
-  readonly inputs: string;
-  readonly outputs: string | null;
-  readonly metadata: string | null;
-  readonly source_run_id: string | null;
-  readonly attachments: readonly ExampleAttachment[] | null;
 }
 
 /** Gives the addresses of an example's attachments, as JSON text. */

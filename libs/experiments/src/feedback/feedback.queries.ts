@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { number, object, raw, text, time } from '../platform-json';
 import { all, isoTime, Parameters } from '../sql';
+import type { FeedbackEntity } from './feedback.entity';
 
 /** Which feedback; times are ISO texts, both bounds inclusive. */
 interface FeedbackQuery {
@@ -19,24 +20,16 @@ interface FeedbackQuery {
   readonly offset: number;
 }
 
+type Optional = 'score_sent' | 'comparative_experiment_id';
+
 /** Feedback as its row gives it; times are ISO texts, opaque members JSON text. */
-export interface FeedbackRow {
-  readonly id: string;
-  readonly session_id: string;
-  readonly run_id: string | null;
-  readonly key: string;
-  readonly score: number | null;
-  readonly score_sent?: string | null;
-  readonly value: string | null;
-  readonly comment: string | null;
-  readonly correction: string | null;
-  readonly source_type: string;
-  readonly source_metadata: string | null;
-  readonly extra: string | null;
+export interface FeedbackRow
+  extends
+    Omit<FeedbackEntity, 'tenant_id' | 'created_at' | 'modified_at' | Optional>,
+    Partial<Pick<FeedbackEntity, Optional>> {
   readonly created: string;
   readonly modified: string;
   readonly run_start: string | null;
-  readonly comparative_experiment_id?: string | null;
 }
 
 /** Columns of feedback `f` for a `FeedbackRow`. */

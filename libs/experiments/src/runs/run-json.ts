@@ -1,41 +1,20 @@
 import { array, raw, text } from '../platform-json';
 import { threadOf } from './run-thread';
+import type { USAGE_MEMBERS } from './run-usage';
+import type { RunEntity } from './run.entity';
 
 /** Where a person looks at a run, below the address of the service. */
 export function appPath(tenantId: string, sessionId: string, id: string): string {
   return `/o/${tenantId}/projects/p/${sessionId}/r/${id}`;
 }
 
+type Used = Pick<RunEntity, (typeof USAGE_MEMBERS)[number]>;
+type Shown = Omit<RunEntity, 'example_from' | 'start_time' | 'end_time' | 'row_number' | keyof Used>;
+
 /** A run as its row gives it; times are ISO texts with microseconds, the opaque members raw JSON. */
-export interface RunRow {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly session_id: string;
-  readonly dataset_id: string | null;
-  readonly example_id: string | null;
-  readonly name: string;
-  readonly run_type: string;
+export interface RunRow extends Shown, Partial<Used> {
   readonly start: string;
   readonly end: string | null;
-  readonly status: string;
-  readonly error: string | null;
-  readonly inputs: string | null;
-  readonly outputs: string | null;
-  readonly extra: string | null;
-  /** Of runs that were sent one by one: where they stand in their trace. Null for a run that stands alone. */
-  readonly parent_run_id: string | null;
-  readonly trace_id: string | null;
-  readonly dotted_order: string | null;
-  readonly tags: string | null;
-  readonly events: string | null;
-  readonly serialized: string | null;
-  /** What it used, or the runs below it, as decimal texts. */
-  readonly total_tokens?: string | null;
-  readonly prompt_tokens?: string | null;
-  readonly completion_tokens?: string | null;
-  readonly total_cost?: string | null;
-  readonly prompt_cost?: string | null;
-  readonly completion_cost?: string | null;
   /** What is attached to it; null or absent when nothing is, or when it is not asked for. */
   readonly attachments?: readonly { readonly name: string; readonly type: string }[] | null;
   /** Ids of the runs below it, and of those right below it, as JSON. Null for a run that stands alone. */

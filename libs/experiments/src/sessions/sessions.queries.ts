@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { SessionCreated } from './experiment';
+import type { SessionEntity } from './session.entity';
 import { compileFilter, type Vocabulary } from '../runs/filter.sql';
 import { number, object, raw, text } from '../platform-json';
 import { USAGE_MEMBERS } from '../runs/run-usage';
@@ -26,36 +27,22 @@ interface SessionQuery {
   readonly limit: number;
 }
 
-interface PlainRow {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
+interface PlainRow extends Pick<
+  SessionEntity,
+  'id' | 'name' | 'description' | 'extra' | 'default_dataset_id' | 'reference_dataset_id' | 'trace_tier'
+> {
   readonly start: string;
   readonly end: string | null;
-  readonly extra: string | null;
-  readonly default_dataset_id: string | null;
-  readonly reference_dataset_id: string | null;
-  readonly trace_tier: string | null;
 }
 
-interface SessionRow extends PlainRow {
-  readonly tenant_id: string;
-  readonly test_run_number: number | null;
-  readonly persisted: boolean;
-  readonly run_count: number | null;
-  readonly latency_p50: number | null;
-  readonly latency_p99: number | null;
-  readonly error_rate: number | null;
+type Statistics =
+  'run_count' | 'latency_p50' | 'latency_p99' | 'error_rate' | 'feedback_stats' | 'session_feedback_stats';
+
+interface SessionRow
+  extends
+    PlainRow,
+    Pick<SessionEntity, 'tenant_id' | 'test_run_number' | 'persisted' | Statistics | (typeof USAGE_MEMBERS)[number]> {
   readonly last_run: string | null;
-  readonly feedback_stats: string | null;
-  readonly session_feedback_stats: string | null;
-  /** Sums as decimal texts. */
-  readonly total_tokens: string | null;
-  readonly prompt_tokens: string | null;
-  readonly completion_tokens: string | null;
-  readonly total_cost: string | null;
-  readonly prompt_cost: string | null;
-  readonly completion_cost: string | null;
 }
 
 const COLUMNS = `s.id, s.tenant_id, s.name, s.description, ${isoTime('s.start_time')} as start, ${isoTime('s.end_time')} as "end",

@@ -15,6 +15,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { IntegrationsModule } from '../integrations.module';
 import { IntegrationsOptions } from '../integrations.options';
+import { integrationsEntities } from '../entities';
 import { integrationsMigrations } from '../migrations';
 
 /** Times that tests can wait for. */
@@ -31,7 +32,10 @@ export class TestService {
   ) {}
 
   static async start({ fresh = 0, stale = 60_000, allow = '127.0.0.1' } = {}): Promise<TestService> {
-    const database = await testDatabase([...eventingMigrations, ...httpMigrations, ...integrationsMigrations]);
+    const database = await testDatabase(
+      [...eventingMigrations, ...httpMigrations, ...integrationsMigrations],
+      integrationsEntities,
+    );
     const { db, pool } = database;
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
-import { connect, openDatabase, pool, type MigrationClass } from '../database';
+import { connect, type EntityClass, type MigrationClass, openDatabase, openDataSource } from '../database';
 
 export interface TestDatabase {
+  /** Runs its statements on `pool`. */
   readonly db: DataSource;
   readonly pool: Pool;
   readonly url: string;
-  /** Closes the connections of `db` and drops the database, whoever else is connected. */
+  /** Closes the connections of `pool` and drops the database, whoever else is connected. */
   drop(): Promise<void>;
 }
 
@@ -18,21 +19,25 @@ export function testServer(): { url: string } {
   return { url };
 }
 
-/** A new database with `migrations` applied, for one test file. */
-export async function testDatabase(migrations: readonly MigrationClass[]): Promise<TestDatabase> {
+/** A new database with `migrations` applied, and repositories of `entities`, for one test file. */
+export async function testDatabase(
+  migrations: readonly MigrationClass[],
+  entities: readonly EntityClass[] = [],
+): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await onServer(`create database ${name}`);
   const url = Object.assign(new URL(testServer().url), { pathname: name }).href;
-  const db = await openDatabase({ url, migrations, poolSize: 20 });
-  return {
-    db,
-    pool: pool(db),
+  const pool = await openDatabase({ url, migrations });
+  const database: TestDatabase = {
+    db: await openDataSource(pool, entities),
+    pool,
     url,
     async drop() {
-      if (db.isInitialized) await db.destroy();
+      if (!database.pool.ended) await database.pool.end();
       await onServer(`drop database if exists ${name} with (force)`);
     },
   };
+  return database;
 }
 
 async function onServer(statement: string): Promise<void> {

@@ -1,0 +1,9 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** A deployment that a push of an integration's code host can concern. */
+@Entity('push_targets')
+@Index('push_targets_integration', ['integration_id'])
+export class PushTargetEntity {
+  @PrimaryColumn('uuid') readonly deployment_id!: string;
+  @Column('uuid') readonly integration_id!: string;
+}

@@ -1,0 +1,29 @@
+import { ComparativeExperimentEntity } from './compare/comparative-experiment.entity';
+import { DatasetEntity, DatasetTagEntity, DatasetVersionEntity } from './datasets/dataset.entity';
+import { ExampleEntity } from './examples/example.entity';
+import {
+  AwaitedFeedbackEntity,
+  FeedbackChangeEntity,
+  FeedbackConfigEntity,
+  FeedbackEntity,
+} from './feedback/feedback.entity';
+import { RunAttachmentEntity, RunEntity } from './runs/run.entity';
+import { SessionEntity } from './sessions/session.entity';
+import { ShareEntity } from './sharing/share.entity';
+
+/** Describe the tables of datasets, examples, sessions, runs and feedback. */
+export const experimentsEntities = [
+  ComparativeExperimentEntity,
+  DatasetEntity,
+  DatasetTagEntity,
+  DatasetVersionEntity,
+  ExampleEntity,
+  AwaitedFeedbackEntity,
+  FeedbackChangeEntity,
+  FeedbackConfigEntity,
+  FeedbackEntity,
+  RunAttachmentEntity,
+  RunEntity,
+  SessionEntity,
+  ShareEntity,
+];

@@ -1,0 +1,56 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+const USED = { where: 'total_tokens is not null or total_cost is not null' };
+
+/** A run; what is JSON is kept as the text that was sent. */
+@Entity('runs')
+@Index('runs_by_time', ['session_id', 'start_time', 'id'])
+@Index('runs_by_example', ['example_id'])
+@Index('runs_by_trace', ['trace_id'], { where: 'trace_id is not null' })
+@Index('runs_by_parent', ['parent_run_id'], { where: 'parent_run_id is not null' })
+@Index('runs_with_usage_by_session_id', ['session_id'], USED)
+@Index('runs_with_usage_by_trace_id', ['trace_id'], USED)
+export class RunEntity {
+  @PrimaryColumn('uuid') readonly id!: string;
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
+  @Column('uuid') readonly session_id!: string;
+  @Column('uuid', { nullable: true }) readonly dataset_id!: string | null;
+  @Column('uuid', { nullable: true }) readonly example_id!: string | null;
+  @Column('timestamptz', { nullable: true }) readonly example_from!: Date | null;
+  @Column('text') readonly name!: string;
+  @Column('text') readonly run_type!: string;
+  @Column('timestamptz') readonly start_time!: Date;
+  @Column('timestamptz', { nullable: true }) readonly end_time!: Date | null;
+  @Column('text') readonly status!: string;
+  @Column('text', { nullable: true }) readonly error!: string | null;
+  @Column('text', { nullable: true }) readonly inputs!: string | null;
+  @Column('text', { nullable: true }) readonly outputs!: string | null;
+  @Column('text', { nullable: true }) readonly extra!: string | null;
+  @Column('int') readonly row_number!: number;
+  /** Of runs that were sent one by one: where they stand in their trace. Null for a run that stands alone. */
+  @Column('uuid', { nullable: true }) readonly parent_run_id!: string | null;
+  @Column('uuid', { nullable: true }) readonly trace_id!: string | null;
+  @Column('text', { nullable: true }) readonly dotted_order!: string | null;
+  @Column('text', { nullable: true }) readonly tags!: string | null;
+  @Column('text', { nullable: true }) readonly events!: string | null;
+  @Column('text', { nullable: true }) readonly serialized!: string | null;
+  /** What it used, or the runs below it, as decimal texts. */
+  @Column('numeric', { nullable: true }) readonly prompt_tokens!: string | null;
+  @Column('numeric', { nullable: true }) readonly completion_tokens!: string | null;
+  @Column('numeric', { nullable: true }) readonly total_tokens!: string | null;
+  @Column('numeric', { nullable: true }) readonly prompt_cost!: string | null;
+  @Column('numeric', { nullable: true }) readonly completion_cost!: string | null;
+  @Column('numeric', { nullable: true }) readonly total_cost!: string | null;
+}
+
+@Entity('run_attachments')
+@Index('run_attachments_by_session', ['session_id'])
+export class RunAttachmentEntity {
+  @PrimaryColumn('uuid') readonly tenant_id!: string;
+  @PrimaryColumn('uuid') readonly run_id!: string;
+  @PrimaryColumn('text') readonly name!: string;
+  @Column('uuid') readonly session_id!: string;
+  @Column('text') readonly type!: string;
+  @Column('text') readonly sha256!: string;
+  @Column('bigint') readonly bytes!: string;
+}

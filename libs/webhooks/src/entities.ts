@@ -1,0 +1,4 @@
+import { WebhookEntity } from './webhook.entity';
+
+/** Describe the table of webhooks. */
+export const webhooksEntities = [WebhookEntity];
