@@ -41,5 +41,6 @@ module.exports = {
   setupFiles: ['reflect-metadata'],
   // Tests wait for conditions; on a busy machine these take long, and only a test that fails waits for so long.
   testTimeout: 120_000,
-  maxWorkers: 2,
+  // Files often wait, for processes that start or for times that pass: with one for each of two cores these would idle.
+  maxWorkers: 3,
 };

@@ -82,10 +82,9 @@ it('shows every client what it has written, whichever process answers', async ()
 }, 120_000);
 
 it('does not start where it cannot, and says why in words', async () => {
-  const { code, output, errors } = await home.run({
-    PORT: new URL(cluster.url).port,
-    FAIRLEAD_DATA_DIR: home.data('second'),
-  });
+  const second = new Home('cluster', ['--no-kafka']);
+  const { code, output, errors } = await second.run({ PORT: new URL(cluster.url).port });
+  await second.end();
   expect(code).toBe(1);
   expect(output).toMatch(/^gateway\.\d +\| Port \d+ of 127\.0\.0\.1 is taken by another program/m);
   expect(errors).toEqual([
