@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
-/** What does not work in this process although requests can be served. */
+/** Collects what does not work in this process although requests are served. */
 @Injectable()
 export class Degradation {
   private readonly known = new Map<string, string>();
 
-  /** Says why a part does not work, or, without a reason, that it does. Answers whether that is news. */
+  /** Records why a part does not work or, without a reason, that it works. Returns whether this is a change. */
   report(part: string, reason?: string): boolean {
     const isNews = this.known.get(part) !== reason;
     if (reason === undefined) this.known.delete(part);
@@ -13,7 +13,7 @@ export class Degradation {
     return isNews;
   }
 
-  /** The parts that do not work, and why. */
+  /** Returns the parts that do not work, with the reasons. */
   reasons(): { what: string; why: string }[] {
     return [...this.known].map(([part, reason]) => ({ what: `${part} does not work`, why: reason }));
   }

@@ -6,9 +6,9 @@ import type { Metadata, Recorded } from '../core/event';
 import type { Followers } from './followers';
 import { traceHandling } from '../core/tracing';
 
-/** What a consumer learns of an event besides its data. */
+/** The context of an event for a consumer, beside its data. */
 export class EventContext extends BaseRpcContext<[Recorded]> {
-  /** The event as recorded: stream, version, time, metadata. */
+  /** The recorded event: stream, version, time, metadata. */
   get event(): Recorded {
     return this.getArgByIndex(0) as Recorded;
   }
@@ -31,13 +31,13 @@ export async function callHandlers(handler: MessageHandler, event: Recorded): Pr
  * are called with the event's data and an {@link EventContext}. Delivery is as {@link Consumers} promises.
  */
 export class EventStoreTransport extends Server implements CustomTransportStrategy {
-  /** The failure of a handler parks the subject of its event. */
+  /** True: the failure of a handler parks the subject of its event. */
   override readonly propagatesEventHandlerErrors = true;
 
   constructor(
     private readonly followers: Followers,
     private readonly consumers: Consumers,
-    /** Names this consumer group's checkpoints; replicas share it. */
+    /** Name of the consumer group, which all replicas share; it is part of the names of the checkpoints. */
     private readonly group: string,
   ) {
     super();

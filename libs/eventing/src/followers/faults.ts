@@ -4,13 +4,13 @@ import type { PoolClient } from 'pg';
 import { unreachable } from '../core/unreachable';
 
 /**
- * What a follower's failure is to be blamed on: `event` when its data cannot be applied, `surroundings` when what is
- * needed to apply any event is away or not as it should be, `slow` when a statement took longer than it may, which is
- * the fault of the event or of the database, `unknown` when the error does not tell.
+ * The cause of a follower's failure: `event` when the data of an event cannot be applied; `surroundings` when something
+ * that every event needs is missing or broken; `slow` when a statement took too long, which may be the fault of the
+ * event or of the database; `unknown` when the error does not say.
  */
 export type Fault = 'event' | 'surroundings' | 'slow' | 'unknown';
 
-/** An event refers to something that it needs and that is not there any more. */
+/** An event refers to something that does not exist any more. */
 export class Inapplicable extends Error {
   constructor(message: string) {
     super(message);
@@ -18,7 +18,7 @@ export class Inapplicable extends Error {
   }
 }
 
-/** What a follower needs is away: no event is at fault, however often this is thrown. */
+/** Something that a follower needs is unavailable. No event is at fault, however often this is thrown. */
 export class Away extends HttpProblem {
   constructor(message: string, options?: ErrorOptions) {
     super(503, message, { ...options, headers: { 'retry-after': '5' } });
@@ -26,16 +26,19 @@ export class Away extends HttpProblem {
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-/** Cardinality, data, integrity constraints, limits of the program. */
+/** Classes of SQLSTATEs that an event causes: cardinality, data, integrity constraints, limits of the program. */
 const OF_EVENT = /^(?:21|22|23|54)/;
 /**
- * A broken or refused connection, a transaction that lost against another, missing tables and rights, no room, a server
- * that stops or cannot read its disk.
+ * Classes of SQLSTATEs that the server causes: a broken or refused connection, a lost transaction, missing tables and
+ * rights, no room, a server that stops or cannot read its disk.
  */
 const OF_SERVER = /^(?:08|25|26|28|3D|3F|40|42|53|55|57|58|F0)/;
-/** A transaction in which a statement failed that the handler kept to itself, and memory that one event may take. */
+/**
+ * SQLSTATEs that do not say whose fault it is: a transaction with an earlier error that the handler caught, and memory,
+ * which one event may exhaust.
+ */
 const UNTOLD: ReadonlySet<string> = new Set(['25P02', '53200']);
-/** By name: an error may come from another realm. */
+/** Names of errors that data cause. They are compared by name, because an error may come from another realm. */
 const OF_DATA = new Set([
   ...['TypeError', 'RangeError', 'SyntaxError', 'ZodError', 'URIError'],
   ...['StreamDeleted', 'Inapplicable'],
@@ -60,14 +63,16 @@ export function faultOf(error: unknown): Fault {
   return 'unknown';
 }
 
-/** Also one of another realm, whose constructors are not those of this one. */
+/** Returns whether a value is an error, also one of another realm with other constructors. */
 function isError(error: unknown): error is Error {
   return error instanceof Error || types.isNativeError(error) || error instanceof DOMException;
 }
 
 const QUICK_MS = 1000;
 
-/** Whether the database answers a trivial query at once, so that a statement that took too long was slow by itself. */
+/**
+ * Returns whether the database answers a trivial query at once. Then a statement that took too long was slow by itself.
+ */
 export async function answersQuickly(tx: PoolClient): Promise<boolean> {
   const started = performance.now();
   await tx.query('select 1');

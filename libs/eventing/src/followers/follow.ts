@@ -6,36 +6,38 @@ import { Away } from './faults';
 import type { SetAside } from './set-aside';
 import { Wakeups } from '../postgres/wakeups';
 
-/** What a follower does with a batch, inside the transaction that moves its checkpoint. */
+/** Handles a batch, inside the transaction that moves the checkpoint. */
 export type BatchHandler = (events: Recorded[], tx: PoolClient) => Promise<void>;
 
 interface FollowOptions extends Filter {
-  /** Told how far the follower has come, after each committed batch. */
+  /** Called after each committed batch with the new position. */
   readonly passed?: (position: bigint) => void;
-  /** Milliseconds to wait after each batch that was not full, so that the next one holds more. */
+  /** Pause after each batch that was not full, so that the next one is larger (ms). */
   readonly gatherMs?: number;
-  /** Woken by those who wait for the next batch: it ends the pause after a batch. */
+  /** Woken by requests that wait for the next batch: it ends the pause. */
   readonly hurry?: Wakeups;
-  /** The handler's queries may be sent before the checkpoint is known to be where this follower left it; none is a COPY. */
+  /** True: the handler's queries may be sent before the checkpoint was confirmed; none of them is a COPY. */
   readonly pipelined?: boolean;
-  /** Connections that the handler holds while it waits for one more, that of the batch among them; none when absent. */
+  /**
+   * Number of connections that the handler holds while it waits for one more, the one of the batch included; absent:
+   * none.
+   */
   readonly holds?: number;
-  /** Sets the streams of events aside that cannot be applied; without it the follower stops at such an event. */
+  /** Sets aside streams whose events cannot be applied. Without it, the follower stops at such an event. */
   readonly aside?: SetAside;
 }
 
-/** A checkpoint is moved over events that are not for the follower only in steps of so many; a restart reads them again. */
+/** Number of events for other followers after which the checkpoint is moved over them; a restart reads them again. */
 const IDLE_EVENTS = 10_000n;
-/** After a batch over so many the next one waits already. */
+/** After a batch of this many events, there is no pause, because the next one is waiting. */
 const FULL_EVENTS = 1000n;
 
 /**
- * Follows the log under a checkpoint of this name until `signal` aborts: every event once, in order.
- *
- * Each batch is one transaction that locks the checkpoint row, drops events another replica has handled,
- * handles the rest and moves the checkpoint, so a crash rolls effects and checkpoint back together.
- * Rejects when the store, the database or the handler fails, unless an event is to blame that can be set aside;
- * following again goes on from the checkpoint.
+ * Follows the log until `signal` aborts, and handles every event once, in order. `name` is that of the checkpoint. Each
+ * batch is one transaction: it locks the checkpoint row, drops events that another replica has handled, handles the
+ * others and moves the checkpoint, so that a crash rolls back effects and checkpoint together. Rejects when the store,
+ * the database or the handler fails, unless one event is the cause and can be set aside. Called again, it goes on from
+ * the checkpoint.
  */
 export async function follow(
   name: string,
@@ -74,7 +76,7 @@ export async function follow(
   }
 }
 
-/** Position up to which the follower of this name has handled the log; its row is made when absent. */
+/** Returns the position up to which the follower has handled the log. Its row is made when it does not exist. */
 export async function checkpoint(pool: Pool, name: string): Promise<bigint> {
   const { rows } = await pool.query<{ position: string }>(
     `insert into checkpoints (name, "position") values ($1, 0)
@@ -85,8 +87,8 @@ export async function checkpoint(pool: Pool, name: string): Promise<bigint> {
 }
 
 /**
- * The same as {@link handleBatch} with a round trip less: the checkpoint is moved only from where this follower left it,
- * and meanwhile the batch is handled as if it had been there. Undefined, with nothing changed, when it was not, or when
+ * As {@link handleBatch}, with one round trip less: the checkpoint is moved only from the expected position, and the
+ * batch is handled at the same time. Returns undefined, with nothing changed, when the checkpoint was elsewhere or
  * streams are set aside.
  */
 async function handleAhead(
@@ -116,9 +118,9 @@ async function handleAhead(
 }
 
 /**
- * Rows and checkpoint are not waited for on the disk: a crash of the server loses both together, and the log, which
- * is waited for, gives them again. `from` is where this follower left the checkpoint: one that is further back has been
- * lost, and what came in between is not in the batch. Each round trip carries what can be said at once.
+ * Handles a batch. The commit does not wait for the disk: a crash of the server loses rows and checkpoint together, and
+ * the log, whose commits do wait, restores them. `from`: the expected checkpoint. If the checkpoint is further back, it
+ * was lost, and the events between are missing in the batch. Each round trip carries as much as possible.
  */
 async function handleBatch(
   name: string,
@@ -147,7 +149,7 @@ async function handleBatch(
   });
 }
 
-/** What is set in a checkpoint's row; its event stays the one before it when there is none. */
+/** Sets the columns of a checkpoint; its event stays when no new one is given. */
 function movedTo(client: PoolClient, position: bigint, event: Recorded | undefined): string {
   const moved = `"position" = ${position}`;
   if (!event) return moved;
@@ -155,7 +157,7 @@ function movedTo(client: PoolClient, position: bigint, event: Recorded | undefin
   return `${moved}, event_id = ${client.escapeLiteral(id)}, event_position = ${event.position}, event_stream = ${client.escapeLiteral(stream)}`;
 }
 
-/** Lends a connection to work that begins and ends a transaction on it; rolls back what it leaves when it fails. */
+/** Runs work that begins and ends a transaction on a connection, and rolls back when it fails. */
 async function inTransaction<T>(
   pool: Pool,
   work: (client: PoolClient & { pipeline?: boolean }) => Promise<T>,

@@ -7,11 +7,13 @@ import type { Projection } from './followers';
 import type { ParkedSubject, ParkedSubjects } from '../consumers/parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from './retries';
 
-/** A follower stands still while one of its streams is tried again. */
+/** Pace of retries: a follower stops while one of its streams is tried again. */
 const PACE = { most: 10, pauses: 3 };
 const CHUNK_EVENTS = 100;
 
-/** Tries again what followers have set aside, when it is due; the follower itself stands still meanwhile, in all processes. */
+/**
+ * Retries the streams that followers have set aside, when they are due. The follower stops meanwhile, in all processes.
+ */
 export class FollowerRetries extends Retries {
   constructor(
     private readonly store: EventStore,
@@ -27,7 +29,7 @@ export class FollowerRetries extends Retries {
     return [...this.followers.values()].filter(({ setsAside }) => setsAside !== false).map(({ name }) => name);
   }
 
-  /** One attempt under the lock of the checkpoint, which keeps the follower from going on with the same stream. */
+  /** Makes one attempt under the lock of the checkpoint, so that the follower does not handle the same stream. */
   protected async retry(parked: ParkedSubject): Promise<void> {
     const { holds = 1 } = this.followers.get(parked.consumer)!;
     await nested(this.pool, holds, () => this.retryAlone(parked));
@@ -78,7 +80,7 @@ export class FollowerRetries extends Retries {
     this.logger.log(`${consumer} goes on with ${subject}`);
   }
 
-  /** Handles events in order; answers the first one that cannot be applied. @throws what is no event's fault */
+  /** Handles events in order. Returns the first one that cannot be applied. @throws errors that no event causes */
   private async handle(consumer: string, events: readonly Recorded[], tx: PoolClient) {
     const { handle } = this.followers.get(consumer)!;
     const failureOf = async (part: Recorded[]) => {

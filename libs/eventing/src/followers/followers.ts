@@ -12,33 +12,33 @@ import { SetAside, type Waiting } from './set-aside';
 import { traceHandling } from '../core/tracing';
 import { Wakeups } from '../postgres/wakeups';
 
-/** A follower by name: the categories and types it wants (all when none are named) and what it does with their events. */
+/** A follower: its name, the categories and types that it wants (all when absent), and its handler. */
 export interface Projection {
-  /** Unique; also the name of its checkpoint. */
+  /** Unique name, also of its checkpoint. */
   readonly name: string;
   readonly categories?: readonly string[];
   readonly types?: readonly string[];
-  /** Requests can be served as well while it lags. */
+  /** True: the process is ready although it lags. */
   readonly optional?: boolean;
   readonly handle: BatchHandler;
-  /** Milliseconds between batches, for a follower that nobody waits for: fewer and larger ones cost less. */
+  /** Pause between batches, for a follower that no request waits for: fewer and larger batches cost less (ms). */
   readonly gatherMs?: number;
-  /** As in {@link FollowOptions}: for a follower that requests wait for. */
+  /** As in {@link FollowOptions}; for followers that requests wait for. */
   readonly pipelined?: boolean;
-  /** As in {@link FollowOptions}: for a follower whose handler uses more connections than the one that it is given. */
+  /** As in {@link FollowOptions}; for followers whose handlers use further connections. */
   readonly holds?: number;
-  /** False for one that parks what it cannot handle itself, or that must not leave an event out. */
+  /** False for a follower that parks what it cannot handle itself, or that must not leave out an event. */
   readonly setsAside?: false;
 }
 
 export interface FollowerStatus {
   readonly name: string;
   readonly position: bigint;
-  /** Events between the newest one and this follower: counted where positions count events, else estimated. */
+  /** Number of events behind the newest one: counted where positions count events, otherwise estimated. */
   readonly lag: bigint;
-  /** Takes events at intervals, so that some lag is usual. */
+  /** True when it takes events at intervals, so that some lag is usual. */
   readonly gathers: boolean;
-  /** Why it does not get on; absent while it does. */
+  /** Why it does not advance; absent while it does. */
   readonly failing?: string;
   readonly optional: boolean;
 }
@@ -54,10 +54,10 @@ interface Running extends Projection {
 const RETRY_MS = { first: 100, most: 1000 };
 
 /**
- * The followers of this process. Each runs by itself. At an event that it cannot apply it parks the stream and goes on
- * with all others; the stream is tried again by itself, and after the last attempt when somebody asks for it. One that
- * fails otherwise is tried again with growing pauses and says why in its status. Registered before the application starts
- * (`onModuleInit`), they run until it shuts down.
+ * Runs the followers of this process, each by itself. When a follower cannot apply an event, it parks the stream and
+ * goes on with all others. The stream is retried automatically a number of times, and then on request. After other
+ * failures, the follower tries again with growing pauses, and its status has the reason. Followers are registered
+ * before the application starts (`onModuleInit`) and run until it shuts down.
  */
 @Injectable()
 export class Followers implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -80,7 +80,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     setMaxListeners(0, this.stopping.signal);
   }
 
-  /** Adds a follower; it starts with the application, or at once when that has started. */
+  /** Adds a follower. It starts with the application, or at once when that has started. */
   register(projection: Projection): void {
     if (this.running.has(projection.name)) throw new Error(`Two followers are named ${projection.name}.`);
     const follower: Running = { ...projection, position: -1n, progress: new Wakeups(), hurry: new Wakeups() };
@@ -100,8 +100,8 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   /**
-   * Resolves true once the named followers (when none is named, all but those that gather) have handled the log up to
-   * `position`, false when that takes longer than `ms` milliseconds.
+   * Resolves to true once the named followers (without names: all except those that gather) have handled the log up to
+   * `position`; to false after `ms` milliseconds.
    */
   async passed(position: bigint, names: readonly string[] = this.prompt(), ms = 1000): Promise<boolean> {
     const deadline = Date.now() + ms;
@@ -117,7 +117,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   /**
-   * As `passed`, for a request that waits for one follower: that one ends the pause that it makes between batches.
+   * As `passed`, for a request that waits for one follower, which then ends its pause between batches.
    * @throws Error when no follower of this process has the name
    */
   async shown(position: bigint, name: string, ms: number): Promise<boolean> {
@@ -132,17 +132,20 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     return true;
   }
 
-  /** Position up to which a follower has handled the log, -1 before it has begun. @throws Error when there is none */
+  /**
+   * Returns the position up to which a follower has handled the log; -1 before it has begun. @throws Error when there
+   * is none
+   */
   positionOf(name: string): bigint {
     return this.named(name).position;
   }
 
-  /** The categories of streams that a follower wants; undefined for all. @throws Error when there is none */
+  /** Returns the categories of streams that a follower wants; undefined for all. @throws Error when there is none */
   categoriesOf(name: string): readonly string[] | undefined {
     return this.named(name).categories;
   }
 
-  /** Where each follower stands against the newest event. */
+  /** Returns the position of each follower relative to the newest event. */
   async status(): Promise<FollowerStatus[]> {
     const head = await this.store.head();
     return [...this.running.values()].map(({ name, position, gatherMs, failing, optional = false }) => {
@@ -201,7 +204,7 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
     }
   }
 
-  /** Keeps what a follower sets aside in the table of parked subjects. */
+  /** Stores what a follower sets aside in the table of parked subjects. */
   private parking(name: string): Waiting {
     return {
       withoutWaiting: (events, tx) => this.parked.withoutWaiting(name, events, tx),
@@ -223,7 +226,7 @@ function optionsOf({ categories, types, gatherMs, pipelined, holds, hurry }: Run
   return { categories, types, gatherMs, pipelined, holds, hurry };
 }
 
-/** A follower's handler, measured, and traced when what it handles was. */
+/** Returns the handler of a follower with metrics, and with a span when its events were traced. */
 function watched({ name, handle }: Projection): BatchHandler {
   return async (events, tx) => {
     const end = batches.startTimer({ follower: name });

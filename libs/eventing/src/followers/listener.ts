@@ -1,11 +1,13 @@
 import { Client, type Pool } from 'pg';
 
 const RECONNECT_MS = 500;
-/** A connection that nothing comes from may be dead: so often it is asked for an answer, and so long it has for it. */
+/** Checks of a silent connection, which may be dead: their interval, and the time limit of an answer (ms). */
 const PROOF_MS = { every: 3000, within: 8000 };
 
-/** One LISTEN connection of this process: calls `woken` with the payload of each notification, and
- * without one when notifications may have been missed; reconnects by itself when it breaks. */
+/**
+ * A LISTEN connection of this process. It calls `woken` with the payload of each notification, and without one when
+ * notifications may have been missed. It reconnects by itself.
+ */
 export class Listener {
   private client: Client | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -19,7 +21,7 @@ export class Listener {
     private readonly woken: (payload?: string) => void,
   ) {}
 
-  /** Starts listening; further calls change nothing. */
+  /** Starts listening. Further calls change nothing. */
   open(): void {
     if (this.opened || this.closed) return;
     this.opened = true;

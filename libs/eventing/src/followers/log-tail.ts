@@ -2,28 +2,31 @@ import type { Recorded } from '../core/event';
 import { type Batch, type Filter, matches } from '../core/event-store';
 import { Wakeups } from '../postgres/wakeups';
 
-/** Newest events kept in memory. */
+/** Number of newest events in memory. */
 const KEPT_EVENTS = 5000;
-/** Between reads of what other processes append: of many a second, each process reads fewer and larger batches. */
+/**
+ * Pause between reads of events of other processes (ms): many appends a second are then read in fewer and larger
+ * batches.
+ */
 const PACE_MS = 50;
 
 /**
- * The newest events of the log, read once for all subscriptions of a process. `extend` reads what has been appended
- * since; a subscription that is further behind than the tail reads the log itself.
+ * Keeps the newest events of the log, which are read once for all subscriptions of a process. `extend` reads what was
+ * appended since. A subscription that is further behind reads the log itself.
  */
 export class LogTail {
   private readonly wakeups = new Wakeups();
   private events: Recorded[] = [];
-  /** Position before the first event kept. */
+  /** Position before the first event in memory. */
   private start: bigint | undefined;
   private reading: Promise<void> | undefined;
   private again = false;
-  /** The log is known to reach this far. */
+  /** Position that the log is known to reach. */
   private known = 0n;
   private failure: unknown;
-  /** When it was last read, in milliseconds of the process. */
+  /** Time of the last read (ms, clock of the process). */
   private lastRead = -Infinity;
-  /** How far others are heard to have appended; read when `pacing` ends. */
+  /** Position that other processes have announced; it is read when `pacing` ends. */
   private heard = 0n;
   private pacing: NodeJS.Timeout | undefined;
 
@@ -32,12 +35,12 @@ export class LogTail {
     private readonly readAfter: (position: bigint) => Promise<Batch>,
   ) {}
 
-  /** Taken before looking; `wait` then sees what came while looking. */
+  /** Number of wakes. Taken before a check, it lets `wait` notice what came during the check. */
   get count(): number {
     return this.wakeups.count;
   }
 
-  /** Events after `position`, at most `most`, or undefined when the tail does not reach back that far. */
+  /** Returns at most `most` events after `position`; undefined when the tail does not reach back that far. */
   after(position: bigint, most: number, filter: Filter): Batch | undefined {
     if (this.start === undefined || position < this.start || position > this.end()) return undefined;
     const first = Number(position - this.start);
@@ -48,7 +51,9 @@ export class LogTail {
     };
   }
 
-  /** Waits until there may be events after `position`, at most `ms` milliseconds. Rejects when the log cannot be read. */
+  /**
+   * Waits until there may be events after `position`, at most `ms` milliseconds. Rejects when the log cannot be read.
+   */
   async wait(position: bigint, signal: AbortSignal, ms: number, count: number): Promise<void> {
     if (this.start === undefined || this.failure !== undefined) await this.extend();
     if (this.end() <= position) await this.wakeups.next(signal, ms, count);
@@ -57,7 +62,7 @@ export class LogTail {
     if (this.failure !== undefined) throw this.failure as Error;
   }
 
-  /** Events this process has just committed: kept without reading them back when they follow on directly. */
+  /** Adds events that this process has just committed, without reading them back, when they directly follow. */
   offer(events: readonly Recorded[]): void {
     const first = events[0];
     if (first && this.start !== undefined && first.position === this.end() + 1n) {
@@ -68,7 +73,9 @@ export class LogTail {
     }
   }
 
-  /** Another process has appended up to `head`: read at once, or {@link PACE_MS} after the last time. */
+  /**
+   * Notes that another process has appended up to `head`, and reads at once, or {@link PACE_MS} after the last read.
+   */
   hear(head: bigint): void {
     if (head > this.heard) this.heard = head;
     if (this.pacing || head <= this.end()) return;
@@ -80,8 +87,8 @@ export class LogTail {
   }
 
   /**
-   * Reads what has been appended since, unless the tail is known to reach `head`, and wakes those who wait.
-   * Never rejects: those who wait learn of a failure.
+   * Reads what was appended since, unless the tail reaches `head` already, and wakes waiting subscriptions. It never
+   * rejects: failures are passed to those who wait.
    */
   extend(head?: bigint): Promise<void> {
     if (head === undefined || this.start === undefined) this.again = true;

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Followers, FollowerStatus } from './followers';
 import { ParkedSubjects } from '../consumers/parked-subjects';
 
-/** Appends by what became of them. */
+/** Number of appends by outcome. */
 export const appends = new Counter({
   name: 'fairlead_appends_total',
   help: 'Appends by outcome: appended, repeated (its events were there already), conflict, failed',
@@ -40,7 +40,7 @@ export const readsBehind = new Counter({
 
 const PATIENCE_MS = 2000;
 
-/** Adds where followers and consumers stand, and what the pool's connections do, to the metrics of a process. */
+/** Adds the positions of followers and consumers, and the connections of the pool, to the metrics of a process. */
 export function measureEventing(registry: Registry, followers: Followers, pool: Pool): void {
   measureFollowers(registry, followers);
   measureParked(registry, new ParkedSubjects(pool));
@@ -72,7 +72,7 @@ export function measureEventing(registry: Registry, followers: Followers, pool: 
   });
 }
 
-/** Without an answer of the database it is not known where they stand: the gauges are absent then. */
+/** Adds the positions of followers. The gauges are absent when the database does not answer. */
 function measureFollowers(registry: Registry, followers: Followers): void {
   const statuses = shared(() => inTime(followers.status()));
   const gauge = (name: string, help: string, value: (status: FollowerStatus) => number) =>
@@ -109,13 +109,13 @@ function measureParked(registry: Registry, parked: ParkedSubjects): void {
   });
 }
 
-/** Nothing when the database fails or takes too long: a scrape must not wait for it. */
+/** Returns an empty list when the database fails or takes too long, because a scrape must not wait for it. */
 function inTime<T>(answer: Promise<readonly T[]>): Promise<readonly T[]> {
   const late = new Promise<readonly T[]>((resolve) => setTimeout(resolve, PATIENCE_MS, []).unref());
   return Promise.race([answer, late]).catch(() => []);
 }
 
-/** Those who ask while an answer is on its way share it. */
+/** Shares one call among all who ask while it is running. */
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let asked: Promise<T> | undefined;
   return () => (asked ??= ask().finally(() => (asked = undefined)));

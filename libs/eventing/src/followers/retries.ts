@@ -4,35 +4,37 @@ import type { Recorded } from '../core/event';
 import type { ParkedSubject, ParkedSubjects } from '../consumers/parked-subjects';
 import { Wakeups } from '../postgres/wakeups';
 
-/** How often an event is tried and how long the pauses between are: each three times the one before. */
+/** The number of attempts at an event, and the pauses between them: each is three times the one before. */
 export interface Patience {
   readonly attempts: number;
   readonly firstMs: number;
   readonly mostMs: number;
 }
 
-/** About five minutes. */
+/** Ten attempts in about five minutes. */
 export const PATIENCE: Patience = { attempts: 10, firstMs: 100, mostMs: 60_000 };
 
-/** Milliseconds before the next attempt after so many, null when there is none. */
+/** Returns the pause before the next attempt (ms); null when there is none. */
 function pauseAfter(attempts: number, { attempts: most, firstMs, mostMs }: Patience): number | null {
   return attempts < most ? Math.min(firstMs * 3 ** (attempts - 1), mostMs) : null;
 }
 
 export const POLL_MS = 1000;
 
-/** How many subjects are tried before there is a pause, and how many times as long as they took it is at least. */
+/**
+ * The number of subjects that are tried before a pause, and its least length as a multiple of the time that they took.
+ */
 interface Pace {
   readonly most: number;
   readonly pauses: number;
 }
 
-/** Tries parked subjects again when they are due, one after the other, until it is stopped. */
+/** Retries parked subjects when they are due, one after the other, until it is stopped. */
 export abstract class Retries {
   protected readonly logger: Logger;
   private readonly stopping = new AbortController();
   private readonly wakeups = new Wakeups();
-  /** Nothing wakes it but the end, so that a pause is as long as it is to be. */
+  /** Woken only at the end, so that a pause has its full length. */
   private readonly pauses = new Wakeups();
   private ended: Promise<void> = Promise.resolve();
 
@@ -54,18 +56,18 @@ export abstract class Retries {
     await this.ended;
   }
 
-  /** Says that something has been parked. */
+  /** Notes that something was parked. */
   wake(): void {
     this.wakeups.wake();
   }
 
-  /** The consumers whose subjects are tried. */
+  /** Returns the consumers whose subjects are retried. */
   protected abstract names(): string[];
 
-  /** One attempt, unless another process makes it. @throws what is not the subject's fault */
+  /** Makes one attempt, unless another process does. @throws errors that the subject does not cause */
   protected abstract retry(subject: ParkedSubject): Promise<void>;
 
-  /** Notes that a subject's event failed after so many attempts, and logs that the subject is given up. */
+  /** Records that an event failed after a number of attempts, and logs when the subject is given up. */
   protected async failed(
     { id, consumer, subject }: ParkedSubject,
     event: Pick<Recorded, 'type' | 'version'>,
@@ -95,7 +97,9 @@ export abstract class Retries {
     }
   }
 
-  /** Tries what is due; answers how many subjects that were. A subject that cannot be tried does not hold up the others. */
+  /**
+   * Retries what is due and returns the number of subjects. A subject that cannot be retried does not delay the others.
+   */
   private async retryDue(signal: AbortSignal): Promise<number> {
     const problems: unknown[] = [];
     let due: ParkedSubject[] = [];

@@ -4,52 +4,61 @@ import { answersQuickly, type Fault, faultOf } from './faults';
 import type { BatchHandler } from './follow';
 import { reasonOf } from './retries';
 
-/** Where it is kept which streams a follower has set aside; written in the transaction of its batch. */
+/** Stores which streams a follower has set aside, in the transaction of its batch. */
 export interface Waiting {
-  /** Of these events those whose streams are not set aside; the others wait. */
+  /** Returns the events whose streams are not set aside. The others are recorded as waiting. */
   withoutWaiting(events: readonly Recorded[], tx: PoolClient): Promise<Recorded[]>;
   /** Sets the stream of an event aside. */
   park(event: Recorded, reason: string, tx: PoolClient): Promise<void>;
 }
 
-/** So often in a row a single event fails for a reason that does not tell whose fault it is before its stream is set aside. */
+/**
+ * Number of failures in a row, for a reason that does not say whose fault it is, after which the stream of a single
+ * event is set aside.
+ */
 const STRIKES = 5;
-/** So often in a row a batch is too slow before its events are tried one by one. */
+/** Number of times in a row that a batch is too slow before its events are tried one by one. */
 const SLOW_STRIKES = 2;
-/** So often in a row several streams fail, one of them because it is too slow: each time takes as long as a statement may. */
+/**
+ * Number of times in a row that several streams fail, one of them because it is slow, before all are set aside; each
+ * time takes as long as a statement may.
+ */
 const SLOW_STRIKES_TOGETHER = 2;
 /**
- * How long a statement may take then, because others wait meanwhile: less for each stream that is set aside, down to the
- * least. What is set aside is tried again without this limit.
+ * Time limit of a statement then (ms), because others wait: it becomes shorter with each stream that is set aside, down
+ * to the least. What is set aside is retried without this limit.
  */
 const PART_MS = 10_000;
 const LEAST_PART_MS = 1000;
 
 /**
- * Lets a follower go on past events that it cannot apply: a batch that fails is halved until what fails is one event,
- * whose stream is set aside; everything else is applied. What is no event's fault is left to be tried again, and what
- * may be no event's fault is tried again a bounded number of times.
+ * Lets a follower go on after events that it cannot apply. A batch that fails is halved until a single event fails; its
+ * stream is set aside, and everything else is applied. Failures that no event causes are left for a retry of the whole
+ * batch, and doubtful ones are retried a limited number of times.
  */
 export class SetAside {
-  /** How often in a row nothing could be handled and nothing was set aside. */
+  /** Number of times in a row that nothing could be handled and nothing was set aside. */
   private strikes = 0;
-  /** How often in a row a batch was too slow. */
+  /** Number of times in a row that a batch was too slow. */
   private slow = 0;
 
   constructor(
     readonly waiting: Waiting,
-    /** So often in a row several streams fail, and nothing else can be handled, before they are all set aside. */
+    /**
+     * Number of times in a row that several streams fail, and nothing else can be handled, before they are all set
+     * aside.
+     */
     private readonly mostTogether: number,
     private readonly most = STRIKES,
   ) {}
 
-  /** Told when a batch has been handled. */
+  /** Called when a batch was handled. */
   worked(): void {
     this.strikes = 0;
     this.slow = 0;
   }
 
-  /** Told why a batch could not be handled; false when no event can be to blame for that. */
+  /** Called with the error of a batch. Returns false when no event can be its cause. */
   mayBlame(error: unknown): boolean {
     const fault = faultOf(error);
     if (fault === 'slow') this.slow++;
@@ -57,7 +66,9 @@ export class SetAside {
     return fault !== 'surroundings';
   }
 
-  /** Handles what can be handled, each half of a failing part by itself. @throws what is no event's fault. */
+  /**
+   * Handles what can be handled; each half of a failing part is tried by itself. @throws errors that no event causes
+   */
   async handle(events: readonly Recorded[], tx: PoolClient, handle: BatchHandler): Promise<void> {
     const failed = new Map<string, { readonly event: Recorded; readonly error: unknown }>();
     const parts = halves(events);
@@ -81,8 +92,8 @@ export class SetAside {
   }
 
   /**
-   * Whether what failed, while nothing could be handled, is to be tried again as it is. When nothing can be handled for
-   * reasons that do not tell, that is rather not for what the events hold; but a follower does not wait for it for ever.
+   * Returns whether the batch is to be tried again as it is. When nothing can be handled, for reasons that do not say
+   * whose fault it is, the events are probably not the cause; but a follower does not wait for ever.
    */
   private mayPass(errors: readonly unknown[]): boolean {
     const faults = errors.map(faultOf);
@@ -93,7 +104,7 @@ export class SetAside {
     return this.strikes + 1 < (slow ? Math.min(SLOW_STRIKES_TOGETHER, this.mostTogether) : this.mostTogether);
   }
 
-  /** Handles a part, or takes back what it did and says why. */
+  /** Handles a part, or undoes it and returns the reason. */
   async failureOf(
     events: Recorded[],
     tx: PoolClient,
@@ -115,7 +126,7 @@ export class SetAside {
 
 const DOUBTFUL: ReadonlySet<Fault> = new Set(['unknown', 'slow']);
 
-/** Lets the statements of a transaction take so many milliseconds at most. */
+/** Limits the time of each statement of a transaction (ms). */
 async function limitStatements(tx: PoolClient, ms: number): Promise<void> {
   await tx.query(
     `select set_config('statement_timeout', $1, true) from pg_settings

@@ -1,6 +1,6 @@
 const EVERY_MS = 60_000;
 
-/** Logs a failure that repeats: at the first time, and then at most once a minute, until the work succeeds. */
+/** Logs a repeated failure the first time, and then at most once a minute, until the work succeeds. */
 export class ThrottledWarning {
   private toldAt = -Infinity;
 
@@ -15,7 +15,7 @@ export class ThrottledWarning {
     this.tell(text);
   }
 
-  /** The work has succeeded: the next failure is logged at once. */
+  /** Notes that the work has succeeded: the next failure is logged at once. */
   worked(): void {
     this.toldAt = -Infinity;
   }

@@ -10,13 +10,13 @@ import type { KafkaCluster } from '../kafka/cluster';
 import type { Publications } from '../kafka/message';
 import { KafkaTransport } from '../kafka/transport';
 
-/** A Kafka cluster and what of the log goes to it. */
+/** A Kafka cluster, and the part of the log that is sent to it. */
 export interface KafkaLink {
   readonly cluster: KafkaCluster;
   readonly publications: Publications;
 }
 
-/** The transport that brings events to the consumers of this application. */
+/** Makes the transport of events to the consumers of this application. */
 export class Transports {
   constructor(
     private readonly store: EventStore,
@@ -26,7 +26,10 @@ export class Transports {
     private readonly kafka?: KafkaLink,
   ) {}
 
-  /** From Kafka where there is one, else from the event store. Replicas of the same service name the same group. */
+  /**
+   * Returns a transport from Kafka if it is set, otherwise from the event store. Replicas of a service use the same
+   * group.
+   */
   of(group: string): CustomTransportStrategy {
     const { store, followers, consumers, degradation, kafka } = this;
     if (!kafka) return new EventStoreTransport(followers, consumers, group);
@@ -34,7 +37,7 @@ export class Transports {
   }
 }
 
-/** Gives the transport a handler's error as it was thrown: it is the reason that an operator is shown. */
+/** Passes the error of a handler to the transport unchanged, because operators see it as the reason. */
 @Catch()
 export class UnchangedErrors implements RpcExceptionFilter {
   catch(error: unknown): Observable<never> {
@@ -42,7 +45,7 @@ export class UnchangedErrors implements RpcExceptionFilter {
   }
 }
 
-/** Lets the consumers of an application, as replicas of this group, hear of events from the moment it has started. */
+/** Connects the consumers of an application, as replicas of this group, once it has started. */
 export async function connectConsumers(app: INestApplication, group: string): Promise<void> {
   const strategy = app.get(Transports).of(group);
   // Once it is initialised it takes no filter; the modules are those of the application, and have begun.
