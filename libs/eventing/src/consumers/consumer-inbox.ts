@@ -1,15 +1,15 @@
 import type { Pool } from 'pg';
 import type { Recorded } from '../core/event';
 
-/** How far a consumer has come with streams. */
+/** The progress of a consumer in several streams. */
 interface Standing {
-  /** The last version that it has handled, by stream. */
+  /** Last handled version, by stream. */
   readonly done: Map<string, number>;
-  /** Streams that are parked. */
+  /** Parked streams. */
   readonly waiting: Set<string>;
 }
 
-/** Which events the consumers have handled: an inbox row per consumer and stream. */
+/** Records which events the consumers have handled: one row per consumer and stream. */
 export class ConsumerInbox {
   constructor(private readonly pool: Pool) {}
 
@@ -28,7 +28,10 @@ export class ConsumerInbox {
     return standing;
   }
 
-  /** Not waited for on the disk: a crash of the server that loses it has the event delivered again. */
+  /**
+   * Records an event as handled. The commit does not wait for the disk: after a crash that loses it, the event is
+   * delivered again.
+   */
   async note(consumer: string, { stream, version }: Recorded): Promise<void> {
     await this.pool.query({
       name: 'note a handled event',

@@ -8,9 +8,9 @@ import { ParkedSubjects } from './parked-subjects';
 import { PATIENCE, reasonOf } from '../followers/retries';
 
 /**
- * The consumers of this process. Events are given to a consumer once each and in order per stream, whichever transport
- * brings them and however often it does. A stream at whose event the consumer fails is parked: it and the events behind
- * it are tried again by themselves, and after the last attempt when somebody asks for it; no other stream waits for it.
+ * Runs the consumers of this process. A consumer gets each event once, in order per stream, whichever transport
+ * delivers it and however often. When it fails at an event, the stream is parked: this event and the later ones are
+ * retried automatically a number of times, and then on request. No other stream waits.
  */
 @Injectable()
 export class Consumers implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -19,7 +19,7 @@ export class Consumers implements OnApplicationBootstrap, OnApplicationShutdown 
   private readonly inbox: ConsumerInbox;
   private readonly retries: ParkedRetries;
   private start: () => void = () => undefined;
-  /** Resolves when the application has started: before that no handler is to be called. */
+  /** Resolves when the application has started. No handler is called before. */
   readonly started = new Promise<void>((started) => (this.start = started));
 
   constructor(
@@ -32,7 +32,7 @@ export class Consumers implements OnApplicationBootstrap, OnApplicationShutdown 
     this.retries = new ParkedRetries(store, pool, parked, this.inbox, patience, this.consumers);
   }
 
-  /** Makes a consumer of one type of events known under a name that no other has; replicas share it. */
+  /** Registers a consumer of one type of events under a unique name, which its replicas share. */
   register(name: string, type: string, handle: EventHandler): void {
     if (this.consumers.has(name)) throw new Error(`Two consumers are named ${name}.`);
     this.consumers.set(name, { type, handle });
@@ -48,9 +48,9 @@ export class Consumers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   /**
-   * Hands events, in the order of their streams, to the consumer of this name. True once each of them has been handled
-   * or waits as parked, false when it ended early because `goesOn` said no. Rejects when the database is away. Those that
-   * were not handled are to be delivered again.
+   * Delivers events, in the order of their streams, to the consumer with this name. Resolves to true once each was
+   * handled or is parked; to false when `goesOn` returned false. Rejects when the database is unavailable. Events that
+   * were not handled must be delivered again.
    */
   async deliver(name: string, events: readonly Recorded[], goesOn = () => true): Promise<boolean> {
     const { done, waiting } = await this.inbox.standing(name, [...new Set(events.map(({ stream }) => stream))]);

@@ -1,12 +1,14 @@
 import type { Pool, PoolClient } from 'pg';
 
-/** Connections that a consumer holds while it waits for one more: that of its batch or attempt, and that of {@link once}. */
+/**
+ * Number of connections that a consumer holds while it waits for one more: that of its batch or attempt, and that of
+ * {@link once}.
+ */
 export const CONSUMER_HOLDS = 2;
 
 /**
- * Runs `work` unless `consumer` has already dealt with event `sequence` of `subject`, or a later one.
- * The note of it and the work are one transaction, so effects written through `tx` happen once.
- * Answers whether the work ran.
+ * Runs `work` unless `consumer` has handled event `sequence` of `subject`, or a later one. The record of it and the
+ * work are one transaction, so that effects through `tx` happen once. Returns whether the work ran.
  */
 export async function once(
   pool: Pool,

@@ -8,19 +8,19 @@ import { CONSUMER_HOLDS } from './inbox';
 import type { ParkedSubject, ParkedSubjects } from './parked-subjects';
 import { type Patience, POLL_MS, reasonOf, Retries } from '../followers/retries';
 
-/** What a consumer does with an event. */
+/** Handles one event. */
 export type EventHandler = (event: Recorded) => Promise<void>;
 
 export interface Consumer {
-  /** The type of event that it is for. */
+  /** Type of the events. */
   readonly type: string;
   readonly handle: EventHandler;
 }
 
-/** Each attempt holds up its own subject only. */
+/** Pace of retries: an attempt delays its own subject only. */
 const PACE = { most: 100, pauses: 0 };
 
-/** Tries parked subjects of consumers again when they are due, each in one process at a time. */
+/** Retries parked subjects of consumers when they are due, each in one process at a time. */
 export class ParkedRetries extends Retries {
   constructor(
     private readonly store: EventStore,
@@ -37,7 +37,7 @@ export class ParkedRetries extends Retries {
     return [...this.consumers.keys()];
   }
 
-  /** One attempt, unless another process is at it; a crash of this one lets go of the lock. */
+  /** Makes one attempt, unless another process does. A crash of this process frees the lock. */
   protected async retry(parked: ParkedSubject): Promise<void> {
     await nested(this.pool, CONSUMER_HOLDS, () => this.retryAlone(parked));
   }
@@ -93,7 +93,7 @@ export class ParkedRetries extends Retries {
     this.logger.log(`${consumer} goes on with ${subject}`);
   }
 
-  /** Events of the subject for its consumer with versions after `handled`, up to `last`. */
+  /** Returns the events of the subject for its consumer, with versions above `handled` and up to `last`. */
   private async waiting({ consumer, subject }: ParkedSubject, handled: number, last: number): Promise<Recorded[]> {
     const { type } = this.consumers.get(consumer)!;
     const events = await this.store.read(subject, handled);

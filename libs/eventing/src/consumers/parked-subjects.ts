@@ -2,16 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import type { Recorded } from '../core/event';
 
-/** A subject (a stream) whose events wait for one consumer or follower, because it fails at one of them. */
+/** A subject (a stream) whose events wait for one consumer or follower, because it failed at one of them. */
 export interface ParkedSubject {
   readonly id: string;
   readonly consumer: string;
   readonly subject: string;
-  /** Tenant of the event that fails, null when it has none. */
+  /** Tenant of the failing event; null when it has none. */
   readonly tenant_id: string | null;
-  /** `retrying` while it is tried again by itself, `parked` when only a retry that somebody asks for goes on. */
+  /** `retrying` while it is retried automatically; `parked` when it waits for a retry on request. */
   readonly status: 'retrying' | 'parked';
-  /** The event that fails; it and those up to `last_version` wait. */
+  /** Type of the failing event. This event and those up to `last_version` wait. */
   readonly event_type: string;
   readonly version: number;
   readonly last_version: number;
@@ -19,11 +19,11 @@ export interface ParkedSubject {
   readonly reason: string;
   readonly created_at: string;
   readonly failed_at: string;
-  /** When it is tried next, null when it is not. */
+  /** Time of the next attempt; null when there is none. */
   readonly retry_at: string | null;
 }
 
-/** How many subjects of one consumer wait. */
+/** Number of waiting subjects of one consumer. */
 interface ParkedCount {
   readonly consumer: string;
   readonly parked: number;
@@ -31,18 +31,18 @@ interface ParkedCount {
 }
 
 const LONGEST_REASON = 1000;
-/** A reason may repeat what was sent. */
+/** Limits the length of a reason, which may contain what was sent. */
 const told = (reason: string) => reason.slice(0, LONGEST_REASON).replaceAll('\0', '\ufffd');
 const TIME = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
 const RECORD = `id, consumer, subject, tenant_id, case when retry_at is null then 'parked' else 'retrying' end as status,
   event_type, version, last_version, attempts, reason, ${TIME('created_at')}, ${TIME('failed_at')}, ${TIME('retry_at')}`;
 
-/** The table of parked subjects. The events themselves stay in the log: a row says which of them wait. */
+/** The table of parked subjects. The events stay in the log; a row says which of them wait. */
 @Injectable()
 export class ParkedSubjects {
   constructor(private readonly pool: Pool) {}
 
-  /** Those with an id above `after`, at most `limit`, in the order of their ids. */
+  /** Returns at most `limit` parked subjects with an id above `after`, in the order of their ids. */
   async list(limit: number, after?: string): Promise<ParkedSubject[]> {
     const { rows } = await this.pool.query<ParkedSubject>(
       `select ${RECORD} from parked_subjects where $2::uuid is null or id > $2 order by id limit $1`,
@@ -56,7 +56,7 @@ export class ParkedSubjects {
     return rows[0];
   }
 
-  /** Makes it due at once, with all its attempts before it again; undefined when there is none of this id. */
+  /** Makes a subject due at once, with all its attempts again; undefined when it does not exist. */
   async retry(id: string): Promise<ParkedSubject | undefined> {
     const { rows } = await this.pool.query<ParkedSubject>(
       `update parked_subjects set retry_at = now(), attempts = 0 where id = $1 returning ${RECORD}`,
@@ -74,7 +74,7 @@ export class ParkedSubjects {
     return rows;
   }
 
-  /** Up to `most` subjects of these consumers that are due, the longest due first. */
+  /** Returns up to `most` due subjects of these consumers, the longest due first. */
   async due(consumers: readonly string[], most: number): Promise<ParkedSubject[]> {
     const { rows } = await this.pool.query<ParkedSubject>({
       name: 'due parked subjects',
@@ -85,7 +85,7 @@ export class ParkedSubjects {
     return rows;
   }
 
-  /** Parks the subject of an event that failed for the first time, to be tried again in `ms` milliseconds. */
+  /** Parks the subject of an event after its first failure, for a retry in `ms` milliseconds. */
   async park(
     consumer: string,
     { stream, type, version, metadata }: Recorded,
@@ -103,7 +103,7 @@ export class ParkedSubjects {
     );
   }
 
-  /** Lets an event wait behind those of its subject; false when nothing of the subject waits any more. */
+  /** Adds an event to those that wait; returns false when nothing of the subject waits any more. */
   async queue(consumer: string, subject: string, version: number): Promise<boolean> {
     const { rowCount } = await this.pool.query(
       `update parked_subjects set last_version = greatest(last_version, $3) where consumer = $1 and subject = $2`,
@@ -112,7 +112,7 @@ export class ParkedSubjects {
     return rowCount === 1;
   }
 
-  /** Of these events those whose subjects are not parked; the others wait behind those of their subjects. */
+  /** Returns the events whose subjects are not parked. The others are recorded as waiting. */
   async withoutWaiting(consumer: string, events: readonly Recorded[], db: PoolClient): Promise<Recorded[]> {
     const newest = new Map(events.map(({ stream, version }) => [stream, version]));
     const { rows } = await db.query<{ subject: string }>(
@@ -125,7 +125,9 @@ export class ParkedSubjects {
     return events.filter(({ stream }) => !waiting.has(stream));
   }
 
-  /** Counts an attempt that is about to begin, so that one that ends the process counts too. */
+  /**
+   * Counts an attempt before it begins, so that one that ends the process counts too. Returns the number of attempts.
+   */
   async begin(id: string): Promise<number> {
     const { rows } = await this.pool.query<{ attempts: number }>(
       'update parked_subjects set attempts = attempts + 1 where id = $1 returning attempts',
@@ -134,7 +136,7 @@ export class ParkedSubjects {
     return rows[0]?.attempts ?? 0;
   }
 
-  /** Notes that an event of a parked subject failed after so many attempts, and in how many milliseconds it is tried again: never when null. */
+  /** Records a failed attempt, and in how many milliseconds the next one is; null: never. */
   async failed(
     id: string,
     { type, version }: Pick<Recorded, 'type' | 'version'>,
@@ -150,7 +152,7 @@ export class ParkedSubjects {
     );
   }
 
-  /** Takes the subject out when nothing after `version` waits; else answers the newest version that does. */
+  /** Removes the subject when nothing after `version` waits; otherwise returns the newest waiting version. */
   async release(id: string, version: number): Promise<number | undefined> {
     const { rowCount } = await this.pool.query('delete from parked_subjects where id = $1 and last_version <= $2', [
       id,
