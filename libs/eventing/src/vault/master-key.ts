@@ -4,19 +4,19 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 interface MasterKey {
-  /** Short and public: 16 hexadecimal digits of an HMAC under the key. */
+  /** Public identifier: 16 hexadecimal digits of an HMAC under the key. */
   readonly id: string;
   /** 32 bytes. */
   readonly key: Buffer;
 }
 
-/** The key that wraps new data keys, and former ones that still unwrap. */
+/** The current key, which encrypts data keys, and former ones, which still decrypt them. */
 export interface MasterKeys {
   readonly current: MasterKey;
   readonly older: readonly MasterKey[];
 }
 
-/** A setting or file that should hold master keys does not. The message never repeats what it holds. */
+/** A setting or file contains no valid master keys. The message never contains its content. */
 export class MasterKeyProblem extends Error {
   constructor(message: string) {
     super(message);
@@ -39,9 +39,8 @@ export function parseMasterKeys(text: string, source: string): MasterKeys {
 }
 
 /**
- * Reads master keys from a file, which is made with one new key (mode 0600) when it is not there. Processes that start
- * together read the same key.
- * @throws MasterKeyProblem when the file holds anything else.
+ * Reads master keys from a file, which is made with one new key (mode 0600) when it does not exist. Processes that
+ * start at the same time read the same key. @throws MasterKeyProblem when the file has other content.
  */
 export async function masterKeyFile(path: string): Promise<MasterKeys> {
   if (!existsSync(path)) await createKeyFile(path);
@@ -62,7 +61,7 @@ function masterKey(text: string, source: string): MasterKey {
   return { id: createHmac('sha256', key).update('fairlead master key id').digest('hex').slice(0, 16), key };
 }
 
-/** The file appears under its name only when its content is on the disk: a lost master key is lost data. */
+/** Makes the file. It gets its name only when its content is on the disk, because a lost master key means lost data. */
 async function createKeyFile(path: string): Promise<void> {
   const unfinished = `${path}.${randomBytes(6).toString('hex')}`;
   const file = await open(unfinished, 'wx', 0o600);

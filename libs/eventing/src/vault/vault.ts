@@ -3,13 +3,13 @@ import { transaction } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { MasterKeyProblem, type MasterKeys } from './master-key';
 
-/** A value only the vault can read. Safe in events, tables, logs and messages. */
+/** An encrypted value, which only the vault can read. It is safe in events, tables, logs and messages. */
 export interface Sealed {
   readonly subject: string;
   readonly sealed: string;
 }
 
-/** The data key that sealed the value was deleted: nobody can read it again. */
+/** The data key of the value was deleted, so that nobody can decrypt it. */
 export class Shredded extends Error {
   constructor(readonly subject: string) {
     super(`What was sealed for ${subject} has been shredded.`);
@@ -29,15 +29,15 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const DIGEST_BYTES = 16;
 const KEPT = 10_000;
-/** Bounds how long a process can still open what another process shredded. */
+/** How long a process may use a data key that another process has deleted (ms). */
 const KEPT_MS = 60_000;
 const ROTATED_AT_ONCE = 500;
 
 interface DataKey {
   readonly key: Buffer;
-  /** For HMACs, derived from the key. */
+  /** Key for HMACs, derived from the data key. */
   readonly digestKey: Buffer;
-  /** Short and public, tells this key from a later one of the same subject. */
+  /** Public mark that distinguishes this key from a later one of the same subject. */
   readonly mark: string;
 }
 
@@ -53,8 +53,8 @@ interface Kept {
 }
 
 /**
- * Seals secrets: AES-256-GCM under a data key per subject, bound to tenant, subject and name. The data keys live in
- * the table `data_keys`, wrapped by the current master key.
+ * Encrypts secrets with AES-256-GCM, under one data key per subject, bound to tenant, subject and name. The table
+ * `data_keys` contains the data keys, encrypted with the current master key.
  */
 export class Vault {
   private readonly keys: DataKeys;
@@ -63,7 +63,7 @@ export class Vault {
     this.keys = new DataKeys(pool, masterKeys);
   }
 
-  /** Seals a text. The first value of a subject makes its data key. */
+  /** Encrypts a text. The first value of a subject makes its data key. */
   async seal(tenant: string, subject: string, name: string, plain: string): Promise<Sealed> {
     const { key, mark } = await this.keys.findOrCreate(subject);
     const box = encrypt(key, bytesOf(plain), [tenant, subject, name]);
@@ -71,8 +71,8 @@ export class Vault {
   }
 
   /**
-   * Opens what `seal` answered for the same tenant, subject and name.
-   * @throws Shredded after `shred(subject)`, also when the subject has a newer data key since.
+   * Decrypts a result of `seal` for the same tenant, subject and name.
+   * @throws Shredded after `shred(subject)`, also when the subject has a newer data key.
    * @throws SealBroken when anything differs.
    */
   async open(tenant: string, subject: string, name: string, { subject: owner, sealed }: Sealed): Promise<string> {
@@ -89,8 +89,9 @@ export class Vault {
   }
 
   /**
-   * A digest that is safe to show: HMAC-SHA-256 under a key of the subject, its first 128 bits as 22 characters of
-   * base64url. Equal texts of one subject give equal digests; it survives master key rotation, not shredding.
+   * Returns a digest that is safe to show: the first 128 bits of an HMAC-SHA-256 under a key of the subject, as 22
+   * characters of base64url. Equal texts of one subject have equal digests. A digest stays valid after a rotation of
+   * the master key, but not after `shred`.
    */
   async digest(subject: string, plain: string): Promise<string> {
     const { digestKey } = await this.keys.findOrCreate(subject);
@@ -101,18 +102,20 @@ export class Vault {
       .toString('base64url');
   }
 
-  /** Makes everything sealed for a subject unreadable: here at once, in other processes within a minute. */
+  /** Makes all encrypted values of a subject unreadable: in this process at once, in others within a minute. */
   async shred(subject: string): Promise<void> {
     await this.keys.delete(subject);
   }
 
-  /** Re-wraps every data key with the current master key, in batches; answers how many. No sealed value changes. */
+  /**
+   * Encrypts every data key with the current master key, in batches. Returns their number. No encrypted value changes.
+   */
   async rotate(): Promise<number> {
     return this.keys.rotate();
   }
 }
 
-/** The table of data keys and the most recently used of them in memory. */
+/** The table of data keys, with the most recently used ones in memory. */
 class DataKeys {
   private readonly kept = new Map<string, Kept>();
 
@@ -121,7 +124,7 @@ class DataKeys {
     private readonly masterKeys: MasterKeys,
   ) {}
 
-  /** The data key of a subject, undefined when it has none. */
+  /** Returns the data key of a subject; undefined when it has none. */
   find(subject: string): Promise<DataKey | undefined> {
     const kept = this.kept.get(subject);
     this.kept.delete(subject);
@@ -138,7 +141,7 @@ class DataKeys {
     return found;
   }
 
-  /** The data key of a subject, made when it has none. Processes that ask at once get the same one. */
+  /** Returns the data key of a subject, which is made when it does not exist. Concurrent processes get the same one. */
   async findOrCreate(subject: string): Promise<DataKey> {
     const known = await this.find(subject);
     if (known) return known;
@@ -150,13 +153,13 @@ class DataKeys {
     return (await this.find(subject)) ?? this.findOrCreate(subject);
   }
 
-  /** Deletes the data key of a subject, here and in the table. */
+  /** Deletes the data key of a subject from memory and from the table. */
   async delete(subject: string): Promise<void> {
     await this.pool.query('delete from data_keys where subject = $1', [subject]);
     this.kept.delete(subject);
   }
 
-  /** Wraps every data key that an older master key wrapped with the current one; answers how many. */
+  /** Encrypts every data key of an older master key with the current one. Returns their number. */
   async rotate(): Promise<number> {
     let rotated = 0;
     for (;;) {
@@ -196,7 +199,7 @@ class DataKeys {
   }
 }
 
-/** As JSON: UTF-8 alone would lose lone surrogates. */
+/** Returns the bytes of a text as JSON, because UTF-8 alone would lose lone surrogates. */
 function bytesOf(plain: string): Buffer {
   return Buffer.from(JSON.stringify(plain));
 }
@@ -218,7 +221,7 @@ function encrypt(key: Buffer, plain: Buffer, context: readonly string[]): Buffer
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Undoes `encrypt`; throws unless key, box and context are the very same. */
+/** Decrypts a result of `encrypt`. Throws unless key, box and context are the same. */
 function decrypt(key: Buffer, box: Buffer, context: readonly string[]): Buffer {
   if (box.length < NONCE_BYTES + TAG_BYTES) throw new Error('The box is too short.');
   const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
@@ -227,7 +230,7 @@ function decrypt(key: Buffer, box: Buffer, context: readonly string[]): Buffer {
   return Buffer.concat([decipher.update(box.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-/** JSON keeps the parts apart: no two contexts give the same bytes. */
+/** Returns the associated data of a context. As JSON, no two contexts have the same bytes. */
 function associated(context: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(context));
 }
