@@ -2,12 +2,12 @@ import { HttpProblem } from '@fairlead/schema';
 import type { DomainEvent, Metadata } from '../core/event';
 
 /**
- * Bytes that the events of one append may take together. EventStoreDB takes 1 MiB; the rest is left for what a store
- * adds to the metadata. One limit for every store, so that a log can move to any other.
+ * Largest number of bytes of the events of one append. EventStoreDB accepts 1 MiB; the rest is for what a store adds to
+ * the metadata. All stores have the same limit, so that a log can move to any other.
  */
 export const MAX_APPEND_BYTES = 1_000_000;
 
-/** The events are too large to be appended together; what is large belongs into a payload. */
+/** The events are too large for one append. Large content belongs in a payload. */
 export class AppendTooLarge extends HttpProblem {
   constructor(
     readonly stream: string,
@@ -17,13 +17,13 @@ export class AppendTooLarge extends HttpProblem {
   }
 }
 
-/** What an append writes as JSON: the data of each event, and the metadata of them all. */
+/** The JSON of an append: the data of each event, and the metadata of all. */
 export interface AppendTexts {
   readonly data: readonly string[];
   readonly metadata: string;
 }
 
-/** The JSON of an append; refuses one of nothing and one over the limit. @throws AppendTooLarge */
+/** Returns the JSON of an append. It refuses an append without events, or above the limit. @throws AppendTooLarge */
 export function checkAppend(stream: string, events: readonly DomainEvent[], metadata: Metadata): AppendTexts {
   if (events.length === 0) throw new Error('An append needs at least one event.');
   const texts = { data: events.map(({ data }) => JSON.stringify(data)), metadata: JSON.stringify(metadata) };
@@ -33,7 +33,10 @@ export function checkAppend(stream: string, events: readonly DomainEvent[], meta
   return texts;
 }
 
-/** What an event counts towards the limit: its data, its metadata and, as on EventStoreDB's disk, twice its type. */
+/**
+ * Returns how much an event counts towards the limit: its data, its metadata and, as on the disk of EventStoreDB, twice
+ * its type.
+ */
 export function appendedBytes({ type, data }: DomainEvent, metadata: Metadata): number {
   return counted(type, JSON.stringify(data), Buffer.byteLength(JSON.stringify(metadata)));
 }

@@ -18,7 +18,7 @@ interface Waiting {
 }
 
 interface Sent {
-  /** Place of the append in the call, and of the event in the append; both from 1. */
+  /** Number of the append in the call, and of the event in the append, from 1. */
   readonly append: number;
   readonly nth: number;
   readonly event: NewEvent & { id: string };
@@ -33,12 +33,12 @@ interface Outcome {
   time: string;
 }
 
-/** Most events, and characters of their data, that one commit carries; a larger append goes alone. */
+/** Largest number of events, and of characters of their data, in one commit. A larger append is committed alone. */
 const COMMIT_EVENTS = 1000;
 const COMMIT_CHARACTERS = 4_000_000;
-/** An append whose connection broke is sent again, with the same ids, for this long. */
+/** How long an append is repeated, with the same ids, after its connection broke (ms). */
 const RETRY_MS = 5000;
-/** All appends of the process wait with it, so it goes on soon after the database is back. */
+/** Longest pause between repetitions (ms). It is short, because all appends of the process wait. */
 const LONGEST_PAUSE_MS = 200;
 
 /** SQL that renders the column `time` as ISO 8601 in UTC with milliseconds. */
@@ -49,16 +49,16 @@ const APPEND = {
   text: `select append, outcome, version, "position", ${TIME} from append_events($1, $2, $3, $4, $5, $6, $7, $8)`,
 };
 
-/** Appends of this process on their way to the database: those that wait while a commit is under way share the next. */
+/** Sends the appends of this process to the database. Those that arrive during a commit share the next one. */
 export class AppendQueue {
-  /** Resolves when the commit that is under way, if any, has been answered. */
+  /** Resolves when the running commit, if any, was answered. */
   underWay: Promise<void> = Promise.resolve();
   private queue: Waiting[] = [];
   private sending = false;
 
   constructor(
     private readonly pool: Pool,
-    /** Told what each commit wrote, in the order of the log. */
+    /** Called with what each commit wrote, in the order of the log. */
     private readonly committed: (events: Recorded[]) => void,
   ) {}
 
@@ -89,7 +89,10 @@ export class AppendQueue {
     this.sending = false;
   }
 
-  /** Appends for one commit: the oldest, each stream once; the others stay in order for the next. */
+  /**
+   * Returns the appends for one commit: the oldest ones, at most one of each stream. The others stay in order for the
+   * next.
+   */
   private next(): Waiting[] {
     const streams = new Set<string>();
     const chosen: Waiting[] = [];
@@ -170,7 +173,7 @@ function toRows(appends: readonly Waiting[]): Sent[] {
   );
 }
 
-/** The events that a commit added to the log, as a read would give them. */
+/** Returns the events that a commit added to the log, as a read would return them. */
 function written(appends: readonly Waiting[], sent: readonly Sent[], outcomes: readonly Outcome[]): Recorded[] {
   const appended = new Map(outcomes.filter(({ outcome }) => outcome === 'appended').map((row) => [row.append, row]));
   const events = sent.flatMap(({ append, nth, event: { id, type }, data }) => {

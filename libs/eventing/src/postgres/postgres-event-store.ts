@@ -18,10 +18,10 @@ interface Row {
   time: string;
 }
 
-/** Events one read of the log returns at most; a subscription that is far behind reads in larger steps. */
+/** Largest number of events of one read of the log; a subscription that is far behind reads in larger steps. */
 const BATCH_EVENTS = 1000;
 const CATCH_UP_EVENTS = 5000;
-/** A notification can be lost with its connection; then this bounds the delay. */
+/** Interval of reads without a notification (ms), because a notification can be lost with its connection. */
 const POLL_MS = 1000;
 
 const EVENT = `"position", stream, version, id, type, data, metadata, ${TIME}`;
@@ -41,14 +41,14 @@ const READ_LOG = {
 };
 
 /**
- * The event store on PostgreSQL (tables of `EventStoreTables`). Appends waiting in this process are sent as one
- * commit, each still judged by its own expected version. Call `close` to end the listening connection.
+ * The event store on PostgreSQL (tables of `EventStoreTables`). Waiting appends of this process are sent as one commit;
+ * each has its own expected version. Call `close` to end the listening connection.
  */
 export class PostgresEventStore extends EventStore {
   private readonly appends: AppendQueue;
   private readonly tail: LogTail;
   private readonly listener: Listener;
-  /** How often the listener has connected. */
+  /** Number of connections of the listener so far. */
   private connections = 0;
 
   constructor(private readonly pool: Pool) {
@@ -61,7 +61,7 @@ export class PostgresEventStore extends EventStore {
     this.listener = new Listener(pool, 'events', (head) => void this.notified(head));
   }
 
-  /** Stops listening; subscriptions then poll until their signal aborts. */
+  /** Stops listening. Subscriptions then poll until their signal aborts. */
   async close(): Promise<void> {
     await this.listener.close();
   }
@@ -83,8 +83,8 @@ export class PostgresEventStore extends EventStore {
   }
 
   /**
-   * As declared; also rejects once the database was away, because a crash may have taken back what subscribers wrote
-   * without waiting for the disk.
+   * As declared. It also rejects once the database was unavailable, because a crash may have undone what subscribers
+   * wrote without waiting for the disk.
    */
   override async *subscribe(position: bigint, signal: AbortSignal, filter: Filter = {}): AsyncIterable<Batch> {
     this.listener.open();
@@ -110,7 +110,7 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  /** As declared; what others are found to have appended is read at once, and not with the next notification. */
+  /** As declared. Events of other processes are then read at once, and not with the next notification. */
   override async head(): Promise<bigint> {
     const head = await this.newest();
     // Most often it is this process that has appended: then what the commit wrote is about to be offered.
@@ -128,7 +128,7 @@ export class PostgresEventStore extends EventStore {
     return rows[0] && toEvent(rows[0]);
   }
 
-  /** Appends an event through the very function every append uses, waits at most 2 s for its lock, and rolls back. */
+  /** Appends an event with the function of every append, waits at most 2 s for its lock, and rolls back. */
   override async ready(): Promise<void> {
     const client = await this.pool.connect();
     let broken: Error | undefined;
@@ -152,7 +152,7 @@ export class PostgresEventStore extends EventStore {
     else await this.tail.extend();
   }
 
-  /** The log after `position`, as far as one read goes. */
+  /** Returns the log after `position`, as far as one read goes. */
   private async readLog(position: bigint, filter: Filter, step: number): Promise<Batch> {
     const { rows } = await this.pool.query<Row & { head: string | null }>({
       ...READ_LOG,

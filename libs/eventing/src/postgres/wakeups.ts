@@ -1,11 +1,11 @@
-/** Lets any number of readers wait for "something was appended". */
+/** Lets any number of waiting readers be woken at once. */
 export class Wakeups {
   private waiting = new Set<() => void>();
   private woken = 0;
-  /** Signals that wake this; one listener each, because waits are many and short. */
+  /** Signals that wake the readers, with one listener each, because waits are many and short. */
   private readonly signals = new WeakSet<AbortSignal>();
 
-  /** How often `wake` was called: taken before looking, it lets `next` see a wake that came while looking. */
+  /** Number of calls of `wake`. Taken before a check, it lets `next` notice a wake that came during the check. */
   get count(): number {
     return this.woken;
   }
@@ -19,10 +19,7 @@ export class Wakeups {
     for (const resume of waiting) resume();
   }
 
-  /**
-   * Resolves at the first `wake` after `count` was taken, when `signal` aborts, or after `ms` milliseconds,
-   * whichever comes first.
-   */
+  /** Resolves at the first `wake` after `count` was taken, when `signal` aborts, or after `ms` milliseconds. */
   next(signal: AbortSignal, ms: number, count = this.woken): Promise<void> {
     if (signal.aborted || this.woken !== count) return Promise.resolve();
     if (!this.signals.has(signal)) {
