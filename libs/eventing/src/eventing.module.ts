@@ -19,17 +19,17 @@ import { ViewsGuard } from './core/views.guard';
 import { WorkspaceRemovals } from './core/workspace-removals';
 import { Workspaces } from './core/workspaces';
 
-/** What every domain module is given: the log, the database and the vault. */
+/** The parts that every domain module gets: the log, the database and the vault. */
 export interface EventingParts {
   readonly store: EventStore;
   readonly db: DataSource;
   readonly pool: Pool;
   readonly vault: Vault;
-  /** Where the log is sent to and consumers get their events from; from the log itself when absent. */
+  /** Kafka, to which the log is sent and from which consumers get events; absent: they read the log. */
   readonly kafka?: KafkaLink;
-  /** When the log is sealed; every 10,000 events and every hour when absent. */
+  /** When the log is sealed; absent: every 10,000 events and every hour. */
   readonly seals?: SealSchedule;
-  /** How much a workspace may have of each kind; the defaults when absent. */
+  /** Limits of a workspace; absent: the defaults. */
   readonly quotas?: QuotaLimits;
 }
 

@@ -6,7 +6,7 @@ import { UpcastingEventStore } from './core/upcasters';
 import { EventStoreDbStore } from './eventstoredb/event-store';
 import { PostgresEventStore } from './postgres/postgres-event-store';
 
-/** An event store that cannot be used. The message is one line: what is wrong and what to do about it. */
+/** The event store cannot be used. The message is one line that says what is wrong and what to do. */
 export class EventStoreProblem extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message.replace(/\s+/g, ' ').trim(), options);
@@ -16,7 +16,7 @@ export class EventStoreProblem extends Error {
 
 export type OpenEventStore = EventStore & { close(): Promise<void> };
 
-/** Whether a text is an address of EventStoreDB: `esdb://` or `esdb+discover://`. */
+/** Returns whether a text is an address of EventStoreDB: `esdb://` or `esdb+discover://`. */
 export function isEventStoreUrl(text: string): boolean {
   if (!/^esdb(\+discover)?:\/\//.test(text)) return false;
   try {
@@ -28,8 +28,8 @@ export function isEventStoreUrl(text: string): boolean {
 }
 
 /**
- * The log of a service whose read models, checkpoints, payloads and keys are in `database`: in EventStoreDB when there
- * is a `url`, else in the database too.
+ * Opens the log of a service whose read models, checkpoints, payloads and keys are in `database`: in EventStoreDB with
+ * a `url`, otherwise in the database.
  * @throws EventStoreProblem when the server cannot be used, or the log is in the other store
  */
 export async function openEventStore(database: Pool, url?: string): Promise<OpenEventStore> {
@@ -59,12 +59,12 @@ export async function openEventStore(database: Pool, url?: string): Promise<Open
   }
 }
 
-/** A store whose events have the shapes of the catalogue, whenever they were written. */
+/** Returns a store whose events have the current shapes of the catalogue. */
 function inTodaysShape(store: OpenEventStore): OpenEventStore {
   return Object.assign(new UpcastingEventStore(store, upcasters), { close: () => store.close() });
 }
 
-/** The nodes that an address names, without user and password. */
+/** Returns the nodes of an address, without user and password. */
 export function placeOf(url: string): string {
   return url.replace(/^[^:]*:\/\/(?:.*@)?/, '').replace(/[/?].*$/, '');
 }
