@@ -5,7 +5,10 @@ import { WebhookCommands } from './webhook.commands';
 import { WebhookSecrets } from './webhook.secrets';
 import { WebhooksOptions } from './webhooks.options';
 
-/** Adds the secret of a webhook to its record. It is opened for every answer, because the kept record holds no secret. */
+/**
+ * Adds the secret of a webhook to its record. The stored record contains no secret, so it is decrypted for every
+ * answer.
+ */
 @Injectable()
 export class AddSecret extends ForEachCaller<WebhookRecord> {
   constructor(

@@ -1,6 +1,6 @@
 import type { WebhookType } from '@fairlead/contracts';
 
-/** What can be subscribed to, with what it tells. Types may be added, never changed or removed. */
+/** Types of events for webhooks, with a description. Types may be added, never changed or removed. */
 export const EVENT_TYPES = {
   'deployment.created': 'A deployment has been created.',
   'deployment.patched': 'Members of a deployment have changed.',
@@ -24,20 +24,20 @@ export const EVENT_TYPES = {
   'oauth_provider.removed': 'An OAuth provider has been removed.',
 } as const satisfies Readonly<Record<WebhookType, string>>;
 
-/** Sent on request only, whatever the webhook subscribes to. */
+/** Type of test messages, which are sent on request only. */
 export const TEST_TYPE = 'webhook.test';
 
 const TYPES = Object.keys(EVENT_TYPES);
 
-/** Everything that can be subscribed to: types, all of one kind, and all. */
+/** All subscriptions: types, prefixes of types, and all types. */
 export const SUBSCRIPTIONS = [...TYPES, ...new Set(TYPES.map((type) => type.replace(/[^.]+$/, '*'))), '*'];
 
-/** Whether a subscription, a type or a prefix of types such as `deployment.*` or `*`, can ever match anything. */
+/** Returns whether a text is a subscription: a type, a prefix such as `deployment.*`, or `*`. */
 export function isSubscription(text: string): boolean {
   return SUBSCRIPTIONS.includes(text);
 }
 
-/** Whether one of the subscriptions asks for events of a type. */
+/** Returns whether one of the subscriptions includes a type. */
 export function subscribes(subscriptions: readonly string[], type: string): boolean {
   return subscriptions.some((text) => covers(text, type));
 }

@@ -3,7 +3,7 @@ import type { WebhookEvent } from './webhook';
 import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
 import { WEBHOOKS_VIEW } from './webhooks.view';
 
-/** The tables of this domain that can be made again from the log: not those that say what was sent. */
+/** The tables of this domain that can be made again from the log. The log of deliveries cannot. */
 export function webhooksReadModels(): ReadModel[] {
   const handle: BatchHandler = async (events, tx) => {
     for (const event of events as Recorded<WebhookEvent>[]) await applyToRow(event, tx);

@@ -3,7 +3,7 @@ import type { Webhook } from './webhook';
 import type { shape } from '@fairlead/api';
 import type { webhookWithSecret } from './webhooks.answers.schema';
 
-/** A webhook as answers show it: never its secret. */
+/** Returns a webhook as answers show it, without its secret. */
 export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: Health) {
   const { id, url, event_types, description, disabled, previous, created_at, updated_at } = webhook;
   return {
@@ -24,5 +24,5 @@ export function webhookRecord(webhook: Webhook, { failingSince, pausedUntil }: H
 
 export type WebhookRecord = ReturnType<typeof webhookRecord>;
 
-/** The record with the secret in plain, for the two answers that tell it. */
+/** A webhook with its secret, for the two answers that contain it. */
 export type WithSecret = shape.Shaped<typeof webhookWithSecret>;

@@ -1,13 +1,13 @@
 import { Conflict, NotFound } from '@fairlead/schema';
 
-/** No such webhook for this tenant, or it has been removed. */
+/** The tenant has no such webhook, or it was removed. */
 export class WebhookNotFound extends NotFound {
   constructor(id: string) {
     super(`Webhook ID ${id} not found.`);
   }
 }
 
-/** Nothing is sent to a disabled webhook. */
+/** The webhook is disabled, so nothing can be sent. */
 export class WebhookDisabledNow extends Conflict {
   constructor() {
     super('The webhook is disabled: enable it first.');

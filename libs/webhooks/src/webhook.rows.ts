@@ -10,7 +10,10 @@ export const WEBHOOK_EVENTS: readonly WebhookEvent['type'][] = [
   'WebhookRemoved',
 ];
 
-/** Writes an event into the table `webhooks`; answers the webhook after it, undefined when the row holds it already. */
+/**
+ * Writes an event into the table `webhooks`. Returns the webhook after it; undefined when the row contains the event
+ * already.
+ */
 export async function applyToRow(event: Recorded<WebhookEvent>, tx: PoolClient): Promise<Webhook | undefined> {
   const id = idOf(event.stream);
   const { rows } = await tx.query<{ state: string; version: number }>(

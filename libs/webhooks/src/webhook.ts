@@ -8,7 +8,7 @@ import {
 } from '@fairlead/eventing';
 import { WebhookNotFound } from './webhook.errors';
 
-/** What the owner decides about a webhook. */
+/** The settings of a webhook. */
 interface WebhookFacts {
   readonly url: string;
   /** Published types and prefixes of them such as `deployment.*`. */
@@ -16,7 +16,7 @@ interface WebhookFacts {
   readonly description: string;
 }
 
-/** Why nothing is sent: the owner said so, the target answered 410, or it has only failed for days. */
+/** Why a webhook is disabled: the owner did it, the target answered 410, or it has failed for days. */
 type DisabledReason = 'requested' | 'gone' | 'failing';
 
 export type WebhookAdded = DomainEvent<
@@ -36,19 +36,19 @@ type WebhookChanged = DomainEvent<
   }
 >;
 type WebhookSecretRotated = DomainEvent<'WebhookSecretRotated', { readonly secret: Sealed }>;
-/** By the service itself. */
+/** Disabled by the service itself. */
 type WebhookDisabled = DomainEvent<'WebhookDisabled', { readonly reason: 'gone' | 'failing' }>;
 type WebhookRemoved = DomainEvent<'WebhookRemoved', { readonly webhook_id: string }>;
 
-/** Everything that can be in a stream `webhook-<id>`. */
+/** All events of a stream `webhook-<id>`. */
 export type WebhookEvent = WebhookAdded | WebhookChanged | WebhookSecretRotated | WebhookDisabled | WebhookRemoved;
 
-/** A webhook as its events tell it. */
+/** The state of a webhook. */
 export interface Webhook extends WebhookFacts {
   readonly id: string;
   readonly tenant_id: string;
   readonly secret: Sealed;
-  /** Former secrets, oldest first, with the time until which deliveries are signed with them too. */
+  /** Former secrets, oldest first, each with the time until which deliveries are also signed with it. */
   readonly previous: readonly { readonly secret: Sealed; readonly until: string }[];
   /** null while it is enabled. */
   readonly disabled: { readonly reason: DisabledReason; readonly at: string } | null;
@@ -105,7 +105,7 @@ export function add(wanted: WebhookAdded['data']): (state: WebhookState) => Webh
   return (state) => (state ? [] : [{ type: 'WebhookAdded', data: wanted }]);
 }
 
-/** Changes what is sent and differs; enabling forgets why it was disabled. */
+/** Changes the members that are sent and differ. Enabling removes the reason for which it was disabled. */
 export function patch(wanted: WebhookChanged['data']): (state: Webhook) => WebhookEvent[] {
   return (state) => {
     const data = changedMembers({ ...state, enabled: state.disabled === null }, wanted);
@@ -113,7 +113,7 @@ export function patch(wanted: WebhookChanged['data']): (state: Webhook) => Webho
   };
 }
 
-/** Signs with another secret from now on, and for a day with the former one as well. */
+/** Replaces the secret. For a day, deliveries are signed with the former one too. */
 export function rotateSecret(secret: Sealed): () => WebhookEvent[] {
   return () => [{ type: 'WebhookSecretRotated', data: { secret } }];
 }
@@ -123,7 +123,7 @@ export function remove(state: Webhook): WebhookEvent[] {
   return [{ type: 'WebhookRemoved', data: { webhook_id: state.id } }];
 }
 
-/** Stops sending to a target that is gone or keeps failing, unless the owner has given another one meanwhile. */
+/** Disables a webhook whose target is gone or keeps failing, unless its address was changed meanwhile. */
 export function disable(reason: 'gone' | 'failing', url: string): (state: WebhookState) => WebhookEvent[] {
   return (state) => {
     if (!state || state.removed || state.disabled || state.url !== url) return [];
@@ -131,7 +131,7 @@ export function disable(reason: 'gone' | 'failing', url: string): (state: Webhoo
   };
 }
 
-/** The secrets to sign with at a time, the current one first. */
+/** Returns the secrets for signing at a time, the current one first. */
 export function secretsAt({ secret, previous }: Webhook, now: number): Sealed[] {
   const former = previous.filter(({ until }) => Date.parse(until) > now).map((one) => one.secret);
   return [secret, ...former.reverse()];

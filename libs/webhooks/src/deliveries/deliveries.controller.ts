@@ -8,7 +8,7 @@ import { deliveriesPage, delivery } from '../webhooks.answers.schema';
 import { deliveriesQuery, deliveryPath, webhookPath } from '../webhooks.schema';
 import { WEBHOOKS_VIEW } from '../webhooks.view';
 
-/** The log of what was sent to a webhook, and sending again. */
+/** Serves the log of deliveries to a webhook, and sends deliveries again. */
 @Area('Webhooks')
 @Controller('v1/webhooks/:webhook_id')
 export class DeliveriesController {

@@ -6,10 +6,10 @@ import { type Attempt, retryAfter } from './retry-schedule';
 import { WebhookSecrets } from '../webhook.secrets';
 import { WebhooksOptions } from '../webhooks.options';
 
-/** Bytes of an answer that the log keeps. */
+/** Number of bytes of an answer that the log stores. */
 const KEPT = 1024;
 
-/** Sends deliveries as Standard Webhooks wants it. */
+/** Sends deliveries in the form of Standard Webhooks. */
 @Injectable()
 export class DeliveryAttempts {
   constructor(
@@ -18,8 +18,8 @@ export class DeliveryAttempts {
   ) {}
 
   /**
-   * Sends it once and tells how that went; takes no longer than the time limit.
-   * @throws the reason of `signal` when that aborts, and what the vault throws.
+   * Sends a delivery once, within the time limit, and returns the result. @throws the reason of `signal` when that
+   * aborts, and errors of the vault
    */
   async make({ webhook, messageId, body }: Due, signal: AbortSignal): Promise<Attempt> {
     const { outbound, timeLimit, now } = this.options;
@@ -67,7 +67,7 @@ function refusal(status: number): string | null {
   return `The target answered ${status}${redirect ? ', and redirects are not followed' : ''}.`;
 }
 
-/** The first bytes of an answer as text that can be stored, as far as they come. */
+/** Returns the first bytes of an answer as text that can be stored. */
 async function beginningOf(answer: Response): Promise<string> {
   const reader = (answer.body as ReadableStream<Uint8Array> | null)?.getReader();
   const chunks: Uint8Array[] = [];

@@ -3,11 +3,11 @@ import type { PoolClient } from 'pg';
 import { WebhooksOptions } from '../webhooks.options';
 
 const MIB = 1024 * 1024;
-/** New deliveries of a webhook after which its rows are counted. */
+/** Number of new deliveries of a webhook after which its rows are counted. */
 const EVERY = 100;
 const MOST_COUNTED = 10_000;
 
-/** Bounds what is kept for one webhook: how many deliveries wait, and how long its log is. */
+/** Limits the waiting deliveries and the log of each webhook. */
 @Injectable()
 export class DeliveryBounds {
   private readonly added = new Map<string, number>();
@@ -15,9 +15,9 @@ export class DeliveryBounds {
   constructor(private readonly options: WebhooksOptions) {}
 
   /**
-   * Takes note of new deliveries, in the transaction that wrote them. Of those that wait beyond the bounds the
-   * longest due are set aside: they stay in the log, and can be sent again on request. The oldest entries of the log beyond its
-   * bounds are deleted.
+   * Applies the limits after new deliveries, in the transaction that wrote them. Of too many waiting deliveries, the
+   * longest due are set aside: they stay in the log and can be sent on request. The oldest entries of a log that is too
+   * long are deleted.
    */
   async keep(webhookIds: readonly string[], tx: PoolClient): Promise<void> {
     for (const id of webhookIds) {
@@ -43,7 +43,7 @@ export class DeliveryBounds {
   }
 }
 
-/** Ids of a webhook's deliveries beyond the first $2 of an order, or beyond $3 bytes. */
+/** Returns SQL for the ids of a webhook's deliveries beyond the first $2 of an order, or beyond $3 bytes. */
 function beyond(condition: string, order: string): string {
   return `select id from (
       select id, row_number() over ordered as place, sum(pg_column_size(body)) over ordered as bytes

@@ -14,7 +14,7 @@ interface Subscriber {
   readonly event_types: readonly string[];
 }
 
-/** Makes deliveries out of events: one for each webhook of the event's tenant that subscribes to it. */
+/** Makes deliveries from events: one for each webhook of the tenant that subscribes to the event. */
 @Injectable()
 export class DeliveryFanOut {
   constructor(
@@ -23,8 +23,8 @@ export class DeliveryFanOut {
   ) {}
 
   /**
-   * Answers the ids of the webhooks that have something new. An event that is handled again makes nothing new, nor
-   * does one whose delivery may have been cleared away already.
+   * Returns the ids of the webhooks with new deliveries. An event that is handled again makes none, and neither does
+   * one whose delivery may have been deleted already.
    */
   async deliver(events: readonly Recorded[], tx: PoolClient): Promise<string[]> {
     const oldest = this.options.now() - this.options.retention;
@@ -57,7 +57,7 @@ export class DeliveryFanOut {
     return ids;
   }
 
-  /** What waits for a webhook that has been disabled is given up. */
+  /** Gives up the waiting deliveries of a disabled webhook. */
   async giveUp(webhookId: string, time: string, tx: PoolClient): Promise<void> {
     await tx.query(
       `update webhook_deliveries set status = 'failed', finished_at = $2 where webhook_id = $1 and status = 'pending'`,

@@ -3,10 +3,10 @@ import { Pool } from 'pg';
 import type { DeliveryStatus } from '../webhooks.answers.schema';
 import { DeliveryNotFound } from './delivery.errors';
 
-/** Which deliveries of a webhook are asked for. */
+/** A page and filter of the deliveries of a webhook. */
 interface DeliveryPage {
   readonly limit: number;
-  /** The last id of the page before. */
+  /** Last id of the previous page. */
   readonly cursor?: string;
   readonly status?: string;
   readonly event_type?: string;
@@ -35,15 +35,15 @@ interface AttemptRow {
 }
 
 const COLUMNS = 'id, message_id, event_type, created_at, status, due_at, attempts, last_status, finished_at';
-/** Attempts of a delivery that are kept and shown, the newest ones. */
+/** Number of attempts of a delivery that are stored and shown, the newest ones. */
 export const MOST_ATTEMPTS = 100;
 
-/** The log of deliveries. */
+/** Reads the log of deliveries. */
 @Injectable()
 export class DeliveryQueries {
   constructor(private readonly pool: Pool) {}
 
-  /** A page of a webhook's deliveries, newest first; `next_cursor` is null on the last page. */
+  /** Returns a page of a webhook's deliveries, the newest first. `next_cursor` is null on the last page. */
   async list(webhookId: string, { limit, cursor, status, event_type }: DeliveryPage) {
     const { rows } = await this.pool.query<Row>(
       `select ${COLUMNS} from webhook_deliveries
@@ -56,7 +56,7 @@ export class DeliveryQueries {
     return { resources: shown.map(deliveryRecord), next_cursor: rows.length > limit ? shown.at(-1)!.id : null };
   }
 
-  /** One delivery with what was sent and how each attempt went, the newest first. @throws DeliveryNotFound */
+  /** Returns one delivery with its payload and its attempts, the newest first. @throws DeliveryNotFound */
   async find(webhookId: string, id: string) {
     const { rows } = await this.pool.query<Row>(
       `select ${COLUMNS}, body from webhook_deliveries where id = $2 and webhook_id = $1`,

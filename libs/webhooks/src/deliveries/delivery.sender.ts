@@ -9,26 +9,26 @@ import { disable, webhookModel } from '../webhook';
 import { WebhooksOptions } from '../webhooks.options';
 import { WebhooksView } from '../webhooks.view';
 
-/** How often is looked for what is due, or was left behind by another process. */
+/** Interval of looking for due deliveries, also those of an ended process (ms). */
 const LOOK_MS = 1000;
-/** After so long a target gives way to others that wait. */
+/** Time after which a target gives way to waiting ones (ms). */
 const TURN_MS = 5000;
 const TURN_MOST = 200;
 const PAUSE_MS = 10_000;
-/** A target that has only failed for so long is disabled. */
+/** Time without a success after which a target is disabled (ms). */
 const HOPELESS = 5 * 24 * 3_600_000;
 
-/** One target's turn, which its lanes share. */
+/** The turn of one target, which its lanes share. */
 interface Turn {
   readonly due: string[];
   readonly until: number;
-  /** Nothing more is sent, because the target fails. */
+  /** True when nothing more is sent because the target fails. */
   rests: boolean;
 }
 
 /**
- * Sends what is due. Targets take turns, many at a time, each on some lanes of its own: a slow one holds up only
- * itself. A message is sent at least once: again when a process dies between sending it and noting so.
+ * Sends due deliveries. Many targets are served at a time, each with lanes of its own, so that a slow one delays only
+ * itself. A message is sent at least once: again when a process ends between sending and recording it.
  */
 @Injectable()
 export class DeliverySender implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -58,7 +58,7 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
     this.ended = this.run();
   }
 
-  /** What is under way may end, for a while; then it is broken off, to be sent again at the next start. */
+  /** Lets running deliveries end, for a while. Then they are aborted and sent again at the next start. */
   async onApplicationShutdown(): Promise<void> {
     this.stopping = true;
     this.wake();
@@ -117,7 +117,7 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
     }
   }
 
-  /** Sends one after the other of what all lanes of the turn share. */
+  /** Sends deliveries of the turn one after the other. */
   private async lane(turn: Turn): Promise<void> {
     while (!this.stopping && !turn.rests && Date.now() < turn.until) {
       const id = turn.due.shift();
@@ -127,7 +127,7 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
     }
   }
 
-  /** Returns whether the target has to rest. */
+  /** Sends a delivery. Returns whether the target must pause. */
   private async send(due: Due): Promise<boolean> {
     const attempt = await this.attempts.make(due, this.breakingOff.signal);
     const tries = { count: (due.tries?.count ?? 0) + 1, startedAt: due.tries?.startedAt ?? attempt.at };

@@ -5,7 +5,7 @@ import { WebhooksOptions } from '../webhooks.options';
 const SWEEP_EVERY = 3_600_000;
 const AT_ONCE = 1000;
 
-/** Clears the log of deliveries: of what was finished long ago, and of removed webhooks. */
+/** Deletes old entries of the log of deliveries, and those of removed webhooks. */
 @Injectable()
 export class DeliverySweeper implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
@@ -32,7 +32,7 @@ export class DeliverySweeper implements OnApplicationBootstrap, OnApplicationShu
     await this.sweeping;
   }
 
-  /** Clears away all there is now, in small steps. */
+  /** Deletes all that is due now, in small steps. */
   async sweep(): Promise<void> {
     await this.clear('finished_at < $1', new Date(this.options.now() - this.options.retention));
     const { rows } = await this.pool.query<{ webhook_id: string }>(

@@ -12,14 +12,14 @@ import { TargetTable } from './target.table';
 import type { Webhook } from '../webhook';
 import { WebhooksOptions } from '../webhooks.options';
 
-/** A delivery that is to be tried now, and the webhook as it is now. */
+/** A due delivery, and the current state of its webhook. */
 export interface Due {
   readonly id: string;
   readonly webhook: Webhook;
-  /** The same in every attempt and when it is sent again, so that the receiver can tell. */
+  /** Id of the message. It is the same in every attempt, so that the receiver recognises repetitions. */
   readonly messageId: string;
   readonly body: string;
-  /** The tries before this one; null when this is the first. */
+  /** Earlier attempts; null before the first one. */
   readonly tries: Tries | null;
 }
 
@@ -32,7 +32,7 @@ interface Row {
   readonly started_at: Date | null;
 }
 
-/** Deliveries, and what becomes of them. */
+/** The table of deliveries. */
 @Injectable()
 export class DeliveryTable {
   constructor(
@@ -42,7 +42,7 @@ export class DeliveryTable {
     private readonly options: WebhooksOptions,
   ) {}
 
-  /** Ids of a webhook's deliveries whose time has come, the longest due first. */
+  /** Returns the ids of a webhook's due deliveries, the longest due first. */
   async due(webhookId: string, most: number): Promise<string[]> {
     const { rows } = await this.pool.query<{ id: string }>({
       name: 'due webhook deliveries',
@@ -53,7 +53,7 @@ export class DeliveryTable {
     return rows.map(({ id }) => id);
   }
 
-  /** undefined when it is not to be tried any more: given up, or its webhook disabled or removed. */
+  /** Returns a delivery; undefined when it is no longer to be sent: given up, or its webhook disabled or removed. */
   async find(id: string): Promise<Due | undefined> {
     const { rows } = await this.pool.query<Row>({
       name: 'due webhook delivery',
@@ -69,7 +69,7 @@ export class DeliveryTable {
     return { id, webhook: JSON.parse(state) as Webhook, messageId, body, tries };
   }
 
-  /** Writes an attempt into the log, and what the delivery is after it. A success counts even when it was given up. */
+  /** Records an attempt and the new status of the delivery. A success counts even after the delivery was given up. */
   async record(id: string, attempt: Attempt, tries: Tries, outcome: Outcome): Promise<void> {
     const ended = new Date(attempt.at + attempt.latency);
     await this.pool.query({
@@ -99,7 +99,7 @@ export class DeliveryTable {
     });
   }
 
-  /** Sends a message that tells nothing but that messages arrive; answers its delivery's id. @throws WebhookDisabledNow */
+  /** Adds a test message and returns the id of its delivery. @throws WebhookDisabledNow */
   async addTest(webhookId: string): Promise<string> {
     const id = uuid();
     const now = this.now();
@@ -119,8 +119,7 @@ export class DeliveryTable {
   }
 
   /**
-   * Sends a delivery again now, whatever became of it, with all its tries.
-   * @throws DeliveryNotFound, WebhookDisabledNow
+   * Makes a delivery due again with all its attempts, whatever its status. @throws DeliveryNotFound, WebhookDisabledNow
    */
   async redeliver(webhookId: string, id: string): Promise<void> {
     await transaction(this.pool, async (tx) => {
@@ -141,7 +140,10 @@ export class DeliveryTable {
   }
 }
 
-/** The lock holds off disabling, which gives up all that waits, until what is written now waits too. */
+/**
+ * Checks that the webhook is enabled, and locks it: disabling gives up all waiting deliveries, and must wait until the
+ * new one is among them.
+ */
 async function checkEnabled(webhookId: string, tx: PoolClient): Promise<void> {
   const { rowCount } = await tx.query('select from webhooks where id = $1 and enabled for share', [webhookId]);
   if (rowCount === 0) throw new WebhookDisabledNow();

@@ -2,14 +2,16 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Pauses after the first, second … failed attempt; the last is repeated. */
+/** Pauses after the first, second … failed attempt; the last one is repeated (ms). */
 const PAUSES = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
-/** A delivery is given up when its attempt at this time after the first one fails. */
+/** Time of the last attempt after the first one (ms). When it fails, the delivery is given up. */
 const PATIENCE = 24 * HOUR;
-/** Pauses are up to this part shorter or longer, so that what failed together is not tried together. */
+/**
+ * Pauses are shorter or longer by up to this share, so that deliveries that failed together are not repeated together.
+ */
 const JITTER = 0.1;
 
-/** How one attempt to deliver went. Times are milliseconds, `at` since 1970. */
+/** The result of one attempt. Times are in milliseconds, `at` since 1970. */
 export interface Attempt {
   readonly at: number;
   readonly latency: number;
@@ -19,23 +21,23 @@ export interface Attempt {
   readonly response: string | null;
   /** Why it failed, in one sentence; null when it succeeded. */
   readonly error: string | null;
-  /** For how long the target asks not to be called. */
+  /** Pause that the target asks for (ms). */
   readonly retryAfter: number;
 }
 
 /** The attempts of a delivery since it was made, or sent again on request. */
 export interface Tries {
   readonly count: number;
-  /** Time of the first one. */
+  /** Time of the first attempt. */
   readonly startedAt: number;
 }
 
-/** What a delivery is after an attempt: done, to be tried again at `dueAt`, or given up. */
+/** The status of a delivery after an attempt: delivered, due again at `dueAt`, or given up. */
 export type Outcome =
   | { readonly status: 'delivered' | 'failed'; readonly gone: boolean }
   | { readonly status: 'pending'; readonly gone: false; readonly dueAt: number };
 
-/** Judges the last of the tries. `random` is a number from 0 up to 1. */
+/** Returns the outcome of the last attempt. `random`: a number from 0 up to 1. */
 export function judge(attempt: Attempt, { count, startedAt }: Tries, random: number): Outcome {
   if (attempt.error === null) return { status: 'delivered', gone: false };
   if (attempt.status === 410) return { status: 'failed', gone: true };
@@ -46,7 +48,7 @@ export function judge(attempt: Attempt, { count, startedAt }: Tries, random: num
   return { status: 'pending', gone: false, dueAt: Math.min(end, now + Math.max(pause, attempt.retryAfter)) };
 }
 
-/** Milliseconds that a `Retry-After` header asks for, as seconds or as a date; 0 when it says nothing that can be read. */
+/** Returns the pause that a `Retry-After` header asks for, as seconds or as a date (ms); 0 when it cannot be read. */
 export function retryAfter(header: string | null, now: number): number {
   if (header === null) return 0;
   const wanted = /^\d+$/.test(header.trim()) ? Number(header) * SECOND : Date.parse(header) - now;

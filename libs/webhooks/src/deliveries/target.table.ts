@@ -3,17 +3,17 @@ import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { WebhooksOptions } from '../webhooks.options';
 
-/** A webhook with something to send, held by this process as long as it renews the hold. */
+/** A webhook with due deliveries. This process holds it as long as it renews its lease. */
 export interface Target {
   readonly webhookId: string;
-  /** Grows with everything new that is to be sent. */
+  /** A number that grows with every new delivery. */
   readonly noted: bigint;
 }
 
-/** How a target does. Times are ISO 8601; null while its attempts succeed. */
+/** The health of a target. Times are ISO 8601; null while its attempts succeed. */
 export interface Health {
   readonly failingSince: string | null;
-  /** Until then it is not called. */
+  /** Time until which it is not called. */
   readonly pausedUntil: string | null;
 }
 
@@ -28,12 +28,15 @@ export function healthOf({ failing_since, rests_until }: HealthRow): Health {
   return { failingSince: failing_since?.toISOString() ?? null, pausedUntil: rests_until?.toISOString() ?? null };
 }
 
-/** Failures in a row after which a target rests, and how long: at first, and at most, twice as long each time. */
+/**
+ * Number of failures in a row after which a target pauses. The pauses (s) double with each failure, from the first to
+ * the longest.
+ */
 const PATIENT = 3;
 const FIRST_REST_S = 10;
 const LONGEST_REST_S = 3600;
 
-/** When there is something to send to which webhook. Each is held by at most one process at a time. */
+/** The table of webhooks with due deliveries. At most one process at a time holds a webhook. */
 @Injectable()
 export class TargetTable {
   private readonly holder = randomUUID();
@@ -44,7 +47,7 @@ export class TargetTable {
     private readonly options: WebhooksOptions,
   ) {}
 
-  /** Calls `heard` when this process has noted something. */
+  /** Calls `heard` when this process has recorded new deliveries. */
   onWake(heard: () => void): void {
     this.listeners.add(heard);
   }
@@ -53,7 +56,7 @@ export class TargetTable {
     for (const heard of this.listeners) heard();
   }
 
-  /** Lets a webhook be sent to from now on. `renewed`: what failed before counts no more. */
+  /** Enables deliveries to a webhook. `renewed`: earlier failures no longer count. */
   async keep(
     { id, tenant_id }: { readonly id: string; readonly tenant_id: string },
     renewed: boolean,
@@ -73,12 +76,12 @@ export class TargetTable {
     );
   }
 
-  /** Lets nothing more be sent, and what was sent be cleared away. */
+  /** Ends deliveries to a webhook and lets its log be deleted. */
   async remove(webhookId: string, tx: PoolClient): Promise<void> {
     await tx.query('update webhook_targets set removed = true, due_at = null where webhook_id = $1', [webhookId]);
   }
 
-  /** Says, after the deliveries have been written in the same transaction, that there is something to send now. */
+  /** Records that webhooks have due deliveries. Call it after the deliveries were written, in the same transaction. */
   async note(webhookIds: readonly string[], tx: PoolClient): Promise<void> {
     await tx.query(
       `update webhook_targets set noted = noted + 1, due_at = greatest(least(due_at, $2), rests_until)
@@ -87,15 +90,15 @@ export class TargetTable {
     );
   }
 
-  /** As `note`, for what somebody has asked for: a target that rests is tried once. */
+  /** As `note`, for deliveries on request: a paused target is tried once. */
   async noteAsked(webhookId: string, tx: PoolClient): Promise<void> {
     await tx.query('update webhook_targets set rests_until = null where webhook_id = $1', [webhookId]);
     await this.note([webhookId], tx);
   }
 
   /**
-   * Takes up to `most` that have something to send and that no living process holds: workspaces in turn, no more of one
-   * than it may have, and none of one that is suspended.
+   * Leases up to `most` webhooks with due deliveries that no running process holds: workspaces in turn, each up to its
+   * limit, and none that is suspended.
    */
   async claim(most: number): Promise<Target[]> {
     const { rows } = await this.pool.query<{ webhook_id: string; noted: string }>({
@@ -119,7 +122,7 @@ export class TargetTable {
     return rows.map((row) => ({ webhookId: row.webhook_id, noted: BigInt(row.noted) }));
   }
 
-  /** Holds it for another while. */
+  /** Renews the lease. */
   async renew({ webhookId }: Target): Promise<void> {
     await this.pool.query(
       `update webhook_targets set leased_until = now() + $3 * interval '1 millisecond'
@@ -128,7 +131,7 @@ export class TargetTable {
     );
   }
 
-  /** Gives it back, behind all others that wait when something is due already or has been noted since. */
+  /** Ends the lease. A webhook with due or new deliveries comes after all waiting ones. */
   async finish({ webhookId, noted }: Target): Promise<void> {
     await this.pool.query({
       name: 'finish webhook target',
@@ -141,7 +144,7 @@ export class TargetTable {
     });
   }
 
-  /** Gives it back, to be taken again after `pause` milliseconds. */
+  /** Ends the lease; the webhook is due again after `pause` milliseconds. */
   async postpone({ webhookId }: Target, pause: number): Promise<void> {
     await this.pool.query(
       `update webhook_targets set holder = null, leased_until = null, due_at = $3
@@ -158,7 +161,9 @@ export class TargetTable {
     );
   }
 
-  /** Returns since when no attempt has succeeded, in milliseconds since 1970, and whether the target has to rest now. */
+  /**
+   * Records a failure. Returns since when no attempt has succeeded (ms since 1970), and whether the target must pause.
+   */
   async noteFailure(webhookId: string): Promise<{ readonly since: number; readonly rests: boolean }> {
     const { rows } = await this.pool.query<{ failing_since: Date; rests_until: Date | null }>(
       `update webhook_targets set failing_since = coalesce(failing_since, $2), failures = failures + 1,
@@ -171,7 +176,7 @@ export class TargetTable {
     return { since: rows[0]?.failing_since.getTime() ?? this.options.now(), rests: rows[0]?.rests_until != null };
   }
 
-  /** How the target of a webhook does. */
+  /** Returns the health of the target of a webhook. */
   async health(webhookId: string): Promise<Health> {
     const { rows } = await this.pool.query<HealthRow>(
       'select failing_since, rests_until from webhook_targets where webhook_id = $1',
