@@ -38,18 +38,18 @@ export class CredentialsStore {
     return { kind: 'app', app_id: auth.app_id, installation_id: auth.installation_id, private_key };
   }
 
-  /** The secret that deliveries are signed with; undefined when none was set. */
+  /** Returns the secret that deliveries are signed with; undefined when none was set. */
   async openWebhookSecret({ tenant_id, id, webhook_secret }: Integration): Promise<string | undefined> {
     return webhook_secret ? this.vault.open(tenant_id, id, 'webhook_secret', webhook_secret) : undefined;
   }
 
-  /** Nobody can read what this integration signed in with again. */
+  /** Makes the credentials of this integration unreadable. */
   async shred(id: string): Promise<void> {
     await this.vault.shred(id);
   }
 }
 
-/** The key in PKCS #8, which every signer takes. */
+/** Returns a private key in PKCS #8, which every signer accepts. */
 function normalKey(pem: string): string {
   try {
     const key = createPrivateKey(pem);

@@ -3,24 +3,24 @@ import { check, type Infer, list, object, optional, Problems, type Schema, str }
 import { DeliveryRefused } from './integration.errors';
 import type { Provider } from './integration';
 
-/** A branch or tag that has moved, as a delivery tells it. */
+/** A branch or tag that was moved, from a delivery of a code host. */
 interface Push {
   readonly repo_url: string;
   readonly ref: string;
   readonly repo_commit_sha: string;
 }
 
-/** A delivery as it arrived: header names in lower case, the body byte for byte. */
+/** A delivery as it arrived: names of headers in lower case, the body byte for byte. */
 export interface Delivery {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
 interface Rules {
-  /** Header that proves who sent it, and what it must hold. */
+  /** Header with the proof of the sender, and its expected value. */
   readonly proof: { readonly header: string; readonly expected: (secret: string, body: Buffer) => string };
   readonly event: { readonly header: string; readonly push: readonly string[] };
-  /** The header that stays the same when a delivery is repeated; for signed bodies the body itself does. */
+  /** Header that is the same when a delivery is repeated; absent where the signed body is. */
   readonly id?: string;
   readonly pushes: (payload: unknown) => Push[];
 }
@@ -73,7 +73,7 @@ const RULES: Readonly<Record<Provider, Rules>> = {
 };
 
 /**
- * Checks that a delivery was made by someone who knows the secret, in constant time.
+ * Checks in constant time that the sender of a delivery knows the secret.
  * @throws DeliveryRefused (401)
  */
 export function checkProof(provider: Provider, { headers, body }: Delivery, secret: string): void {
@@ -83,14 +83,14 @@ export function checkProof(provider: Provider, { headers, body }: Delivery, secr
   if (!timingSafeEqual(wanted, given)) throw new DeliveryRefused(401, 'The signature of the delivery is not valid.');
 }
 
-/** What tells a delivery from every other of its integration: the same for every repetition of it. */
+/** Returns an identifier of a delivery within its integration. Repetitions have the same one. */
 export function deliveryId(provider: Provider, { headers, body }: Delivery): string {
   const { id } = RULES[provider];
   return (id && single(headers[id])) ?? digest(body).toString('hex');
 }
 
 /**
- * The branches and tags that a delivery says have moved, none for a deletion or for another event.
+ * Returns the branches and tags that a delivery reports as moved; none for deletions and other events.
  * @throws DeliveryRefused (400) when it is a push that cannot be read.
  */
 export function pushes(provider: Provider, { headers, body }: Delivery): Push[] {
@@ -103,7 +103,7 @@ function one({ ref, after, repository }: Infer<typeof gitHubPush>): Push[] {
   return moved({ repo_url: repository.html_url, ref, repo_commit_sha: after });
 }
 
-/** Deletions name no commit, or one of zeros. */
+/** Returns a push, or nothing for a deletion, which names no commit or one of zeros. */
 function moved(push: Push): Push[] {
   return COMMIT.test(push.repo_commit_sha) && /^refs\/(heads|tags)\//.test(push.ref) ? [push] : [];
 }

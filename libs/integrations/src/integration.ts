@@ -11,7 +11,7 @@ import { IntegrationNotFound, InvalidIntegration } from './integration.errors';
 export const PROVIDERS = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** How the service signs in to the code host; what is secret is sealed. */
+/** The credentials for the code host, encrypted. */
 export type Auth =
   | { readonly kind: 'token'; readonly token: Sealed }
   | {
@@ -40,10 +40,10 @@ type IntegrationChanged = DomainEvent<
 >;
 export type IntegrationRemoved = DomainEvent<'IntegrationRemoved', { readonly integration_id: string }>;
 
-/** Everything that can be in a stream `integration-<id>`. */
+/** All events of a stream `integration-<id>`. */
 export type IntegrationEvent = IntegrationAdded | IntegrationChanged | IntegrationRemoved;
 
-/** An integration as its events tell it. */
+/** The state of an integration. */
 export interface Integration {
   readonly id: string;
   readonly tenant_id: string;
@@ -87,7 +87,7 @@ export function add(wanted: IntegrationAdded['data']): (state: IntegrationState)
   };
 }
 
-/** What a PATCH asks for, secrets sealed; an absent member asks for nothing. */
+/** The members of a PATCH, with encrypted secrets; absent members stay. */
 interface IntegrationPatch {
   readonly name?: string;
   readonly provider?: Provider;
@@ -97,9 +97,9 @@ interface IntegrationPatch {
 }
 
 /**
- * Changes what is sent and differs. Credentials cannot be compared, so sent ones always count as changed.
- * @throws InvalidIntegration for another provider, and for another base_url without credentials: the stored ones were
- *   given for the old host and must not be sent to a new one.
+ * Changes the members that are sent and differ. Credentials cannot be compared, so they always count as changed.
+ * @throws InvalidIntegration for another provider, and for another base_url without credentials: the stored ones must
+ * not be sent to a new host.
  */
 export function change(wanted: IntegrationPatch): (state: Integration) => IntegrationEvent[] {
   return (state) => {

@@ -3,7 +3,7 @@ import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern } from '@nestjs/microservices';
 import { CredentialsStore } from './credentials.store';
 
-/** Clears away what a removed integration leaves behind. */
+/** Deletes the credentials of a removed integration. */
 @Controller()
 export class IntegrationsConsumer {
   constructor(private readonly credentials: CredentialsStore) {}

@@ -13,8 +13,8 @@ import { RepositoriesController } from './repositories.controller';
 import { WebhooksController } from './webhooks.controller';
 
 /**
- * Integrations with code hosts: their records, the repositories they can see, the commits behind names, and the pushes
- * that hosts tell. Needs the providers of EventingModule; provides what {@link CommitsModule} does.
+ * Integrations with code hosts: their records, repositories, commits and pushes. Needs the providers of EventingModule;
+ * provides those of {@link CommitsModule}.
  */
 @Module({})
 export class IntegrationsModule implements OnModuleInit {

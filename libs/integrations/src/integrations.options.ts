@@ -1,11 +1,11 @@
 import { OutboundPolicy } from '@fairlead/outbound';
 
-/** How often and how patiently a code host is asked again. Milliseconds, `attempts` apart. */
+/** Retries of requests to a code host; times in milliseconds. */
 interface Retry {
   readonly attempts: number;
-  /** Before the second attempt; doubled with every further one. */
+  /** Pause before the second attempt; doubled with each further one. */
   readonly backoff: number;
-  /** A host that asks for a longer pause is given up at once. */
+  /** Longest pause that a host may ask for; beyond it, there is no retry. */
   readonly longestWait: number;
 }
 
@@ -14,13 +14,13 @@ export class IntegrationsOptions {
   constructor(
     readonly outbound = new OutboundPolicy(),
     readonly retry: Retry = { attempts: 3, backoff: 300, longestWait: 20_000 },
-    /** Milliseconds for which a list of repositories is answered without asking the host again. */
+    /** Age up to which a list of repositories is answered without a request to the host (ms). */
     readonly fresh = 30_000,
-    /** Milliseconds for which a list may stand in for a host that is down. */
+    /** Age up to which a list is answered while the host is down (ms). */
     readonly stale = 24 * 3_600_000,
-    /** Milliseconds for a whole list, however steadily its pages come. */
+    /** Time limit of a whole list (ms). */
     readonly listDeadline = 120_000,
-    /** Milliseconds to find one commit. */
+    /** Time limit for finding one commit (ms). */
     readonly commitDeadline = 20_000,
   ) {}
 }

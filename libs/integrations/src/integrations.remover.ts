@@ -6,7 +6,7 @@ import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
 
 const AT_ONCE = 50;
 
-/** Removes the integrations of a workspace that is removed; their credentials go with them. */
+/** Removes the integrations of a removed workspace, with their credentials. */
 @Injectable()
 export class IntegrationsRemover {
   constructor(
@@ -15,7 +15,7 @@ export class IntegrationsRemover {
     private readonly view: IntegrationsView,
   ) {}
 
-  /** Removes some; answers how many it found. */
+  /** Removes some integrations and returns how many it found. */
   async remove(tenant: string): Promise<number> {
     const { items } = await this.view.list(tenant, { limit: AT_ONCE, offset: 0 });
     for (const { id } of items) {

@@ -26,7 +26,7 @@ export class IntegrationsView {
     this.integrations = db.getRepository(IntegrationEntity);
   }
 
-  /** A page of a tenant's integrations, newest first; all of them without a page. */
+  /** Returns a page of a tenant's integrations, the newest first; all of them without a page. */
   async list(tenantId: string, page?: { readonly limit: number; readonly offset: number }) {
     const rows = await this.integrations.find({
       where: { tenant_id: tenantId },

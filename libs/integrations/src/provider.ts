@@ -7,17 +7,17 @@ const PUBLIC: Readonly<Partial<Record<Provider, string>>> = {
   bitbucket: 'https://bitbucket.org',
 };
 
-/** What hosts allow in names of owners and repositories; nothing of it needs to be escaped. */
+/** The form of names of owners and repositories; nothing in it needs to be escaped. */
 const PART = /^[\w.~+-]+$/;
 
-/** The address of a provider's public host. @throws InvalidIntegration for one that everybody hosts themselves. */
+/** Returns the address of a provider's public host. @throws InvalidIntegration for a provider without one */
 export function publicHost(provider: Provider): string {
   const url = PUBLIC[provider];
   if (url === undefined) throw new InvalidIntegration(`base_url is required when provider is '${provider}'.`);
   return url;
 }
 
-/** Where the API of a host is, without a slash at the end. */
+/** Returns the address of the API of a host, without a slash at the end. */
 export function apiUrl(provider: Provider, baseUrl: string): string {
   const url = new URL(baseUrl);
   const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
@@ -35,8 +35,8 @@ export function apiUrl(provider: Provider, baseUrl: string): string {
 }
 
 /**
- * The path of a repository on its host: owner and name, of GitLab also groups in between.
- * @throws InvalidIntegration when the address is not one of this host's repositories.
+ * Returns the path of a repository on its host: owner and name, on GitLab also groups in between.
+ * @throws InvalidIntegration when the address is no repository of this host.
  */
 export function repositoryPath(baseUrl: string, repoUrl: string): string[] {
   const base = new URL(baseUrl);
@@ -54,7 +54,7 @@ export function repositoryPath(baseUrl: string, repoUrl: string): string[] {
   return named;
 }
 
-/** The short name of a branch or tag: `main` for `refs/heads/main`. */
+/** Returns the short name of a branch or tag: `main` for `refs/heads/main`. */
 export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, '');
 }

@@ -1,4 +1,4 @@
-/** The most recently used entries, up to a number of them. */
+/** Keeps a limited number of the most recently used entries. */
 export class Recent<V> {
   private readonly entries = new Map<string, V>();
 

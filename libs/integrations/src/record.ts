@@ -1,6 +1,6 @@
 import type { Integration } from './integration';
 
-/** An integration as answers show it: never its credentials. */
+/** Returns an integration as answers show it, without its credentials. */
 export function integrationRecord({ id, name, provider, base_url, auth, ...state }: Integration) {
   return {
     id,
@@ -16,12 +16,12 @@ export function integrationRecord({ id, name, provider, base_url, auth, ...state
   };
 }
 
-/** An integration in the listing that clients choose from. An integration with a token has no installation: 0. */
+/** Returns an integration for the list that clients choose from. With a token, it has no installation: 0. */
 export function installRecord({ id, name, auth }: Integration) {
   return { id, installation_id: auth.kind === 'app' ? auth.installation_id : 0, name };
 }
 
-/** What a code host tells of one repository. */
+/** A repository of a code host. */
 export interface Repository {
   readonly id: number;
   readonly name: string;
@@ -30,7 +30,7 @@ export interface Repository {
   readonly default_branch: string;
 }
 
-/** A repository as answers show it: exactly these six members. */
+/** Returns a repository as answers show it, with exactly these six members. */
 export function repositoryRecord(integrationId: string, { id, name, owner, url, default_branch }: Repository) {
   return { host_integration_id: integrationId, id, name, owner, url, default_branch };
 }

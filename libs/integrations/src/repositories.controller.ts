@@ -9,7 +9,7 @@ import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
 import { installRecord, repositoryRecord } from './record';
 import { Repositories } from './repositories.service';
 
-/** The listings that deployments are made from; the managed ones are the same here, where every integration is ours. */
+/** Serves the lists that deployments are made from. The managed ones are the same. */
 @Area('Integrations')
 @Controller('v1/integrations')
 export class RepositoriesController {
@@ -29,7 +29,7 @@ export class RepositoriesController {
     return items.map(installRecord);
   }
 
-  /** Every repository that the integration can see, not paged. A list that is not of now carries `Warning: 110`. */
+  /** Lists every repository that the integration can see, not paged. An old list has the header `Warning: 110`. */
   @Get(['codehost/:integration_id/repos', 'managed/codehost/:integration_id/repos'])
   @Scope('read', { load: 'wait' })
   @Describe({

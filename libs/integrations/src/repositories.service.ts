@@ -12,7 +12,9 @@ interface Listed {
   readonly repositories: readonly Repository[];
 }
 
-/** A list of repositories. `age`: milliseconds since the host was asked; `stale`: why the host was not heard now. */
+/**
+ * A list of repositories. `age`: milliseconds since the request to the host; `stale`: why the host was not asked again.
+ */
 interface Listing {
   readonly repositories: readonly Repository[];
   readonly age: number;
@@ -21,7 +23,7 @@ interface Listing {
 
 const LISTS_KEPT = 200;
 
-/** The repositories that integrations can see, remembered for a short while. */
+/** Lists the repositories of integrations, and keeps the lists for a short while. */
 @Injectable()
 export class Repositories {
   private readonly lists = new Recent<Listed>(LISTS_KEPT);
@@ -33,8 +35,8 @@ export class Repositories {
   ) {}
 
   /**
-   * All repositories of an integration at a version of its stream. When the host is down or too slow and an earlier
-   * list was had with the same credentials, that list, marked as stale.
+   * Returns all repositories of an integration at a version of its stream. When the host is down or too slow, it
+   * returns an earlier list with the same credentials, marked as stale.
    * @throws CodeHostFailed, CodeHostTooSlow
    */
   async list(integration: Integration, version: number): Promise<Listing> {
@@ -51,7 +53,7 @@ export class Repositories {
     }
   }
 
-  /** Requests that come meanwhile wait for the same answer. */
+  /** Fetches a list, which concurrent requests share. */
   private fetch(integration: Integration, version: number): Promise<Listed> {
     const key = `${integration.id} ${version}`;
     const running = this.running.get(key) ?? this.ask(integration, version).finally(() => this.running.delete(key));

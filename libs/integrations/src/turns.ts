@@ -1,4 +1,4 @@
-/** Lets at most `most` pieces of work per key run at once; the others wait in the order in which they came. */
+/** Runs at most `most` pieces of work per key at a time; the others wait in their order. */
 export class Turns {
   private readonly running = new Map<string, number>();
   private readonly waiting = new Map<string, (() => void)[]>();

@@ -21,9 +21,9 @@ import { IntegrationCommands } from './integration.commands';
 import { delivered } from './integrations.answers.schema';
 import { integrationPath } from './integrations.schema';
 
-/** Bytes of a delivery: code hosts name 20 commits in one, or some thousand at most. */
+/** Largest delivery (bytes): code hosts list 20 commits in one, or some thousand at most. */
 const LARGEST = 4 * 1024 * 1024;
-/** Deliveries that are read at a time. */
+/** Number of deliveries that are read at a time. */
 const MOST_READ = 64;
 
 @Area('Integrations')
@@ -38,7 +38,10 @@ export class WebhooksController {
     private readonly workspaces: Workspaces,
   ) {}
 
-  /** A delivery of the code host, proved by the webhook secret. Repeated ones are answered alike and do nothing more. */
+  /**
+   * Receives a delivery of the code host, proved by the webhook secret. Repeated ones get the same answer and do
+   * nothing more.
+   */
   @Post(':integration_id/webhook')
   @Scope('public', { stream: true })
   @Describe({
@@ -74,7 +77,7 @@ export class WebhooksController {
     return { pushes: found.length };
   }
 
-  /** The body, of which nobody knows yet who sent it: its address has a share of those that are read at a time. */
+  /** Reads the body of a sender that is not known yet: its address has a share of the deliveries that are read. */
   private async read(request: FastifyRequest): Promise<Buffer> {
     const address = ownerOf(request);
     if (!this.reading.take(address)) throw new Unavailable(5, 'Too many deliveries at a time, try again later.');
@@ -85,7 +88,7 @@ export class WebhooksController {
     }
   }
 
-  /** A stream of its own for each delivery: a repetition finds it there. */
+  /** Appends to a stream of its own for each delivery, so that a repetition is found. */
   private async once(stream: string, events: readonly NewEvent[], metadata: Metadata): Promise<void> {
     try {
       await this.store.append(stream, 0, events, metadata);

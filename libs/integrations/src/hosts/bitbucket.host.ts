@@ -71,7 +71,7 @@ export class BitbucketHost implements CodeHost {
   }
 }
 
-/** Bitbucket has uuids where a record has an integer: 48 bits of a hash, always the same for the same repository. */
+/** Returns the integer id of a repository: 48 bits of a hash of its UUID, always the same for the same repository. */
 function numberOf(uuid: string): number {
   return createHash('sha256').update(uuid).digest().readUIntBE(0, 6);
 }

@@ -1,12 +1,12 @@
 import { GatewayTimeout, HttpProblem, NotFound } from '@fairlead/schema';
 
-/** The code host gave no usable answer. The sentence tells nothing that the host sent but its status. */
+/** The code host gave no usable answer. The message contains nothing that the host sent except its status. */
 export class CodeHostFailed extends HttpProblem {
   constructor(
     detail: string,
-    /** The host may answer the same request later: it is down or wants fewer requests. */
+    /** True when a retry may succeed: the host is down or limits requests. */
     readonly passing: boolean,
-    /** Seconds after which the host wants to be asked again. */
+    /** Pause that the host asks for (s). */
     readonly retryAfter?: number,
   ) {
     super(502, detail, retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } });
@@ -16,5 +16,5 @@ export class CodeHostFailed extends HttpProblem {
 /** The code host took too long. */
 export class CodeHostTooSlow extends GatewayTimeout {}
 
-/** The code host has no such repository, branch, tag or commit, as far as the integration may see. */
+/** The code host has no such repository, branch, tag or commit that the integration can see. */
 export class CommitNotFound extends NotFound {}

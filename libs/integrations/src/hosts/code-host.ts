@@ -1,12 +1,12 @@
 import type { Repository } from '../record';
 
-/** What the service asks of a code host, with the credentials of one integration. */
+/** A code host, with the credentials of one integration. */
 export interface CodeHost {
-  /** Every repository that the credentials can see and that has a default branch, all pages of it. */
+  /** Returns every repository that the credentials can see and that has a default branch, from all pages. */
   repositories(signal: AbortSignal): Promise<Repository[]>;
   /**
-   * The full id of the commit that a branch, tag or commit name stands for.
-   * @param path the repository's owner (with groups, where the host has them) and name.
+   * Returns the full id of the commit of a branch, tag or commit name.
+   * @param path the owner of the repository (with groups, where the host has them) and its name.
    * @throws CommitNotFound
    */
   commit(path: readonly string[], ref: string, signal: AbortSignal): Promise<string>;

@@ -77,7 +77,7 @@ export class GitHubHost implements CodeHost {
     }
   }
 
-  /** What the client threw, which Octokit wraps, or GitHub's own refusal. */
+  /** Returns the error of the client, which Octokit wraps, or the refusal of GitHub. */
   private failure(error: unknown): unknown {
     for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
       if (cause instanceof CodeHostFailed || cause instanceof CodeHostTooSlow) return cause;

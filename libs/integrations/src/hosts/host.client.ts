@@ -15,8 +15,8 @@ const LONGEST_KEPT = 1024 * 1024;
 const BUSY = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Speaks to one code host for one integration: through the guard, a few requests at a time per workspace and host, tried again when
- * the host is busy, and asking only for what has changed since the last answer.
+ * Sends requests to one code host for one integration: through the address check, a few at a time per workspace and
+ * host, with retries when the host is busy, and with the `ETag` of the last answer.
  */
 export class HostClient {
   private readonly kept = new Map<string, Kept>();
@@ -25,12 +25,12 @@ export class HostClient {
     private readonly options: IntegrationsOptions,
     private readonly turns: Turns,
     private readonly workspace: string,
-    /** In the sentences that are told when it fails. */
+    /** Name of the host for messages of errors. */
     private readonly host: string,
   ) {}
 
   /**
-   * As `fetch`, for anything that takes one. Answers of status 2xx and 4xx come back with their whole body read.
+   * A replacement for `fetch`. Answers with the status 2xx and 4xx have their whole body read.
    * @throws CodeHostFailed, CodeHostTooSlow
    */
   readonly fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -107,12 +107,14 @@ export class HostClient {
   }
 }
 
-/** Busy, or a limit of requests that is told as 403. */
+/** Returns whether the host is busy, or limits requests with the status 403. */
 function isBusy({ status, headers }: Response): boolean {
   return BUSY.has(status) || (status === 403 && (headers.has('retry-after') || remaining(headers) === '0'));
 }
 
-/** Milliseconds that the host wants us to wait, from Retry-After or the end of its window; 0 when it says nothing. */
+/**
+ * Returns the pause that the host asks for, from Retry-After or the end of its window (ms); 0 when it asks for none.
+ */
 function waitAsked(headers: Headers): number {
   const after = headers.get('retry-after');
   if (after !== null) {

@@ -19,7 +19,7 @@ const AT_ONCE_PER_HOST = 4;
 const HOSTS_KEPT = 200;
 const NAMES = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea', bitbucket: 'Bitbucket' } as const;
 
-/** The code hosts of integrations, ready to be asked; what a host said lately is remembered with it. */
+/** Keeps the clients of code hosts by integration, with their recent answers. */
 @Injectable()
 export class Hosts {
   private readonly turns = new Turns(AT_ONCE_PER_HOST);
@@ -30,7 +30,9 @@ export class Hosts {
     private readonly options: IntegrationsOptions,
   ) {}
 
-  /** The host of an integration at a version of its stream. @throws IntegrationNotFound when it is being removed. */
+  /**
+   * Returns the host of an integration at a version of its stream. @throws IntegrationNotFound when it is being removed
+   */
   async of(integration: Integration, version: number): Promise<CodeHost> {
     const known = this.hosts.get(integration.id);
     if (known?.version === version) return known.host;

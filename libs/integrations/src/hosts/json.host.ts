@@ -2,7 +2,7 @@ import { check, Problems, type Schema } from '@fairlead/schema';
 import { CodeHostFailed, CommitNotFound } from './code-host.errors';
 import type { HostClient } from './host.client';
 
-/** Bounds what a host that never ends its list can cost. */
+/** Largest number of pages of a list, for hosts whose lists never end. */
 export const MOST_PAGES = 1000;
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
 
@@ -12,7 +12,7 @@ interface Page<T> {
   readonly next: string | undefined;
 }
 
-/** Asks a JSON API with one Authorization header; what comes back is checked before it is believed. */
+/** Reads a JSON API with an Authorization header. Answers are checked against schemas. */
 export class JsonHost {
   constructor(
     private readonly client: HostClient,
@@ -22,7 +22,7 @@ export class JsonHost {
   ) {}
 
   /**
-   * The answer to a GET below the API's address, or at an address that an answer named.
+   * Returns the answer to a GET below the address of the API, or at an address from an answer.
    * @throws CodeHostFailed, CodeHostTooSlow; CommitNotFound for 404 and 422.
    */
   async get<T>(path: string, schema: Schema<T>, signal: AbortSignal): Promise<{ value: T; headers: Headers }> {
@@ -36,7 +36,7 @@ export class JsonHost {
     return { value: believe(schema, parse(await answer.text(), this.host), this.host), headers: answer.headers };
   }
 
-  /** All items of a list whose pages `page` tells apart. */
+  /** Returns all items of a list, whose pages `page` reads. */
   async all<T, P>(
     first: string,
     schema: Schema<P>,
@@ -59,13 +59,13 @@ export class JsonHost {
   }
 }
 
-/** The address of the next page in a `Link` header. */
+/** Returns the address of the next page from a `Link` header. */
 export function nextLink(headers: Headers): string | undefined {
   const links = headers.get('link')?.split(/,\s*(?=<)/) ?? [];
   return links.map((link) => /^<([^>]+)>.*;\s*rel="?next"?/.exec(link)?.[1]).find((url) => url !== undefined);
 }
 
-/** A value of the shape that the host documents. @throws CodeHostFailed */
+/** Checks a value against the documented form of the host. @throws CodeHostFailed */
 export function believe<T>(schema: Schema<T>, input: unknown, host: string): T {
   const problems = new Problems();
   const value = check(schema, input, [], problems);
@@ -73,19 +73,19 @@ export function believe<T>(schema: Schema<T>, input: unknown, host: string): T {
   return value as T;
 }
 
-/** A full commit id. @throws CodeHostFailed when it is none */
+/** Checks a full commit id. @throws CodeHostFailed when it is none */
 export function commitId(text: string, host: string): string {
   if (!COMMIT.test(text)) throw unexpected(host);
   return text;
 }
 
-/** The host's refusal as an error, by its status. */
+/** Returns the error for a refusal of the host, by its status. */
 export function refusal(host: string, status: number): CodeHostFailed {
   const hint = status === 401 || status === 403 ? ': check the credentials of the integration' : '';
   return new CodeHostFailed(`${host} answered ${status}${hint}.`, false);
 }
 
-/** The host does not speak as its provider documents. */
+/** Returns the error for an answer that the provider does not document. */
 export function unexpected(host: string): CodeHostFailed {
   return new CodeHostFailed(`${host} answered something unexpected: check base_url and provider.`, false);
 }
