@@ -1,6 +1,5 @@
 export * from './postgres/append-limit';
 export * from './seals/chain';
-export * from './followers/throttled-warning';
 export { actorNames } from './core/actor-names';
 export * from './core/aggregate-commands';
 export * from './core/changed-members';
@@ -53,3 +52,6 @@ export * from './core/workspaces';
 export type { LockedBucket } from './core/s3-bucket';
 export { ViewsGuard } from './core/views.guard';
 export * from './seals/seal-sender';
+export type { Lease } from './work-queue/lease';
+export { QueueWorker } from './work-queue/queue-worker';
+export { type WorkItem, WorkQueue } from './work-queue/work-queue';

@@ -2,13 +2,13 @@ import type { RevisionStatusChangedMessage } from '@fairlead/contracts';
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
-import { Duties } from './duty.table';
 import { isRunning } from './executors/target';
+import { RolloutQueue } from './rollout.queue';
 
 /** Hears of what may have to be done. What it is, the deployment's stream tells when it is done. */
 @Controller()
 export class RolloutsConsumer {
-  constructor(private readonly duties: Duties) {}
+  constructor(private readonly queue: RolloutQueue) {}
 
   @EventPattern<string>('DeploymentCreated')
   created(@Ctx() context: EventContext): Promise<void> {
@@ -35,6 +35,6 @@ export class RolloutsConsumer {
   }
 
   private note({ event: { stream, metadata } }: EventContext): Promise<void> {
-    return this.duties.note(idOf(stream), metadata.tenant);
+    return this.queue.note(idOf(stream), metadata.tenant);
   }
 }

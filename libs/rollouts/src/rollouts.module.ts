@@ -1,10 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { Duties } from './duty.table';
 import { Executor } from './executors/executor';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { RolloutAttempts } from './rollout.attempt';
+import { RolloutQueue } from './rollout.queue';
 import { RolloutReports } from './rollout.reports';
 import { RolloutRunner } from './rollout.runner';
 import { RolloutsConsumer } from './rollouts.consumer';
@@ -24,7 +24,7 @@ export class RolloutsModule {
       providers: [
         { provide: Executor, useValue: executor },
         { provide: RolloutsOptions, useValue: options },
-        Duties,
+        RolloutQueue,
         RolloutLogs,
         LogQueries,
         RolloutAttempts,

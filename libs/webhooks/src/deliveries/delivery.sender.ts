@@ -1,16 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import { ThrottledWarning, EventStore, Followers, handle, streamName } from '@fairlead/eventing';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { EventStore, Followers, handle, type Lease, QueueWorker, streamName } from '@fairlead/eventing';
+import { Injectable, Logger } from '@nestjs/common';
 import { DeliveryAttempts } from './delivery.attempt';
 import { DeliveryTable, type Due } from './delivery.table';
 import { judge } from './retry-schedule';
-import { type Target, TargetTable } from './target.table';
+import { TargetTable } from './target.table';
 import { disable, webhookModel } from '../webhook';
 import { WebhooksOptions } from '../webhooks.options';
 import { WebhooksView } from '../webhooks.view';
 
-/** Interval of looking for due deliveries, also those of an ended process (ms). */
-const LOOK_MS = 1000;
 /** Time after which a target gives way to waiting ones (ms). */
 const TURN_MS = 5000;
 const TURN_MOST = 200;
@@ -31,14 +29,8 @@ interface Turn {
  * itself. A message is sent at least once: again when a process ends between sending and recording it.
  */
 @Injectable()
-export class DeliverySender implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger('Webhooks');
-  private readonly warning = new ThrottledWarning((text) => this.logger.error(text));
+export class DeliverySender extends QueueWorker {
   private readonly breakingOff = new AbortController();
-  private readonly turns = new Set<Promise<void>>();
-  private stopping = false;
-  private wake: () => void = () => undefined;
-  private ended: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly targets: TargetTable,
@@ -49,63 +41,22 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
     private readonly view: WebhooksView,
     private readonly options: WebhooksOptions,
   ) {
-    targets.onWake(() => this.wake());
-    // Every delivery under way listens to this one signal.
+    super(targets, new Logger('Webhooks'), options.targets);
+    // Every delivery in progress listens to this one signal.
     setMaxListeners(0, this.breakingOff.signal);
   }
 
-  onApplicationBootstrap(): void {
-    this.ended = this.run();
-  }
-
-  /** Lets running deliveries end, for a while. Then they are aborted and sent again at the next start. */
-  async onApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    this.wake();
+  /** Deliveries in progress may end within the grace period; then they are broken off, to be sent again at the next start. */
+  override async onApplicationShutdown(): Promise<void> {
     const timer = setTimeout(() => this.breakingOff.abort(), this.options.grace);
-    await this.ended;
-    await Promise.all(this.turns);
+    await super.onApplicationShutdown();
     clearTimeout(timer);
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopping) {
-      const woken = new Promise<void>((resolve) => (this.wake = resolve));
-      const free = this.options.targets - this.turns.size;
-      const found = free > 0 ? await this.claim(free) : [];
-      for (const target of found) this.begin(target);
-      if (found.length > 0 && found.length === free) continue;
-      let timer: NodeJS.Timeout | undefined;
-      const soon = new Promise<void>((resolve) => (timer = setTimeout(resolve, LOOK_MS)));
-      await Promise.race([woken, soon]);
-      clearTimeout(timer);
-    }
-  }
-
-  private async claim(most: number): Promise<Target[]> {
+  /** Takes the turn of one target. */
+  protected async work({ item: target }: Lease): Promise<void> {
     try {
-      const claimed = await this.targets.claim(most);
-      this.warning.worked();
-      return claimed;
-    } catch (error) {
-      this.warning.failed(`Nothing can be sent: ${String(error)}`);
-      return [];
-    }
-  }
-
-  private begin(target: Target): void {
-    const renewal = setInterval(() => void this.targets.renew(target).catch(() => undefined), this.options.lease / 3);
-    const turn = this.takeTurn(target).finally(() => {
-      clearInterval(renewal);
-      this.turns.delete(turn);
-      this.wake();
-    });
-    this.turns.add(turn);
-  }
-
-  private async takeTurn(target: Target): Promise<void> {
-    try {
-      const due = await this.deliveries.due(target.webhookId, TURN_MOST);
+      const due = await this.deliveries.due(target.id, TURN_MOST);
       const turn: Turn = { due, until: Date.now() + TURN_MS, rests: false };
       const lanes = Array.from({ length: this.options.lanes }, () => this.lane(turn));
       const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected');
@@ -119,7 +70,7 @@ export class DeliverySender implements OnApplicationBootstrap, OnApplicationShut
 
   /** Sends deliveries of the turn one after the other. */
   private async lane(turn: Turn): Promise<void> {
-    while (!this.stopping && !turn.rests && Date.now() < turn.until) {
+    while (!this.stopping.signal.aborted && !turn.rests && Date.now() < turn.until) {
       const id = turn.due.shift();
       if (id === undefined) return;
       const delivery = await this.deliveries.find(id);

@@ -1,14 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { type WorkItem, WorkQueue } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { WebhooksOptions } from '../webhooks.options';
-
-/** A webhook with due deliveries. This process holds it as long as it renews its lease. */
-export interface Target {
-  readonly webhookId: string;
-  /** A number that grows with every new delivery. */
-  readonly noted: bigint;
-}
 
 /** The health of a target. Times are ISO 8601; null while its attempts succeed. */
 export interface Health {
@@ -36,24 +29,19 @@ const PATIENT = 3;
 const FIRST_REST_S = 10;
 const LONGEST_REST_S = 3600;
 
-/** The table of webhooks with due deliveries. At most one process at a time holds a webhook. */
+/** The webhooks to which there is something to send, and when. None of a suspended workspace is leased. */
 @Injectable()
-export class TargetTable {
-  private readonly holder = randomUUID();
-  private readonly listeners = new Set<() => void>();
-
+export class TargetTable extends WorkQueue {
   constructor(
-    private readonly pool: Pool,
+    pool: Pool,
     private readonly options: WebhooksOptions,
-  ) {}
-
-  /** Calls `heard` when this process has recorded new deliveries. */
-  onWake(heard: () => void): void {
-    this.listeners.add(heard);
-  }
-
-  wake(): void {
-    for (const heard of this.listeners) heard();
+  ) {
+    super(pool, {
+      ...{ table: 'webhook_targets', key: 'webhook_id', lease: options.lease, mostOfTenant: options.targetsPerTenant },
+      counted: 'leased_until >= now()',
+      eligible: 'not exists (select from stopped_workspaces s where s.tenant_id = q.tenant_id)',
+      now: options.now,
+    });
   }
 
   /** Enables deliveries to a webhook. `renewed`: earlier failures no longer count. */
@@ -96,61 +84,21 @@ export class TargetTable {
     await this.note([webhookId], tx);
   }
 
-  /**
-   * Leases up to `most` webhooks with due deliveries that no running process holds: workspaces in turn, each up to its
-   * limit, and none that is suspended.
-   */
-  async claim(most: number): Promise<Target[]> {
-    const { rows } = await this.pool.query<{ webhook_id: string; noted: string }>({
-      name: 'claim webhook targets',
-      text: `with held as (
-          select tenant_id, count(*) as places from webhook_targets where leased_until >= now() group by tenant_id),
-        waiting as (
-          select webhook_id, due_at,
-            coalesce(places, 0) + row_number() over (partition by tenant_id order by due_at) as place
-          from webhook_targets left join held using (tenant_id)
-          where due_at <= $4 and (leased_until is null or leased_until < now())
-            and not exists (select from stopped_workspaces s where s.tenant_id = webhook_targets.tenant_id))
-        update webhook_targets set holder = $1, leased_until = now() + $3 * interval '1 millisecond'
-        where webhook_id in (
-          select target.webhook_id from webhook_targets as target join waiting using (webhook_id)
-          where place <= $5 and (leased_until is null or leased_until < now())
-          order by place, waiting.due_at limit $2 for update of target skip locked)
-        returning webhook_id, noted`,
-      values: [this.holder, most, this.options.lease, this.now(), this.options.targetsPerTenant],
-    });
-    return rows.map((row) => ({ webhookId: row.webhook_id, noted: BigInt(row.noted) }));
-  }
-
-  /** Renews the lease. */
-  async renew({ webhookId }: Target): Promise<void> {
-    await this.pool.query(
-      `update webhook_targets set leased_until = now() + $3 * interval '1 millisecond'
-       where webhook_id = $1 and holder = $2`,
-      [webhookId, this.holder, this.options.lease],
+  /** Gives a target back, behind all others that wait when something is due already or has been noted since. */
+  finish({ id, noted }: WorkItem): Promise<void> {
+    return this.giveBack(
+      id,
+      `due_at = case when removed then null when noted <> $3 then greatest($4::timestamptz, rests_until) else
+         (select case when min(d.due_at) is not null then greatest(min(d.due_at), $4, rests_until) end
+          from webhook_deliveries d where webhook_id = $1 and status = 'pending') end`,
+      [noted.toString(), this.now()],
     );
   }
 
-  /** Ends the lease. A webhook with due or new deliveries comes after all waiting ones. */
-  async finish({ webhookId, noted }: Target): Promise<void> {
-    await this.pool.query({
-      name: 'finish webhook target',
-      text: `update webhook_targets set holder = null, leased_until = null,
-          due_at = case when noted <> $3 then greatest($4::timestamptz, rests_until) else
-            (select case when min(d.due_at) is not null then greatest(min(d.due_at), $4, rests_until) end
-             from webhook_deliveries d where webhook_id = $1 and status = 'pending') end
-        where webhook_id = $1 and holder = $2 and not removed`,
-      values: [webhookId, this.holder, noted.toString(), this.now()],
-    });
-  }
-
-  /** Ends the lease; the webhook is due again after `pause` milliseconds. */
-  async postpone({ webhookId }: Target, pause: number): Promise<void> {
-    await this.pool.query(
-      `update webhook_targets set holder = null, leased_until = null, due_at = $3
-       where webhook_id = $1 and holder = $2 and not removed`,
-      [webhookId, this.holder, new Date(this.options.now() + pause)],
-    );
+  /** Gives a target back, to be leased again after `pause` milliseconds. */
+  postpone({ id }: WorkItem, pause: number): Promise<void> {
+    const dueAt = new Date(this.options.now() + pause);
+    return this.giveBack(id, 'due_at = case when not removed then $3::timestamptz end', [dueAt]);
   }
 
   async noteSuccess(webhookId: string): Promise<void> {

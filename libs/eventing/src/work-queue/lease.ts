@@ -1,0 +1,70 @@
+import type { WorkItem, WorkQueue } from './work-queue';
+
+/** The lease of one item: it is renewed until its end, and notices what is noted meanwhile. */
+export class Lease {
+  /** Aborts when the lease has been lost or the service stops. */
+  readonly signal: AbortSignal;
+  noted: bigint;
+  private readonly lost = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private renewedAt = Date.now();
+  private changed: () => void = () => undefined;
+
+  constructor(
+    readonly item: WorkItem,
+    private readonly queue: WorkQueue,
+    stopping: AbortSignal,
+  ) {
+    const { lease, renewal = lease } = queue.settings;
+    this.noted = item.noted;
+    this.signal = AbortSignal.any([this.lost.signal, stopping]);
+    this.timer = setInterval(() => void this.renew(), Math.min(renewal, lease / 3));
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Says that something was noted for the item in this process. */
+  look(): void {
+    this.changed();
+  }
+
+  /** Renews the lease. What is read after this sees everything that was noted before. @throws when the lease has been lost */
+  async see(): Promise<void> {
+    const noted = await this.queue.renew(this.item.id);
+    if (noted === undefined) this.lost.abort();
+    else this.noted = noted;
+    this.signal.throwIfAborted();
+  }
+
+  /** Runs `work`. Its signal aborts when the lease has been lost, or when `stillRight` returns false after something was noted. */
+  async during<T>(work: (signal: AbortSignal) => Promise<T>, stillRight: () => Promise<boolean>): Promise<T> {
+    const outdated = new AbortController();
+    this.changed = () => {
+      stillRight().then(
+        (right) => right || outdated.abort(),
+        () => undefined,
+      );
+    };
+    try {
+      // Something may have been noted since the decision for this work.
+      this.changed();
+      return await work(AbortSignal.any([this.signal, outdated.signal]));
+    } finally {
+      this.changed = () => undefined;
+    }
+  }
+
+  private async renew(): Promise<void> {
+    try {
+      const noted = await this.queue.renew(this.item.id);
+      if (noted === undefined) return this.lost.abort();
+      this.renewedAt = Date.now();
+      // An event may have been noted by another process.
+      if (noted !== this.noted) this.changed();
+    } catch {
+      if (Date.now() - this.renewedAt > this.queue.settings.lease * 0.8) this.lost.abort();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import type { Logger, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import { ThrottledWarning } from '../followers/throttled-warning';
+import { Wakeups } from '../postgres/wakeups';
+import { Lease } from './lease';
+import type { WorkItem, WorkQueue } from './work-queue';
+
+/** Interval (ms) at which a worker looks for items that another process has noted or left behind. */
+const LOOK_MS = 1000;
+
+/** Leases items of a queue while the application runs and works on several of them at a time. */
+export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+  protected readonly stopping = new AbortController();
+  protected readonly working = new Map<string, { readonly lease: Lease; readonly ended: Promise<void> }>();
+  private readonly wakeups = new Wakeups();
+  private readonly warning: ThrottledWarning;
+  private ended: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly queue: WorkQueue,
+    protected readonly logger: Logger,
+    private readonly concurrency: number,
+  ) {
+    this.warning = new ThrottledWarning((text) => logger.error(text));
+    queue.onNote((id = '') => {
+      this.working.get(id)?.lease.look();
+      this.wakeups.wake();
+    });
+  }
+
+  /** Works on an item and gives it back to the queue. */
+  protected abstract work(lease: Lease): Promise<void>;
+
+  /** Runs each time before items are leased. */
+  protected async prepare(): Promise<void> {}
+
+  onApplicationBootstrap(): void {
+    this.ended = this.run();
+  }
+
+  /** Leases no more items, and resolves when the work on those that are leased has ended. */
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await this.ended;
+    await Promise.all([...this.working.values()].map(({ ended }) => ended));
+    await this.queue.release().catch(() => undefined);
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const { count } = this.wakeups;
+      await this.prepare();
+      const free = this.concurrency - this.working.size;
+      const claimed = free > 0 ? await this.claim(free) : [];
+      for (const item of claimed) this.begin(item);
+      if (claimed.length === 0 || claimed.length < free) await this.wakeups.next(signal, LOOK_MS, count);
+    }
+  }
+
+  private async claim(most: number): Promise<WorkItem[]> {
+    try {
+      const claimed = await this.queue.claim(most);
+      this.warning.worked();
+      return claimed;
+    } catch (error) {
+      this.warning.failed(`No work can be leased: ${String(error)}`);
+      return [];
+    }
+  }
+
+  private begin(item: WorkItem): void {
+    const lease = new Lease(item, this.queue, this.stopping.signal);
+    const ended = this.work(lease).finally(() => {
+      lease.end();
+      this.working.delete(item.id);
+      this.wakeups.wake();
+    });
+    this.working.set(item.id, { lease, ended });
+  }
+}

@@ -1,0 +1,38 @@
+import { type WorkItem, WorkQueue } from '@fairlead/eventing';
+import { Injectable } from '@nestjs/common';
+import { Pool } from 'pg';
+import { RolloutsOptions } from './rollouts.options';
+
+/** Deployments that may have something to do. */
+@Injectable()
+export class RolloutQueue extends WorkQueue {
+  constructor(pool: Pool, { lease, mostOfTenant }: RolloutsOptions) {
+    super(pool, {
+      ...{ table: 'rollout_duties', key: 'deployment_id', lease, renewal: 1000, mostOfTenant },
+      counted: 'holder = $1',
+    });
+  }
+
+  /** Says that a deployment of a workspace is to be looked at now. */
+  async note(deploymentId: string, tenant?: string): Promise<void> {
+    await this.pool.query({
+      name: 'note rollout duty of workspace',
+      text: `insert into rollout_duties (deployment_id, tenant_id, noted) values ($1, $2, 1)
+        on conflict (deployment_id) do update set noted = rollout_duties.noted + 1, due_at = now(),
+          tenant_id = coalesce(excluded.tenant_id, rollout_duties.tenant_id)`,
+      values: [deploymentId, tenant],
+    });
+    this.wake(deploymentId);
+  }
+
+  /** Removes a deployment with which nothing is left to do; gives it back when more was noted for it. */
+  async finish(item: WorkItem): Promise<void> {
+    if (!(await this.done(item))) await this.giveBack(item.id, 'failures = 0');
+  }
+
+  /** Gives a deployment back, to be leased again after `pause` milliseconds or when something is noted for it. */
+  postpone({ id, noted }: WorkItem, pause: number): Promise<void> {
+    const dueAt = `case when noted = $3 then now() + $4 * interval '1 millisecond' else now() end`;
+    return this.giveBack(id, `failures = failures + 1, due_at = ${dueAt}`, [noted.toString(), pause]);
+  }
+}
