@@ -1,6 +1,7 @@
 import js from '@eslint/js';
 import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
+import fileNames from './tools/lint/file-names.cjs';
 import projects from './tools/nx/projects.cjs';
 
 const { DOMAINS, FOUNDATION } = projects;
@@ -123,6 +124,12 @@ export default tseslint.config(
       // A function may be async only to turn what it throws into a rejection.
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    files: [`libs/{${DOMAINS}}/src/**/*.ts`],
+    ignores: ['**/*.spec.ts', '**/index.ts', '**/migrations/**', '**/testing/**'],
+    plugins: { fairlead: { rules: { 'file-names': fileNames.rule } } },
+    rules: { 'fairlead/file-names': 'error' },
   },
   {
     files: [`libs/{${DOMAINS}}/src/**/*.ts`],

@@ -163,3 +163,8 @@ export class Api {
     });
   }
 }
+
+/** The reason for a change as a header, which holds plain characters only. */
+export function reasonHeader(reason: string | undefined): Record<string, string> {
+  return reason === undefined ? {} : { 'x-reason': encodeURIComponent(reason) };
+}

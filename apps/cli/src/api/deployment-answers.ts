@@ -4,11 +4,6 @@ import { exitCodeOf, waitForRollout } from '../commands/deployment-wait.command'
 import { changeLines, showDeployment } from '../output/deployments.show';
 import type { Change, Deployment } from './records';
 
-/** The reason for a change as a header, which holds plain characters only. */
-export function reasonHeader(reason: string | undefined): Record<string, string> {
-  return reason === undefined ? {} : { 'x-reason': encodeURIComponent(reason) };
-}
-
 /** Shows the deployment of an answer. */
 export async function show(context: Context, { text, headers }: Answer): Promise<void> {
   if (context.out.json) context.out.text(text);

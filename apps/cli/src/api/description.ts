@@ -80,3 +80,8 @@ export function itemsOf(schema: Schema): Schema | undefined {
   const items = variants(schema).flatMap((variant) => variant.items ?? []);
   return items.length > 1 ? { anyOf: items } : items[0];
 }
+
+/** Names of the parts of a path that stand for something. */
+export function pathNames(route: string): string[] {
+  return [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { does } from '../api/context';
-import { reasonHeader, show, showPlan, showRolledOut } from '../api/deployment-answers';
+import { show, showPlan, showRolledOut } from '../api/deployment-answers';
 import { changeLines } from '../output/deployments.show';
 import { EXIT, Failure } from '../failure';
 import { findDeployment, revisionId } from '../api/lookups';
 import { reaches } from '../table/group';
-import type { Api } from '../api/api';
+import { type Api, reasonHeader } from '../api/api';
 import type { Change, Deployment, Page, Revision } from '../api/records';
 
 interface RollbackOptions {

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { Call } from '../api/api';
+import { type Call, reasonHeader } from '../api/api';
 import { operationOf } from '../api/description';
 import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
 import { addRollback } from './deployment-rollback.command';
-import { reasonHeader, show, showPlan, showRolledOut } from '../api/deployment-answers';
+import { show, showPlan, showRolledOut } from '../api/deployment-answers';
 import { addDeploymentHistory } from './deployment-history.commands';
 import { addWait } from './deployment-wait.command';
 import { showDeployments } from '../output/deployments.show';

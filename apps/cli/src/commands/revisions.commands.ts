@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { does } from '../api/context';
-import { reasonHeader } from '../api/deployment-answers';
+import { reasonHeader } from '../api/api';
 import { showRevisions } from '../output/deployments.show';
 import { type ListOptions, listed, type PageQuery } from '../api/lists';
 import { deploymentId, findDeployment, revisionId } from '../api/lookups';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { membersOf, type Operation, operationOf, type Schema } from '../api/description';
+import { membersOf, type Operation, operationOf, pathNames, type Schema } from '../api/description';
 import type { Query } from '../api/api';
 import { type Context, does } from '../api/context';
 import { kindOf } from '../api/kinds';
@@ -100,11 +100,6 @@ function addLine(group: Command, word: string, line: Line): void {
   const built = { ...line, word, noun, operation, given };
   reaches(command, line.route);
   does<Record<string, unknown>>(command, (context, args, options) => runLine(context, built, args, options));
-}
-
-/** Names of the parts of a path that stand for something. */
-export function pathNames(route: string): string[] {
-  return [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 }
 
 /** Options for the parameters of a query, except `without`. */

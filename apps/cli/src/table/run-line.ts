@@ -1,14 +1,13 @@
-import type { Call, Query } from '../api/api';
+import { type Call, type Query, reasonHeader } from '../api/api';
 import type { Context } from '../api/context';
-import { reasonHeader } from '../api/deployment-answers';
-import { membersOf } from '../api/description';
+import { membersOf, pathNames } from '../api/description';
 import { idOf, kindOf } from '../api/kinds';
 import { listed, type ListOptions, type PageQuery } from '../api/lists';
 import { confirm } from '../output/confirm';
 import { showRecord, showRows } from '../output/records.show';
 import { save } from '../upload/saved';
 import { bodyText, givenValues, namedByOption } from './given-values';
-import { type Built, pathNames } from './group';
+import type { Built } from './group';
 
 type Options = Readonly<Record<string, unknown>> & ListOptions;
 

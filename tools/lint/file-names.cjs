@@ -1,0 +1,39 @@
+// What the endings of file names in a domain say: `thing.controller.ts`. A file without one is pure.
+
+/** Every domain has these. */
+const ENDINGS = [
+  ...['events', 'schema', 'errors', 'commands', 'view', 'projection', 'queries', 'entity', 'controller', 'module'],
+  ...['consumer', 'store', 'worker', 'service', 'client', 'options'],
+];
+
+/** What is left of earlier names: a file that is renamed takes one of the others, and the list becomes shorter. */
+const EARLIER = [
+  ...['answers', 'attempt', 'authenticator', 'blocks', 'body', 'bounds', 'checker', 'cookie', 'csv', 'decompress'],
+  ...['discovery', 'draft', 'executor', 'export', 'fan-out', 'flow', 'follower', 'frames', 'gate', 'host', 'http'],
+  ...['interceptor', 'json', 'lookup', 'meter', 'names', 'part', 'process', 'read', 'receiver', 'refresher'],
+  ...['registration', 'removal', 'remover', 'render', 'reports', 'resolver', 'results', 'rows', 'runner', 'runs'],
+  ...['scores', 'secrets', 'selection', 'sender', 'sessions', 'split', 'sql', 'statistics', 'sweeper', 'table'],
+  ...['target', 'thread', 'urls', 'vocabulary', 'waits', 'warnings', 'watch', 'zstd'],
+];
+
+/** The ending of a path: `controller` of `libs/x/src/thing.controller.ts`, undefined when it has none. */
+function endingOf(path) {
+  return /\.([^./\\]+)\.ts$/.exec(path)?.[1];
+}
+
+const rule = {
+  meta: {
+    type: 'problem',
+    schema: [],
+    messages: { unknown: 'No file of a domain ends with .{{ending}}.ts: see {{list}}.' },
+  },
+  create: (context) => ({
+    Program(node) {
+      const ending = endingOf(context.filename);
+      if (ending === undefined || ENDINGS.includes(ending) || EARLIER.includes(ending)) return;
+      context.report({ node, messageId: 'unknown', data: { ending, list: 'tools/lint/file-names.cjs' } });
+    },
+  }),
+};
+
+module.exports = { EARLIER, endingOf, rule };

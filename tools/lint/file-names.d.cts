@@ -1,0 +1,2 @@
+export const EARLIER: readonly string[];
+export function endingOf(path: string): string | undefined;
