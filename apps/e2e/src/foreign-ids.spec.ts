@@ -1,6 +1,7 @@
 import * as edge from '@fairlead/edge';
 import type { Route } from '@fairlead/api';
-import { GrownBodies } from './testing/grown-bodies';
+import { GrownBodies, type Growth } from './testing/grown-bodies';
+import { FORM_TYPE, GROWN_FORMS } from './testing/grown-forms';
 import { RouteService } from './testing/route-service';
 import { details, fillTenant, type Things } from './testing/tenant-things';
 
@@ -248,10 +249,10 @@ const UNCOUNTED_MS = 60;
 const TRIES = 6;
 
 /** Sends a body and answers the CPU time of the whole service, and of the client, in milliseconds. */
-async function cost(route: Route, body: unknown): Promise<{ ms: number; status: number }> {
-  const target = route.path.replaceAll(/:(\w+)/g, (_, name: string) => b.ids[name] ?? MISSING);
-  const text = JSON.stringify(body);
-  const init = { method: route.method, headers: { 'x-api-key': keyB, 'content-type': 'application/json' }, body: text };
+async function cost(route: Route, text: string, type: string): Promise<{ ms: number; status: number }> {
+  const ids: Readonly<Record<string, string>> = type === FORM_TYPE ? { dataset_id: b.ids.own_dataset_id! } : {};
+  const target = route.path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? b.ids[name] ?? MISSING);
+  const init = { method: route.method, headers: { 'x-api-key': keyB, 'content-type': type }, body: text };
   const before = process.cpuUsage();
   const answer = await fetch(service.url + target, init);
   await answer.arrayBuffer();
@@ -259,38 +260,64 @@ async function cost(route: Route, body: unknown): Promise<{ ms: number; status: 
   return { ms: (user + system) / 1000, status: answer.status };
 }
 
+/** What was seen while bodies grew. */
+class Growing {
+  readonly slow: string[] = [];
+  readonly wrong: string[] = [];
+  readonly statuses = new Map<number, number>();
+  measured = 0;
+
+  /** Sends bodies that grow at one place, again while they seem to take too long. */
+  async measure(route: Route, { name, unit, make }: Growth, type = 'application/json'): Promise<void> {
+    const most = Math.min(MOST_UNITS, MOST_VALUES / unit.values, MOST_BYTES / unit.bytes);
+    const units = Math.floor(most / 4);
+    const text = (n: number) => (type === FORM_TYPE ? (make(n) as string) : JSON.stringify(make(n)));
+    let [few, many] = [Infinity, Infinity];
+    for (let tried = 0; tried < TRIES && (tried === 0 || many > MOST_TIMES * few + UNCOUNTED_MS); tried++) {
+      const [small, large] = [await cost(route, text(units), type), await cost(route, text(4 * units), type)];
+      [few, many] = [Math.min(few, small.ms), Math.min(many, large.ms)];
+      for (const { status } of [small, large]) {
+        this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+        if (status >= 500 && status !== 501 && status !== 503)
+          this.wrong.push(`${route.method} ${route.path}, ${name}: ${status}`);
+      }
+    }
+    this.measured++;
+    if (many > MOST_TIMES * few + UNCOUNTED_MS)
+      this.slow.push(`${route.method} ${route.path}, ${name}: ${units} take ${few} ms, ${4 * units} take ${many} ms`);
+  }
+
+  /** How many bodies were taken in. */
+  get taken(): number {
+    return [200, 201, 202].reduce((sum, status) => sum + (this.statuses.get(status) ?? 0), 0);
+  }
+}
+
+const operationOf = ({ method, path }: Route) =>
+  document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+
 it('a body of four times as many units takes about four times as long on every route that writes', async () => {
   const bodies = new GrownBodies(document.components.schemas);
-  const slow: string[] = [];
-  const wrong: string[] = [];
-  const kinds = new Map<number, number>();
-  let measured = 0;
+  const growing = new Growing();
   for (const route of service.table) {
-    const operation = document.paths[route.path.replaceAll(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()];
-    const schema = operation?.requestBody?.content['application/json']?.schema;
+    const schema = operationOf(route)?.requestBody?.content['application/json']?.schema;
     if (!schema || route.scope === 'public') continue;
     const good = () => details(b, `tenant-b-${++names}`, service)[`${route.method} ${route.path}`]?.body;
-    for (const { name, unit, make } of bodies.of(schema, good())) {
-      const most = Math.min(MOST_UNITS, MOST_VALUES / unit.values, MOST_BYTES / unit.bytes);
-      const units = Math.floor(most / 4);
-      let [few, many] = [Infinity, Infinity];
-      for (let tried = 0; tried < TRIES && (tried === 0 || many > MOST_TIMES * few + UNCOUNTED_MS); tried++) {
-        const [small, large] = [await cost(route, make(units)), await cost(route, make(4 * units))];
-        [few, many] = [Math.min(few, small.ms), Math.min(many, large.ms)];
-        for (const { status } of [small, large]) {
-          kinds.set(status, (kinds.get(status) ?? 0) + 1);
-          if (status >= 500 && status !== 501 && status !== 503)
-            wrong.push(`${route.method} ${route.path}, ${name}: ${status}`);
-        }
-      }
-      measured++;
-      if (many > MOST_TIMES * few + UNCOUNTED_MS)
-        slow.push(`${route.method} ${route.path}, ${name}: ${units} take ${few} ms, ${4 * units} take ${many} ms`);
-    }
+    for (const growth of bodies.of(schema, good())) await growing.measure(route, growth);
   }
-  expect(slow).toEqual([]);
-  expect(wrong).toEqual([]);
-  expect(measured).toBeGreaterThan(200);
+  expect(growing).toMatchObject({ slow: [], wrong: [] });
+  expect(growing.measured).toBeGreaterThan(200);
   // Not all of it is refused.
-  expect((kinds.get(200) ?? 0) + (kinds.get(201) ?? 0) + (kinds.get(202) ?? 0)).toBeGreaterThan(50);
+  expect(growing.taken).toBeGreaterThan(50);
 }, 280_000);
+
+it('a form of four times as many units takes about four times as long on every route that takes one', async () => {
+  const growing = new Growing();
+  const routes = service.table.filter((route) => operationOf(route)?.requestBody?.content['multipart/form-data']);
+  expect(routes.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(Object.keys(GROWN_FORMS).sort());
+  for (const route of routes) {
+    for (const growth of GROWN_FORMS[`${route.method} ${route.path}`]!) await growing.measure(route, growth, FORM_TYPE);
+  }
+  expect(growing).toMatchObject({ slow: [], wrong: [] });
+  expect(growing.taken).toBeGreaterThan(10);
+}, 120_000);

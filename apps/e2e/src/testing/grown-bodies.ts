@@ -15,7 +15,7 @@ interface BodySchema {
 }
 
 /** A body that grows at one place: `make(n)` holds n units there. */
-interface Growth {
+export interface Growth {
   readonly name: string;
   /** Values and bytes of a unit. */
   readonly unit: { readonly values: number; readonly bytes: number };

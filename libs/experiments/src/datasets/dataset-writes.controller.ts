@@ -217,8 +217,8 @@ function formOf(bytes: Buffer, contentType: string): { file: Part; fields: CsvFi
     if (name === 'file') continue;
     const text = data.toString('utf8');
     const known = sent.get(name);
-    if (LISTS.has(name)) sent.set(name, Array.isArray(known) ? [...known, text] : [text]);
-    else sent.set(name, text);
+    if (Array.isArray(known)) known.push(text);
+    else sent.set(name, LISTS.has(name) ? [text] : text);
   }
   const fields = validate(csvFields, Object.fromEntries(sent), 'body');
   const file = parts.find(({ name }) => name === 'file');

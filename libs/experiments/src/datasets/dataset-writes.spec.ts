@@ -133,4 +133,20 @@ describe('A dataset from a CSV file', () => {
     }
     expect((await form(TEXT, [['name', 'x']])).json.detail).toMatchObject([{ loc: ['body', 'input_keys'] }]);
   });
+
+  it('takes a column that is named again once, and refuses names that rows would repeat too often', async () => {
+    const again = await form(
+      'a\n1\n',
+      [...Array.from({ length: 900 }, () => ['input_keys', 'a'] as const)],
+      'again.csv',
+    );
+    const [example] = (await reading.get(`/examples?dataset=${again.json.id}`)).json as { inputs: object }[];
+    expect(example!.inputs).toEqual({ a: '1' });
+    const name = 'n'.repeat(10_000);
+    const long = await form(`${name}\n${'1\n'.repeat(10_000)}`, [['input_keys', name]], 'long.csv');
+    expect(long).toMatchObject({
+      status: 413,
+      json: { detail: 'The examples of the CSV file have more than 64 Mi characters together.' },
+    });
+  });
 });

@@ -1,4 +1,4 @@
-import { BadRequest } from '@fairlead/schema';
+import { BadRequest, PayloadTooLarge } from '@fairlead/schema';
 import { CsvError, parse } from 'csv-parse/sync';
 import { v5 as idFrom } from 'uuid';
 import type { SentExample } from '../examples/examples.body';
@@ -11,9 +11,12 @@ export interface CsvColumns {
   readonly metadata: readonly string[];
 }
 
+/** Characters of the examples together: each row repeats the names of the columns. */
+const MOST_CHARACTERS = 64 * 1024 * 1024;
+
 /**
  * The examples of a CSV file (RFC 4180, UTF-8) whose first record names the columns; every value is a text.
- * @throws BadRequest also for more than `most` rows
+ * @throws BadRequest also for more than `most` rows; PayloadTooLarge for examples of more than 64 Mi characters
  */
 export function readCsvExamples(file: Buffer, columns: CsvColumns, most: number): SentExample[] {
   const [names = [], ...rows] = recordsOf(file, most + 1);
@@ -22,13 +25,20 @@ export function readCsvExamples(file: Buffer, columns: CsvColumns, most: number)
   const wanted = [...columns.inputs, ...columns.outputs, ...columns.metadata];
   const missing = wanted.find((name) => !places.has(name));
   if (missing !== undefined) throw badCsv(`it has no column '${missing.slice(0, 100)}'.`);
-  const members = (row: readonly string[], keys: readonly string[]) =>
-    keys.length > 0 ? objectText(keys.map((key) => [key, row[places.get(key)!] ?? ''])) : undefined;
+  let left = MOST_CHARACTERS;
+  const members = (row: readonly string[], keys: ReadonlySet<string>) => {
+    if (keys.size === 0) return undefined;
+    const text = objectText([...keys].map((key) => [key, row[places.get(key)!] ?? '']));
+    left -= text.length;
+    if (left < 0) throw new PayloadTooLarge('The examples of the CSV file have more than 64 Mi characters together.');
+    return text;
+  };
+  const [inputs, outputs, metadata] = [columns.inputs, columns.outputs, columns.metadata].map((keys) => new Set(keys));
   return rows.map((row, index) => ({
     id: idFrom(`row/${index}`, columns.dataset),
-    inputs: members(row, columns.inputs),
-    outputs: members(row, columns.outputs),
-    metadata: members(row, columns.metadata),
+    inputs: members(row, inputs!),
+    outputs: members(row, outputs!),
+    metadata: members(row, metadata!),
     useSourceRun: false,
     sourceAttachments: [],
     attachments: [],
