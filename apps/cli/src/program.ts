@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { addAudit } from './commands/audit.commands';
+import { addChanges } from './commands/changes.command';
 import { addCompletion } from './commands/completion.command';
 import { addConsole, browsers } from './commands/console.command';
 import { datasets, examples } from './commands/datasets.commands';
@@ -59,6 +60,7 @@ export function program(): Command {
   addExperiments(all);
   for (const group of [datasets, examples, runs, feedback, shared]) addGroup(all, group);
   for (const group of [integrations, providers, tokens, webhooks, listeners]) addGroup(all, group);
+  addChanges(all);
   addAudit(all);
   addKeys(all);
   for (const group of [workspaces, browsers, parked, service]) addGroup(all, group);

@@ -62,7 +62,7 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/(?<=signature=|"digest":"|"after":"|"before":")(?:[\w-]{12}\.)?[\w-]{22}(?=")/g, '<digest>'],
   [/(?<=#code=|"code":")[\w-]{32}(?=")/g, '<code>'],
   [/(?<![\w-])[\w-]{40,}(?![\w-])/g, '<digest or random text>'],
-  [/"(latency|first_token|duration|ms|total_time|position|expires)\w*":[\d.]+/g, '"$1":"<number>"'],
+  [/"(latency|first_token|duration|ms|total_time|position|expires)\w*":"?[\d.]+"?/g, '"$1":"<number>"'],
 ];
 const VARYING_HEADERS = new Set(['date', 'x-request-id', 'etag', 'content-length', 'ratelimit', 'last-modified']);
 /** Those that hold a state of their own each time. */

@@ -53,7 +53,7 @@ const CHOSEN = new Set([
   'POST /v2/auth/providers/mcp-discover provider_id',
 ]);
 /** They wait, or tell of the caller itself; a history tells who has read the secrets. */
-const VOLATILE = /\/(wait|audit-logs|export|usage|history)\b/;
+const VOLATILE = /\/(wait|audit-logs|export|usage|history|changes)\b/;
 
 let service: RouteService;
 let document: Document;

@@ -2,6 +2,9 @@ import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing'
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
+import { ChangesController } from './changes/changes.controller';
+import { ChangesFeed } from './changes/changes.feed';
+import { ChangesPlaces } from './changes/changes.places';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveryAttempts } from './deliveries/delivery.attempt';
 import { DeliveryBounds } from './deliveries/delivery.bounds';
@@ -36,9 +39,11 @@ export class WebhooksModule implements OnModuleInit {
   static with(options = new WebhooksOptions()): DynamicModule {
     return {
       module: WebhooksModule,
-      controllers: [WebhooksController, DeliveriesController, WebhooksConsumer],
+      controllers: [WebhooksController, DeliveriesController, ChangesController, WebhooksConsumer],
       providers: [
         { provide: WebhooksOptions, useValue: options },
+        ChangesFeed,
+        ChangesPlaces,
         DeliveryAttempts,
         DeliveryBounds,
         DeliveryFanOut,

@@ -5,7 +5,7 @@ import { isSubscription, SUBSCRIPTIONS } from './event-types';
 const text = refine(str({ max: 100 }), (text) =>
   isSubscription(text) ? undefined : 'no event type that is published, nor a prefix of some such as deployment.*',
 );
-const subscription = { ...text, json: { type: 'string', enum: SUBSCRIPTIONS } };
+export const subscription = { ...text, json: { type: 'string', enum: SUBSCRIPTIONS } };
 const eventTypes = note(
   list(subscription, { min: 1, max: 100 }),
   'Types of events to send: whole names, prefixes such as `deployment.*`, or `*` for all that exist and will exist.',

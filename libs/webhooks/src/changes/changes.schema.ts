@@ -1,0 +1,51 @@
+import { shape } from '@fairlead/api';
+import { csv, int, note, object, optional, str } from '@fairlead/schema';
+import { subscription } from '../webhooks.schema';
+
+const MOST = 100;
+const LONGEST_ID = 128;
+
+export const changesQuery = object({
+  types: optional(
+    note(
+      csv(subscription, { max: MOST }),
+      'Only changes of these types, as webhooks name them: whole names, or prefixes such as `deployment.*`; separated by commas, or repeated.',
+    ),
+  ),
+  about: optional(
+    note(
+      csv(str({ min: 1, max: LONGEST_ID }), { max: MOST }),
+      'Only changes whose data names one of these identifiers, such as that of a deployment; separated by commas, or repeated.',
+    ),
+  ),
+  after: optional(
+    note(
+      str({ pattern: /^\d{1,20}$/ }),
+      'The `position` of the previous answer: only what has changed since. Absent: only what changes from now on. The header `Last-Event-ID` does the same.',
+    ),
+  ),
+  wait: optional(
+    note(
+      int({ ge: 0, le: 60 }),
+      'Longest time to wait for a change, in seconds. Absent, and with `Accept: text/event-stream`: a stream.',
+    ),
+  ),
+});
+
+const { boolean, free, list, noted, object: answer, text, time } = shape;
+
+export const changes = answer('Changes', {
+  changes: noted(
+    list(
+      answer('WorkspaceChange', {
+        position: noted(text, 'Place in the log; later changes have larger ones.'),
+        type: noted(text, 'Type of the event, such as `deployment.created`.'),
+        timestamp: noted(time, 'When it happened.'),
+        data: noted(free, 'What webhooks are told of it.'),
+      }),
+    ),
+    'What has changed, the oldest first.',
+  ),
+  position: noted(text, 'Value for `after` in the next request.'),
+  reset: noted(boolean, 'True when changes may be missing, because they are too long ago: read anew what is shown.'),
+});
