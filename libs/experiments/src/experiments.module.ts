@@ -46,6 +46,7 @@ import { PublicRunsController } from './sharing/public-runs.controller';
 import { Shares } from './sharing/shares.service';
 import { SharesController } from './sharing/shares.controller';
 import { SessionCommands } from './sessions/sessions.commands';
+import { ExperimentsController } from './sessions/experiments.controller';
 import { SessionsController } from './sessions/sessions.controller';
 import { TracingProjectsController } from './sessions/tracing-projects.controller';
 import { UploadController } from './upload/upload.controller';
@@ -80,6 +81,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         RunsController,
         RunsV2Controller,
         ScoreDirectionsController,
+        ExperimentsController,
         SessionsController,
         SharesController,
         PublicDatasetsController,

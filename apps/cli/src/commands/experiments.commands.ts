@@ -30,6 +30,10 @@ export function addExperiments(all: Command): void {
   addCompare(group);
   addExport(group);
   addLines(group, {
+    find: {
+      route: 'GET /v1/experiments',
+      columns: ['name', 'dataset_name', 'run_count', 'error_rate', 'start_time'],
+    },
     create: { route: 'POST /api/v1/sessions' },
     patch: { route: `PATCH ${ONE}` },
     delete: { route: `DELETE ${ONE}` },

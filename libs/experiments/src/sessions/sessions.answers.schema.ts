@@ -2,7 +2,7 @@ import { shape } from '@fairlead/api';
 import { uploadedDatasetMembers } from '../datasets/datasets.answers.schema';
 import { feedbackStatistics } from '../feedback/feedback.answers.schema';
 
-const { free, integer, noted, nullable, number, object, oneOf, text, time, unused, uuid } = shape;
+const { free, integer, list, noted, nullable, number, object, oneOf, text, time, unused, uuid } = shape;
 
 const plainMembers = {
   start_time: noted(time, 'Start of the session.'),
@@ -27,7 +27,7 @@ const plainMembers = {
 export const plainSession = object('SessionWithoutStatistics', plainMembers);
 
 const later = <T>(what: shape.Shape<T>, is: string) => noted(nullable(what), `${is}; null until the runs are stored.`);
-export const session = object('Session', {
+const sessionMembers = {
   ...plainMembers,
   run_count: later(integer, 'Number of runs'),
   latency_p50: later(number, 'Median latency of the runs, in seconds'),
@@ -61,6 +61,36 @@ export const session = object('Session', {
   test_run_number: noted(
     nullable(integer),
     'Which experiment on its dataset it is, from 1; null for a tracing project.',
+  ),
+};
+export const session = object('Session', sessionMembers);
+
+export const experiments = object('ExperimentsPage', {
+  resources: noted(
+    list(
+      object('ListedExperiment', {
+        ...sessionMembers,
+        dataset_name: noted(text, 'Name of the dataset that the experiment is on.'),
+      }),
+    ),
+    'Experiments of this page.',
+  ),
+  next_cursor: noted(nullable(text), 'Value for `cursor` to get the next page; null on the last one.'),
+  total: noted(integer, 'Number of experiments on all pages together.'),
+  facets: noted(
+    object('ExperimentFacets', {
+      datasets: noted(
+        list(
+          object('ExperimentFacet', {
+            dataset_id: noted(uuid, 'Identifier of the dataset.'),
+            dataset_name: noted(text, 'Name of the dataset.'),
+            count: noted(integer, 'Number of experiments on it that were found.'),
+          }),
+        ),
+        'Datasets of the experiments that were found, at most 100, those with the most experiments first.',
+      ),
+    }),
+    'How many experiments were found of what.',
   ),
 });
 

@@ -50,6 +50,8 @@ const COLUMNS = `s.id, s.tenant_id, s.name, s.description, ${isoTime('s.start_ti
   s.latency_p50, s.latency_p99, s.error_rate, ${isoTime('s.last_run_start_time')} as last_run,
   s.feedback_stats, s.session_feedback_stats, ${USAGE_MEMBERS.map((name) => `s.${name}`).join(', ')}`;
 
+const MOST_FACETS = 100;
+
 const SORTS = {
   name: 's.name',
   start_time: 's.start_time',
@@ -102,6 +104,92 @@ export async function listSessions(pool: Pool, tenantId: string, query: SessionQ
     parameters.values,
   );
   return rows.map(sessionJson);
+}
+
+/** How the experiments of a workspace are narrowed, ordered and cut. */
+interface ExperimentQuery {
+  /** Text in the name or description of the experiment, or in the name of its dataset. */
+  readonly q?: string;
+  readonly dataset_id?: readonly string[];
+  /** JSON text of what the experiment's metadata must contain. */
+  readonly metadata?: string;
+  readonly scores: readonly { readonly key: string; readonly operator: ScoreOperator; readonly bound: number }[];
+  readonly sort: ExperimentSort;
+  readonly descending: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export const SCORE_OPERATORS = ['>=', '<=', '>', '<', '='] as const;
+type ScoreOperator = (typeof SCORE_OPERATORS)[number];
+
+const EXPERIMENT_SORTS = {
+  start_time: 's.start_time',
+  name: 's.name',
+  dataset_name: 'd.name',
+  test_run_number: 's.test_run_number',
+  run_count: 's.run_count',
+  latency_p50: 's.latency_p50',
+  latency_p99: 's.latency_p99',
+  error_rate: 's.error_rate',
+} as const;
+/** A member of experiments, or the mean of a score, or a member of the metadata. */
+type ExperimentSort = keyof typeof EXPERIMENT_SORTS | { readonly score: string } | { readonly metadata: string };
+
+export const EXPERIMENT_ORDERS = Object.keys(EXPERIMENT_SORTS) as readonly (keyof typeof EXPERIMENT_SORTS)[];
+
+/** Experiments of a page, each as JSON text, the number of all that match, and the datasets that they are on. */
+export async function listExperiments(pool: Pool, tenantId: string, query: ExperimentQuery) {
+  const parameters = new Parameters();
+  const where = all(experimentConditions(tenantId, query, parameters));
+  const from = 'sessions s join datasets d on d.id = s.reference_dataset_id and d.tenant_id = s.tenant_id';
+  interface Facet {
+    readonly dataset_id: string;
+    readonly dataset_name: string;
+    readonly count: number;
+    readonly total: number;
+  }
+  const facets = await pool.query<Facet>(
+    `select d.id as dataset_id, d.name as dataset_name, count(*)::int as count, sum(count(*)) over ()::int as total
+     from ${from} where ${where} group by d.id, d.name order by count(*) desc, d.name, d.id limit ${MOST_FACETS}`,
+    parameters.values,
+  );
+  const sort = experimentSort(query.sort, parameters);
+  const { rows } = await pool.query<SessionRow & { readonly dataset_name: string }>(
+    `select ${COLUMNS}, d.name as dataset_name from ${from} where ${where}
+     order by ${sort} ${query.descending ? 'desc' : 'asc'} nulls last, s.id
+     limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,
+    parameters.values,
+  );
+  return {
+    resources: rows.map((row) => `${sessionJson(row).slice(0, -1)},"dataset_name":${text(row.dataset_name)}}`),
+    total: facets.rows[0]?.total ?? 0,
+    datasets: facets.rows.map(({ dataset_id, dataset_name, count }) => ({ dataset_id, dataset_name, count })),
+  };
+}
+
+function experimentConditions(tenantId: string, query: ExperimentQuery, parameters: Parameters): string[] {
+  const conditions = [`s.tenant_id = ${parameters.add(tenantId)}`];
+  if (query.q !== undefined) {
+    const pattern = parameters.add(containing(query.q));
+    conditions.push(`(s.name ilike ${pattern} or s.description ilike ${pattern} or d.name ilike ${pattern})`);
+  }
+  if (query.dataset_id?.length) conditions.push(`d.id = any(${parameters.add(query.dataset_id, 'uuid[]')})`);
+  if (query.metadata) conditions.push(`s.metadata @> searchable_json(${parameters.add(query.metadata, 'text')})`);
+  for (const { key, operator, bound } of query.scores) {
+    conditions.push(`s.persisted and ${meanScore(key, parameters)} ${operator} ${parameters.add(bound, 'float8')}`);
+  }
+  return conditions;
+}
+
+function experimentSort(sort: ExperimentSort, parameters: Parameters): string {
+  if (typeof sort === 'string') return EXPERIMENT_SORTS[sort];
+  if ('score' in sort) return meanScore(sort.score, parameters);
+  return `s.metadata -> ${parameters.add(sort.metadata, 'text')}`;
+}
+
+function meanScore(key: string, parameters: Parameters): string {
+  return `(searchable_json(s.feedback_stats) -> ${parameters.add(key, 'text')} ->> 'avg')::float8`;
 }
 
 /** One session as JSON text, undefined when the tenant has none of this id. */

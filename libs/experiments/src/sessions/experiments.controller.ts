@@ -1,0 +1,99 @@
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { BadRequest, type Infer, int, note, object, optional, refine, str, uuid } from '@fairlead/schema';
+import { Controller, Get, Header } from '@nestjs/common';
+import { Pool } from 'pg';
+import { array } from '../platform-json';
+import { JSON_TEXT, oneOrMany, searchedObject } from '../reading.http';
+import { experimentsView } from './experiments.view';
+import { experiments } from './sessions.answers.schema';
+import { EXPERIMENT_ORDERS, listExperiments, SCORE_OPERATORS } from './sessions.queries';
+
+const MOST_TEXT = 256;
+const MOST_SCORES = 10;
+const SCORE = /^(.+?)(>=|<=|>|<|=)(-?\d{1,15}(?:\.\d{1,15})?)$/s;
+const SCORE_FORM = '<key><operator><number>, such as correct>0.8';
+const SORT_FORM = `${EXPERIMENT_ORDERS.join(', ')}, score:<key> or metadata:<member>, with - in front for the largest first`;
+
+const experimentsQuery = object({
+  q: optional(
+    note(
+      str({ min: 1, max: MOST_TEXT }),
+      'Only experiments that hold this text in their name, their description or the name of their dataset, in upper or lower case.',
+    ),
+  ),
+  dataset_id: note(optional(oneOrMany(uuid())), 'Only experiments on these datasets; repeatable.'),
+  metadata: note(optional(str()), 'Only experiments whose metadata contain this JSON object.'),
+  score: optional(
+    note(
+      oneOrMany(refine(str(), (text) => (scoreBound(text) ? undefined : `give ${SCORE_FORM}`))),
+      `${SCORE_FORM}: only experiments whose mean score fulfils it (${SCORE_OPERATORS.join(' ')}); repeatable.`,
+    ),
+  ),
+  sort: optional(
+    note(
+      refine(str(), (text) => (orderOf(text) ? undefined : `give ${SORT_FORM}`)),
+      `${SORT_FORM}. Default: -start_time, the newest first.`,
+    ),
+  ),
+  limit: note(optional(int({ ge: 1, le: 100 }), 20), 'Largest number of experiments in the answer.'),
+  cursor: note(optional(str()), 'The `next_cursor` of the previous page; absent: the first page.'),
+});
+
+@Area('Experiments')
+@Controller('v1/experiments')
+export class ExperimentsController {
+  constructor(private readonly pool: Pool) {}
+
+  @Get()
+  @Header(...JSON_TEXT)
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({
+    summary: 'List the experiments of all datasets',
+    description: 'With the name of the dataset, the number of all that match, and the datasets that they are on.',
+  })
+  @Answers({ 200: shape.asText(experiments) })
+  async list(
+    @Context() { tenantId }: CommandContext,
+    @Query(experimentsQuery) { q, dataset_id, score = [], ...asked }: Infer<typeof experimentsQuery>,
+  ): Promise<string> {
+    if (score.length > MOST_SCORES) throw new BadRequest(`At most ${MOST_SCORES} bounds of scores can be given.`);
+    const { limit, cursor } = asked;
+    const offset = cursor === undefined ? 0 : offsetOf(cursor);
+    const metadata = searchedObject('metadata', asked.metadata);
+    const scores = score.map((text) => scoreBound(text)!);
+    const order = orderOf(asked.sort ?? '-start_time')!;
+    const query = { q, dataset_id, metadata, scores, ...order, limit, offset };
+    const { resources, total, datasets } = await listExperiments(this.pool, tenantId, query);
+    const next = offset + resources.length;
+    const next_cursor = next < total && resources.length > 0 ? cursorOf(next) : null;
+    const rest = JSON.stringify({ next_cursor, total, facets: { datasets } });
+    return `{"resources":${array(resources)},${rest.slice(1)}`;
+  }
+}
+
+/** Reads `<key><operator><number>`. */
+function scoreBound(text: string) {
+  const [, key, operator, bound] = SCORE.exec(text) ?? [];
+  const known = SCORE_OPERATORS.find((one) => one === operator);
+  return known && { key: key!, operator: known, bound: Number(bound) };
+}
+
+/** Reads the name of an order, with or without a minus in front. */
+function orderOf(text: string) {
+  const descending = text.startsWith('-');
+  const name = descending ? text.slice(1) : text;
+  const [, kind, member] = /^(score|metadata):(.+)$/s.exec(name) ?? [];
+  if (kind !== undefined) return { descending, sort: kind === 'score' ? { score: member! } : { metadata: member! } };
+  const sort = EXPERIMENT_ORDERS.find((one) => one === name);
+  return sort && { descending, sort };
+}
+
+function cursorOf(offset: number): string {
+  return Buffer.from(`experiments ${offset}`).toString('base64url');
+}
+
+function offsetOf(cursor: string): number {
+  const [, offset] = /^experiments (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (offset === undefined) throw new BadRequest('The cursor is not one that this list has given out.');
+  return Number(offset);
+}
