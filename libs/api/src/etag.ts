@@ -35,7 +35,8 @@ export function ifMatch(request: FastifyRequest, current?: number): number | und
  * `If-Match`.
  */
 export function unlessKnown<T>(reply: FastifyReply, answer: T): T | undefined {
-  const hash = createHash('sha256').update(JSON.stringify(answer)).digest('base64url').slice(0, 22);
+  const text = typeof answer === 'string' || answer instanceof Uint8Array ? answer : JSON.stringify(answer);
+  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22);
   const tag = `"${hash}"`;
   void reply.header('etag', `W/${tag}`);
   if (!isNamed(reply.request.headers['if-none-match'], tag)) return answer;

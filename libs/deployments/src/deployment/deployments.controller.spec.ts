@@ -667,6 +667,17 @@ describe('GET /v2/deployments', () => {
     expect(json.detail).toMatchObject([{ loc }]);
   });
 
+  it('is answered 304 to who has it, until it changes', async () => {
+    const { id } = await service.ready(sample());
+    const url = `/v2/deployments?deployment_ids=${id}`;
+    const { headers } = await send('GET', url);
+    const known = { headers: { 'if-none-match': String(headers.etag) } };
+    expect(headers.etag).toMatch(/^W\/"/);
+    expect(await send('GET', url, known)).toMatchObject({ status: 304, text: '' });
+    await send('PATCH', at(id), { body: { source_config: { custom_url: 'https://agent.example' } } });
+    expect((await send('GET', url, known)).status).toBe(200);
+  });
+
   it('survives text that no name can hold', async () => {
     for (const text of ['%00', '%25', '%F0%9F%99%82', '%5C', "'"]) {
       expect((await send('GET', `/v2/deployments?name_contains=${text}`)).status).toBeLessThan(500);

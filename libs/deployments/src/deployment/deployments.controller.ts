@@ -16,6 +16,7 @@ import {
   shape,
   spelled,
   Spelling,
+  unlessKnown,
 } from '@fairlead/api';
 import { SharedReads } from '@fairlead/edge';
 import { checkUrl } from '@fairlead/outbound';
@@ -70,9 +71,10 @@ export class DeploymentsController {
   @Describe({
     summary: 'List deployments',
     description: 'The newest first; an exact match of `name_contains` goes before all others.',
-    gives: ['Link'],
+    takes: ['If-None-Match'],
+    gives: ['Link', 'ETag'],
   })
-  @Answers({ 200: shape.asText(deployments) })
+  @Answers({ 200: shape.asText(deployments), 304: null })
   async list(
     @Context() { tenantId, dialect }: CommandContext,
     @Query(listQuery) { limit, offset, ...filter }: Infer<typeof listQuery>,
@@ -87,7 +89,7 @@ export class DeploymentsController {
       },
     );
     if (more) linkNext(reply, next);
-    return json(reply, body);
+    return unlessKnown(reply, json(reply, body));
   }
 
   @Post()

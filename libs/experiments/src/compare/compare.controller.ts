@@ -1,5 +1,17 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  Body,
+  CommandContext,
+  Context,
+  Describe,
+  Path,
+  Query,
+  Scope,
+  shape,
+  unlessKnown,
+} from '@fairlead/api';
 import {
   bool,
   csv,
@@ -128,15 +140,18 @@ export class CompareController {
     summary: 'Compare experiments',
     description:
       'Per key: mean, difference, 95 % interval, paired test, counts of rows; then a page of rows, the worst regression first. One experiment alone is not tested. `format=summary` is less than 4 KB.',
+    takes: ['If-None-Match'],
+    gives: ['ETag'],
   })
-  @Answers({ 200: shape.either(answers.comparison, answers.comparisonSummary) })
+  @Answers({ 200: shape.either(answers.comparison, answers.comparisonSummary), 304: null })
   async compare(
     @Context() context: CommandContext,
     @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
     @Query(compareQuery) asked: Infer<typeof compareQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked));
-    if (asked.format === 'summary') return summaryJson(id, comparison);
+    if (asked.format === 'summary') return unlessKnown(reply, summaryJson(id, comparison));
     const filters = (asked.rows ?? []).map((text) => parseRowFilter(text)!);
     const selected = selectRows(comparison, filters, parseRowSort(asked.sort ?? 'regression')!);
     const place = asked.around === undefined ? undefined : placeOf(comparison.table, selected, asked.around);
@@ -145,7 +160,7 @@ export class CompareController {
     const rows = await readRows(this.pool, id, comparison, shown, PREVIEW_CHARACTERS);
     const page = pageJson(rows, { offset, total: selected.length });
     const told = { filters: asked.rows ?? [], sort: asked.sort ?? 'regression', place: place ?? null };
-    return { ...comparisonJson(id, comparison), page: { ...page, ...told } };
+    return unlessKnown(reply, { ...comparisonJson(id, comparison), page: { ...page, ...told } });
   }
 
   @Get('export')

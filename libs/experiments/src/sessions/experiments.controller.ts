@@ -1,6 +1,7 @@
-import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape, unlessKnown } from '@fairlead/api';
 import { BadRequest, type Infer, int, note, object, optional, refine, str, uuid } from '@fairlead/schema';
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { array } from '../platform-json';
 import { JSON_TEXT, oneOrMany, searchedObject } from '../reading.http';
@@ -50,12 +51,15 @@ export class ExperimentsController {
   @Describe({
     summary: 'List the experiments of all datasets',
     description: 'With the name of the dataset, the number of all that match, and the datasets that they are on.',
+    takes: ['If-None-Match'],
+    gives: ['ETag'],
   })
-  @Answers({ 200: shape.asText(experiments) })
+  @Answers({ 200: shape.asText(experiments), 304: null })
   async list(
     @Context() { tenantId }: CommandContext,
     @Query(experimentsQuery) { q, dataset_id, score = [], ...asked }: Infer<typeof experimentsQuery>,
-  ): Promise<string> {
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     if (score.length > MOST_SCORES) throw new BadRequest(`At most ${MOST_SCORES} bounds of scores can be given.`);
     const { limit, cursor } = asked;
     const offset = cursor === undefined ? 0 : offsetOf(cursor);
@@ -67,7 +71,7 @@ export class ExperimentsController {
     const next = offset + resources.length;
     const next_cursor = next < total && resources.length > 0 ? cursorOf(next) : null;
     const rest = JSON.stringify({ next_cursor, total, facets: { datasets } });
-    return `{"resources":${array(resources)},${rest.slice(1)}`;
+    return unlessKnown(reply, `{"resources":${array(resources)},${rest.slice(1)}`);
   }
 }
 

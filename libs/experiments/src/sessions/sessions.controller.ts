@@ -8,6 +8,7 @@ import {
   Query,
   Scope,
   shape,
+  unlessKnown,
   validateRequest,
 } from '@fairlead/api';
 import {
@@ -23,8 +24,8 @@ import {
   str,
   uuid,
 } from '@fairlead/schema';
-import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { experimentsView } from './experiments.view';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
@@ -138,24 +139,33 @@ export class SessionsController {
   @Get()
   @Header(...JSON_TEXT)
   @Scope('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'List sessions: experiments and tracing projects' })
-  @Answers({ 200: shape.asText(shape.list(session)) })
-  async list(@Context() context: CommandContext, @Query(listQuery) asked: Infer<typeof listQuery>): Promise<string> {
+  @Describe({
+    summary: 'List sessions: experiments and tracing projects',
+    takes: ['If-None-Match'],
+    gives: ['ETag'],
+  })
+  @Answers({ 200: shape.asText(shape.list(session)), 304: null })
+  async list(
+    @Context() context: CommandContext,
+    @Query(listQuery) asked: Infer<typeof listQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
     const metadata = searchedObject('metadata', asked.metadata);
-    return array(await listSessions(this.pool, context.tenantId, { ...asked, metadata }));
+    return unlessKnown(reply, array(await listSessions(this.pool, context.tenantId, { ...asked, metadata })));
   }
 
   @Get(':session_id')
   @Header(...JSON_TEXT)
   @Scope('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'Get a session with its statistics' })
-  @Answers({ 200: shape.asText(session) })
+  @Describe({ summary: 'Get a session with its statistics', takes: ['If-None-Match'], gives: ['ETag'] })
+  @Answers({ 200: shape.asText(session), 304: null })
   async one(
     @Context() context: CommandContext,
     @Query(oneQuery) _: Infer<typeof oneQuery>,
     @Path(sessionPath) { session_id: id }: Infer<typeof sessionPath>,
-  ): Promise<string> {
-    return found(await findSession(this.pool, context.tenantId, id), 'Session ID', id);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    return unlessKnown(reply, found(await findSession(this.pool, context.tenantId, id), 'Session ID', id));
   }
 
   @Post()
