@@ -83,7 +83,7 @@ export const experiments = object('ExperimentsPage', {
         list(
           object('ExperimentFacet', {
             dataset_id: noted(uuid, 'Identifier of the dataset.'),
-            dataset_name: noted(text, 'Name of the dataset.'),
+            dataset_name: noted(text, 'Name that people see of the dataset.'),
             count: noted(integer, 'Number of experiments on it that were found.'),
           }),
         ),

@@ -57,6 +57,7 @@ import { PublicRunsController } from '../sharing/public-runs.controller';
 import { Shares } from '../sharing/shares.service';
 import { SharesController } from '../sharing/shares.controller';
 import { SessionCommands } from '../sessions/sessions.commands';
+import { ExperimentsController } from '../sessions/experiments.controller';
 import { SessionsController } from '../sessions/sessions.controller';
 import { UploadThread } from '../upload/upload.thread';
 
@@ -99,6 +100,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
 
   @Module({
     controllers: [
+      ExperimentsController,
       SessionsController,
       DatasetsController,
       DatasetWritesController,
