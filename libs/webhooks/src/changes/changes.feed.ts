@@ -20,7 +20,7 @@ export class ChangesFeed implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(private readonly store: EventStore) {}
 
   onApplicationBootstrap(): void {
-    this.begin();
+    void this.begin();
   }
 
   /** Those who wait are answered at once when the service stops. */
