@@ -22,6 +22,11 @@ const workspace = createRoute({ getParentRoute: () => root, path: '/o/$w', compo
 const experiments = () => import('./features/experiments/pages');
 const compare = () => import('./features/compare/pages');
 const runs = () => import('./features/runs/pages');
+const deployments = () => import('./features/deployments/pages');
+const audit = () => import('./features/audit/pages');
+const verify = () => import('./features/audit/verify');
+const keys = () => import('./features/keys/pages');
+const health = () => import('./features/health/pages');
 const page = { getParentRoute: () => workspace, validateSearch };
 
 const pages = [
@@ -36,12 +41,16 @@ const pages = [
   }),
   createRoute({ ...page, path: '/projects/p/$session', component: lazyRouteComponent(runs, 'ProjectPage') }),
   createRoute({ ...page, path: '/projects/p/$session/r/$run', component: lazyRouteComponent(runs, 'RunPage') }),
-  createRoute({ ...page, path: '/host/deployments', component: lazyRouteComponent(runs, 'DeploymentsPage') }),
+  createRoute({ ...page, path: '/host/deployments', component: lazyRouteComponent(deployments, 'DeploymentsPage') }),
   createRoute({
     ...page,
     path: '/host/deployments/$deployment',
-    component: lazyRouteComponent(runs, 'DeploymentsPage'),
+    component: lazyRouteComponent(deployments, 'DeploymentPage'),
   }),
+  createRoute({ ...page, path: '/audit', component: lazyRouteComponent(audit, 'AuditPage') }),
+  createRoute({ ...page, path: '/audit/verify', component: lazyRouteComponent(verify, 'VerifyPage') }),
+  createRoute({ ...page, path: '/keys', component: lazyRouteComponent(keys, 'KeysPage') }),
+  createRoute({ ...page, path: '/health', component: lazyRouteComponent(health, 'HealthPage') }),
 ];
 
 export const router = createRouter({

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { askUntil } from './testing/route-service';
-import { upload } from './testing/tenant-things';
+import { newDeployment, upload } from './testing/tenant-things';
 
 const CHROMIUM = '/usr/bin/chromium';
 const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
@@ -22,9 +22,9 @@ async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise
   context = await browser.newContext({ baseURL: installation.url, ...options });
   await context.addInitScript(WATCH);
   const opened = await context.newPage();
-  // A request that is answered 401 or 404 is told of on the console as well.
+  // A request that is answered 401, 404 or 412 is told of on the console as well.
   opened.on('console', (message) => {
-    if (message.type() === 'error' && !/the server responded with a status of 40/.test(message.text())) {
+    if (message.type() === 'error' && !/the server responded with a status of 4(0|12)/.test(message.text())) {
       complaints.push(`${opened.url()}: ${message.text()}`);
     }
   });
@@ -56,15 +56,36 @@ async function signIn(): Promise<void> {
   await page.waitForURL('**/o/-/experiments');
 }
 
+/** A deployment whose first revision runs. */
+async function deploy(name: string, image = 1): Promise<{ id: string; revision: string }> {
+  const { id } = await installation.ask('POST', '/v2/deployments', newDeployment(name));
+  for (let tag = 2; tag <= image; tag++) await changeImage(id, `registry.example/${name}:${tag}`);
+  return { id, revision: await deployed(id) };
+}
+
+async function changeImage(id: string, image_uri: string): Promise<void> {
+  await deployed(id);
+  await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri } });
+}
+
+/** The newest revision, once it has been rolled out. */
+async function deployed(id: string): Promise<string> {
+  const { latest_revision_id: revision } = await installation.ask('GET', `/v2/deployments/${id}`);
+  await installation.ask('GET', `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`);
+  return revision as string;
+}
+
 /** What axe finds on the page that is shown. */
 async function faults(): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
     };
     const { violations } = await axe.run();
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+    );
   });
 }
 
@@ -153,34 +174,178 @@ inBrowser('The console', () => {
     await page.getByText('the base answer to 1').waitFor();
   });
 
+  it('plans a roll-back, and carries it out on top of what somebody else changed meanwhile', async () => {
+    const { id } = await deploy('rolled', 2);
+    await page.goto('/o/-/host/deployments?name_contains=rolled');
+    await page.getByRole('link', { name: 'rolled' }).click();
+    await page.getByRole('link', { name: 'Revisions' }).click();
+    await page.getByRole('button', { name: 'Roll back to v1' }).click();
+    const dialog = page.getByRole('dialog');
+    const plan = dialog.getByRole('region', { name: 'Plan' });
+    await plan.getByText('Makes a revision').waitFor();
+    expect(await plan.locator('del').allTextContents()).toEqual(['registry.example/rolled:2']);
+    expect(await plan.locator('ins').allTextContents()).toEqual(['registry.example/rolled:1']);
+    expect(await faults()).toEqual([]);
+    await changeImage(id, 'registry.example/rolled:3');
+    await dialog.getByLabel('Reason').fill('2 was slow – “very”');
+    await dialog.getByRole('button', { name: 'Roll back' }).click();
+    await dialog.getByText('The deployment changed while this plan was open').waitFor();
+    await plan.getByText('registry.example/rolled:3').waitFor();
+    await dialog.getByRole('button', { name: 'Roll back' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('2 was slow – “very”').waitFor();
+    await page.getByText('again v1').waitFor();
+    await page.getByRole('link', { name: 'Diff of v2' }).click();
+    await page.getByText('What v2 changed').waitFor();
+    expect(page.url()).toContain('diff=');
+  });
+
+  it('changes a deployment by a form, and merges what somebody else changed meanwhile', async () => {
+    const { id } = await deploy('merged');
+    await page.goto(`/o/-/host/deployments/${id}`);
+    await page.getByRole('button', { name: 'Change …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Memory, MB').fill('512');
+    await dialog.getByLabel('New value of TOKEN').fill('canary-written-here');
+    await dialog.getByRole('button', { name: 'Show the plan' }).click();
+    await dialog.getByText('another value').waitFor();
+    expect(await faults()).toEqual([]);
+    await installation.ask('PATCH', `/v2/deployments/${id}`, { source_config: { custom_url: 'https://a.example' } });
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.getByText('Somebody else changed this deployment meanwhile').waitFor();
+    await dialog.locator('ins').getByText('https://a.example').waitFor();
+    await dialog.getByRole('button', { name: 'Show the plan' }).click();
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { source_config } = await installation.ask('GET', `/v2/deployments/${id}`);
+    expect(source_config).toMatchObject({ custom_url: 'https://a.example', resource_spec: { cpu: 1, memory_mb: 512 } });
+    await deployed(id);
+
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    await page.getByRole('button', { name: 'Reveal TOKEN' }).click();
+    expect(await page.content()).not.toContain('canary-written-here');
+    await dialog.getByLabel('Reason').fill('the provider asks for it');
+    await dialog.getByRole('button', { name: 'Reveal', exact: true }).click();
+    await dialog.getByText('canary-written-here').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain('canary-written-here');
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByText('the provider asks for it').waitFor();
+
+    await page.getByRole('link', { name: 'Logs' }).click();
+    await page.getByRole('log').getByText('Recorded', { exact: false }).first().waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Delete merged …' }).click();
+    const last = dialog.getByRole('button', { name: 'Delete for good' });
+    expect(await last.isDisabled()).toBe(true);
+    await dialog.getByLabel('Type its name').fill('merged');
+    await last.click();
+    await page.waitForURL('**/host/deployments');
+  });
+
+  it('travels to an earlier version by keyboard, and says what changed since', async () => {
+    const { id } = await deploy('travelled', 2);
+    await page.goto(`/o/-/host/deployments/${id}`);
+    await page.getByRole('slider', { name: 'Version' }).focus();
+    await page.keyboard.press('Home');
+    await page.getByText('What changed since').waitFor();
+    await page.getByRole('region', { name: 'Time travel' }).getByText('registry.example/travelled:2').waitFor();
+    expect(page.url()).toContain('version=1');
+    expect(await faults()).toEqual([]);
+  });
+
+  it('filters the audit log, shows an entry, and verifies an exported history without the service', async () => {
+    const { id } = await deploy('audited');
+    await installation.send('DELETE', `/v2/deployments/${id}`, undefined, { 'x-reason': 'not needed any more' });
+    await page.goto('/o/-/audit');
+    await page.getByLabel('Operations').fill('delete_deployment');
+    await page.getByText('not needed any more').waitFor();
+    await page.waitForURL('**/audit?operations=delete_deployment');
+    await page.getByRole('link', { name: 'delete_deployment' }).first().click();
+    await page.getByRole('link', { name: 'All of this request' }).waitFor();
+    expect(await faults()).toEqual([]);
+
+    const export_ = await (
+      await fetch(`${installation.url}/v2/deployments/${id}/history/export`, { headers: { 'x-api-key': OPERATOR } })
+    ).text();
+    const keys = JSON.stringify(await installation.ask('GET', '/v1/audit/keys'));
+    await page.getByRole('link', { name: 'Verify a history' }).click();
+    const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await page.getByLabel('Keys, keys.json').setInputFiles(file('keys.json', keys));
+    await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', export_));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('It is as it was exported').waitFor();
+    const changed = export_.replace('registry.example/audited:1', 'registry.example/audited:2');
+    await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', changed));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('It does not hold').waitFor();
+  });
+
+  it('creates a key, shows it once, and revokes it with the browsers that are signed in with it', async () => {
+    await page.goto('/o/-/keys');
+    await page.getByRole('button', { name: 'Create a key …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What it is for').fill('for the test');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const key = (await dialog.locator('code').textContent())!;
+    const authorised = { 'x-api-key': key };
+    expect((await installation.send('GET', '/v2/deployments', undefined, authorised)).status).toBe(200);
+    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    expect(await page.content()).not.toContain(key);
+    await page.getByText('this browser').waitFor();
+    await page.getByRole('button', { name: 'Revoke for the test' }).click();
+    await dialog.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByRole('link', { name: 'for the test' }).waitFor({ state: 'detached' });
+    await dialog.waitFor({ state: 'detached' });
+    expect((await installation.send('GET', '/v2/deployments', undefined, authorised)).status).toBe(401);
+  });
+
   it('has no fault that axe finds, in either theme and on a narrow page', async () => {
     const { dataset, experiment } = await uploadRows('third', 1);
-    for (const options of [
-      { colorScheme: 'light' as const },
-      { colorScheme: 'dark' as const },
-      { colorScheme: 'light' as const, viewport: { width: 390, height: 844 } },
+    const { id } = await deploy('looked-at');
+    await installation.ask(
+      'POST',
+      '/v2/deployments',
+      newDeployment('<img src=x onerror=alert(1)> \u202e'.padEnd(200, 'x')),
+    );
+    const looks = [
+      { colorScheme: 'light', width: 1280 },
+      { colorScheme: 'dark', width: 1280 },
+      { colorScheme: 'light', width: 390 },
+    ] as const;
+    for (const path of [
+      'experiments',
+      'datasets',
+      `datasets/${dataset.id}`,
+      `datasets/${dataset.id}?tab=examples`,
+      `datasets/${dataset.id}/compare?selectedSessions=${experiment.id}`,
+      'host/deployments',
+      ...['overview', 'revisions', 'history', 'secrets', 'logs', 'settings'].map(
+        (tab) => `host/deployments/${id}?tab=${tab}`,
+      ),
+      'audit',
+      'audit/verify',
+      'keys',
+      'health',
     ]) {
-      const before = context;
-      page = await open(options);
-      await before.close();
-      await signIn();
-      for (const path of [
-        'experiments',
-        'datasets',
-        `datasets/${dataset.id}`,
-        `datasets/${dataset.id}?tab=examples`,
-        `datasets/${dataset.id}/compare?selectedSessions=${experiment.id}`,
-        'host/deployments',
-      ]) {
-        await page.goto(`/o/-/${path}`);
-        await page.waitForLoadState('networkidle');
-        expect({ path, options, faults: await faults() }).toEqual({ path, options, faults: [] });
+      await page.goto(`/o/-/${path}`);
+      await page.waitForLoadState('networkidle');
+      for (const { colorScheme, width } of looks) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 844 });
+        expect({ path, colorScheme, width, faults: await faults() }).toMatchObject({ path, faults: [] });
+        const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+        expect({ path, width, wide }).toEqual({ path, width, wide: false });
       }
     }
+    await page.emulateMedia({ colorScheme: null });
+    await page.setViewportSize({ width: 1280, height: 720 });
   });
 
   it('opens the addresses that SDKs and command lines print', async () => {
     const { dataset, experiment } = await uploadRows('printed', 1);
+    const { id } = await deploy('printed');
     const run = await askUntil(async () => {
       const { runs } = await installation.ask('POST', '/api/v1/runs/query', { session: [experiment.id] });
       return (runs as { id: string }[])[0]?.id;
@@ -191,7 +356,7 @@ inBrowser('The console', () => {
       [compare, 'printed'],
       [`/datasets/${dataset.id}`, 'compared'],
       [`/projects/p/${experiment.id}`, 'printed'],
-      [`/api-host/host/deployments/${experiment.id}`, 'Deployments'],
+      [`/api-host/host/deployments/${id}`, 'printed'],
       [`/datasets/${dataset.id}/e/c0000000-0000-4000-8000-000000000001`, 'Row'],
       [`/o/-/projects/p/${experiment.id}/r/${run}?poll=true`, 'printed'],
       ['/hub/some/prompt', 'This is not offered here'],

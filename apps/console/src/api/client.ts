@@ -2,7 +2,7 @@ import createClient, { type Middleware } from 'openapi-fetch';
 import type { components, paths } from '../../generated/api';
 import { parseLossless } from './lossless';
 
-type Schemas = components['schemas'];
+export type Schemas = components['schemas'];
 export type Comparison = Schemas['Comparison'];
 export type Session = Schemas['Session'];
 export type Dataset = Schemas['Dataset'];
@@ -46,6 +46,13 @@ export async function answered<T extends Answered>(asked: Promise<T>): Promise<N
   const { data, error, response } = await asked;
   if (response.ok) return data as NonNullable<T['data']>;
   throw new ApiError(response.status, sentence(error, response), response.headers.get('x-request-id'));
+}
+
+/** The body of a success, its `ETag`, and whether a list goes on after it. @throws ApiError */
+export async function answeredWhole<T extends Answered>(asked: Promise<T>) {
+  const body = await answered(asked);
+  const { headers } = (await asked).response;
+  return { body, etag: headers.get('etag') ?? undefined, more: /rel="?next/.test(headers.get('link') ?? '') };
 }
 
 /** JSON whose numbers are kept as they were written. @throws ApiError */

@@ -2,8 +2,12 @@ import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
 import { ago, plain } from './format';
 import css from './parts.module.css';
 
+interface ButtonProps extends ComponentProps<'button'> {
+  kind?: 'usual' | 'main' | 'quiet' | 'danger';
+}
+
 /** A button; `quiet` ones have no frame. */
-export function Button({ kind = 'usual', ...rest }: ComponentProps<'button'> & { kind?: 'usual' | 'main' | 'quiet' }) {
+export function Button({ kind = 'usual', ...rest }: ButtonProps) {
   return <button type="button" {...rest} className={`${css.button} ${css[kind]} ${rest.className ?? ''}`} />;
 }
 

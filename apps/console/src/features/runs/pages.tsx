@@ -96,18 +96,3 @@ function Part({ title, text }: { title: string; text: string }) {
     </section>
   );
 }
-
-/** The pages of deployments are not made yet; command lines print their addresses. */
-export function DeploymentsPage() {
-  const { deployment } = useParams({ strict: false });
-  useTitle('Deployments');
-  const command = deployment === undefined ? 'fairlead deployments list' : `fairlead deployments get ${deployment}`;
-  return (
-    <Page title="Deployments">
-      <p>The console does not show deployments yet. The command line does:</p>
-      <div className={css.command}>
-        <code>{command}</code> <Copy text={command}>Copy</Copy>
-      </div>
-    </Page>
-  );
-}

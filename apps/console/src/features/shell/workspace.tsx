@@ -33,6 +33,18 @@ export function Workspace() {
           <Link to="/o/$w/datasets" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
             Datasets
           </Link>
+          <Link to="/o/$w/host/deployments" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Deployments
+          </Link>
+          <Link to="/o/$w/audit" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Audit
+          </Link>
+          <Link to="/o/$w/keys" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Keys
+          </Link>
+          <Link to="/o/$w/health" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Health
+          </Link>
           <a href="/docs">API</a>
         </nav>
         <div className={css.who}>

@@ -1,0 +1,89 @@
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { answered, api } from '../../api/client';
+import type { Parameters } from '../../ui/address';
+
+const PAGE = 50;
+const EXPORT_PAGE = 100;
+const MOST_EXPORTED = 10_000;
+const MINUTE_MS = 60_000;
+
+/** How far back, by the value of `since` in the address. */
+export const SINCE: Readonly<Record<string, { text: string; minutes: number }>> = {
+  '1h': { text: 'Last hour', minutes: 60 },
+  '24h': { text: 'Last 24 hours', minutes: 1440 },
+  '7d': { text: 'Last 7 days', minutes: 7 * 1440 },
+  '30d': { text: 'Last 30 days', minutes: 30 * 1440 },
+};
+/** The filters of the address that the API takes by the same names. */
+export const FILTERS = ['operations', 'actor', 'resource_id', 'request_id', 'outcome'] as const;
+
+/** The parameters of the API for those of the address; times are whole minutes, so that the same list is not asked for anew. */
+export function queryOf(search: Parameters, now: number) {
+  const back = SINCE[search.since ?? ''];
+  const start = back && new Date(Math.floor(now / MINUTE_MS) * MINUTE_MS - back.minutes * MINUTE_MS).toISOString();
+  const { operations, actor, resource_id, request_id, outcome } = search;
+  return {
+    ...(start && { start_time: start }),
+    ...(operations && { operations: operations.split(',').map((name) => name.trim()) }),
+    ...(actor && { actor }),
+    ...(resource_id && { resource_id }),
+    ...(request_id && { request_id }),
+    ...(outcome && { outcome: outcome as 'refused' | 'success' }),
+  };
+}
+
+type AuditQuery = ReturnType<typeof queryOf>;
+
+function read(query: AuditQuery, limit: number, cursor: string | null, signal?: AbortSignal) {
+  const params = { query: { ...query, limit, ...(cursor !== null && { cursor }) } };
+  return answered(api.GET('/api/v1/audit-logs', { params, signal }));
+}
+
+export type Entry = Awaited<ReturnType<typeof read>>['items'][number];
+
+/** The entries that the parameters of the address ask for, the newest first. */
+export function useEntries(search: Parameters) {
+  const { w } = useParams({ from: '/o/$w' });
+  const asked = [...FILTERS, 'since' as const].map((name) => search[name]);
+  return useInfiniteQuery({
+    queryKey: ['audit', w, ...asked],
+    queryFn: ({ pageParam, signal }) => read(queryOf(search, Date.now()), PAGE, pageParam, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ cursor }) => cursor,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** All entries that pass the filters as JSON Lines, the newest first; at most ten thousand. */
+export async function exported(search: Parameters): Promise<string> {
+  const query = queryOf(search, Date.now());
+  const lines: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof read>> = await read(query, EXPORT_PAGE, cursor);
+    lines.push(...page.items.map((entry) => `${JSON.stringify(entry)}\n`));
+    cursor = page.cursor;
+  } while (cursor !== null && lines.length < MOST_EXPORTED);
+  return lines.join('');
+}
+
+/** The names of deployments, by their ids. */
+export function useDeploymentNames(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const { w } = useParams({ from: '/o/$w' });
+  const ids = [
+    ...new Set(
+      entries.flatMap(({ resources }) => resources.flatMap(({ uid, type }) => (type === 'deployment' ? [uid] : []))),
+    ),
+  ]
+    .sort()
+    .slice(0, EXPORT_PAGE);
+  const found = useQuery({
+    queryKey: ['deployments', w, 'names', ids],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v2/deployments', { params: { query: { deployment_ids: ids, limit: EXPORT_PAGE } }, signal })),
+    enabled: ids.length > 0,
+    placeholderData: keepPreviousData,
+  });
+  return new Map(found.data?.resources.map(({ id, name }) => [id, name]));
+}

@@ -1,0 +1,76 @@
+import { headOf, keysOf, type SigningKey, verifyHistory } from './verify-history';
+
+const STREAM = 'deployment-1';
+
+const base64Url = (bytes: ArrayBuffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '');
+const encoded = (text: string) => new TextEncoder().encode(text);
+
+/** A history of so many events as the service exports it, the hash up to each of them, and the key. */
+async function exported(count: number) {
+  const hashes = [''];
+  const lines: string[] = [];
+  for (let at = 0; at < count; at++) {
+    const [id, version, type, data, metadata, time] = [
+      `e${at}`,
+      at + 1,
+      'Changed',
+      { at },
+      { previous: hashes[at] },
+      't',
+    ];
+    const text = JSON.stringify([hashes[at], STREAM, version, id, type, data, metadata, time]);
+    hashes.push(base64Url(await crypto.subtle.digest('SHA-256', encoded(text))));
+    lines.push(JSON.stringify({ id, stream: STREAM, version, type, data, metadata, time }));
+  }
+  const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
+  const head = { stream: STREAM, version: count, hash: hashes[count], exported_at: '2026-01-01T00:00:00.000Z' };
+  const said = JSON.stringify(['fairlead stream', head.stream, head.version, head.hash, head.exported_at]);
+  const signature = base64Url(await crypto.subtle.sign('Ed25519', pair.privateKey, encoded(said)));
+  const jwk = await crypto.subtle.exportKey('jwk', pair.publicKey);
+  const keys = keysOf(JSON.stringify({ keys: [{ ...jwk, kid: 'k1' }] }));
+  return { lines: [...lines, JSON.stringify({ head, key_id: 'k1', signature })], hashes, keys };
+}
+
+let lines: readonly string[];
+let hashes: readonly string[];
+let keys: readonly SigningKey[];
+
+beforeAll(async () => ({ lines, hashes, keys } = await exported(3)));
+
+const verified = (changed: readonly string[], expected?: ReturnType<typeof headOf>) =>
+  verifyHistory(`${changed.join('\n')}\n`, keys, expected);
+
+it('says whose signature it is, and of how many events', async () => {
+  expect(await verified(lines, headOf(`2:${hashes[2]}`))).toEqual({
+    stream: STREAM,
+    events: 3,
+    signedBy: 'k1',
+    exportedAt: '2026-01-01T00:00:00.000Z',
+  });
+});
+
+it.each<[string, () => readonly string[], string]>([
+  ['an event that was changed', () => lines.map((line) => line.replace('"at":1', '"at":7')), 'before line 3'],
+  ['an event that is missing', () => [lines[0]!, ...lines.slice(2)], 'Line 2: version 2 of deployment-1 belongs here.'],
+  ['events that were cut off', () => [...lines.slice(0, 2), lines[3]!], 'It holds 2 events, and 3 were exported.'],
+  [
+    'another head',
+    () => lines.map((line) => line.replace('"version":3,"hash"', '"version":4,"hash"')),
+    'The signature is wrong.',
+  ],
+  ['no signature', () => lines.slice(0, 3), 'The last line, which holds the signature, is missing.'],
+  ['what is no JSON', () => ['text', ...lines.slice(1)], 'Line 1 is not a JSON object.'],
+])('refuses %s', async (_, changed, problem) => {
+  await expect(verified(changed())).rejects.toThrow(problem);
+});
+
+it('refuses an unknown key, and a history that is not the one whose head was kept', async () => {
+  await expect(verifyHistory(lines.join('\n'), [])).rejects.toThrow('which is not among the keys');
+  await expect(verified(lines, headOf(`2:${hashes[1]}`))).rejects.toThrow('Up to line 2');
+  await expect(verified(lines, headOf(`9:${hashes[1]}`))).rejects.toThrow('It ends with version 3');
+  expect(() => headOf('2:short')).toThrow('version:hash');
+});

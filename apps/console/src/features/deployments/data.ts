@@ -1,0 +1,166 @@
+import { keepPreviousData, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { answered, answeredWhole, api } from '../../api/client';
+import type { Parameters } from '../../ui/address';
+import { isUnderWay, type Revision } from './words';
+
+const MOVING_MS = 2000;
+const RESTING_MS = 15_000;
+export const PAGE = 50;
+const HISTORY_PAGE = 100;
+
+/** The filters of the list, which are the parameters of the API. */
+export const FILTERS = [
+  'name_contains',
+  'status',
+  'deployment_type',
+  'image_version',
+  'remote_reconciled',
+  'name',
+  'agent_id',
+  'agent_environment',
+  'tag_value_ids',
+  'deployment_ids',
+] as const;
+
+export function useWorkspace(): string {
+  return useParams({ from: '/o/$w' }).w;
+}
+
+/** A page of the deployments that the parameters of the address ask for. */
+export function useDeployments(search: Parameters) {
+  const w = useWorkspace();
+  const given = FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
+  const query = { ...Object.fromEntries(given), offset: Number(search.offset ?? 0) || 0, limit: PAGE };
+  return useQuery({
+    queryKey: ['deployments', w, query],
+    queryFn: ({ signal }) => answeredWhole(api.GET('/v2/deployments', { params: { query }, signal })),
+    placeholderData: keepPreviousData,
+    refetchInterval: RESTING_MS,
+  });
+}
+
+/** The revisions with these ids, each of its deployment. */
+export function useNamedRevisions(named: readonly { deployment: string; revision: string }[]) {
+  const w = useWorkspace();
+  return useQueries({
+    queries: named.map(({ deployment, revision }) => ({
+      queryKey: ['deployment', w, deployment, 'revision', revision],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        answered(
+          api.GET('/v2/deployments/{deployment_id}/revisions/{revision_id}', {
+            params: { path: { deployment_id: deployment, revision_id: revision } },
+            signal,
+          }),
+        ),
+      refetchInterval: ({ state }: { state: { data?: Revision } }) =>
+        state.data && isUnderWay(state.data.status) ? MOVING_MS : false,
+    })),
+    combine: (results) => new Map(results.flatMap(({ data }) => (data ? [[data.id, data] as const] : []))),
+  });
+}
+
+/** A deployment with its `ETag`. */
+export function useDeployment(id: string) {
+  const w = useWorkspace();
+  return useQuery({
+    queryKey: ['deployment', w, id, 'now'],
+    queryFn: () => readDeployment(id),
+    refetchInterval: RESTING_MS,
+  });
+}
+
+export function readDeployment(id: string) {
+  return answeredWhole(api.GET('/v2/deployments/{deployment_id}', { params: { path: { deployment_id: id } } }));
+}
+
+/** The revisions of a deployment, the newest first; asked for again while one of them is rolled out. */
+export function useRevisions(id: string) {
+  const w = useWorkspace();
+  return useInfiniteQuery({
+    queryKey: ['deployment', w, id, 'revisions'],
+    queryFn: ({ pageParam, signal }) =>
+      answeredWhole(
+        api.GET('/v2/deployments/{deployment_id}/revisions', {
+          params: { path: { deployment_id: id }, query: { limit: PAGE, offset: pageParam, include: 'cause' } },
+          signal,
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ body, more }) => (more ? body.offset : undefined),
+    refetchInterval: ({ state }) =>
+      state.data?.pages[0]?.body.resources.some(({ status }) => isUnderWay(status)) ? MOVING_MS : RESTING_MS,
+  });
+}
+
+/** What happened to a deployment, the newest first; `types` separated by commas, all when undefined. */
+export function useHistory(id: string, types?: string) {
+  const w = useWorkspace();
+  return useInfiniteQuery({
+    queryKey: ['deployment', w, id, 'history', types],
+    queryFn: ({ pageParam, signal }) =>
+      answeredWhole(
+        api.GET('/v2/deployments/{deployment_id}/history', {
+          params: {
+            path: { deployment_id: id },
+            query: { limit: HISTORY_PAGE, offset: pageParam, ...(types && { types: types.split(',') }) },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: 0,
+    getNextPageParam: ({ body, more }) => (more ? body.offset : undefined),
+    refetchInterval: RESTING_MS,
+  });
+}
+
+/** All elements of the pages that were fetched. */
+export function elements<T>(query: { data?: { pages: readonly { body: { resources: readonly T[] } }[] } }): T[] {
+  return query.data?.pages.flatMap(({ body }) => body.resources) ?? [];
+}
+
+/** What differs between two revisions. */
+export function useDifference(id: string, from: string | undefined, to: string | undefined) {
+  const w = useWorkspace();
+  return useQuery({
+    queryKey: ['deployment', w, id, 'difference', from, to],
+    queryFn: ({ signal }) =>
+      answered(
+        api.GET('/v2/deployments/{deployment_id}/revisions/{revision_id}/diff/{other_id}', {
+          params: { path: { deployment_id: id, revision_id: from!, other_id: to! } },
+          signal,
+        }),
+      ),
+    enabled: from !== undefined && to !== undefined,
+    staleTime: Infinity,
+  });
+}
+
+/** Asks again for all of a deployment, and for the lists that it stands in. */
+export function useRefresh(id: string) {
+  const queries = useQueryClient();
+  const w = useWorkspace();
+  return async () => {
+    void queries.invalidateQueries({ queryKey: ['deployments', w] });
+    await queries.invalidateQueries({ queryKey: ['deployment', w, id] });
+  };
+}
+
+/** Asks again for the deployment when its newest revision has moved on. */
+export function useFollowing(id: string, revisions: readonly Revision[]): void {
+  const refresh = useRefresh(id);
+  const state = revisions
+    .slice(0, 3)
+    .map((revision) => revision.id + revision.status)
+    .join();
+  useEffect(() => {
+    if (state !== '') void refresh();
+  }, [state]);
+}
+
+/** The headers of a write: why, and the `ETag` of what it starts from. */
+export function writeHeaders(reason: string, etag?: string | null) {
+  // A header holds ASCII only; the service reads what is percent-encoded.
+  return { ...(reason !== '' && { 'x-reason': encodeURIComponent(reason) }), ...(etag && { 'If-Match': etag }) };
+}

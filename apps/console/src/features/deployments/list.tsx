@@ -1,0 +1,201 @@
+import { Link } from '@tanstack/react-router';
+import { useAddress } from '../../ui/address';
+import { Filters, Pick, Typed } from '../../ui/form';
+import { middle } from '../../ui/format';
+import { List, Nothing, Pager } from '../../ui/list';
+import { Button, Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { Status } from '../../ui/status';
+import { FILTERS, PAGE, useDeployments, useNamedRevisions, useWorkspace } from './data';
+import css from './deployments.module.css';
+import { artefact, type Deployment, deploymentTone, revisionTone, SOURCES, spoken } from './words';
+
+const STATUSES = {
+  '': 'Any status',
+  READY: 'Ready',
+  AWAITING_DATABASE: 'Awaiting database',
+  UNUSED: 'Unused',
+  UNKNOWN: 'Unknown',
+  AWAITING_DELETE: 'Awaiting delete',
+};
+const TYPES = { '': 'Any type', prod: 'Production', dev: 'Development', dev_free: 'Development, free' };
+const RECONCILED = { '': 'With or without listener', true: 'With a listener', false: 'Without a listener' };
+const MORE = {
+  image_version: 'Image tag',
+  agent_id: 'Agent',
+  agent_environment: 'Environment',
+  name: 'Exact name',
+  tag_value_ids: 'Tag value ids',
+  deployment_ids: 'Deployment ids',
+};
+
+/** All deployments; the filters are the parameters of the API. */
+export function DeploymentsPage() {
+  useTitle('Deployments');
+  const { search, change } = useAddress();
+  const list = useDeployments(search);
+  const items = list.data?.body.resources;
+  const filtered = FILTERS.some((name) => search[name]);
+  const filter = (name: string, how?: 'replace') => (value: string) =>
+    change({ [name]: value || undefined, offset: undefined }, how);
+  const given = Object.keys(MORE).filter((name) => search[name]);
+  const drop = () => change(Object.fromEntries([...FILTERS, 'offset'].map((name) => [name, undefined])));
+  return (
+    <Page title="Deployments">
+      <Filters>
+        <Typed
+          label="Name contains"
+          main
+          value={search.name_contains ?? ''}
+          onChange={filter('name_contains', 'replace')}
+        />
+        <Pick label="Status" value={search.status ?? ''} onChange={filter('status')} options={STATUSES} />
+        <Pick label="Type" value={search.deployment_type ?? ''} onChange={filter('deployment_type')} options={TYPES} />
+        <details className={css.more} open={given.length > 0 || undefined}>
+          <summary>More filters{given.length > 0 && ` (${given.length})`}</summary>
+          <div>
+            <Pick
+              label="Listener"
+              value={search.remote_reconciled ?? ''}
+              onChange={filter('remote_reconciled')}
+              options={RECONCILED}
+            />
+            {Object.entries(MORE).map(([name, label]) => (
+              <Typed key={name} label={label} value={search[name] ?? ''} onChange={filter(name, 'replace')} />
+            ))}
+          </div>
+        </details>
+        {filtered && (
+          <Button kind="quiet" onClick={drop}>
+            Drop all filters
+          </Button>
+        )}
+      </Filters>
+      {list.error && <Problem error={list.error} retry={() => void list.refetch()} />}
+      {!items && !list.error && <Skeleton />}
+      {items?.length === 0 &&
+        (filtered ? <Nothing title="No deployment passes these filters." /> : <FirstDeployment />)}
+      {items && items.length > 0 && <Deployments items={items} old={list.isPlaceholderData} />}
+      {items && <Pager shown={items.length} limit={PAGE} more={list.data!.more} />}
+    </Page>
+  );
+}
+
+function Deployments({ items, old }: { items: readonly Deployment[]; old: boolean }) {
+  const w = useWorkspace();
+  // The revision that runs is known to be deployed; of another one, the status tells how far it is.
+  const named = items.flatMap(({ id, latest_revision_id, active_revision_id }) =>
+    [latest_revision_id, active_revision_id].flatMap((revision) => (revision ? [{ deployment: id, revision }] : [])),
+  );
+  const unique = [...new Map(named.map((one) => [one.revision, one])).values()];
+  const revisions = useNamedRevisions(unique);
+  return (
+    <List
+      label="Deployments"
+      items={items}
+      old={old}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: 'Name',
+          kind: 'name',
+          cell: ({ id, name }) => (
+            <Link to="/o/$w/host/deployments/$deployment" params={{ w, deployment: id }} title={name}>
+              <Text>{middle(name, 56)}</Text>
+            </Link>
+          ),
+        },
+        {
+          title: 'Status',
+          cell: ({ status }) => (
+            <Status tone={deploymentTone(status)} title={status}>
+              {spoken(status)}
+            </Status>
+          ),
+        },
+        {
+          title: 'Live',
+          cell: ({ active_revision_id }) => {
+            const live = active_revision_id ? revisions.get(active_revision_id) : undefined;
+            if (!active_revision_id) return <span className={css.faint}>none yet</span>;
+            return live && <Artefact config={live.source_revision_config} />;
+          },
+        },
+        {
+          title: 'Latest revision',
+          cell: ({ latest_revision_id, active_revision_id }) => {
+            if (!latest_revision_id) return <span className={css.faint}>none yet</span>;
+            if (latest_revision_id === active_revision_id) return <Status tone="ok">Live</Status>;
+            const latest = revisions.get(latest_revision_id);
+            return (
+              latest && (
+                <span className={css.inline}>
+                  <Status tone={revisionTone(latest.status)} title={latest.status}>
+                    {spoken(latest.status)}
+                  </Status>
+                  <Artefact config={latest.source_revision_config} />
+                </span>
+              )
+            );
+          },
+        },
+        {
+          title: 'From',
+          cell: ({ source, source_config }) => (
+            <span className={css.quiet} title={source_config.repo_url ?? undefined}>
+              {source_config.repo_url ? <Text>{repository(source_config.repo_url)}</Text> : SOURCES[source]}
+            </span>
+          ),
+        },
+        {
+          title: 'Type',
+          cell: ({ source_config: { deployment_type }, agent }) => (
+            <span className={css.quiet}>
+              {[deployment_type, agent && `${agent.agent_id} in ${agent.environment}`].filter(Boolean).map((text) => (
+                <Text key={text}>{middle(text!, 32)}</Text>
+              ))}
+            </span>
+          ),
+        },
+        { title: 'Changed', kind: 'number', cell: ({ updated_at }) => <Time at={updated_at} /> },
+      ]}
+    />
+  );
+}
+
+/** What a revision deploys. */
+export function Artefact({ config }: { config: Parameters<typeof artefact>[0] }) {
+  const { short, full } = artefact(config);
+  return (
+    <span className={css.artefact} title={full}>
+      <Text>{short}</Text>
+    </span>
+  );
+}
+
+function repository(url: string): string {
+  return middle(url.replace(/^https?:\/\/[^/]+\//, '').replace(/\.git$/, ''), 36);
+}
+
+function FirstDeployment() {
+  const body = {
+    name: 'first-agent',
+    source: 'external_container',
+    source_config: {},
+    source_revision_config: { image_uri: 'registry.example.com/first-agent:1.0.0' },
+    secrets: [],
+  };
+  const command = [
+    `curl -sS ${window.location.origin}/v2/deployments \\`,
+    `  -H "x-api-key: $FAIRLEAD_KEY" -H 'content-type: application/json' \\`,
+    `  -d '${JSON.stringify(body)}'`,
+  ].join('\n');
+  return (
+    <Nothing title="No deployment yet">
+      <p>A deployment runs an image, a repository or an uploaded source, and keeps each revision of it.</p>
+      <pre className={css.command} tabIndex={0}>
+        {command}
+      </pre>
+      <Copy text={command}>Copy</Copy>
+    </Nothing>
+  );
+}

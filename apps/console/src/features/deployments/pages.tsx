@@ -1,0 +1,128 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Action } from '../../ui/action';
+import { useAddress } from '../../ui/address';
+import { Tabs } from '../../ui/list';
+import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { Status } from '../../ui/status';
+import { ChangeDialog } from './change-dialog';
+import { elements, useDeployment, useFollowing, useRevisions, useWorkspace } from './data';
+import css from './deployments.module.css';
+import { History } from './history-tab';
+import { Artefact, DeploymentsPage } from './list';
+import { Logs } from './logs';
+import { Overview } from './overview';
+import { Revisions } from './revisions';
+import { Secrets } from './secrets';
+import { Settings } from './settings';
+import { type Deployment, deploymentTone, type Revision, revisionName, revisionTone, spoken } from './words';
+
+export { DeploymentsPage };
+
+const TABS = {
+  overview: 'Overview',
+  revisions: 'Revisions',
+  history: 'History',
+  secrets: 'Secrets',
+  logs: 'Logs',
+  settings: 'Settings',
+};
+
+/** What every part of the page of a deployment shows. */
+export interface Shown {
+  readonly deployment: Deployment;
+  readonly etag?: string;
+  readonly revisions: readonly Revision[];
+}
+
+/** One deployment. */
+export function DeploymentPage() {
+  const w = useWorkspace();
+  const { deployment: id } = useParams({ from: '/o/$w/host/deployments/$deployment' });
+  const { search } = useAddress();
+  const found = useDeployment(id);
+  const revisions = useRevisions(id);
+  const all = elements(revisions);
+  const [changing, setChanging] = useState(false);
+  useFollowing(id, all);
+  const deployment = found.data?.body;
+  const name = deployment?.name ?? 'Deployment';
+  useTitle(name);
+  const tab = search.tab ?? 'overview';
+  const shown = deployment && { deployment, etag: found.data?.etag, revisions: all };
+  return (
+    <Page
+      title={
+        <>
+          <Link to="/o/$w/host/deployments" params={{ w }} className={css.crumb}>
+            Deployments
+          </Link>{' '}
+          <span className={css.slash}>/</span> <Text>{name}</Text>
+        </>
+      }
+      aside={
+        shown && (
+          <Action scope="write" onClick={() => setChanging(true)} disabled={deployment?.status === 'AWAITING_DELETE'}>
+            Change …
+          </Action>
+        )
+      }
+    >
+      {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
+      {!shown && !found.error && <Skeleton />}
+      {shown && (
+        <>
+          <Now {...shown} />
+          <Tabs label="Parts of the deployment" tabs={TABS} current={tab} />
+          {revisions.error && <Problem error={revisions.error} retry={() => void revisions.refetch()} />}
+          {tab === 'overview' && <Overview {...shown} />}
+          {tab === 'revisions' && <Revisions {...shown} query={revisions} />}
+          {tab === 'history' && <History {...shown} />}
+          {tab === 'secrets' && <Secrets {...shown} />}
+          {tab === 'logs' && all.length > 0 && <Logs {...shown} />}
+          {tab === 'logs' && revisions.isSuccess && all.length === 0 && (
+            <p>There are no logs before the first revision.</p>
+          )}
+          {tab === 'settings' && <Settings {...shown} />}
+          {changing && <ChangeDialog {...shown} onClose={() => setChanging(false)} />}
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** What runs now, and what is under way. */
+function Now({ deployment, revisions }: Shown) {
+  const { status, active_revision_id, latest_revision_id, source_config } = deployment;
+  const live = revisions.find(({ id }) => id === active_revision_id);
+  const latest = revisions.find(({ id }) => id === latest_revision_id);
+  return (
+    <div className={css.now}>
+      <Status tone={deploymentTone(status)} title={status}>
+        {spoken(status)}
+      </Status>
+      {live && (
+        <span>
+          <span className={css.faint}>live</span> {revisionName(live)} <Artefact config={live.source_revision_config} />
+        </span>
+      )}
+      {latest && latest !== live && (
+        <span className={css.inline}>
+          <span className={css.faint}>latest</span> {revisionName(latest)}
+          <Status tone={revisionTone(latest.status)} title={latest.status}>
+            {spoken(latest.status)}
+          </Status>
+          <Artefact config={latest.source_revision_config} />
+        </span>
+      )}
+      {source_config.custom_url && (
+        <span className={css.inline}>
+          <Text>{source_config.custom_url}</Text>
+          <Copy kind="quiet" text={source_config.custom_url}>
+            Copy
+          </Copy>
+        </span>
+      )}
+    </div>
+  );
+}

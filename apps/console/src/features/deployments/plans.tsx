@@ -1,0 +1,238 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answered, api, ApiError, type Schemas } from '../../api/client';
+import { Changes } from '../../ui/changes';
+import { Dialog } from '../../ui/dialog';
+import { Form, TextField } from '../../ui/form';
+import { Copy, Problem, Skeleton } from '../../ui/parts';
+import { useRefresh, useWorkspace, writeHeaders } from './data';
+import css from './deployments.module.css';
+import type { Shown } from './pages';
+import { artefact, type Deployment, type Revision, revisionName } from './words';
+
+type Planned = Schemas['DeploymentPlan'];
+
+/** What a write will do, before it is done. */
+export function Plan({ changes, creates_revision, pauses_push }: Planned) {
+  return (
+    <section className={css.plan} aria-label="Plan">
+      <Changes changes={changes} none="No member differs." />
+      <ul>
+        <li>
+          {creates_revision ? 'Makes a revision, which is rolled out at once.' : 'Makes no revision; what runs stays.'}
+        </li>
+        {pauses_push && <li>Pauses push-to-deploy until what is to be deployed is changed.</li>}
+      </ul>
+    </section>
+  );
+}
+
+/** A plan of the service, made anew each time that it is looked at. */
+function usePlan(deployment: string, what: string, ask: () => Promise<unknown>) {
+  const w = useWorkspace();
+  return useQuery({
+    queryKey: ['deployment', w, deployment, 'plan', what],
+    queryFn: async () => (await ask()) as Planned,
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+}
+
+/** Carries out what was planned. When somebody else was faster, the plan is made again on top of that. */
+function useCarryOut(id: string, plan: { refetch(): unknown }, write: () => Promise<unknown>, done: () => void) {
+  const refresh = useRefresh(id);
+  const carryOut = useMutation({
+    mutationFn: write,
+    onSuccess: async () => {
+      await refresh();
+      done();
+    },
+    onError: (error) => isStale(error) && plan.refetch(),
+  });
+  return { ...carryOut, stale: isStale(carryOut.error) };
+}
+
+/** Whether a change was refused because the deployment is not as it was any more. */
+export function isStale(error: Error | null): boolean {
+  return error instanceof ApiError && error.status === 412;
+}
+
+/** The field for why; it is kept with the change. */
+export function Reason({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  return (
+    <TextField
+      label="Reason, kept in the history"
+      name="reason"
+      maxLength={1000}
+      value={value}
+      placeholder="1.14 was slow"
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+/** The same as a command; what a text holds cannot end its quotes. */
+function AsCommand({ words }: { words: readonly string[] }) {
+  const command = words
+    .map((word) => (/^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
+  return (
+    <details className={css.asCommand}>
+      <summary>As a command</summary>
+      <code>{command}</code>
+      <Copy kind="quiet" text={command}>
+        Copy
+      </Copy>
+    </details>
+  );
+}
+
+type RollBackProps = Shown & { readonly revision: Revision; readonly onClose: () => void };
+
+/** Deploys an earlier revision again, once its plan has been seen. */
+export function RollBackDialog({ deployment, revisions, revision, onClose }: RollBackProps) {
+  const [reason, setReason] = useState('');
+  const path = { deployment_id: deployment.id, revision_id: revision.id };
+  const redeploy = (query: object, etag?: string | null) => {
+    const params = { path, query, header: writeHeaders(reason, etag) };
+    return answered(api.POST('/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy', { params }));
+  };
+  const plan = usePlan(deployment.id, `redeploy ${revision.id}`, () => redeploy({ dry_run: 'plan' }));
+  const carryOut = useCarryOut(deployment.id, plan, () => redeploy({}, plan.data!.etag), onClose);
+  const again = deployment.latest_revision_id === revision.id;
+  const latest = revisions.find(({ id }) => id === deployment.latest_revision_id);
+  const command = ['fairlead', 'deployments', 'rollback', deployment.name, revision.id];
+  return (
+    <Dialog title={`${again ? 'Redeploy' : 'Roll back to'} ${revisionName(revision)} — plan`} onClose={onClose}>
+      <p className={css.lead}>
+        Deploys <b>{artefact(revision.source_revision_config).full}</b> again.
+        {latest && !again && ` Against ${revisionName(latest)}, the latest revision:`}
+      </p>
+      {plan.error && <Problem error={plan.error} retry={() => void plan.refetch()} />}
+      {!plan.data && !plan.error && <Skeleton rows={3} />}
+      {plan.data && <Plan {...plan.data} />}
+      {carryOut.stale && (
+        <p role="alert" className={css.moved}>
+          The deployment changed while this plan was open. The plan above stands on top of that now: look, and confirm
+          once more.
+        </p>
+      )}
+      <Form
+        action={again ? 'Redeploy' : 'Roll back'}
+        busy={carryOut.isPending}
+        disabled={!plan.data || plan.isFetching}
+        error={carryOut.stale ? undefined : carryOut.error}
+        onSubmit={() => carryOut.mutate()}
+        onCancel={onClose}
+      >
+        <Reason value={reason} onChange={setReason} />
+        <AsCommand words={[...command, ...(reason === '' ? [] : ['--reason', reason])]} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Ends the rollout of a revision. */
+export function InterruptDialog({
+  deployment,
+  revision,
+  onClose,
+}: {
+  deployment: Deployment;
+  revision: Revision;
+  onClose: () => void;
+}) {
+  const [reason, setReason] = useState('');
+  const refresh = useRefresh(deployment.id);
+  const path = { deployment_id: deployment.id, revision_id: revision.id };
+  const interrupt = useMutation({
+    mutationFn: () =>
+      answered(
+        api.POST('/v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt', {
+          params: { path, header: writeHeaders(reason) },
+        }),
+      ),
+    onSuccess: async () => {
+      await refresh();
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={`Interrupt ${revisionName(revision)}`} onClose={onClose}>
+      <p className={css.lead}>The running step is stopped. What is live stays live.</p>
+      <Form
+        action="Interrupt"
+        busy={interrupt.isPending}
+        error={interrupt.error}
+        onSubmit={() => interrupt.mutate()}
+        onCancel={onClose}
+      >
+        <Reason value={reason} onChange={setReason} />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface DeleteProps {
+  readonly deployment: Deployment;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+/** Deletes a deployment, once its name has been typed. */
+export function DeleteDialog({ deployment, onClose, onDeleted }: DeleteProps) {
+  const [reason, setReason] = useState('');
+  const [name, setName] = useState('');
+  const [project, setProject] = useState(false);
+  const remove = (query: object, etag?: string | null) => {
+    const params = {
+      path: { deployment_id: deployment.id },
+      query: { delete_tracing_project: project, ...query },
+      header: writeHeaders(reason, etag),
+    };
+    return answered(api.DELETE('/v2/deployments/{deployment_id}', { params }));
+  };
+  const plan = usePlan(deployment.id, 'delete', () => remove({ dry_run: 'plan' }));
+  const carryOut = useCarryOut(deployment.id, plan, () => remove({}, plan.data!.etag), onDeleted);
+  const secrets = deployment.secrets.length;
+  return (
+    <Dialog title="Delete this deployment" onClose={onClose}>
+      <section className={css.plan} aria-label="Plan">
+        <ul>
+          <li>What runs is taken away, and nothing brings it back.</li>
+          <li>
+            {secrets} secret{secrets === 1 ? ' goes' : 's go'} with it, and the logs of all revisions.
+          </li>
+          <li>Its history stays, and can be read and exported.</li>
+        </ul>
+      </section>
+      {plan.error && <Problem error={plan.error} retry={() => void plan.refetch()} />}
+      {carryOut.stale && (
+        <p role="alert" className={css.moved}>
+          The deployment changed while this was open. Confirm once more to delete it all the same.
+        </p>
+      )}
+      <Form
+        action="Delete for good"
+        danger
+        busy={carryOut.isPending}
+        disabled={name !== deployment.name || !plan.data || plan.isFetching}
+        error={carryOut.stale ? undefined : carryOut.error}
+        onSubmit={() => carryOut.mutate()}
+        onCancel={onClose}
+      >
+        <TextField
+          label={`Type its name, ${deployment.name}`}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <label className={css.check}>
+          <input type="checkbox" checked={project} onChange={(event) => setProject(event.target.checked)} />
+          Delete its tracing project with all runs as well
+        </label>
+        <Reason value={reason} onChange={setReason} />
+        <AsCommand words={['fairlead', 'deployments', 'delete', deployment.name]} />
+      </Form>
+    </Dialog>
+  );
+}

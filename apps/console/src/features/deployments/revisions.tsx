@@ -1,0 +1,168 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Action } from '../../ui/action';
+import { merged, useAddress } from '../../ui/address';
+import { Changes } from '../../ui/changes';
+import { Pick } from '../../ui/form';
+import { List, More, Nothing } from '../../ui/list';
+import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
+import { Status } from '../../ui/status';
+import { useDifference, type useRevisions } from './data';
+import css from './deployments.module.css';
+import { Artefact } from './list';
+import type { Shown } from './pages';
+import { InterruptDialog, RollBackDialog } from './plans';
+import { actorOf, isUnderWay, type Revision, revisionName, revisionTone, spoken } from './words';
+
+/** The revisions of a deployment: what they deploy, who made them and why, and what became of them. */
+export function Revisions({ deployment, revisions, query }: Shown & { query: ReturnType<typeof useRevisions> }) {
+  const { search, change } = useAddress();
+  const [planned, setPlanned] = useState<Revision>();
+  const [interrupted, setInterrupted] = useState<Revision>();
+  const names = new Map(revisions.map((revision) => [revision.id, revisionName(revision)]));
+  if (query.isSuccess && revisions.length === 0) {
+    return (
+      <Nothing title="No revision yet">
+        <p>The first one is made when there is something to deploy: an image, a branch or an upload.</p>
+      </Nothing>
+    );
+  }
+  return (
+    <>
+      <List
+        label="Revisions"
+        items={revisions}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Revision', kind: 'name', cell: (revision) => revisionName(revision) },
+          {
+            title: 'Status',
+            cell: ({ id, status }) =>
+              id === deployment.active_revision_id ? (
+                <Status tone="ok">Live</Status>
+              ) : (
+                <Status tone={revisionTone(status)} title={status}>
+                  {spoken(status)}
+                </Status>
+              ),
+          },
+          { title: 'Deploys', cell: ({ source_revision_config }) => <Artefact config={source_revision_config} /> },
+          {
+            title: 'Why',
+            kind: 'wide',
+            cell: ({ reason, redeployed_from }) => (
+              <>
+                {reason && <Text>{reason}</Text>}
+                {redeployed_from && (
+                  <span className={css.quiet}> ↩ again {names.get(redeployed_from) ?? 'an earlier one'}</span>
+                )}
+              </>
+            ),
+          },
+          { title: 'By', cell: (revision) => <Text>{actorOf(revision)}</Text> },
+          { title: 'Made', kind: 'number', cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            title: 'Actions',
+            kind: 'end',
+            cell: (revision) => (
+              <span className={css.actions}>
+                <Link
+                  to="."
+                  search={(() => ({ tab: 'logs', revision: revision.id, log: logOf(revision.status) })) as never}
+                  aria-label={`Logs of ${revisionName(revision)}`}
+                >
+                  Logs
+                </Link>
+                <Link
+                  to="."
+                  search={merged({ diff: search.diff === revision.id ? undefined : revision.id, with: undefined })}
+                  resetScroll={false}
+                  aria-label={`Diff of ${revisionName(revision)}`}
+                >
+                  Diff
+                </Link>
+                {isUnderWay(revision.status) ? (
+                  <Action scope="write" kind="quiet" onClick={() => setInterrupted(revision)}>
+                    Interrupt
+                  </Action>
+                ) : (
+                  <Action
+                    scope="write"
+                    kind="quiet"
+                    onClick={() => setPlanned(revision)}
+                    aria-label={`${revision.id === deployment.latest_revision_id ? 'Redeploy' : 'Roll back to'} ${revisionName(revision)}`}
+                  >
+                    {revision.id === deployment.latest_revision_id ? 'Redeploy …' : 'Roll back …'}
+                  </Action>
+                )}
+              </span>
+            ),
+          },
+        ]}
+        below={(revision) =>
+          revision.id === search.diff && (
+            <Difference
+              deployment={deployment.id}
+              revision={revision}
+              revisions={revisions}
+              other={search.with}
+              onOther={(other) => change({ with: other })}
+            />
+          )
+        }
+      />
+      <More query={query} />
+      {planned && (
+        <RollBackDialog
+          deployment={deployment}
+          revisions={revisions}
+          revision={planned}
+          onClose={() => setPlanned(undefined)}
+        />
+      )}
+      {interrupted && (
+        <InterruptDialog deployment={deployment} revision={interrupted} onClose={() => setInterrupted(undefined)} />
+      )}
+    </>
+  );
+}
+
+/** Which log tells of a revision in this status. */
+function logOf(status: string): string | undefined {
+  return /BUILD/.test(status) ? 'build' : undefined;
+}
+
+interface DifferenceProps {
+  readonly deployment: string;
+  readonly revision: Revision;
+  readonly revisions: readonly Revision[];
+  readonly other?: string;
+  readonly onOther: (id: string) => void;
+}
+
+/** What a revision changed against another one: the one before it unless another is chosen. */
+function Difference({ deployment, revision, revisions, other, onOther }: DifferenceProps) {
+  const before = revisions[revisions.indexOf(revision) + 1];
+  const from = other ?? before?.id;
+  const difference = useDifference(deployment, from, revision.id);
+  if (from === undefined) return <p className={css.quiet}>This is the first revision: nothing stands before it.</p>;
+  const options = Object.fromEntries(
+    revisions.filter(({ id }) => id !== revision.id).map((one) => [one.id, `from ${revisionName(one)}`]),
+  );
+  return (
+    <div className={css.difference}>
+      <div className={css.inline}>
+        <span className={css.faint}>What {revisionName(revision)} changed</span>
+        <Pick label="Compared with" value={from} onChange={onOther} options={options} />
+        <Button kind="quiet" onClick={() => onOther(before?.id ?? from)}>
+          The one before
+        </Button>
+      </div>
+      {difference.error && <Problem error={difference.error} />}
+      {!difference.data && !difference.error && <Skeleton rows={2} />}
+      {difference.data && (
+        <Changes changes={difference.data.changes} none="They deploy the same with the same settings." />
+      )}
+    </div>
+  );
+}

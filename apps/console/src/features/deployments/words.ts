@@ -1,0 +1,104 @@
+import type { Schemas } from '../../api/client';
+import type { Tone } from '../../ui/status';
+
+export type Deployment = Schemas['Deployment'];
+export type Revision = Schemas['ListedRevision'];
+export type HistoryEntry = Schemas['HistoryEntry'];
+
+const DEPLOYMENT_TONES: Readonly<Record<string, Tone>> = {
+  READY: 'ok',
+  AWAITING_DATABASE: 'busy',
+  AWAITING_DELETE: 'busy',
+  UNKNOWN: 'bad',
+};
+const REVISION_TONES: Readonly<Record<string, Tone>> = {
+  DEPLOYED: 'ok',
+  CREATE_FAILED: 'bad',
+  BUILD_FAILED: 'bad',
+  DEPLOY_FAILED: 'bad',
+  UNKNOWN: 'bad',
+  SKIPPED: 'idle',
+  INTERRUPTED: 'idle',
+  QUEUED: 'idle',
+};
+const ENDED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED'];
+
+export function deploymentTone(status: string): Tone {
+  return DEPLOYMENT_TONES[status] ?? 'idle';
+}
+
+export function revisionTone(status: string): Tone {
+  return REVISION_TONES[status] ?? 'busy';
+}
+
+/** Whether a revision is still to change by itself. */
+export function isUnderWay(status: string): boolean {
+  return !ENDED.includes(status);
+}
+
+/** `BUILD_FAILED` as `Build failed`. */
+export function spoken(status: string): string {
+  const text = status.replaceAll('_', ' ').toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export const SOURCES: Readonly<Record<string, string>> = {
+  codehost: 'Repository',
+  external_container: 'Image',
+  internal_container: 'Own image',
+  internal_source: 'Uploaded source',
+  internal_template: 'Template',
+};
+
+/** What a revision deploys, in short and in full: the tag of an image, a branch with its commit, an upload. */
+export function artefact(config: Revision['source_revision_config']): { short: string; full: string } {
+  const { image_uri, repo_ref, repo_commit_sha, source_tarball_path } = config;
+  if (image_uri) {
+    const last = image_uri.slice(image_uri.lastIndexOf('/') + 1);
+    const [, tag] = /[:@]([^:@/]+)$/.exec(last) ?? [];
+    return { short: tag === undefined ? last : tag.slice(0, 24), full: image_uri };
+  }
+  if (repo_ref) {
+    const commit = repo_commit_sha ? ` @ ${repo_commit_sha.slice(0, 7)}` : '';
+    const full = repo_commit_sha ? `${repo_ref} @ ${repo_commit_sha}` : repo_ref;
+    return { short: repo_ref.replace(/^refs\/(heads|tags)\//, '') + commit, full };
+  }
+  if (source_tarball_path) return { short: 'uploaded source', full: source_tarball_path };
+  return { short: '–', full: 'nothing to deploy yet' };
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  DeploymentCreated: 'Created',
+  DeploymentProvisioned: 'Ready to serve',
+  DeploymentStatusReported: 'Status reported',
+  DeploymentPatched: 'Changed',
+  RevisionCreated: 'Revision made',
+  RevisionStatusChanged: 'Rollout',
+  RevisionActivated: 'Live',
+  RevisionCommitResolved: 'Commit found',
+  BuildOnPushPaused: 'Push-to-deploy paused',
+  UploadPathIssued: 'Upload allowed',
+  DeploymentTagged: 'Tags changed',
+  DeploymentDeletionRequested: 'Deletion begun',
+  DeploymentDeleted: 'Deleted',
+  SecretsRead: 'Secrets read',
+};
+
+/** What happened, in two words. */
+export function titleOf(type: string): string {
+  return TITLES[type] ?? type;
+}
+
+export const EVENT_TYPES = Object.keys(TITLES);
+
+/** Who did it: the description of a key, the name of a service, or nobody who was recorded. */
+export function actorOf({ actor, actor_name }: { actor?: string | null; actor_name?: string | null }): string {
+  if (actor_name) return actor_name;
+  if (!actor) return 'not recorded';
+  return actor.startsWith('system:') ? actor.slice('system:'.length) : `key ${actor.slice(0, 8)}`;
+}
+
+/** What a revision is called: its number, or the beginning of its id. */
+export function revisionName({ id, number }: { id: string; number?: number }): string {
+  return number === undefined ? id.slice(0, 8) : `v${number}`;
+}

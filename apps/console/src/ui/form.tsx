@@ -1,0 +1,162 @@
+import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import css from './form.module.css';
+import { Button, Problem } from './parts';
+
+const TYPING_MS = 250;
+
+/** A label above a control of one's own; the control takes the `id`. */
+function Field({ label, hint, children }: { label: string; hint?: ReactNode; children: (id: string) => ReactNode }) {
+  const id = useId();
+  return (
+    <div className={css.field}>
+      <label htmlFor={id}>{label}</label>
+      {children(id)}
+      {hint && <p className={css.hint}>{hint}</p>}
+    </div>
+  );
+}
+
+/** A labelled line of text. */
+export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & { label: string; hint?: ReactNode }) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => <input id={id} className={css.input} autoComplete="off" spellCheck={false} {...rest} />}
+    </Field>
+  );
+}
+
+/** A labelled text of several lines. */
+export function TextArea({ label, hint, ...rest }: ComponentProps<'textarea'> & { label: string; hint?: ReactNode }) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => <textarea id={id} className={css.area} spellCheck={false} {...rest} />}
+    </Field>
+  );
+}
+
+/** A labelled choice; `options` are the texts by their values. */
+export function Choice({
+  label,
+  options,
+  ...rest
+}: ComponentProps<'select'> & { label: string; options: Readonly<Record<string, string>> }) {
+  return (
+    <Field label={label}>
+      {(id) => (
+        <select id={id} className={css.select} {...rest}>
+          {Object.entries(options).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Filters that stand in one line above a list. */
+export function Filters({ children }: { children: ReactNode }) {
+  return (
+    <div className={css.filters} role="search">
+      {children}
+    </div>
+  );
+}
+
+interface TypedProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  readonly placeholder?: string;
+  /** The field that the key `/` goes to. */
+  readonly main?: boolean;
+}
+
+/** A field that tells what was typed once the typing rests. */
+export function Typed({ label, value, onChange, placeholder = label, main }: TypedProps) {
+  const [text, setText] = useState(value);
+  const told = useRef(value);
+  useEffect(() => {
+    if (value === told.current) return;
+    told.current = value;
+    setText(value);
+  }, [value]);
+  useEffect(() => {
+    if (text === told.current) return undefined;
+    const timer = setTimeout(() => {
+      told.current = text;
+      onChange(text);
+    }, TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return (
+    <input
+      type="search"
+      className={main ? css.mainFilter : css.filter}
+      aria-label={label}
+      placeholder={placeholder}
+      value={text}
+      data-slash={main}
+      onChange={(event) => setText(event.target.value)}
+    />
+  );
+}
+
+interface PickProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** A choice in a line of filters; its first option is that of no filter. */
+export function Pick({ label, value, onChange, options }: PickProps) {
+  return (
+    <select
+      className={css.pick}
+      aria-label={label}
+      value={value}
+      data-set={value !== Object.keys(options)[0]}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      {Object.entries(options).map(([key, text]) => (
+        <option key={key} value={key}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface FormProps {
+  /** What the button says that sends it. */
+  readonly action: string;
+  readonly onSubmit: () => void;
+  readonly onCancel?: () => void;
+  readonly busy: boolean;
+  readonly disabled?: boolean;
+  readonly danger?: boolean;
+  readonly error?: Error | null;
+  readonly children: ReactNode;
+}
+
+/** A form with its buttons; what the service refuses stands above them. */
+export function Form({ action, onSubmit, onCancel, busy, disabled, danger, error, children }: FormProps) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!busy && !disabled) onSubmit();
+  };
+  return (
+    <form className={css.form} onSubmit={submit} noValidate>
+      {children}
+      {error && <Problem error={error} />}
+      <div className={css.buttons}>
+        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        <Button kind={danger ? 'danger' : 'main'} type="submit" disabled={busy || disabled}>
+          {busy ? 'One moment …' : action}
+        </Button>
+      </div>
+    </form>
+  );
+}

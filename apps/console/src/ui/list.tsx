@@ -1,0 +1,169 @@
+import { Link } from '@tanstack/react-router';
+import { Fragment, type ReactNode } from 'react';
+import { merged, useAddress } from './address';
+import css from './list.module.css';
+import { Button } from './parts';
+
+/** A column of a list; on a narrow page its title stands before the value. */
+interface Column<T> {
+  readonly title: string;
+  readonly cell: (item: T) => ReactNode;
+  /** `name`: what the row is about. `wide`: takes what is left. `end`: buttons. */
+  readonly kind?: 'name' | 'number' | 'wide' | 'end';
+}
+
+interface ListProps<T> {
+  readonly label: string;
+  readonly items: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (item: T) => string;
+  /** What stands below the row of an item; nothing below most. */
+  readonly below?: (item: T) => ReactNode;
+  /** While other items are being fetched. */
+  readonly old?: boolean;
+}
+
+/** A table; cards on a narrow page. */
+export function List<T>({ label, items, columns, keyOf, below, old }: ListProps<T>) {
+  return (
+    <div className={css.scroll} tabIndex={0} role="region" aria-label={label} aria-busy={old}>
+      <table className={css.table}>
+        <thead>
+          <tr>
+            {columns.map(({ title, kind }) => (
+              <th key={title} className={kind && css[kind]}>
+                {kind === 'end' ? <span className={css.unseen}>{title}</span> : title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => {
+            const more = below?.(item);
+            return (
+              <Fragment key={keyOf(item)}>
+                <tr className={more ? css.opened : undefined}>
+                  {columns.map(({ title, kind, cell }) => (
+                    <td
+                      key={title}
+                      className={kind && css[kind]}
+                      data-label={kind && kind !== 'number' ? undefined : title}
+                    >
+                      {cell(item)}
+                    </td>
+                  ))}
+                </tr>
+                {more && (
+                  <tr className={css.below}>
+                    <td colSpan={columns.length}>{more}</td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Tabs that stand in the address as `?tab=`; the first one is shown without. */
+export function Tabs({ label, tabs, current }: { label: string; tabs: Record<string, string>; current: string }) {
+  const [first] = Object.keys(tabs);
+  return (
+    <nav className={css.tabs} aria-label={label}>
+      {Object.entries(tabs).map(([tab, title]) => (
+        <Link
+          key={tab}
+          to="."
+          search={(() => ({ tab: tab === first ? undefined : tab })) as never}
+          activeOptions={{ exact: true }}
+          aria-current={tab === current ? 'page' : undefined}
+        >
+          {title}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+/** Goes through the pages of a list by `offset` in the address. */
+export function Pager({ shown, limit, more, total }: { shown: number; limit: number; more: boolean; total?: number }) {
+  const { search } = useAddress();
+  const offset = Number(search.offset ?? 0) || 0;
+  if (offset === 0 && !more) return null;
+  const to = (start: number) => merged({ offset: start > 0 ? String(start) : undefined });
+  return (
+    <nav className={css.pager} aria-label="Pages of the list">
+      <span>
+        {offset + 1}–{offset + shown}
+        {total !== undefined && ` of ${total.toLocaleString('en')}`}
+      </span>
+      {offset > 0 && (
+        <Link to="." search={to(Math.max(0, offset - limit))}>
+          Previous
+        </Link>
+      )}
+      {more && (
+        <Link to="." search={to(offset + shown)}>
+          Next
+        </Link>
+      )}
+    </nav>
+  );
+}
+
+/** Fetches what follows in a list that grows. */
+export function More({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className={css.more}>
+      <Button disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        {query.isFetchingNextPage ? 'Loading …' : 'Show older'}
+      </Button>
+    </div>
+  );
+}
+
+/** Names and values; what has no value is left out. */
+export function Facts({ facts }: { facts: Readonly<Record<string, ReactNode>> }) {
+  return (
+    <dl className={css.facts}>
+      {Object.entries(facts)
+        .filter(([, value]) => value !== undefined && value !== null && value !== '')
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** What a list without items shows. */
+export function Nothing({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <section className={css.nothing}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** A part of a page with a heading. */
+export function Section({ title, aside, children }: { title: ReactNode; aside?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={css.section}>
+      <header>
+        <h2>{title}</h2>
+        {aside}
+      </header>
+      {children}
+    </section>
+  );
+}
