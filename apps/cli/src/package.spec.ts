@@ -17,7 +17,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-package-'));
   const source = join(folder, 'source');
-  for (const name of ['package.json', 'api.json', 'bin'])
+  for (const name of ['package.json', 'api.json', 'bin', 'LICENSE'])
     cpSync(join(CLI, name), join(source, name), { recursive: true });
   const options = transform['^.+\\.ts$']![1];
   for (const name of readdirSync(__dirname, { recursive: true }) as string[]) {
@@ -59,7 +59,9 @@ function installed(): string {
 it('holds what runs, and runs without the checkout', async () => {
   const program = installed();
   const own = join(dirname(program), '..');
-  expect(readdirSync(own).sort()).toEqual(['api.json', 'bin', 'dist', 'package.json']);
+  expect(readdirSync(own).sort()).toEqual(['LICENSE', 'api.json', 'bin', 'dist', 'package.json']);
+  // The same text as the project's.
+  expect(readFileSync(join(own, 'LICENSE'))).toEqual(readFileSync(join(CLI, '../../LICENSE')));
   expect(existsSync(join(own, 'dist/main.d.ts'))).toBe(false);
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [program, ...args], { cwd: folder, encoding: 'utf8' });

@@ -2,6 +2,7 @@ import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { until } from '@fairlead/postgres/testing';
 import { documented } from './testing/documented-methods';
 import { pythonWithOlderSdk, pythonWithSdk, runProgram } from './testing/langsmith-python';
+import { recorded, Recorder } from './testing/recorder';
 
 /** The SDK of the incumbent for Python, unmodified: it is given the address of the service and a key. */
 
@@ -20,13 +21,15 @@ interface Session {
 }
 
 let installation: Installation;
+/** What the SDK talks to: it hands everything on to the installation. */
+let recorder: Recorder;
 /** The methods of the client that the programs have called. */
 const called = new Set<string>();
 
 /** What the program saw, with the address and the key of the installation in its environment. */
 async function run(program: string, args: readonly string[] = [], interpreter = python!) {
   const seen: Record<string, unknown> = await runProgram(interpreter, program, args, {
-    LANGSMITH_ENDPOINT: `${installation.url}/api/v1`,
+    LANGSMITH_ENDPOINT: `${recorder.url}/api/v1`,
     LANGSMITH_API_KEY: OPERATOR,
     LANGSMITH_TRACING: 'true',
   });
@@ -44,6 +47,7 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
 
   beforeAll(async () => {
     installation = await Installation.start();
+    recorder = await Recorder.start(installation.url);
     const start_time = '2026-01-01T00:00:00Z';
     const results = Array.from({ length: ROWS }, (_, question) => ({
       row_id: `00000000-0000-4000-8000-${String(question).padStart(12, '0')}`,
@@ -64,7 +68,10 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     await until(async () => ((await session('uploaded')).run_count === ROWS ? true : undefined));
     made = (await run('evaluate.py', [DATASET])) as Readonly<Record<string, string>>;
   }, 240_000);
-  afterAll(() => installation?.stop());
+  afterAll(async () => {
+    recorder?.stop();
+    await installation?.stop();
+  });
 
   it('evaluates with repetitions: every score is kept, so are errors of evaluators, summaries, tokens and costs', async () => {
     expect(Number(made.rows)).toBe(2 * ROWS);
@@ -219,10 +226,18 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     expect(methods.filter((name) => !works.has(name) && !others.has(name))).toEqual([]);
   });
 
+  const asRecorded = (version: string) => {
+    const seen = recorder.take();
+    expect(seen).toEqual(recorded(`python-${version}`, seen));
+  };
+
+  it('sends what it sent when its requests were recorded', () => asRecorded('0.15.0'));
+
   const older = pythonWithOlderSdk();
   (older === undefined ? it.skip : it)('also works in version 0.4.46', async () => {
     const evaluated = await run('evaluate.py', [DATASET], older);
     expect(evaluated).toMatchObject({ rows: 2 * ROWS, compared: ROWS, picture: '89504e470d0a00ff' });
     expect(await run('sharing.py', ['older'], older)).toMatchObject(shared);
+    asRecorded('0.4.46');
   });
 });

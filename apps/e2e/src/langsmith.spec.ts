@@ -1,9 +1,14 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Client } from 'langsmith';
 import { evaluate } from 'langsmith/evaluation';
 import * as ls from 'langsmith/jest';
 import { until } from '@fairlead/postgres/testing';
+import { cachedInstall } from './testing/cached-install';
 import { documented } from './testing/documented-methods';
+import { run } from './testing/langgraph-cli';
+import { recorded, Recorder } from './testing/recorder';
 
 /** The SDK of the incumbent, unmodified: it is given the address of the service and a key. */
 
@@ -52,6 +57,8 @@ for (const name of methods) {
 }
 
 let installation: Installation;
+/** What the SDK talks to: it hands everything on to the installation. */
+let recorder: Recorder;
 let dataset: string;
 let first: string;
 let second: string;
@@ -98,7 +105,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 const clientAt = (path: string) =>
   new Client({
-    apiUrl: installation.url + path,
+    apiUrl: recorder.url + path,
     apiKey: OPERATOR,
     autoBatchTracing: true,
     callerOptions: { maxRetries: 0 },
@@ -109,6 +116,7 @@ beforeAll(async () => {
   jest.spyOn(console, 'warn').mockReturnValue(undefined);
   jest.spyOn(console, 'log').mockReturnValue(undefined);
   installation = await Installation.start();
+  recorder = await Recorder.start(installation.url);
   const uploaded = await upload('model-a', () => ({ correct: 1, closeness: 0.9 }));
   dataset = uploaded.dataset.id;
   first = uploaded.experiment.id;
@@ -116,6 +124,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
+  recorder?.stop();
   await installation?.stop();
   jest.restoreAllMocks();
 });
@@ -297,7 +306,7 @@ describe('The LangSmith client that finds everything in its environment', () => 
   });
 
   it.each(['', '/', '/api', '/api/v1', '/api/v1/'])('works with the endpoint at "%s"', async (path) => {
-    process.env.LANGSMITH_ENDPOINT = installation.url + path;
+    process.env.LANGSMITH_ENDPOINT = recorder.url + path;
     process.env.LANGSMITH_API_KEY = OPERATOR;
     const client = new Client();
     expect(await client.readProject({ projectName: 'model-a' })).toMatchObject({ id: first });
@@ -308,7 +317,7 @@ describe('The LangSmith client that finds everything in its environment', () => 
   it('names its workspace for a key of the organisation', async () => {
     const { key } = await send<{ key: string }>('POST', '/api/v1/api-key', { organization: true });
     const [workspace] = await send<{ id: string }[]>('GET', '/api/v1/workspaces');
-    process.env.LANGSMITH_ENDPOINT = installation.url;
+    process.env.LANGSMITH_ENDPOINT = recorder.url;
     process.env.LANGSMITH_API_KEY = key;
     await expect(new Client().readProject({ projectId: first })).rejects.toThrow('requires workspace specification');
     process.env.LANGSMITH_WORKSPACE_ID = workspace!.id;
@@ -467,7 +476,7 @@ describe('The LangSmith client that shares', () => {
   let stranger: Client;
   beforeAll(() => {
     client = clientAt('/api/v1');
-    const apiUrl = `${installation.url}/api/v1`;
+    const apiUrl = `${recorder.url}/api/v1`;
     stranger = new Client({ apiUrl, apiKey: 'placeholder', callerOptions: { maxRetries: 0 } });
   });
 
@@ -552,7 +561,7 @@ describe('The LangSmith client with projects and feedback', () => {
 /** Its address is known when the tests run, after they were described. */
 const plugged = new Client({ apiUrl: 'http://127.0.0.1:1', apiKey: OPERATOR, callerOptions: { maxRetries: 0 } });
 beforeAll(() => {
-  Object.assign(plugged, { apiUrl: `${installation.url}/api/v1` });
+  Object.assign(plugged, { apiUrl: `${recorder.url}/api/v1` });
 });
 
 ls.describe(
@@ -590,9 +599,52 @@ describe('The plugin of the SDK for jest', () => {
   });
 });
 
+describe('The plugin of the SDK for vitest', () => {
+  const folder = cachedInstall('vitest');
+  (folder === undefined ? it.skip : it)(
+    'keeps tests as examples, and a run of them as an experiment, whether they pass or fail',
+    async () => {
+      copyFileSync(join(__dirname, 'testing/vitest/capitals.test.mjs'), join(folder!, 'capitals.test.mjs'));
+      const program = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'langsmith/vitest/reporter'];
+      const { code, output, errors } = await run(process.execPath, program, folder!, {
+        PATH: process.env.PATH!,
+        LANGSMITH_ENDPOINT: `${recorder.url}/api/v1`,
+        LANGSMITH_API_KEY: OPERATOR,
+        LANGSMITH_TRACING: 'true',
+        NO_COLOR: '1',
+      });
+      expect({ code, said: output + errors }).toEqual({
+        code: 1,
+        said: expect.stringContaining('1 failed | 2 passed'),
+      });
+      const client = clientAt('/api/v1');
+      const { id } = await client.readDataset({ datasetName: 'capitals by vitest' });
+      const examples = await collect(client.listExamples({ datasetId: id }));
+      expect(examples.map(({ inputs }) => inputs.country as string).sort()).toEqual(['Chad', 'Fiji', 'Peru']);
+      const [project] = await collect(client.listProjects({ referenceDatasetId: id }));
+      const evaluated = await until(async () => {
+        const found = await client.readProject({ projectId: project!.id, includeStats: true });
+        const { pass } = (found.feedback_stats ?? {}) as Readonly<Record<string, { n: number } | undefined>>;
+        return found.run_count === 3 && pass?.n === 3 && found;
+      });
+      expect(evaluated).toMatchObject({
+        test_run_number: 1,
+        error_rate: 1 / 3,
+        feedback_stats: { pass: { n: 3, avg: 2 / 3 }, letters: { n: 1, avg: 4 } },
+      });
+    },
+    120_000,
+  );
+});
+
 it('works as docs/clients.md says, method by method', () => {
   const { works, others } = documented('JavaScript');
   expect([...called].filter((name) => !works.has(name)).sort()).toEqual([]);
   expect([...works].filter((name) => !called.has(name)).sort()).toEqual([]);
   expect(methods.filter((name) => !works.has(name) && !others.has(name))).toEqual([]);
+});
+
+it('sends what it sent when its requests were recorded', () => {
+  const seen = recorder.take();
+  expect(seen).toEqual(recorded('javascript', seen));
 });
