@@ -35,7 +35,7 @@ const LONGEST = [
   'apps/e2e/src/eventstoredb-job',
   'libs/eventing/src/followers/set-aside',
   'tools/faults/src/soak',
-  'libs/auth-providers/src/authorization',
+  'libs/auth-providers/src/sign-in/authorization',
   'libs/eventing/src/core/log.property',
   'apps/e2e/src/langsmith-python',
   'tools/faults/src/overload',

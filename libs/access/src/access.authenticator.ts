@@ -4,14 +4,14 @@ import { Consistency, Vault, Workspaces, WorkspaceStopped } from '@fairlead/even
 import { type Actor } from '@fairlead/api';
 import { canonicalUuid, Forbidden, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
-import { OPERATOR_KEY_ID } from './api-key';
-import type { ApiKeyEntity } from './api-key.entity';
-import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { OPERATOR_KEY_ID } from './keys/api-key';
+import type { ApiKeyEntity } from './keys/api-key.entity';
+import { apiKeysProjection, ApiKeyView } from './keys/api-key.view';
 import { keep, Lookup } from './access.lookup';
 import type { ConsoleSessionEntity } from './console-session.entity';
 import { ConsoleSessions } from './console-sessions.service';
 import { sessionScopes } from './console-session';
-import { keyIdOf } from './key-text';
+import { keyIdOf } from './keys/key-text';
 import { effectiveScopes } from './scopes';
 import type { TenantEntity } from './tenant.entity';
 import { tenantsProjection, TenantView } from './tenant.view';

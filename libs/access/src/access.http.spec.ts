@@ -22,8 +22,8 @@ import {
   DEFAULT_TENANT,
   registerAdminKey,
 } from '.';
-import { OPERATOR_KEY_ID } from './api-key';
-import { KEY_RANDOM_BYTES, keyText } from './key-text';
+import { OPERATOR_KEY_ID } from './keys/api-key';
+import { KEY_RANDOM_BYTES, keyText } from './keys/key-text';
 
 /** Stands for any other part of the service. */
 @Controller('/v1/probe')

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { idOf, Inapplicable, type Projection, type Recorded } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
-import type { Manager } from './api-key';
+import type { Manager } from './keys/api-key';
 import type { ConsoleSessionEvent } from './console-session';
 import type { ConsoleSessionEntity } from './console-session.entity';
 import type { TenantEvent } from './tenant';

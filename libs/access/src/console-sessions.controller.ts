@@ -16,8 +16,8 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Authenticator } from './access.authenticator';
 import { AccessOptions } from './access.options';
-import type { Manager } from './api-key';
-import type { ApiKeyEntity } from './api-key.entity';
+import type { Manager } from './keys/api-key';
+import type { ApiKeyEntity } from './keys/api-key.entity';
 import { requireSameOrigin, setCookie } from './console-cookie.http';
 import { CodeUnusable, ConsoleSessionNotFound } from './console.errors';
 import { SESSION_MS, sessionScopes } from './console-session';

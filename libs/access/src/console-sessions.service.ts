@@ -3,7 +3,7 @@ import { Consistency, EventStore, handle, load, type Metadata, streamName } from
 import type { FastifyRequest } from 'fastify';
 import { keep, Lookup } from './access.lookup';
 import { AccessOptions } from './access.options';
-import type { ApiKeyEntity } from './api-key.entity';
+import type { ApiKeyEntity } from './keys/api-key.entity';
 import { CODE_MS, type ConsoleCode, consoleCodeModel, issueCode, newCode, useCode } from './console-code';
 import { CodeUnusable } from './console.errors';
 import { requireSameOrigin, tokenIn } from './console-cookie.http';

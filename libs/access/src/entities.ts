@@ -1,4 +1,4 @@
-import { ApiKeyEntity } from './api-key.entity';
+import { ApiKeyEntity } from './keys/api-key.entity';
 import { ConsoleSessionEntity } from './console-session.entity';
 import { TenantEntity } from './tenant.entity';
 

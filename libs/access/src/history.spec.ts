@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventing/testing';
-import { apiKeyModel } from './api-key';
+import { apiKeyModel } from './keys/api-key';
 import { consoleCodeModel } from './console-code';
 import { consoleSessionModel } from './console-session';
 import { tenantModel } from './tenant';

@@ -1,5 +1,5 @@
 import type { ReadModel } from '@fairlead/eventing';
-import { apiKeysProjection } from './api-key.view';
+import { apiKeysProjection } from './keys/api-key.view';
 import { consoleSessionsProjection } from './console-session.view';
 import { tenantsProjection } from './tenant.view';
 

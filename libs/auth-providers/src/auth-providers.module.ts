@@ -3,20 +3,20 @@ import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing'
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { AuthProvidersOptions } from './auth-providers.options';
-import { AuthorizationController } from './authorization.controller';
-import { AuthorizationFlow } from './authorization.flow';
-import { AuthorizationStore } from './authorization.store';
-import { AuthorizationWaits } from './authorization.waits';
-import { McpDiscovery } from './mcp.discovery';
+import { AuthorizationController } from './sign-in/authorization.controller';
+import { AuthorizationFlow } from './sign-in/authorization.flow';
+import { AuthorizationStore } from './sign-in/authorization.store';
+import { AuthorizationWaits } from './sign-in/authorization.waits';
+import { McpDiscovery } from './provider/mcp.discovery';
 import { OAuthClient } from './oauth.client';
 import { OAuthQueries } from './oauth.queries';
 import { OAuthRemover } from './oauth.remover';
 import { OAuthView } from './oauth.view';
-import { ProviderCommands } from './provider.commands';
-import { ProvidersController } from './providers.controller';
-import { TokenCommands } from './token.commands';
-import { TokenRefresher } from './token.refresher';
-import { TokensController } from './tokens.controller';
+import { ProviderCommands } from './provider/provider.commands';
+import { ProvidersController } from './provider/providers.controller';
+import { TokenCommands } from './token/token.commands';
+import { TokenRefresher } from './token/token.refresher';
+import { TokensController } from './token/tokens.controller';
 
 /** OAuth providers, sign-ins through them, and the tokens that come of it. Needs the providers of EventingModule. */
 @Module({})

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { historyTests, renamed } from '@fairlead/eventing/testing';
-import { providerModel } from './provider';
-import { tokenModel } from './token';
+import { providerModel } from './provider/provider';
+import { tokenModel } from './token/token';
 
 historyTests(
   join(__dirname, 'recorded'),

@@ -1,10 +1,10 @@
 export * from './auth-providers.module';
 export * from './auth-providers.options';
-export * from './authorization.errors';
-export * from './provider.errors';
-export * from './token.errors';
+export * from './sign-in/authorization.errors';
+export * from './provider/provider.errors';
+export * from './token/token.errors';
 export { authProvidersEntities } from './entities';
 export * from './migrations';
-export * from './provider';
-export * from './token';
+export * from './provider/provider';
+export * from './token/token';
 export { authProvidersReadModels } from './read-models';

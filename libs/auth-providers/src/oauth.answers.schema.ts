@@ -1,5 +1,5 @@
 import { shape } from '@fairlead/api';
-import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider';
+import { AUTH_METHODS, CHALLENGE_METHODS, PROVIDER_TYPES } from './provider/provider';
 
 const { boolean, list, noted, nullable, object, oneOf, text, time, uuid } = shape;
 

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { OAuthQueries } from './oauth.queries';
 import { OAUTH_VIEW } from './oauth.view';
-import { ProviderCommands } from './provider.commands';
+import { ProviderCommands } from './provider/provider.commands';
 
 const AT_ONCE = 50;
 

@@ -1,5 +1,5 @@
 export type { CodeHost, Credentials } from './hosts/code-host';
-export * from './commits.module';
+export * from './repositories/commits.module';
 export * from './hosts/code-host.errors';
 export * from './integration.errors';
 export * from './integration';

@@ -2,14 +2,14 @@ import { Idempotency } from '@fairlead/api';
 import { Followers, Quotas, Vault, WorkspaceRemovals } from '@fairlead/eventing';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
-import { CommitsModule } from './commits.module';
+import { CommitsModule } from './repositories/commits.module';
 import { IntegrationsConsumer } from './integrations.consumer';
 import { IntegrationsController } from './integrations.controller';
 import { IntegrationsOptions } from './integrations.options';
 import { IntegrationsRemover } from './integrations.remover';
 import { integrationsProjection, IntegrationsView } from './integrations.view';
-import { Repositories } from './repositories.service';
-import { RepositoriesController } from './repositories.controller';
+import { Repositories } from './repositories/repositories.service';
+import { RepositoriesController } from './repositories/repositories.controller';
 import { WebhooksController } from './webhooks.controller';
 
 /**

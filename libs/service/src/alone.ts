@@ -1,7 +1,7 @@
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
 import { checkIdentity, IdentityKeys } from '@fairlead/edge';
 import type { DynamicModule } from '@nestjs/common';
-import { HealthModule } from './health.module';
+import { HealthModule } from './health/health.module';
 import { type ServiceName, services } from './services';
 import type { Service } from './service';
 import type { Settings } from './settings';

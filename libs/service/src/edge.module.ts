@@ -4,7 +4,7 @@ import { EventingModule, type EventingParts } from '@fairlead/eventing';
 import { ReferenceController } from '@fairlead/api';
 import { mount, type Remote } from '@fairlead/gateway';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { HealthModule } from './health.module';
+import { HealthModule } from './health/health.module';
 import { ONE_WORKSPACE } from './one-workspace';
 import type { Service } from './service';
 import type { ServiceName } from './services';

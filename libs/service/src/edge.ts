@@ -2,8 +2,8 @@ import { accessEntities, accessMigrations, Authenticator, registerAdminKey } fro
 import { auditEntities, auditMigrations, RejectedRequestLog } from '@fairlead/audit';
 import { SigningKeys } from '@fairlead/edge';
 import { type AdminKey, adminKey } from './admin-key';
-import { readConsole } from './console.files';
-import { consolePages } from './console.pages';
+import { readConsole } from './console/console.files';
+import { consolePages } from './console/console.pages';
 import { EdgeModule } from './edge.module';
 import type { Service } from './service';
 import { SERVICE_NAMES, type ServiceName, services } from './services';

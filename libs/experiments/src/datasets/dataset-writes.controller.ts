@@ -19,7 +19,7 @@ import { Pool } from 'pg';
 import type { Dataset, DatasetCreated } from './dataset';
 import { dataset, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
-import { LiveRunsThread } from '../runs/live-runs.thread';
+import { LiveRunsThread } from '../runs/live/live-runs.thread';
 import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
 import { experimentsView } from '../sessions/experiments.view';

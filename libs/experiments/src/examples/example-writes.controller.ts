@@ -33,7 +33,7 @@ import { changedExamples, example, removed } from '../datasets/datasets.answers.
 import { DatasetCommands } from '../datasets/datasets.commands';
 import { hasDataset } from '../datasets/datasets.queries';
 import { findExample } from './examples.queries';
-import { LiveRunsThread } from '../runs/live-runs.thread';
+import { LiveRunsThread } from '../runs/live/live-runs.thread';
 import { readBytes, readJson } from '../opaque.body';
 import { experimentsView } from '../sessions/experiments.view';
 import { found, idPath, JSON_TEXT, oneOrMany } from '../reading.http';

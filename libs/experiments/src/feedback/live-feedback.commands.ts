@@ -3,7 +3,7 @@ import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.view';
-import type { Parts } from '../runs/live-runs.commands';
+import type { Parts } from '../runs/live/live-runs.commands';
 
 /** Feedback that came among the parts of a request. */
 export interface SentFeedback {

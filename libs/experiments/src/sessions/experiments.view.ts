@@ -21,7 +21,7 @@ import {
   refreshFeedbackStats,
   settleFeedback,
 } from '../feedback/feedback.view';
-import { applyRunsReceived, refreshRunStats } from '../runs/live-runs.view';
+import { applyRunsReceived, refreshRunStats } from '../runs/live/live-runs.view';
 import type { ShareEvent } from '../sharing/share';
 import { applyShare } from '../sharing/shares.view';
 import { applySessionPatched } from './sessions.view';

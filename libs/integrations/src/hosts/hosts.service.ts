@@ -12,7 +12,7 @@ import type { Integration } from '../integration';
 import { IntegrationsOptions } from '../integrations.options';
 import { JsonHost } from './json.host';
 import { apiUrl } from '../provider';
-import { Recent } from '../recent';
+import { Recent } from '../repositories/recent';
 import { Turns } from '../turns';
 
 const AT_ONCE_PER_HOST = 4;

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import {
+  Answers,
+  Area,
+  Body,
+  CommandContext,
+  Context,
+  Describe,
+  etag,
+  Idempotent,
+  Path,
+  Scope,
+  shape,
+} from '@fairlead/api';
+import type { Infer } from '@fairlead/schema';
+import { publicAddress } from '@fairlead/edge';
+import { checkTarget } from '@fairlead/outbound';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { AuthProvidersOptions } from '../auth-providers.options';
+import { AuthorizationFlow } from '../sign-in/authorization.flow';
+import { McpDiscovery } from './mcp.discovery';
+import { provider as answered } from '../oauth.answers.schema';
+import { OAuthQueries } from '../oauth.queries';
+import { OAUTH_VIEW } from '../oauth.view';
+import { type Provider, providerRecord } from './provider';
+import { ProviderCommands } from './provider.commands';
+import { mcpRequest, providerPath, providerRequest, providerUpdate } from './provider.schema';
+
+@Area('OAuth providers')
+@Controller('v2/auth/providers')
+export class ProvidersController {
+  constructor(
+    private readonly options: AuthProvidersOptions,
+    private readonly commands: ProviderCommands,
+    private readonly queries: OAuthQueries,
+    private readonly discovery: McpDiscovery,
+    private readonly flow: AuthorizationFlow,
+  ) {}
+
+  @Get()
+  @Scope('read', { views: [OAUTH_VIEW] })
+  @Describe({ summary: 'List OAuth providers' })
+  @Answers({ 200: shape.list(answered) })
+  async list(@Context() context: CommandContext) {
+    return (await this.queries.providers(context.tenantId)).map(providerRecord);
+  }
+
+  @Post()
+  @Scope('write')
+  @Idempotent()
+  @Describe({
+    summary: 'Add an OAuth provider',
+    takes: ['x-reason'],
+    gives: ['ETag'],
+  })
+  @Answers({ 200: answered, 409: 'The `provider_id` is taken.' })
+  @HttpCode(200)
+  async add(
+    @Context() context: CommandContext,
+    @Body(providerRequest) body: Infer<typeof providerRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.checkUrls(context.tenantId, body);
+    const { provider, version } = await this.commands.add(context, {
+      ...body,
+      id: randomUUID(),
+      provider_type: body.provider_type ?? null,
+      mcp_server_url: null,
+      resource: null,
+      issuer: null,
+      is_dynamic_client: false,
+    });
+    return answer(reply, provider, version);
+  }
+
+  /** Adds a provider for an MCP server by asking the server and registering a client. */
+  @Post('mcp-discover')
+  @Scope('write', { load: 'wait' })
+  @Idempotent()
+  @Describe({
+    summary: 'Add an OAuth provider for an MCP server',
+    description: 'Asks the server for its metadata (RFC 9728, RFC 8414) and registers a client (RFC 7591).',
+    takes: ['x-reason'],
+    gives: ['ETag'],
+  })
+  @Answers({ 200: answered, 409: 'The `provider_id` is taken.' })
+  @HttpCode(200)
+  async discover(
+    @Context() context: CommandContext,
+    @Body(mcpRequest) body: Infer<typeof mcpRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { provider_id, name, mcp_server_url } = body;
+    const { tenantId } = context;
+    await this.commands.checkFree(tenantId, provider_id);
+    const id = randomUUID();
+    const redirectUri = this.flow.redirectUri(publicAddress(context, this.options.publicUrl), id);
+    const discovered = await this.discovery.register(tenantId, mcp_server_url, name, redirectUri);
+    const { provider, version } = await this.commands.add(context, {
+      ...discovered,
+      id,
+      provider_id,
+      name,
+      mcp_server_url,
+      code_challenge_method: 'S256',
+      provider_type: null,
+      is_dynamic_client: true,
+    });
+    return answer(reply, provider, version);
+  }
+
+  @Get(':provider_id')
+  @Scope('read')
+  @Describe({
+    summary: 'Get an OAuth provider',
+    description: 'By its `provider_id` or its `id`; never its secret.',
+    gives: ['ETag'],
+  })
+  @Answers({ 200: answered })
+  async find(
+    @Context() context: CommandContext,
+    @Path(providerPath) { provider_id }: Infer<typeof providerPath>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { provider, version } = await this.commands.find(context.tenantId, provider_id);
+    return answer(reply, provider, version);
+  }
+
+  @Patch(':provider_id')
+  @Scope('write')
+  @Idempotent()
+  @Describe({
+    summary: 'Change an OAuth provider',
+    takes: ['If-Match', 'x-reason'],
+    gives: ['ETag'],
+  })
+  @Answers({ 200: answered })
+  async change(
+    @Context() context: CommandContext,
+    @Path(providerPath) path: Infer<typeof providerPath>,
+    @Body(providerUpdate) body: Infer<typeof providerUpdate>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    await this.commands.find(context.tenantId, path.provider_id);
+    await this.checkUrls(context.tenantId, body);
+    const { provider, version } = await this.commands.change(context, path.provider_id, body);
+    return answer(reply, provider, version);
+  }
+
+  /** Removes the provider with every token that came from it. */
+  @Delete(':provider_id')
+  @Scope('write')
+  @Describe({
+    summary: 'Remove an OAuth provider and its tokens',
+    takes: ['If-Match', 'x-reason'],
+  })
+  @Answers({ 200: shape.empty })
+  @HttpCode(200)
+  async remove(@Context() context: CommandContext, @Path(providerPath) { provider_id }: Infer<typeof providerPath>) {
+    await this.commands.remove(context, provider_id);
+    return {};
+  }
+
+  private async checkUrls(
+    workspace: string,
+    { auth_url, token_url }: { auth_url?: string; token_url?: string },
+  ): Promise<void> {
+    const { outbound } = this.options;
+    if (auth_url !== undefined) await checkTarget(auth_url, outbound, workspace, 'auth_url');
+    if (token_url !== undefined) await checkTarget(token_url, outbound, workspace, 'token_url');
+  }
+}
+
+function answer(reply: FastifyReply, provider: Provider, version: number) {
+  reply.header('etag', etag(version));
+  return providerRecord(provider);
+}

@@ -1,0 +1,237 @@
+import { v4 as newId } from 'uuid';
+import { type Reading, rows, startReading } from '../../testing/reading';
+
+let reading: Reading;
+beforeAll(async () => {
+  reading = await startReading();
+});
+afterAll(() => reading.stop());
+
+const start_time = '2026-01-01T00:00:00.000001Z';
+const end_time = '2026-01-01T00:00:00.500001Z';
+const run = (members: object = {}) => ({
+  id: newId(),
+  name: 'answer',
+  run_type: 'chain',
+  start_time,
+  inputs: { q: 1 },
+  ...members,
+});
+const read = async (id: string, tenant?: 'a' | 'b') => (await reading.get(`/runs/${id}`, tenant)).json;
+const session = async (name: string) => (await reading.get(`/sessions?name=${name}`)).json[0];
+
+describe('A run that is sent while it happens', () => {
+  it('is pending, then ends; its session is made and has its statistics', async () => {
+    const sent = run({ session_name: 'live-one', tags: ['x'] });
+    expect(await reading.post('/runs', sent)).toMatchObject({ status: 202 });
+    expect(await read(sent.id)).toMatchObject({ status: 'pending', inputs: { q: 1 }, outputs: null, tags: ['x'] });
+    const end = `{"end_time":"${end_time}","outputs":{"big":12345678901234567890,"nul":"\\u0000"}}`;
+    expect(await reading.send('PATCH', `/runs/${sent.id}`, end)).toMatchObject({ status: 202 });
+    expect((await reading.get(`/runs/${sent.id}`)).text).toContain(
+      '"outputs":{"big":12345678901234567890,"nul":"\\u0000"}',
+    );
+    expect(await read(sent.id)).toMatchObject({
+      status: 'success',
+      name: 'answer',
+      end_time: '2026-01-01T00:00:00.500001+00:00',
+    });
+    expect(await session('live-one')).toMatchObject({ run_count: 1, latency_p50: 0.5, error_rate: 0 });
+  });
+
+  it('may come in batches, with the runs below it', async () => {
+    const root = run({ session_name: 'live-two', end_time });
+    const child = run({
+      session_name: 'live-two',
+      parent_run_id: root.id,
+      trace_id: root.id,
+      dotted_order: `1Z${root.id}.2Z${newId()}`,
+    });
+    const batch = { post: [root, child], patch: [{ id: child.id, error: 'it broke', end_time }] };
+    expect((await reading.post('/runs/batch', batch)).status).toBe(202);
+    expect(await read(child.id)).toMatchObject({
+      status: 'error',
+      error: 'it broke',
+      parent_run_ids: [root.id],
+      trace_id: root.id,
+    });
+    expect(await session('live-two')).toMatchObject({ run_count: 1, error_rate: 0 });
+    const query = async (body: object) =>
+      (await reading.post('/runs/query', body)).json.runs.map(({ id }: { id: string }) => id);
+    expect(new Set(await query({ trace: root.id }))).toEqual(new Set([root.id, child.id]));
+    expect(await query({ parent_run: root.id })).toEqual([child.id]);
+    const { id } = await session('live-two');
+    expect(await query({ session: [id], is_root: true })).toEqual([root.id]);
+    expect(await query({ session: [id], is_root: false })).toEqual([child.id]);
+  });
+
+  it('know the runs below them, and are found by what the root or any run of their trace is', async () => {
+    const session_id = await reading.insert('sessions', rows.session(reading.tenants.a));
+    const root = run({ session_id, end_time, name: 'root' });
+    const order = `1Z${root.id}`;
+    const below = (parent: string, place: string, members: object) =>
+      run({ session_id, end_time, parent_run_id: parent, trace_id: root.id, dotted_order: place, ...members });
+    const middle = below(root.id, `${order}.2Zm`, { name: 'middle', run_type: 'tool' });
+    const leaf = below(middle.id, `${order}.2Zm.3Zl`, { name: 'leaf', run_type: 'llm' });
+    const alone = run({ session_id, end_time, name: 'alone' });
+    await reading.post('/runs/batch', { post: [root, middle, leaf, alone] });
+    // Another tenant may say that its run is of this trace; it is not.
+    const foreign = run({ session_name: 'foreign', end_time, parent_run_id: root.id, trace_id: root.id, name: 'spy' });
+    expect((await reading.post('/runs', foreign, 'b')).status).toBe(202);
+    const children = async ({ id }: { id: string }) => {
+      const { child_run_ids: all, direct_child_run_ids: direct } = await read(id);
+      return [new Set(all), direct];
+    };
+    expect(await children(root)).toEqual([new Set([middle.id, leaf.id]), [middle.id]]);
+    expect(await children(middle)).toEqual([new Set([leaf.id]), [leaf.id]]);
+    expect(await children(leaf)).toEqual([new Set(), []]);
+    const names = async (body: object, as: 'a' | 'b' = 'a') => {
+      const { json } = await reading.post('/runs/query', body, as);
+      return json.runs.map(({ name }: { name: string }) => name).toSorted();
+    };
+    const session = [session_id];
+    expect(await names({ session, trace_filter: 'eq(name, "root")' })).toEqual(['leaf', 'middle', 'root']);
+    expect(await names({ session, trace_filter: 'eq(name, "root")', filter: 'eq(run_type, "llm")' })).toEqual(['leaf']);
+    expect(await names({ session, tree_filter: 'eq(name, "leaf")', is_root: true })).toEqual(['root']);
+    expect(await names({ session, tree_filter: 'eq(name, "alone")' })).toEqual(['alone']);
+    expect(await names({ session, tree_filter: 'eq(name, "spy")' })).toEqual([]);
+    expect(await names({ id: [foreign.id], trace_filter: 'eq(name, "root")' }, 'b')).toEqual([]);
+    const second = { project_ids: session, selects: ['NAME'], tree_filter: 'eq(name, "leaf")', is_root: true };
+    expect((await reading.post('/v2/runs/query', second)).json.items).toEqual([{ name: 'root' }]);
+    expect((await reading.post('/runs/query', { session, tree_filter: 'nothing()' })).status).toBe(400);
+  });
+
+  it('took no time when its clock went back, and else as long as its times say', async () => {
+    const session_id = await reading.insert('sessions', rows.session(reading.tenants.a));
+    const start_time = '2026-01-01T00:00:00.000003Z';
+    const back = run({ session_id, start_time, end_time: '2026-01-01T00:00:00.000001Z' });
+    const forth = run({ session_id, start_time, end_time: '2026-01-01T00:00:00.023002Z' });
+    const open = run({ session_id, start_time });
+    await reading.post('/runs/batch', { post: [back, open] });
+    const latency = { latency_p50: 0, latency_p99: 0 };
+    expect((await reading.get(`/sessions/${session_id}`)).json).toMatchObject({ run_count: 2, ...latency });
+    expect((await reading.post('/runs/stats', { session: [session_id] })).json).toMatchObject(latency);
+    await reading.post('/runs', forth);
+    const selects = ['ID', 'LATENCY_SECONDS'];
+    const { items } = (await reading.post('/v2/runs/query', { project_ids: [session_id], selects })).json;
+    expect(
+      new Map(items.map((item: { id: string; latency_seconds?: number }) => [item.id, item.latency_seconds])),
+    ).toEqual(
+      new Map([
+        [back.id, 0],
+        [forth.id, 0.022999],
+        [open.id, undefined],
+      ]),
+    );
+    const filter = 'gte(latency, 0)';
+    expect((await reading.post('/runs/query', { session: [session_id], filter })).json.runs).toHaveLength(2);
+  });
+
+  it('belongs to its tenant, and another tenant may use the same id', async () => {
+    const sent = run({ session_name: 'live-three' });
+    await reading.post('/runs', sent);
+    expect((await reading.send('PATCH', `/runs/${sent.id}`, { error: 'x' }, 'b')).status).toBe(404);
+    const { id } = await session('live-three');
+    expect((await reading.post('/runs', run({ session_id: id }), 'b')).status).toBe(404);
+    expect((await reading.get(`/runs/${sent.id}`, 'b')).status).toBe(404);
+    expect((await reading.post('/runs', { ...sent, name: 'theirs' }, 'b')).status).toBe(202);
+    expect((await reading.get(`/runs/${sent.id}`, 'b')).json).toMatchObject({ name: 'theirs' });
+    expect(await read(sent.id)).toMatchObject({ error: null, name: sent.name });
+  });
+
+  it('leaves an uploaded experiment as it is', async () => {
+    const a = reading.tenants.a;
+    const id = await reading.insert('sessions', {
+      ...rows.session(a),
+      name: 'finished',
+      payload_sha256: 'of its body',
+    });
+    const uploaded = await reading.insert('runs', rows.run(a, id));
+    const answers = [
+      await reading.send('PATCH', `/runs/${uploaded}`, { error: 'x' }),
+      await reading.post('/runs', run({ session_id: id })),
+      await reading.post('/runs', run({ session_name: 'finished' })),
+      await reading.post('/runs/batch', { post: [run()], patch: [{ id: uploaded, name: 'other' }] }),
+    ];
+    const detail = "The experiment 'finished' was uploaded: its runs stay as they are, and it takes no others.";
+    for (const answer of answers) expect(answer).toMatchObject({ status: 409, json: { detail } });
+    expect((await read(uploaded)).name).not.toBe('other');
+    expect((await reading.post('/feedback', { run_id: uploaded, key: 'later', score: 1 })).status).toBe(200);
+  });
+
+  it.each([
+    [
+      'names too many sessions',
+      413,
+      (name: string) => Array.from({ length: 101 }, (_, n) => ({ session_name: `${name}-${n}` })),
+    ],
+    ['names a session that is not there', 404, (name: string) => [{ session_name: name }, { session_id: newId() }]],
+    [
+      'is too large to be recorded',
+      413,
+      (name: string) => [{ session_name: name }, { session_name: name, extra: { text: 'x'.repeat(1_100_000) } }],
+    ],
+  ])('leaves nothing behind when one of its batch %s', async (_, status, members) => {
+    const name = `refused-${newId()}`;
+    const post = members(name).map((member) => run(member));
+    expect((await reading.post('/runs/batch', { post })).status).toBe(status);
+    expect((await reading.get(`/sessions?name_contains=${name}`)).json).toEqual([]);
+  });
+
+  it('goes into one session with others that name it at the same time', async () => {
+    const name = `raced-${newId()}`;
+    const runs = Array.from({ length: 6 }, () => run({ session_name: name, end_time }));
+    const answers = await Promise.all(runs.map((sent) => reading.post('/runs/batch', { post: [sent] })));
+    expect(answers.map(({ status }) => status)).toEqual(runs.map(() => 202));
+    expect(await session(name)).toMatchObject({ run_count: 6 });
+  });
+
+  it('is stored once, with what both requests say, when two send it to two sessions at once', async () => {
+    const [first, second] = [
+      await reading.post('/sessions', { name: 'one' }),
+      await reading.post('/sessions', { name: 'two' }),
+    ];
+    const id = newId();
+    const received = (session: string, members: object) =>
+      reading.store.append(
+        `experiment-${session}`,
+        'any',
+        [{ type: 'RunsReceived', data: { runs: [{ id, ...members }] } }],
+        { tenant: reading.tenants.a },
+      );
+    // Neither of them knew of the other when it was recorded.
+    await received(first.json.id, { name: 'of one', start_time, inputs: '{"q":1}' });
+    const attachments = [{ name: 'note', type: 'text/plain', sha256: 'a'.repeat(64), bytes: 1 }];
+    const { position } = await received(second.json.id, { end_time, outputs: '{"a":2}', attachments });
+    expect(await reading.followers.passed(position, undefined, 10_000)).toBe(true);
+    const stored = await read(id);
+    expect(stored).toMatchObject({ session_id: first.json.id, name: 'of one', inputs: { q: 1 }, outputs: { a: 2 } });
+    expect(Object.keys(stored.s3_urls)).toEqual(['attachment.note']);
+    expect(await session('one')).toMatchObject({ run_count: 1, latency_p50: 0.5 });
+    expect(await session('two')).toMatchObject({ run_count: 0 });
+  });
+
+  it('is checked', async () => {
+    expect((await reading.post('/runs', { name: 'no id' })).status).toBe(422);
+    expect((await reading.post('/runs/batch', { post: [{ id: newId(), inputs: 3 }] })).json.detail[0].loc).toEqual([
+      'body',
+      'post',
+      0,
+      'inputs',
+    ]);
+    expect((await reading.post('/runs', '{"id":')).status).toBe(422);
+    expect((await reading.post('/runs/batch', {})).status).toBe(202);
+  });
+});
+
+it('takes feedback that comes before its run, when that names its session', async () => {
+  const a = reading.tenants.a;
+  const id = await reading.insert('sessions', rows.session(a));
+  const sent = run({ session_id: id, end_time });
+  const feedback = { run_id: sent.id, key: 'early', score: 1 };
+  expect((await reading.post('/feedback', feedback)).status).toBe(404);
+  expect((await reading.post('/feedback', { ...feedback, session_id: id }, 'b')).status).toBe(404);
+  expect((await reading.post('/feedback', { ...feedback, session_id: id })).status).toBe(200);
+  await reading.post('/runs', sent);
+  expect(await read(sent.id)).toMatchObject({ feedback_stats: { early: { n: 1, avg: 1 } } });
+  expect((await reading.get(`/sessions/${id}`)).json.feedback_stats).toMatchObject({ early: { n: 1 } });
+});

@@ -1,0 +1,170 @@
+import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
+import type { PoolClient } from 'pg';
+import type { RunAttachment, RunChange, RunsReceived } from '../../sessions/experiment';
+import { sessionFeedbackStatistics } from '../../feedback/feedback.statistics';
+import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from '../run-usage';
+import { latencyOf } from '../../sql';
+import { bytesOfRuns } from '../run-bytes';
+
+/** What is stored of a run that says nothing of it. */
+const UNNAMED = 'Unnamed';
+
+/**
+ * Stores new runs and adds to known ones, in the order they were sent; answers the sessions of these runs. A run that two
+ * requests sent to two sessions at once is in the session that was recorded first, and holds what both said, as when one
+ * comes after the other. Repeating it changes nothing.
+ */
+export async function applyRunsReceived(event: Recorded<RunsReceived>, tx: PoolClient): Promise<ReadonlySet<string>> {
+  const named = idOf(event.stream);
+  const sessions = new Set([named]);
+  for (const run of event.data.runs) {
+    const session = await applyRun(named, run, event.time, tx);
+    if (session === undefined) {
+      await requireGone(named, run.id, tx);
+      // Feedback on it would wait for ever.
+      await tx.query('delete from awaited_feedback where tenant_id = $1 and run_id = $2', [
+        event.metadata.tenant,
+        run.id,
+      ]);
+      continue;
+    }
+    sessions.add(session);
+    if (run.attachments) await applyAttachments(session, run.id, run.attachments, tx);
+  }
+  await countBytes(named, bytesOfRuns(event.data.runs), tx);
+  return sessions;
+}
+
+/** Adds to what the session and its workspace store; a session that is gone stores nothing. */
+async function countBytes(session: string, bytes: number, tx: PoolClient): Promise<void> {
+  await tx.query({
+    name: 'count run bytes',
+    text: `
+      with counted as (
+        insert into session_run_bytes as b (session_id, tenant_id, bytes)
+        select id, tenant_id, $2::bigint from sessions where id = $1
+        on conflict (session_id) do update set bytes = b.bytes + excluded.bytes
+        returning tenant_id)
+      insert into stored_run_bytes as b (tenant_id, bytes) select tenant_id, $2::bigint from counted
+      on conflict (tenant_id) do update set bytes = b.bytes + excluded.bytes`,
+    values: [session, bytes],
+  });
+}
+
+/** Why a run was not stored: its session was deleted. @throws Inapplicable when its id is a run of an upload */
+async function requireGone(session: string, run: string, tx: PoolClient): Promise<void> {
+  const { rowCount } = await tx.query('select 1 from sessions where id = $1', [session]);
+  if (rowCount) throw new Inapplicable(`The id ${run} belongs to a run of an upload, which stays as it is.`);
+}
+
+/** Answers the session of the run, if it was stored. A run has failed when it has an error, succeeded when it has ended without one, and is pending until then. */
+async function applyRun(session: string, run: RunChange, time: string, tx: PoolClient): Promise<string | undefined> {
+  const usage = usageOf(run);
+  const { rows } = await tx.query<{ session_id: string }>({
+    name: 'apply live run',
+    text: `
+      insert into runs as r (id, tenant_id, session_id, dataset_id, example_id, example_from, name, run_type, start_time,
+        end_time, status, error, inputs, outputs, extra, tags, events, parent_run_id, trace_id, dotted_order, serialized,
+        ${USAGE_MEMBERS.join(', ')}, row_number)
+      select $1, s.tenant_id, s.id, e.dataset_id, $3::uuid, e.valid_from, coalesce($4::text, '${UNNAMED}'),
+        coalesce($5::text, 'chain'), coalesce($6::timestamptz, $7::timestamptz, $8::timestamptz), $7::timestamptz,
+        case when $9::text is not null then 'error' when $7 is not null then 'success' else 'pending' end,
+        $9::text, coalesce($10::text, '{}'), $11::text, $12::text, $13::text, $14::text, $15::uuid, $16::uuid, $17::text,
+        $18::text, ${USAGE_MEMBERS.map((_, nth) => `$${19 + nth}::numeric`).join(', ')}, 0
+      from sessions s left join examples e
+        on e.dataset_id = s.reference_dataset_id and e.tenant_id = s.tenant_id and e.id = $3::uuid and e.valid_to is null
+      where s.id = $2
+      on conflict (id, tenant_id) do update set
+        dataset_id = case when r.session_id = excluded.session_id then coalesce(excluded.dataset_id, r.dataset_id) else r.dataset_id end,
+        example_id = coalesce($3::uuid, r.example_id),
+        example_from = case when r.session_id = excluded.session_id then coalesce(r.example_from, excluded.example_from) else r.example_from end,
+        name = coalesce($4, r.name),
+        run_type = coalesce($5, r.run_type), start_time = coalesce($6::timestamptz, r.start_time),
+        end_time = coalesce($7::timestamptz, r.end_time), error = coalesce($9, r.error),
+        status = case when coalesce($9, r.error) is not null then 'error'
+                      when coalesce($7::timestamptz, r.end_time) is not null then 'success' else 'pending' end,
+        inputs = coalesce($10, r.inputs), outputs = coalesce($11, r.outputs), extra = coalesce($12, r.extra),
+        tags = coalesce($13, r.tags), events = coalesce($14, r.events),
+        parent_run_id = coalesce($15::uuid, r.parent_run_id), trace_id = coalesce($16::uuid, r.trace_id),
+        dotted_order = coalesce($17, r.dotted_order), serialized = coalesce($18, r.serialized),
+        ${USAGE_MEMBERS.map((name) => `${name} = coalesce(excluded.${name}, r.${name})`).join(', ')}
+      where r.session_id = excluded.session_id
+        or exists (select from sessions o where o.id = r.session_id and o.payload_sha256 is null)
+      returning r.session_id`,
+    values: [
+      run.id,
+      session,
+      run.reference_example_id,
+      run.name,
+      run.run_type,
+      run.start_time,
+      run.end_time,
+      time,
+      run.error,
+      run.inputs,
+      run.outputs,
+      run.extra,
+      run.tags,
+      run.events,
+      run.parent_run_id,
+      run.trace_id,
+      run.dotted_order,
+      run.serialized,
+      ...USAGE_MEMBERS.map((name) => usage[name]),
+    ],
+  });
+  return rows[0]?.session_id;
+}
+
+async function applyAttachments(
+  session: string,
+  run: string,
+  attachments: readonly RunAttachment[],
+  tx: PoolClient,
+): Promise<void> {
+  await tx.query({
+    name: 'apply attachments',
+    text: `
+      insert into run_attachments (tenant_id, run_id, name, session_id, type, sha256, bytes)
+      select r.tenant_id, r.id, a.name, r.session_id, a.type, a.sha256, a.bytes
+      from sessions s join runs r on r.session_id = s.id and r.tenant_id = s.tenant_id and r.id = $2
+        cross join unnest($3::text[], $4::text[], $5::text[], $6::bigint[]) a (name, type, sha256, bytes)
+      where s.id = $1
+      on conflict (tenant_id, run_id, name) do update
+        set type = excluded.type, sha256 = excluded.sha256, bytes = excluded.bytes`,
+    values: [
+      session,
+      run,
+      attachments.map(({ name }) => name),
+      attachments.map(({ type }) => type),
+      attachments.map(({ sha256 }) => sha256),
+      attachments.map(({ bytes }) => bytes),
+    ],
+  });
+}
+
+/** Computes the statistics of a live session over the roots of its traces; an upload's come with its runs. */
+export async function refreshRunStats(tx: PoolClient, session: string): Promise<void> {
+  const { rowCount } = await tx.query('select 1 from sessions where id = $1 and persisted for update', [session]);
+  if (!rowCount) return;
+  const latency = latencyOf('');
+  await tx.query(
+    `update sessions set (run_count, latency_p50, latency_p99, error_rate, last_run_start_time) = (
+       select count(*)::int, percentile_cont(0.5) within group (order by ${latency}),
+         percentile_cont(0.99) within group (order by ${latency}), avg((status = 'error')::int)::float8, max(start_time)
+       from runs where session_id = $1 and parent_run_id is null)
+     where id = $1`,
+    [session],
+  );
+  await tx.query(
+    `update sessions set (${USAGE_MEMBERS.join(', ')}) = (select ${USAGE_SUMS} from runs u where u.session_id = $1 and ${counted()})
+     where id = $1`,
+    [session],
+  );
+  const { runs, session: about } = await sessionFeedbackStatistics(tx, session);
+  await tx.query('update sessions set feedback_stats = $2, session_feedback_stats = $3 where id = $1', [
+    session,
+    runs,
+    about,
+  ]);
+}

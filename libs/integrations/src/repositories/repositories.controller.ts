@@ -1,0 +1,52 @@
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import type { Infer } from '@fairlead/schema';
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { IntegrationCommands } from '../integration.commands';
+import { installation, repository } from '../integrations.answers.schema';
+import { integrationPath } from '../integrations.schema';
+import { INTEGRATIONS_VIEW, IntegrationsView } from '../integrations.view';
+import { installRecord, repositoryRecord } from '../record';
+import { Repositories } from './repositories.service';
+
+/** Serves the lists that deployments are made from. The managed ones are the same. */
+@Area('Integrations')
+@Controller('v1/integrations')
+export class RepositoriesController {
+  constructor(
+    private readonly commands: IntegrationCommands,
+    private readonly view: IntegrationsView,
+    private readonly repositories: Repositories,
+  ) {}
+
+  /** Every integration of the tenant, not paged. */
+  @Get(['codehost/install', 'managed/codehost/install'])
+  @Scope('read', { views: [INTEGRATIONS_VIEW] })
+  @Describe({ summary: 'List integrations to choose from' })
+  @Answers({ 200: shape.list(installation) })
+  async install(@Context() context: CommandContext) {
+    const { items } = await this.view.list(context.tenantId);
+    return items.map(installRecord);
+  }
+
+  /** Lists every repository that the integration can see, not paged. An old list has the header `Warning: 110`. */
+  @Get(['codehost/:integration_id/repos', 'managed/codehost/:integration_id/repos'])
+  @Scope('read', { load: 'wait' })
+  @Describe({
+    summary: 'List the repositories of an integration',
+    description: 'All of them, not paged.',
+    gives: ['Age', 'Warning'],
+  })
+  @Answers({ 200: shape.list(repository) })
+  async list(
+    @Context() context: CommandContext,
+    @Path(integrationPath) { integration_id: id }: Infer<typeof integrationPath>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const { state: integration, version } = await this.commands.find(context.tenantId, id);
+    const { repositories, age, stale } = await this.repositories.list(integration, version);
+    reply.header('age', String(Math.floor(age / 1000)));
+    if (stale !== undefined) reply.header('warning', `110 - "Response is Stale: ${stale}"`);
+    return repositories.map((repository) => repositoryRecord(id, repository));
+  }
+}
