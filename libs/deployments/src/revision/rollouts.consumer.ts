@@ -1,5 +1,6 @@
 import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '@fairlead/contracts';
 import { type EventContext, owned } from '@fairlead/eventing';
+import { check, literal, object, optional, Problems, type Schema, str, uuid } from '@fairlead/schema';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { deploymentAggregate, type DeploymentState, reportHost } from '../deployment/deployment';
@@ -13,6 +14,21 @@ import { reportRevision } from './revision';
 /** What is refused has been overtaken: the rollout learns it from the deployment's own events. */
 const OVERTAKEN = [DeploymentNotFound, DeploymentBeingDeleted, RevisionEnded, RevisionWaits];
 
+const rolloutReport = object({
+  deployment_id: uuid(),
+  revision_id: uuid(),
+  status: literal([
+    ...(['AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'] as const),
+    ...(['BUILD_FAILED', 'DEPLOY_FAILED'] as const),
+  ]),
+  executor: optional(str()),
+});
+const hostReport = object({
+  deployment_id: uuid(),
+  status: literal(['READY', 'UNKNOWN', 'REMOVED']),
+  reason: optional(str({ anyText: true })),
+});
+
 /** Lets deployments follow what their rollouts report. */
 @Controller()
 export class RolloutsConsumer {
@@ -22,23 +38,20 @@ export class RolloutsConsumer {
   ) {}
 
   @EventPattern<string>('RolloutStatusReported')
-  async rolloutReported(
-    @Payload() { deployment_id, revision_id, status, executor }: RolloutStatusReportedMessage,
-    @Ctx() context: EventContext,
-  ): Promise<void> {
+  async rolloutReported(@Payload() message: RolloutStatusReportedMessage, @Ctx() context: EventContext): Promise<void> {
+    const { deployment_id, revision_id, status, executor } = read(rolloutReport, message);
     const decide = reportRevision(revision_id, status, executor);
     const tenant = context.metadata.tenant ?? '';
     await this.follow(context, deployment_id, owned(deploymentAggregate, tenant, deployment_id, decide));
   }
 
   @EventPattern<string>('HostStatusReported')
-  async hostReported(
-    @Payload() { deployment_id, status, reason }: HostStatusReportedMessage,
-    @Ctx() context: EventContext,
-  ): Promise<void> {
+  async hostReported(@Payload() message: HostStatusReportedMessage, @Ctx() context: EventContext): Promise<void> {
+    const { deployment_id, status, reason } = read(hostReport, message);
     if (status === 'REMOVED') return this.removal.complete(deployment_id, context.event);
     const { tenant } = context.metadata;
-    const decide = reportHost(status, reason);
+    // PostgreSQL stores no U+0000, and UTF-8 has no lone surrogates.
+    const decide = reportHost(status, reason?.replaceAll(/[\0\p{Cs}]/gu, ''));
     await this.follow(context, deployment_id, (state) => (state?.tenant_id === tenant ? decide(state) : []));
   }
 
@@ -55,4 +68,12 @@ export class RolloutsConsumer {
       if (!OVERTAKEN.some((overtaken) => error instanceof overtaken)) throw error;
     }
   }
+}
+
+/** The message, when it is one that rollouts send: a deployment's own events repeat nothing else. */
+function read<T>(schema: Schema<T>, message: unknown): T {
+  const problems = new Problems();
+  const value = check(schema, message, [], problems);
+  if (value === undefined) throw new Error(`This is no report of a rollout: ${JSON.stringify(problems.kept[0])}`);
+  return value;
 }
