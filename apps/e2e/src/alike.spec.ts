@@ -3,7 +3,7 @@ import * as api from '@fairlead/api';
 import * as edge from '@fairlead/edge';
 import { startApart, startTogether } from '@fairlead/service/testing';
 import { type Headers, RouteService } from './testing/route-service';
-import { type Sent, Successes } from './testing/successes';
+import { type Sent, Successes } from './testing/fuzz/successes';
 
 /** One process with every service, and a gateway before processes with one service each: no client can tell them apart. */
 

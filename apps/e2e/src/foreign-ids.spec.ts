@@ -1,7 +1,7 @@
 import * as edge from '@fairlead/edge';
 import type { Route } from '@fairlead/api';
-import { GrownBodies, type Growth } from './testing/grown-bodies';
-import { FORM_TYPE, GROWN_FORMS } from './testing/grown-forms';
+import { GrownBodies, type Growth } from './testing/fuzz/grown-bodies';
+import { FORM_TYPE, GROWN_FORMS } from './testing/fuzz/grown-forms';
 import { RouteService } from './testing/route-service';
 import { details, fillTenant, type Things } from './testing/tenant-things';
 

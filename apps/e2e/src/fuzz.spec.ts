@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { until } from '@fairlead/postgres/testing';
 import { Contract, type OpenApi } from './testing/contract';
 import { converse, faultOf, type Message, parseAnswers } from './testing/exchange';
-import { type FuzzService, startFuzzService } from './testing/fuzz-service';
-import { deep } from './testing/hostile';
-import { protocolNoise } from './testing/protocol';
+import { type FuzzService, startFuzzService } from './testing/fuzz/fuzz-service';
+import { deep } from './testing/fuzz/hostile';
+import { protocolNoise } from './testing/fuzz/protocol';
 import { requestsTo } from './testing/requests';
 
 /*

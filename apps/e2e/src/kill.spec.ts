@@ -8,7 +8,7 @@ import { Courier } from './testing/courier';
 import { type DeploymentLife, imageOf } from './testing/deployment-life';
 import { hasEnded, Home, killed, type Service } from './testing/home';
 import { type Entry, Ledger } from './testing/ledger';
-import { Random } from './testing/random';
+import { Random } from './testing/fuzz/random';
 import { differences, forgetReadModels, readModels, unsettled } from './testing/read-models';
 import { Traffic } from './testing/traffic';
 

@@ -8,8 +8,8 @@ import { Contract, type OpenApi } from './testing/contract';
 import { KnownApi } from './testing/known-api';
 import { uses, validated } from './testing/request-use';
 import { RouteService } from './testing/route-service';
-import { type Sent, Successes } from './testing/successes';
-import { undescribed } from './testing/undescribed';
+import { type Sent, Successes } from './testing/fuzz/successes';
+import { undescribed } from './testing/fuzz/undescribed';
 
 jest.mock('@fairlead/edge', () => {
   const actual = jest.requireActual<typeof edge>('@fairlead/edge');

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { until } from '@fairlead/postgres/testing';
-import { newDeployment } from './testing/good-bodies';
+import { newDeployment } from './testing/fuzz/good-bodies';
 import { Home, killed, type Service } from './testing/home';
 
 const ROUNDS = ['the server', 'the server and PostgreSQL', 'the server'] as const;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual as same } from 'node:util';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Webhook } from 'standardwebhooks';
-import { newDeployment, newUpload } from './testing/good-bodies';
+import { newDeployment, newUpload } from './testing/fuzz/good-bodies';
 import { askUntil } from './testing/route-service';
 
 let installation: Installation;

@@ -11,13 +11,13 @@ import { KafkaRelay } from './kafka/relay';
 import { LogSeals, type SealSchedule } from './seals/log-seals';
 import { LogSigner } from './seals/log-signer';
 import { ParkedSubjects } from './consumers/parked-subjects';
-import { type QuotaLimits, Quotas } from './core/quotas';
+import { type QuotaLimits, Quotas } from './workspaces/quotas';
 import { type KafkaLink, Transports } from './followers/transports';
-import { StoredBytes } from './core/stored-bytes';
+import { StoredBytes } from './workspaces/stored-bytes';
 import { Vault } from './vault/vault';
 import { ViewsGuard } from './core/views.guard';
-import { WorkspaceRemovals } from './core/workspace-removals';
-import { Workspaces } from './core/workspaces';
+import { WorkspaceRemovals } from './workspaces/workspace-removals';
+import { Workspaces } from './workspaces/workspaces';
 
 /** The parts that every domain module gets: the log, the database and the vault. */
 export interface EventingParts {

@@ -1,5 +1,5 @@
 import type { Answer, Request } from './courier';
-import type { Random } from './random';
+import type { Random } from './fuzz/random';
 
 type Deliver = (request: Request) => Promise<Answer>;
 

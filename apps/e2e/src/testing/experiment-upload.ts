@@ -1,5 +1,5 @@
 import type { Answer, Request } from './courier';
-import type { Random } from './random';
+import type { Random } from './fuzz/random';
 
 /** Rows of a dataset that its experiments choose from. */
 const ROWS = 12;

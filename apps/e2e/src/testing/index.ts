@@ -5,5 +5,5 @@ export { hasEnded, Home, isRunning, killed, type Service } from './home';
 export { until } from '@fairlead/postgres/testing';
 export { type Entry, Ledger } from './ledger';
 export { newDeployment } from './tenant-things';
-export { Random } from './random';
+export { Random } from './fuzz/random';
 export { Traffic } from './traffic';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer, Courier, Request } from './courier';
 import { DeploymentLife } from './deployment-life';
 import { ExperimentUpload } from './experiment-upload';
-import { Random } from './random';
+import { Random } from './fuzz/random';
 
 interface TrafficOptions {
   /** At a time; those who only wait for the service to finish an earlier attempt do not count. */

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Route } from '@fairlead/api';
 import { OPERATOR } from '@fairlead/service/testing';
-import { askUntil, type RouteService } from './route-service';
+import { askUntil, type RouteService } from '../route-service';
 import {
   CONSOLE_PAGE,
   details,
@@ -12,7 +12,7 @@ import {
   type Things,
   upload,
   WEBHOOK_SECRET,
-} from './tenant-things';
+} from '../tenant-things';
 
 /** A request to a route, as it is sent. */
 export interface Sent {

@@ -2,7 +2,7 @@ import { transaction } from '@fairlead/postgres';
 import { Conflict } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
-import { idOf, type Recorded } from './event';
+import { idOf, type Recorded } from '../core/event';
 import { Followers, type Projection } from '../followers/followers';
 
 /** Kinds of things whose number is limited for each workspace. */
