@@ -304,11 +304,8 @@ inBrowser('The console', () => {
   it('has no fault that axe finds, in either theme and on a narrow page', async () => {
     const { dataset, experiment } = await uploadRows('third', 1);
     const { id } = await deploy('looked-at');
-    await installation.ask(
-      'POST',
-      '/v2/deployments',
-      newDeployment('<img src=x onerror=alert(1)> \u202e'.padEnd(200, 'x')),
-    );
+    const hostile = '<img src=x onerror=alert(1)> \u202e'.padEnd(200, 'x');
+    await installation.ask('POST', '/v2/deployments', { ...newDeployment('hostile'), name: hostile });
     const looks = [
       { colorScheme: 'light', width: 1280 },
       { colorScheme: 'dark', width: 1280 },
