@@ -40,6 +40,6 @@ export function unlessKnown<T>(reply: FastifyReply, answer: T): T | undefined {
   const tag = `"${hash}"`;
   void reply.header('etag', `W/${tag}`);
   if (!isNamed(reply.request.headers['if-none-match'], tag)) return answer;
-  void reply.code(304);
+  void reply.code(304).removeHeader('content-type');
   return undefined;
 }

@@ -57,7 +57,7 @@ const compared = {
   higher_is_better: note(optional(csv(str())), 'Feedback keys whose higher scores are better; separated by commas.'),
 };
 const FILTER_FORM = '<experiment>:<kind,…>:<key>';
-const SORT_FORM = 'regression, improvement, row or difference:<experiment>:<key>';
+const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
 const compareQuery = object({
   ...compared,
   format: note(optional(literal(['full', 'summary']), 'full'), '`summary`: an answer of less than 4 KB without rows.'),
@@ -72,7 +72,7 @@ const compareQuery = object({
   sort: optional(
     note(
       refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
-      `${SORT_FORM}; the worst regression first when absent. Of a difference the worst comes first.`,
+      `${SORT_FORM}; the worst regression first when absent. Of a difference the worst comes first, of a latency the slowest.`,
     ),
   ),
   around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),

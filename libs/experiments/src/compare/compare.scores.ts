@@ -31,6 +31,8 @@ export interface ExperimentScores {
   readonly versions: Float64Array;
   /** Seconds, ascending. */
   readonly latencies: Float64Array;
+  /** Mean seconds of the runs by row; NaN where none has ended. */
+  readonly rowLatencies: Float64Array;
   readonly keys: ReadonlyMap<string, KeyScores>;
 }
 
@@ -163,6 +165,8 @@ class Unpacked {
     const failed = new Uint16Array(rows);
     const versions = new Float64Array(rows).fill(NaN);
     const latencies: number[] = [];
+    const rowLatencies = new Float64Array(rows).fill(NaN);
+    const timed = new Uint16Array(rows);
     let errorCount = 0;
     for (let run = 0; run < runCount; run++) {
       const row = this.rowOfRun[run]!;
@@ -170,7 +174,12 @@ class Unpacked {
       runs[row]!++;
       versions[row] = this.runs.readDoubleBE(offset);
       const latency = this.runs.readDoubleBE(offset + 8);
-      if (!Number.isNaN(latency)) latencies.push(latency);
+      if (!Number.isNaN(latency)) {
+        latencies.push(latency);
+        const count = ++timed[row]!;
+        const before = count === 1 ? 0 : rowLatencies[row]!;
+        rowLatencies[row] = before + (latency - before) / count;
+      }
       if (this.runs[offset + 16]) {
         failed[row]!++;
         errorCount++;
@@ -182,7 +191,7 @@ class Unpacked {
       if (scores) keys.set(list.key, scores);
     }
     const sorted = Float64Array.from(latencies).sort();
-    return { id, name, persisted, runCount, errorCount, runs, failed, versions, latencies: sorted, keys };
+    return { id, name, persisted, runCount, errorCount, runs, failed, versions, latencies: sorted, rowLatencies, keys };
   }
 
   /** Undefined when none of them is a row's. */

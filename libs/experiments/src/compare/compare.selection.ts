@@ -11,11 +11,13 @@ interface RowFilter {
 }
 
 const SORTS = ['regression', 'improvement', 'row'] as const;
-/** The order of rows: over all that is compared, by the id of the example, or by the difference of one experiment. */
-type RowSort = (typeof SORTS)[number] | { readonly experiment: string; readonly key: string };
+/** The order of rows: over all that is compared, by the id of the example, or by the difference or latency of one experiment. */
+type RowSort =
+  (typeof SORTS)[number] | { readonly experiment: string; readonly key: string } | { readonly slowest: string };
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const FILTER = new RegExp(`^(${UUID}):([a-z,]+):(.+)$`, 'is');
+const LATENCY = new RegExp(`^latency:(${UUID})$`, 'i');
 const DIFFERENCE = new RegExp(`^difference:(${UUID}):(.+)$`, 'is');
 
 /** Reads `<experiment>:<kind,…>:<key>`; the key stands last because it may hold colons. */
@@ -26,10 +28,12 @@ export function parseRowFilter(text: string): RowFilter | undefined {
   return whole ? { experiment: experiment.toLowerCase(), kinds, key } : undefined;
 }
 
-/** Reads `regression`, `improvement`, `row` or `difference:<experiment>:<key>`. */
+/** Reads `regression`, `improvement`, `row`, `difference:<experiment>:<key>` or `latency:<experiment>`. */
 export function parseRowSort(text: string): RowSort | undefined {
   const [, experiment, key] = DIFFERENCE.exec(text) ?? [];
   if (experiment !== undefined && key !== undefined) return { experiment: experiment.toLowerCase(), key };
+  const [, slowest] = LATENCY.exec(text) ?? [];
+  if (slowest !== undefined) return { slowest: slowest.toLowerCase() };
   return SORTS.find((sort) => sort === text);
 }
 
@@ -45,6 +49,11 @@ export function selectRows(comparison: Comparison, filters: readonly RowFilter[]
   if (sort === 'improvement') return ranked(comparison, passing, (row) => -comparison.worst[row]!);
   const { ids } = comparison.table;
   if (sort === 'row') return passing.slice().sort((a, b) => compareIds(ids, a, b));
+  if ('slowest' in sort) {
+    const of = comparison.table.experiments.find(({ id }) => id === sort.slowest);
+    if (!of) throw new BadRequest(`Session ${sort.slowest} is not compared.`);
+    return ranked(comparison, passing, (row) => of.rowLatencies[row]!);
+  }
   const { baseline, other, higher } = columnsOf(comparison, sort);
   return ranked(comparison, passing, (row) => (higher ? 1 : -1) * ((baseline?.[row] ?? NaN) - (other?.[row] ?? NaN)));
 }

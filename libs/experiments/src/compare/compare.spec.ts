@@ -70,7 +70,11 @@ describe('A comparison of pass and fail', () => {
   beforeAll(async () => {
     await newDataset(8);
     base = await experiment([right, right, wrong, right, right, {}, right, null], { name: 'base' });
-    next = await experiment([right, wrong, right, wrong, { status: 'error' }, right, null, right], { name: 'next' });
+    const slow = [
+      { ...right, seconds: 3 },
+      { ...wrong, seconds: 7 },
+    ];
+    next = await experiment([...slow, right, wrong, { status: 'error' }, right, null, right], { name: 'next' });
   });
 
   it('counts every row once, and names its tests', async () => {
@@ -203,6 +207,10 @@ describe('A comparison of pass and fail', () => {
     expect((await ids(`sort=${encodeURIComponent(`difference:${next}:correct`)}`)).slice(0, 2).sort()).toEqual(
       [examples[1], examples[3]].sort(),
     );
+    const slowest = await ids(`sort=latency:${next}`);
+    expect([...slowest.slice(0, 2), slowest.at(-1)]).toEqual([examples[1], examples[0], examples[6]]);
+    expect(await ids(`sort=latency:${base}`)).toHaveLength(8);
+    expect((await compare(`sort=latency:${examples[0]}`)).status).toBe(400);
     const { page } = (await compare(`limit=2&around=${usual[5]}`)).json;
     expect(page).toMatchObject({ place: 5, offset: 4, next_offset: 6 });
     expect(page.rows[1].example_id).toBe(usual[5]);
