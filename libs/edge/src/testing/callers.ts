@@ -62,5 +62,10 @@ export async function send(
   });
   const text = answer.payload;
   const isJson = /[/+]json(?:;|$)/.test(String(answer.headers['content-type']));
-  return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    text,
+    json: isJson && text !== '' ? JSON.parse(text) : undefined,
+  };
 }
