@@ -5,8 +5,10 @@ import { join, resolve } from 'node:path';
 import { Installation } from '@fairlead/service/testing';
 
 const ROOT = resolve(__dirname, '../../..');
+/** Ends what a block printed. */
+const MARK = '-- end of block --';
 const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
-  (page) => page.endsWith('.md') && commandsOf(page) !== '',
+  (page) => page.endsWith('.md') && blocksOf(page).length > 0,
 );
 
 let installation: Installation;
@@ -29,21 +31,54 @@ afterEach(async () => {
 it.each(pages)(
   'every command of %s works, twice on one installation, and leaves no files where the service was started',
   async (page) => {
+    const blocks = blocksOf(page);
     const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', installation.url);
     const before = readdirSync(folder);
     for (const time of ['first', 'second']) {
-      const { code, said } = await bash(script);
+      const { code, said, printed } = await bash(script);
       expect({ time, code, said: code === 0 ? '' : said }).toEqual({ time, code: 0, said: '' });
+      for (const [number, { output }] of blocks.entries()) {
+        if (output !== undefined) expect(withoutSpace(printed[number]!)).toMatch(asShown(output));
+      }
     }
     expect(readdirSync(folder)).toEqual(before);
   },
   240_000,
 );
 
-/** The `sh` blocks of a page, one after the other. */
-function commandsOf(page: string): string {
+/** The `sh` blocks of a page, each with the `text` block that shows what it prints, where one is the next block. */
+function blocksOf(page: string): { readonly commands: string; readonly output?: string }[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
+  const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, kind, inner]) => ({ kind, inner: inner! }));
+  return blocks.flatMap(({ kind, inner }, index) => {
+    const next = blocks[index + 1];
+    return kind === 'sh' ? [{ commands: inner, ...(next?.kind === 'text' && { output: next.inner }) }] : [];
+  });
+}
+
+/** One script of all `sh` blocks of a page, which ends the output of each with a mark. */
+function commandsOf(page: string): string {
+  return blocksOf(page)
+    .map(({ commands }) => `${commands}echo '${MARK}'\n`)
+    .join('');
+}
+
+/**
+ * What finds a shown output in what was printed, both without white space, since a terminal breaks lines elsewhere: `…`,
+ * with the letters before it, stands for anything; a time and an id for any other.
+ */
+function asShown(output: string): RegExp {
+  const escaped = withoutSpace(output).replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const patterns = [
+    [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\\\.\d+)?Z/g, '[\\d:.TZ-]+'],
+    [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '[0-9a-f-]{36}'],
+    [/[\w-]*…/g, '[^]*?'],
+  ] as const;
+  return new RegExp(patterns.reduce((text, [shown, pattern]) => text.replaceAll(shown, pattern), escaped));
+}
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/\s+/g, '');
 }
 
 /** The command line, which is built when a reader uses it, runs from its sources here. */
@@ -52,16 +87,26 @@ function putOnPath(name: string, command: string): void {
   writeFileSync(join(folder, 'bin', name), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
 }
 
-function bash(script: string): Promise<{ code: number; said: string }> {
+interface Ended {
+  readonly code: number;
+  /** The last of the commands and of what they printed. */
+  readonly said: string;
+  /** What each block printed. */
+  readonly printed: readonly string[];
+}
+
+function bash(script: string): Promise<Ended> {
   return new Promise((settle) => {
     const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
-    const env = { ...process.env, PATH, HOME: join(folder, 'home') };
+    const env = { ...process.env, PATH, HOME: join(folder, 'home'), BASH_XTRACEFD: '9' };
     const child = execFile(
       'bash',
-      ['-euo', 'pipefail', '-x'],
+      // The commands themselves go another way than what they print.
+      ['-c', 'exec 9>&2 2>&1; exec bash -euo pipefail -x'],
       { cwd: folder, env, timeout: 100_000, maxBuffer: 1 << 26 },
       (error, stdout, stderr) => {
-        settle({ code: error ? Number(error.code ?? 1) : 0, said: `${stderr}\n${stdout}`.slice(-4000) });
+        const code = error ? Number(error.code ?? 1) : 0;
+        settle({ code, said: `${stderr}\n${stdout}`.slice(-4000), printed: stdout.split(`${MARK}\n`) });
       },
     );
     child.stdin!.end(script);
