@@ -27,6 +27,10 @@ const audit = () => import('./features/audit/pages');
 const verify = () => import('./features/audit/verify');
 const keys = () => import('./features/keys/pages');
 const health = () => import('./features/health/pages');
+const integrations = () => import('./features/connections/integrations');
+const providers = () => import('./features/connections/providers');
+const listeners = () => import('./features/connections/listeners');
+const webhooks = () => import('./features/connections/webhooks');
 const page = { getParentRoute: () => workspace, validateSearch };
 
 const pages = [
@@ -50,6 +54,11 @@ const pages = [
   createRoute({ ...page, path: '/audit', component: lazyRouteComponent(audit, 'AuditPage') }),
   createRoute({ ...page, path: '/audit/verify', component: lazyRouteComponent(verify, 'VerifyPage') }),
   createRoute({ ...page, path: '/keys', component: lazyRouteComponent(keys, 'KeysPage') }),
+  createRoute({ ...page, path: '/integrations', component: lazyRouteComponent(integrations, 'IntegrationsPage') }),
+  createRoute({ ...page, path: '/providers', component: lazyRouteComponent(providers, 'ProvidersPage') }),
+  createRoute({ ...page, path: '/listeners', component: lazyRouteComponent(listeners, 'ListenersPage') }),
+  createRoute({ ...page, path: '/webhooks', component: lazyRouteComponent(webhooks, 'WebhooksPage') }),
+  createRoute({ ...page, path: '/webhooks/$webhook', component: lazyRouteComponent(webhooks, 'WebhookPage') }),
   createRoute({ ...page, path: '/health', component: lazyRouteComponent(health, 'HealthPage') }),
 ];
 

@@ -325,6 +325,10 @@ inBrowser('The console', () => {
       'audit/verify',
       'keys',
       'health',
+      'integrations',
+      'providers',
+      'listeners',
+      'webhooks',
     ]) {
       await page.goto(`/o/-/${path}`);
       await page.waitForLoadState('networkidle');

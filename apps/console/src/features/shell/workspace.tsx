@@ -36,6 +36,9 @@ export function Workspace() {
           <Link to="/o/$w/host/deployments" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
             Deployments
           </Link>
+          <Link to="/o/$w/integrations" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
+            Connections
+          </Link>
           <Link to="/o/$w/audit" params={{ w }} activeProps={{ 'aria-current': 'page' }}>
             Audit
           </Link>
