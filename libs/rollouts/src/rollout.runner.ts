@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { nextTask, type Task } from './agenda';
 import { ExecutorUnreachable } from './executors/executor';
 import { RolloutAttempts } from './rollout.attempt';
-import { RolloutQueue } from './rollout.queue';
+import { RolloutQueue } from './rollout.store';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 import type { Deployed } from './executors/target';

@@ -3,7 +3,7 @@ import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { isRunning } from './executors/target';
-import { RolloutQueue } from './rollout.queue';
+import { RolloutQueue } from './rollout.store';
 
 /** Hears of what may have to be done. What it is, the deployment's stream tells when it is done. */
 @Controller()

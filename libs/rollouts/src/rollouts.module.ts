@@ -4,7 +4,7 @@ import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { RolloutAttempts } from './rollout.attempt';
-import { RolloutQueue } from './rollout.queue';
+import { RolloutQueue } from './rollout.store';
 import { RolloutReports } from './rollout.reports';
 import { RolloutRunner } from './rollout.runner';
 import { RolloutsConsumer } from './rollouts.consumer';

@@ -4,8 +4,8 @@ import type { Infer } from '@fairlead/schema';
 import { Controller, Get, Headers, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { subscribes } from '../event-types';
-import { ChangesFeed } from './changes.feed';
-import { ChangesPlaces } from './changes.places';
+import { ChangesFeed } from './changes-feed.service';
+import { ChangesPlaces } from './changes-places.service';
 import { changes, changesQuery } from './changes.schema';
 import type { Change, RecentChanges } from './recent-changes';
 
