@@ -237,6 +237,12 @@ describe('A URL', () => {
   ])('is not %j', (text, type) => {
     expect(places(url, text)).toEqual([[type, '']]);
   });
+
+  it('is refused as fast when it is long', () => {
+    const start = performance.now();
+    expect(places(webUrl(), `http://${'a'.repeat(200_000)}@a.example/ x`)).toEqual([['url_parsing', '']]);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
 });
 
 describe('Free-form JSON', () => {

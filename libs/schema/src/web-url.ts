@@ -3,8 +3,11 @@ import { INVALID, type Schema } from './schema';
 import { str } from './text';
 
 const SCHEMES = "'http' or 'https'";
-/** An absolute URL as people write it: what parsers would mend is refused. */
-const ABSOLUTE = /^https?:\/\/[^/?#\\\s]+[^\\\s\p{Cc}\p{Cf}]*$/iu;
+/**
+ * An absolute URL as people write it: what parsers would mend is refused. Its parts cannot begin with the same character:
+ * otherwise a long text would be read again from each of its characters.
+ */
+const ABSOLUTE = /^https?:\/\/[^/?#\\\s]+(?:[/?#][^\\\s\p{Cc}\p{Cf}]*)?$/iu;
 
 /** The text of an absolute URL whose scheme is http or https; it stays as it was sent. */
 export function webUrl(rules: { readonly min?: number; readonly max?: number } = {}): Schema<string> {
