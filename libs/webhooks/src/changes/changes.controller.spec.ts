@@ -1,5 +1,10 @@
-import { OTHER_TENANT } from '@fairlead/edge/testing';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { CommandContext } from '@fairlead/api';
+import { OTHER_TENANT, TENANT } from '@fairlead/edge/testing';
+import type { FastifyReply } from 'fastify';
 import { activated, TestService } from '../testing/service';
+import { ChangesController } from './changes.controller';
 
 let service: TestService;
 let url: string;
@@ -102,6 +107,17 @@ describe('GET /v1/changes, one answer after the other', () => {
 
   it.each(['?after=x', '?wait=61', '?types=deployment.exploded', '?abuot=1'])('does not take %s', async (search) => {
     expect((await request(search)).status).toBe(422);
+  });
+
+  it('counts no client that has gone before its request is handled', async () => {
+    const controller = service.app.get(ChangesController);
+    const context = { actor: { keyId: 'gone' }, tenantId: TENANT } as unknown as CommandContext;
+    for (let count = 0; count <= 100; count++) {
+      const raw = new ServerResponse(new IncomingMessage(new Socket()));
+      raw.destroy();
+      const reply: FastifyReply = { raw, header: () => reply } as unknown as FastifyReply;
+      expect(await controller.list(context, { wait: 30 }, undefined, undefined, reply)).toContain('"changes":[]');
+    }
   });
 
   it('asks for a key', async () => {

@@ -53,10 +53,13 @@ export class ChangesController {
   ) {
     const giveBack = this.places.take(actor.keyId, tenantId);
     const gone = new AbortController();
-    reply.raw.once('close', () => {
+    const leave = () => {
       gone.abort();
       giveBack();
-    });
+    };
+    // The client may have gone while its key was looked at: then its connection closes no more.
+    if (reply.raw.destroyed) leave();
+    else reply.raw.once('close', leave);
     const recent = await this.feed.known();
     const from = await this.startOf(recent, after ?? lastId);
     void reply.header('cache-control', 'no-store');
