@@ -5,7 +5,8 @@ export class Lease {
   /** Aborts when the lease has been lost or the service stops. */
   readonly signal: AbortSignal;
   noted: bigint;
-  private readonly lost = new AbortController();
+  private readonly over = new AbortController();
+  private readonly leave: () => void;
   private readonly timer: NodeJS.Timeout;
   private renewedAt = Date.now();
   private changed: () => void = () => undefined;
@@ -17,12 +18,18 @@ export class Lease {
   ) {
     const { lease, renewal = lease } = queue.settings;
     this.noted = item.noted;
-    this.signal = AbortSignal.any([this.lost.signal, stopping]);
+    this.signal = this.over.signal;
+    const stop = () => this.over.abort(stopping.reason);
+    // A combined signal would leave an entry with `stopping`, which lives as long as the process, for every lease.
+    this.leave = () => stopping.removeEventListener('abort', stop);
+    if (stopping.aborted) stop();
+    else stopping.addEventListener('abort', stop);
     this.timer = setInterval(() => void this.renew(), Math.min(renewal, lease / 3));
   }
 
   end(): void {
     clearInterval(this.timer);
+    this.leave();
   }
 
   /** Says that something was noted for the item in this process. */
@@ -33,7 +40,7 @@ export class Lease {
   /** Renews the lease. What is read after this sees everything that was noted before. @throws when the lease has been lost */
   async see(): Promise<void> {
     const noted = await this.queue.renew(this.item.id);
-    if (noted === undefined) this.lost.abort();
+    if (noted === undefined) this.over.abort();
     else this.noted = noted;
     this.signal.throwIfAborted();
   }
@@ -59,12 +66,12 @@ export class Lease {
   private async renew(): Promise<void> {
     try {
       const noted = await this.queue.renew(this.item.id);
-      if (noted === undefined) return this.lost.abort();
+      if (noted === undefined) return this.over.abort();
       this.renewedAt = Date.now();
       // An event may have been noted by another process.
       if (noted !== this.noted) this.changed();
     } catch {
-      if (Date.now() - this.renewedAt > this.queue.settings.lease * 0.8) this.lost.abort();
+      if (Date.now() - this.renewedAt > this.queue.settings.lease * 0.8) this.over.abort();
     }
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Logger, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { ThrottledWarning } from '../followers/throttled-warning';
 import { Wakeups } from '../postgres/wakeups';
@@ -20,6 +21,8 @@ export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicati
     protected readonly logger: Logger,
     private readonly concurrency: number,
   ) {
+    // Every lease listens to this one signal.
+    setMaxListeners(0, this.stopping.signal);
     this.warning = new ThrottledWarning((text) => logger.error(text));
     queue.onNote((id = '') => {
       this.working.get(id)?.lease.look();
@@ -52,7 +55,10 @@ export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicati
       await this.prepare();
       const free = this.concurrency - this.working.size;
       const claimed = free > 0 ? await this.claim(free) : [];
-      for (const item of claimed) this.begin(item);
+      for (const item of claimed) {
+        // After a pause longer than the lease, the process can lease an item again on which it is still at work.
+        if (!this.working.has(item.id)) this.begin(item);
+      }
       if (claimed.length === 0 || claimed.length < free) await this.wakeups.next(signal, LOOK_MS, count);
     }
   }

@@ -1,7 +1,8 @@
+import { getEventListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import type { Pool } from 'pg';
-import type { Lease } from './lease';
+import { Lease } from './lease';
 import { QueueWorker } from './queue-worker';
 import { type WorkItem, WorkQueue } from './work-queue';
 
@@ -56,6 +57,21 @@ it('leases an item again when its lease has ended, and tells the former holder t
   expect(await living.renew('a1')).toBe(1n);
 });
 
+it('a lease ends with its worker, and leaves nothing with the signal of that when it ends before', () => {
+  const queue = new Parcels(database.pool);
+  const stopping = new AbortController();
+  const combined = jest.spyOn(AbortSignal, 'any');
+  const [ended, open] = ['a1', 'a2'].map((id) => new Lease({ id, noted: 1n, failures: 0 }, queue, stopping.signal));
+  ended!.end();
+  expect(combined).not.toHaveBeenCalled();
+  combined.mockRestore();
+  expect(getEventListeners(stopping.signal, 'abort')).toHaveLength(1);
+  stopping.abort();
+  expect([ended!.signal.aborted, open!.signal.aborted]).toEqual([false, true]);
+  open!.end();
+  expect(getEventListeners(stopping.signal, 'abort')).toHaveLength(0);
+});
+
 it('keeps an item for which more was noted while it was worked on', async () => {
   const queue = new Parcels(database.pool);
   await queue.note(['a1', 'a']);
@@ -66,6 +82,34 @@ it('keeps an item for which more was noted while it was worked on', async () => 
   expect(again).toEqual({ id: 'a1', noted: 2n, failures: 0 });
   await queue.finish(again!);
   expect((await database.pool.query('select from parcels')).rowCount).toBe(0);
+});
+
+it('a worker does not begin anew on an item on which it is still at work', async () => {
+  const queue = new Parcels(database.pool);
+  const begun: string[] = [];
+  class Courier extends QueueWorker {
+    constructor() {
+      super(queue, new Logger('Couriers'), 3);
+    }
+
+    protected async work({ item, signal }: Lease): Promise<void> {
+      begun.push(item.id);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    }
+  }
+  const courier = new Courier();
+  courier.onApplicationBootstrap();
+  await queue.note(['a1', 'a']);
+  await until(() => begun.length === 1);
+  // As after a pause of the process that was longer than the lease.
+  await database.pool.query(`update parcels set leased_until = now() - interval '1 minute'`);
+  queue.wake();
+  const leased = `select from parcels where leased_until > now()`;
+  await until(async () => (await database.pool.query(leased)).rowCount === 1);
+  await queue.note(['b1', 'b']);
+  await until(() => begun.includes('b1'));
+  await courier.onApplicationShutdown();
+  expect(begun).toEqual(['a1', 'b1']);
 });
 
 it('a worker takes up what is noted, looks again at what it works on, and leaves nothing leased when it stops', async () => {
