@@ -327,6 +327,20 @@ describe('the seals, when their stream was deleted', () => {
     expect(await signer.verify(sealText(first!), first!)).toBe(true);
     await expect(seals.replaceLost('again')).rejects.toThrow('nothing is replaced');
   });
+
+  it('that begin anew do not take the places of the lost ones in a bucket', async () => {
+    await seals.replaceLost('the server was cleaned up');
+    const put: string[] = [];
+    const asked = jest.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
+      if (init?.method === 'PUT') put.push((url as URL).href);
+      return Promise.resolve(new Response(null, { headers: { 'x-amz-object-lock-mode': 'COMPLIANCE' } }));
+    });
+    const bucket = { ...CREDENTIALS, url: 'https://s3.example/seals', mode: 'COMPLIANCE' as const, retainDays: 30 };
+    const made = await store.read('logSeals-2');
+    await transaction(database.pool, (tx) => sealSender({ bucket }).handle(made, tx));
+    asked.mockRestore();
+    expect(put).toEqual(['https://s3.example/seals/seal-2-000000000001.json']);
+  });
 });
 
 it('the seals are not replaced while they are there, nor before there were any', async () => {

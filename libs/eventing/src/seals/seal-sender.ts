@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import type { Recorded } from '../core/event';
+import { idOf, type Recorded } from '../core/event';
 import type { Projection } from '../followers/followers';
 import type { LogSeal } from './log-seals';
 import { type LockedBucket, putLocked } from '../core/s3-bucket';
@@ -24,20 +24,24 @@ export function sealSender({ file, webhook, bucket }: SealTargets): Projection {
     optional: true,
     gatherMs: 100,
     async handle(events: Recorded[]) {
-      for (const { data } of events) {
+      for (const { data, stream } of events) {
         const text = JSON.stringify(data);
         if (file !== undefined) appendLine(file, text);
         if (webhook) await post(webhook, text);
-        if (bucket) await putLocked(bucket, objectName(data as LogSeal), `${text}\n`);
+        if (bucket) await putLocked(bucket, objectName(data as LogSeal, idOf(stream)), `${text}\n`);
       }
     },
   };
 }
 
-/** Names sort as the seals follow each other. Seals of earlier versions have no number: their position stands for it. */
-function objectName({ number, position }: LogSeal): string {
+/**
+ * Names sort as the seals follow each other. Seals of earlier versions have no number: their position stands for it.
+ * Those that replace deleted ones are numbered from 1 again, and must not hide them.
+ */
+function objectName({ number, position }: LogSeal, series: string): string {
+  const before = series === '1' ? '' : `${series}-`;
   const place = number === undefined ? `at-${String(position).padStart(20, '0')}` : String(number).padStart(12, '0');
-  return `seal-${place}.json`;
+  return `seal-${before}${place}.json`;
 }
 
 function appendLine(file: string, text: string): void {
