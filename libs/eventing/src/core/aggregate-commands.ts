@@ -138,10 +138,18 @@ export class AggregateCommands<State extends Owned, E extends DomainEvent<EventT
     return reserveName(this.store, name, this.stream(id), isGone, reservation);
   }
 
-  /** Refuses a name that `reserve` would refuse to the aggregate `own`; nothing is written. @throws `taken` */
-  async checkFree(name: string, taken: (id: string) => Error, own?: string): Promise<void> {
+  /**
+   * Refuses a name that another aggregate than `own` has and uses; nothing is written. A name that its owner no longer
+   * uses is left to `reserve`, which lets others have it after a minute. @throws `taken`
+   */
+  async checkFree(
+    name: string,
+    taken: (id: string) => Error,
+    own?: string,
+    uses: (state: State) => boolean = () => true,
+  ): Promise<void> {
     const found = await this.holderOf(name);
-    if (found?.state && found.id !== own) throw taken(found.id);
+    if (found?.state && found.id !== own && uses(found.state)) throw taken(found.id);
   }
 
   /** Returns who holds a name, unless it was removed; the state is null while it is being created. */

@@ -33,6 +33,17 @@ it('a name is free when its session was renamed and the process ended before the
   await expect(reserve('mine', 'one')).rejects.toMatchObject({ id: 'two' });
 });
 
+it('a name that a crash left with a renamed session is neither found nor refused before it is asked for', async () => {
+  const sessions = new SessionCommands(store);
+  await reserve('mine', 'one');
+  await record('one', 0, 'SessionCreated', { name: 'mine' });
+  await expect(sessions.checkName('t', 'mine', 'two')).rejects.toBeInstanceOf(SessionExists);
+  expect(await sessions.named('t', 'mine')).toBe('one');
+  await record('one', 1, 'SessionPatched', { name: 'yours' });
+  await sessions.checkName('t', 'mine', 'two');
+  expect(await sessions.named('t', 'mine')).toBeUndefined();
+});
+
 it('a session holds its next name while it is being renamed', async () => {
   await record('one', 0, 'SessionCreated', { name: 'mine' });
   await reserve('yours', 'one');

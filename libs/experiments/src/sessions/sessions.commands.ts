@@ -41,7 +41,8 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
   /** The id of the tenant's session of this name, if there is one. */
   async named(tenantId: string, name: string): Promise<string | undefined> {
     const found = await this.holderOf(nameOf(tenantId, name));
-    return found?.state?.tenant_id === tenantId ? found.id : undefined;
+    // A crash during a renaming leaves the former name reserved: what is sent to it is not for the renamed session.
+    return found?.state?.tenant_id === tenantId && found.state.name === name ? found.id : undefined;
   }
 
   /** Changes a session. @throws SessionNotFound, SessionExists when its new name is taken */
@@ -69,9 +70,10 @@ export class SessionCommands extends AggregateCommands<Session, ExperimentEvent>
     return this.reserve(nameOf(caller.tenantId, name), id, caller, taken, (session) => session.name === name);
   }
 
-  /** Refuses a name that `reserveName` would refuse; nothing is written. @throws SessionExists */
+  /** Refuses a name that another session has; nothing is written. @throws SessionExists */
   checkName(tenantId: string, name: string, id: string): Promise<void> {
-    return this.checkFree(nameOf(tenantId, name), (owner) => new SessionExists(owner), id);
+    const taken = (owner: string) => new SessionExists(owner);
+    return this.checkFree(nameOf(tenantId, name), taken, id, (session) => session.name === name);
   }
 
   /** Gives a name back when the session has it. */

@@ -65,7 +65,7 @@ export class TracingProjectsController {
 
   /** Reserves the first name that is free; undefined when a tracing project has the name of the deployment. */
   private async reserve(caller: Caller, name: string, id: string, deployment: string) {
-    const begin = name.slice(0, NAME_KEPT);
+    const begin = [...name].slice(0, NAME_KEPT).join('');
     for (const wanted of [name, `${begin} (deployment)`, `${begin} (deployment ${deployment})`]) {
       try {
         await this.sessions.reserveName(caller, wanted, id);

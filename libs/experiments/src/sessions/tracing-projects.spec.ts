@@ -56,6 +56,15 @@ describe('the tracing project of a deployment', () => {
     expect(await sessionsNamed(other)).toEqual([]);
   });
 
+  it('has another name whose characters are whole', async () => {
+    const begin = `${'x'.repeat(199)}😀`;
+    const name = `${begin} and more`;
+    await service.upload(experiment({ experiment_name: name }));
+    await deployment(name);
+    await service.settled();
+    expect(await sessionsNamed(`${begin} (deployment)`)).toHaveLength(1);
+  });
+
   it('is the tracing project that has its name already', async () => {
     const name = `mine ${uuid()}`;
     const { json } = await service.send('POST', '/api/v1/sessions', [JSON.stringify({ name })]);
