@@ -96,6 +96,8 @@ export class RunWriter {
   /** Reads the next rows of `results`, so that they can be stored when those before them are. */
   prepare(slices: readonly Buffer[]): PreparedRows {
     const rows = slices.map(readRow);
+    // In the order of the rows, in which they are not written: the last one of a key holds.
+    for (const { scores } of rows) this.configure(scores);
     const feedback = this.empty();
     const first = this.runs;
     this.runs += rows.length;
@@ -134,7 +136,9 @@ export class RunWriter {
   /** Stores feedback about the whole experiment. */
   async storeSummary(slices: readonly Buffer[]): Promise<void> {
     const feedback = this.empty();
-    for (const slice of slices) this.feedback(feedback, readScore(slice), this.scores++, null);
+    const scores = slices.map(readScore);
+    this.configure(scores);
+    for (const score of scores) this.feedback(feedback, score, this.scores++, null);
     await this.storing;
     await this.copy(this.runsClient, [FEEDBACK, feedback]);
   }
@@ -234,7 +238,6 @@ export class RunWriter {
   }
 
   private feedback(feedback: CopyRows, score: StoredScore, number: number, run: Buffer | null): void {
-    if (score.config) this.configure(score.key.toString(), score.config);
     feedback
       .row(15)
       .field(this.feedbackId(number))
@@ -253,8 +256,12 @@ export class RunWriter {
       .field(score.scoreSent);
   }
 
-  private configure(key: string, config: Buffer): void {
-    if (this.configs.size < MOST_CONFIGS || this.configs.has(key)) this.configs.set(key, config.toString());
+  private configure(scores: readonly StoredScore[]): void {
+    for (const { key: bytes, config } of scores) {
+      if (!config) continue;
+      const key = bytes.toString();
+      if (this.configs.size < MOST_CONFIGS || this.configs.has(key)) this.configs.set(key, config.toString());
+    }
   }
 
   private async storeExamples(examples: CopyRows, changed: readonly string[]): Promise<void> {

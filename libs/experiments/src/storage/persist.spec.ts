@@ -142,6 +142,15 @@ describe('a few seconds after an upload', () => {
   });
 });
 
+it('keeps the configuration of a feedback key that the last row with one has', async () => {
+  const scored = (max: number) =>
+    row({ evaluation_scores: [{ key: 'ordered', score: 1, feedback_config: { type: 'continuous', min: 0, max } }] });
+  await persisted(experiment({}, [scored(1), scored(2), scored(3)]));
+  expect(
+    await rows('select config from feedback_configs where tenant_id = $1 and key = $2', service.tenants.a, 'ordered'),
+  ).toEqual([{ config: '{"type":"continuous","min":0,"max":3}' }]);
+});
+
 it('keeps which of the four kinds of source a score has', async () => {
   const types = ['app', 'api', 'model', 'auto_eval'];
   const scores = types.map((type) => ({ key: type, score: 1, feedback_source: { type } }));
