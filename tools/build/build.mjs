@@ -50,7 +50,8 @@ function build(project) {
 
 function buildConsole() {
   const vite = spawn('npm', ['run', '--silent', 'build', '-w', '@fairlead/console'], { cwd: root, stdio: 'inherit' });
-  return new Promise((resolve) => vite.once('error', () => resolve(1)).once('exit', resolve));
+  // One that a signal ended, as when memory runs out, has no exit code.
+  return new Promise((resolve) => vite.once('error', () => resolve(1)).once('exit', (code) => resolve(code ?? 1)));
 }
 
 const wanted = process.argv.slice(2);

@@ -12,12 +12,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 const version = process.argv[2] ?? '24';
 const INSTALL_MS = 30_000;
 const TRY_MS = 45_000;
+const STOP_MS = 20_000;
 
 function otherNode() {
-  const options = ['--yes', `--package=node@${version}`, '--', 'node', '-p', 'process.execPath'];
+  const said = 'process.versions.node + " " + process.execPath';
+  const options = ['--yes', `--package=node@${version}`, '--', 'node', '-p', said];
   // Outside of the project, whose folder has a `node` of its own in its path otherwise.
-  const said = { cwd: tmpdir(), encoding: 'utf8', timeout: INSTALL_MS, stdio: ['ignore', 'pipe', 'ignore'] };
-  return execFileSync('npm', ['exec', ...options], said).trim();
+  const how = { cwd: tmpdir(), encoding: 'utf8', timeout: INSTALL_MS, stdio: ['ignore', 'pipe', 'ignore'] };
+  const [found, ...path] = execFileSync('npm', ['exec', ...options], how)
+    .trim()
+    .split(' ');
+  // Where packages may run no scripts, the package has no program, and the one of the path answers.
+  if (!`${found}.`.startsWith(`${version}.`)) throw new Error(`Node ${found} was found instead.`);
+  return path.join(' ');
 }
 
 function freePort() {
@@ -52,13 +59,15 @@ async function works(program) {
   try {
     await until('the start', async () => {
       if (!running) return true;
-      return (await fetch(`${url}/health/ready`)).ok;
+      return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(TRY_MS) })).ok;
     });
     if (!running) throw new Error('The service ended at its start.');
     const key = readFileSync(join(folder, 'api-key'), 'utf8').trim();
     const ask = async (path, body) => {
       const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-      const answer = await fetch(url + path, { method: body ? 'POST' : 'GET', headers, body: JSON.stringify(body) });
+      const method = body ? 'POST' : 'GET';
+      const signal = AbortSignal.timeout(TRY_MS);
+      const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body), signal });
       if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
       return answer.json();
     };
@@ -86,7 +95,9 @@ async function works(program) {
     if (read.feedback_stats.correct.avg !== 1) throw new Error(`The score was lost: ${JSON.stringify(read)}`);
   } finally {
     server.kill('SIGTERM');
+    const killing = setTimeout(() => server.kill('SIGKILL'), STOP_MS);
     await ended;
+    clearTimeout(killing);
     rmSync(folder, { recursive: true, force: true });
   }
 }
