@@ -4,7 +4,7 @@ type Bytes = AsyncIterable<Buffer>;
 
 /** Size of the blocks in which bodies are checked and stored. */
 export const BLOCK_BYTES = 256 * 1024;
-/** A block may take this many times the idle limit to arrive. */
+/** A block may be waited for this many times the idle limit. */
 const PATIENCE = 4;
 
 /** Buffers of a ring. */
@@ -43,27 +43,30 @@ function shared(bytes: number): Buffer {
 }
 
 /**
- * The same bytes, as long as they keep coming: at least one chunk in `idleMs`, and a block in four times that.
- * The source is left as it is when reading stops, so that the request can still be answered.
+ * The same bytes, as long as they keep coming: at least one chunk in `idleMs`, and a block in four times that. The time
+ * that the reader takes for what it has is not the sender's, and does not count. The source is left as it is when
+ * reading stops, so that the request can still be answered.
  * @throws RequestTimeout when they do not, BadRequest when the sender goes away.
  */
 export async function* paced(source: Bytes, idleMs: number): Bytes {
   const chunks = source[Symbol.asyncIterator]();
-  let since = Date.now();
+  let waited = 0;
   let bytes = 0;
   let waiting = false;
   try {
     for (;;) {
       waiting = true;
+      const since = Date.now();
       const next = await within(idleMs, chunks.next());
+      waited += Date.now() - since;
       waiting = false;
       if (next.done) return;
       yield next.value;
       bytes += next.value.length;
       if (bytes >= BLOCK_BYTES) {
-        since = Date.now();
+        waited = 0;
         bytes = 0;
-      } else if (Date.now() - since > PATIENCE * idleMs) throw new RequestTimeout();
+      } else if (waited > PATIENCE * idleMs) throw new RequestTimeout();
     }
   } finally {
     // A source that does not answer cannot be told to stop either.

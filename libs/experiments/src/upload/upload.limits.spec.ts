@@ -10,7 +10,8 @@ beforeAll(async () => {
     maxRowBytes: 100_000,
     maxHeaderBytes: 20_000,
     maxRatio: 50,
-    idleMs: 300,
+    // Long enough for the first start of a decoder's thread on a busy machine.
+    idleMs: 1000,
   });
 });
 afterAll(() => service.stop());
@@ -178,7 +179,7 @@ describe('a slow client', () => {
   it('is given up when nothing arrives', async () => {
     async function* stalling() {
       yield '{"experiment_name":';
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await new Promise((resolve) => setTimeout(resolve, 4000).unref());
       yield '"late"}';
     }
     const { status } = await service.send('POST', PATH, stalling());
