@@ -255,6 +255,60 @@ inBrowser('The console', () => {
     expect(await faults()).toEqual([]);
   });
 
+  it('is walked by keyboard, but for what is typed into a field or when the shortcuts are switched off', async () => {
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    const palette = page.getByRole('dialog', { name: 'Go to' });
+    const button = page.getByRole('button', { name: 'Keyboard shortcuts' });
+    await button.click();
+    await help.getByText('Go to a page by its name').waitFor();
+    expect(await faults()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+
+    await page.keyboard.press('g');
+    await page.keyboard.press('d');
+    await page.waitForURL('**/host/deployments');
+    await page.getByLabel('Name contains').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('g a?');
+    await page.waitForURL(({ searchParams }) => searchParams.get('name_contains') === 'g a?');
+    expect(await help.count()).toBe(0);
+
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Control+k');
+    await palette.waitFor();
+    await page.keyboard.type('audit');
+    expect(await palette.getByRole('option').count()).toBe(2);
+    expect(await faults()).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/audit/verify');
+    expect(await palette.count()).toBe(0);
+
+    await page.keyboard.press('?');
+    await help.waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    for (const key of ['?', 'Control+k', 'g', 'e']) await page.keyboard.press(key);
+    expect([await help.count(), await palette.count()]).toEqual([0, 0]);
+    await page.reload();
+    await button.focus();
+    await page.keyboard.press('Enter');
+    const used = help.getByLabel('Use shortcuts in this browser');
+    expect({ at: page.url(), used: await used.isChecked() }).toEqual({
+      at: `${installation.url}/o/-/audit/verify`,
+      used: false,
+    });
+    await used.check();
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('e');
+    await page.waitForURL('**/experiments');
+  });
+
   it('filters the audit log, shows an entry, and verifies an exported history without the service', async () => {
     const { id } = await deploy('audited');
     await installation.send('DELETE', `/v2/deployments/${id}`, undefined, { 'x-reason': 'not needed any more' });

@@ -17,12 +17,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   }, []);
   return (
     <dialog ref={ref} className={css.dialog} aria-labelledby={id} onClose={onClose}>
-      <header>
+      <div className={css.head}>
         <h2 id={id}>{title}</h2>
         <Button kind="quiet" aria-label="Close" onClick={onClose}>
           ✕
         </Button>
-      </header>
+      </div>
       {children}
     </dialog>
   );

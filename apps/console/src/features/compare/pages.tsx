@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'react';
 import { ApiError } from '../../api/client';
 import { middle, whole } from '../../ui/format';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { isForPage } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, useComparison, useExample } from './data';
 import { Head } from './head';
@@ -157,12 +158,12 @@ function FilterName({ text, names }: { text: string; names: ReadonlyMap<string, 
   );
 }
 
-/** Closes what is open with Escape, unless a field has the keyboard. */
+/** Closes what is open with Escape, unless the key is meant for a field or a dialog. */
 function useKeys(open: boolean, close: () => void): void {
   useEffect(() => {
     if (!open) return undefined;
-    const listen = ({ key, target }: KeyboardEvent) => {
-      if (key === 'Escape' && !(target as HTMLElement).closest('input, select, textarea')) close();
+    const listen = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && isForPage(event)) close();
     };
     window.addEventListener('keydown', listen);
     return () => window.removeEventListener('keydown', listen);

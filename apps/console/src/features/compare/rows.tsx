@@ -3,6 +3,7 @@ import { type KeyboardEvent, memo, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
 import { duration, figure, whole } from '../../ui/format';
 import { Problem, Text } from '../../ui/parts';
+import { shortcutsOn } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useRowPages } from './data';
 import { firstDifference } from './difference';
@@ -46,7 +47,8 @@ export function Rows({ asked, comparison, focus, stamp, chosen, onChoose }: Rows
   if (failed) return <Problem error={failed} retry={() => void first.refetch()} />;
 
   const move = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+    const letter = shortcutsOn() ? { j: 1, k: -1 }[event.key] : undefined;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? letter;
     if (step === undefined || chosen === undefined) return;
     const at = items.find(({ index }) => rowAt(index)?.example_id === chosen)?.index;
     const next = at === undefined ? undefined : rowAt(at + step);

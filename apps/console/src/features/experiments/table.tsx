@@ -52,6 +52,7 @@ export function ExperimentTable({ sessions, datasets }: Listed) {
           type="search"
           aria-label="Filter experiments"
           placeholder="Name, dataset or metadata"
+          data-slash
           value={filter}
           onChange={(event) => setFilter(event.target.value)}
         />

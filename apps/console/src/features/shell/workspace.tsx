@@ -4,6 +4,7 @@ import { setWorkspace } from '../../api/client';
 import { useSession, useSigning } from '../../api/session';
 import { Button, Text } from '../../ui/parts';
 import { chooseTheme, chosenTheme, type Theme, THEMES } from '../../ui/theme';
+import { Keyboard } from './keyboard';
 import { Mark } from './login';
 import css from './shell.module.css';
 
@@ -51,6 +52,7 @@ export function Workspace() {
           <a href="/docs">API</a>
         </nav>
         <div className={css.who}>
+          <Keyboard w={w} />
           {session.workspaces.length > 1 ? (
             <select
               aria-label="Workspace"

@@ -1,0 +1,149 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent as Press, useEffect, useId, useRef, useState } from 'react';
+import { Dialog } from '../../ui/dialog';
+import { Button } from '../../ui/parts';
+import { isForPage, shortcutsOn, switchShortcuts } from '../../ui/shortcuts';
+import { commandOf, PAGES, pagesNamed, type Path } from './keys';
+import css from './shell.module.css';
+
+/** Longest time between the two keys of a shortcut. */
+const SEQUENCE_MS = 1500;
+
+/** The shortcuts that work on every page, and a button for each dialog that they open. */
+export function Keyboard({ w }: { w: string }) {
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'pages' | 'shortcuts'>();
+  const begunAt = useRef(-Infinity);
+  const close = () => setOpen(undefined);
+  const go = (to: Path) => {
+    close();
+    void navigate({ to, params: { w } });
+  };
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.repeat || !shortcutsOn() || !isForPage(event)) return;
+      const command = commandOf(event, event.timeStamp - begunAt.current < SEQUENCE_MS);
+      begunAt.current = command === 'begin' ? event.timeStamp : -Infinity;
+      if (command === undefined || command === 'begin') return;
+      event.preventDefault();
+      if (command === 'filter') document.querySelector<HTMLElement>('[data-slash]')?.focus();
+      else if (command === 'pages' || command === 'shortcuts') setOpen(command);
+      else go(command);
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  });
+  return (
+    <>
+      <Button kind="quiet" className={css.goTo} title="Ctrl K or ⌘ K" onClick={() => setOpen('pages')}>
+        Go to …
+      </Button>
+      <Button kind="quiet" aria-label="Keyboard shortcuts" title="?" onClick={() => setOpen('shortcuts')}>
+        ?
+      </Button>
+      {open === 'pages' && <Palette onGo={go} onClose={close} />}
+      {open === 'shortcuts' && <Shortcuts onClose={close} />}
+    </>
+  );
+}
+
+/** Goes to a page by a part of its name. */
+function Palette({ onGo, onClose }: { onGo: (to: Path) => void; onClose: () => void }) {
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const field = useRef<HTMLInputElement>(null);
+  const id = useId();
+  // The dialog, which opens before this effect, gives the focus to its first button.
+  useEffect(() => field.current!.focus(), []);
+  const found = pagesNamed(text);
+  const move = (event: Press) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined || found.length === 0) return;
+    event.preventDefault();
+    setAt((at + step + found.length) % found.length);
+  };
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <form
+        className={css.palette}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (found[at]) onGo(found[at][0]);
+        }}
+      >
+        <input
+          ref={field}
+          role="combobox"
+          aria-label="Name of a page"
+          aria-autocomplete="list"
+          aria-expanded={found.length > 0}
+          aria-controls={id}
+          aria-activedescendant={found[at] && `${id}-${at}`}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="Name of a page"
+          value={text}
+          onKeyDown={move}
+          onChange={(event) => {
+            setText(event.target.value);
+            setAt(0);
+          }}
+        />
+        {found.length > 0 && (
+          <ul id={id} role="listbox" aria-label="Pages">
+            {found.map(([to, name, letter], index) => (
+              <li key={to} id={`${id}-${index}`} role="option" aria-selected={index === at} onClick={() => onGo(to)}>
+                {name}
+                {letter !== '' && <kbd aria-hidden="true">g {letter}</kbd>}
+              </li>
+            ))}
+          </ul>
+        )}
+        <p role="status" className={css.hint}>
+          {found.length === 0 && `No page has “${text}” in its name.`}
+        </p>
+      </form>
+    </Dialog>
+  );
+}
+
+const SHORTCUTS = [
+  ['Ctrl K or ⌘ K', 'Go to a page by its name'],
+  ...PAGES.flatMap(([, name, letter]) => (letter === '' ? [] : [[`g ${letter}`, name] as const])),
+  ['/', 'Filter what the page lists'],
+  ['?', 'These shortcuts'],
+  ['j k', 'Next and previous row of a comparison, from the open one; so do the arrow keys'],
+] as const;
+
+/** Lists the shortcuts, and switches them off in this browser. */
+function Shortcuts({ onClose }: { onClose: () => void }) {
+  const [on, setOn] = useState(shortcutsOn);
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <table className={css.shortcuts}>
+        <tbody>
+          {SHORTCUTS.map(([keys, text]) => (
+            <tr key={keys}>
+              <th scope="row">
+                <kbd>{keys}</kbd>
+              </th>
+              <td>{text}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <label className={css.switch}>
+        <input
+          type="checkbox"
+          checked={on}
+          onChange={(event) => {
+            switchShortcuts(event.target.checked);
+            setOn(event.target.checked);
+          }}
+        />{' '}
+        Use shortcuts in this browser
+      </label>
+      <p className={css.hint}>In a field, every key writes. Escape closes a dialog or a row, also without shortcuts.</p>
+    </Dialog>
+  );
+}
