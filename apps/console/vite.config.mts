@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
@@ -7,6 +7,9 @@ import { defineConfig, type Plugin } from 'vite';
 const COMPRESSED = /\.(js|css|svg|html|webmanifest)$/;
 const SMALLEST = 512;
 const LAYERS = '@layer base,ui,feature;';
+const COMPARISON = 'src/features/compare/pages.tsx';
+/** Most bytes of a page until it is shown, and of all pages together. */
+const LIMITS = { comparison: 200_000, page: 150_000, scripts: 350_000, styles: 15_000 };
 
 /** Names the order of the layers first in each style sheet, because pages load them in any order. */
 function layers(): Plugin {
@@ -39,10 +42,47 @@ function compress(): Plugin {
   };
 }
 
+/** Ends a build whose scripts or styles are too large for a browser to wait for, compressed with gzip. */
+function budget(): Plugin {
+  return {
+    name: 'budget',
+    apply: 'build',
+    writeBundle(_, bundle) {
+      const files = Object.values(bundle);
+      const scripts = files.filter((file) => file.type === 'chunk');
+      const styles = files.flatMap((file) => (file.type === 'asset' && file.fileName.endsWith('.css') ? [file] : []));
+      const first = scripts.filter(({ isEntry }) => isEntry);
+      const pages = scripts.filter(({ isDynamicEntry }) => isDynamicEntry);
+      const bytes = (contents: Iterable<string | Uint8Array>) =>
+        [...contents].reduce((sum, content) => sum + gzipSync(content, { level: 9 }).length, 0);
+      /** The chunks of these names, and all that are loaded with them. */
+      const loaded = (names: readonly string[], found = new Set<string>()): Set<string> => {
+        for (const { fileName, imports } of scripts.filter((one) => names.includes(one.fileName))) {
+          if (!found.has(fileName)) loaded(imports, found.add(fileName));
+        }
+        return found;
+      };
+      const sizes: readonly (readonly [what: string, size: number, limit: number])[] = [
+        ...pages.map((page) => {
+          const name = relative(import.meta.dirname, page.facadeModuleId!);
+          const names = loaded([...first, page].map(({ fileName }) => fileName));
+          const codes = scripts.filter(({ fileName }) => names.has(fileName)).map(({ code }) => code);
+          return [`Scripts of ${name}`, bytes(codes), name === COMPARISON ? LIMITS.comparison : LIMITS.page] as const;
+        }),
+        ['All scripts', bytes(scripts.map(({ code }) => code)), LIMITS.scripts],
+        ['All styles', bytes(styles.map(({ source }) => source)), LIMITS.styles],
+      ];
+      const over = sizes.filter(([, size, limit]) => size > limit);
+      const lines = over.map(([what, size, limit]) => `${what}: ${size} bytes, of ${limit} at most`);
+      if (over.length > 0) this.error(`The console is too large. ${lines.join('. ')}.`);
+    },
+  };
+}
+
 const service = process.env.FAIRLEAD_URL ?? 'http://127.0.0.1:4600';
 
 export default defineConfig({
-  plugins: [react(), layers(), compress()],
+  plugins: [react(), layers(), compress(), budget()],
   build: { target: 'es2023', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   server: { proxy: Object.fromEntries(['/api', '/v1', '/v2'].map((path) => [path, { target: service }])) },
 });
