@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { type Admin, Kafka, type KafkaConfig, logLevel } from 'kafkajs';
 import type { KafkaSettings } from './settings';
 import { disconnect, silence } from './silence';
+import { endFetchingWhenStopped } from './stopped-consumer';
 
 const PARTITIONS = 6;
 const COPIES = 3;
@@ -23,6 +24,7 @@ export class KafkaCluster {
   constructor(private readonly settings: KafkaSettings) {
     const { brokers, tls, sasl } = settings;
     const logger = new Logger('Kafka');
+    endFetchingWhenStopped();
     this.client = new Kafka({
       clientId: 'fairlead',
       brokers: [...brokers],
