@@ -70,7 +70,9 @@ export class Trial {
 
   /** Resolves when consumers have nothing left to do. */
   settled(): Promise<void> {
-    return inTime('end', async () => unsettled(await this.installation.log.read()).length === 0);
+    let left: string[] = [];
+    const settled = async () => (left = unsettled(await this.installation.log.read())).length === 0;
+    return inTime('end', settled, () => `: ${left.slice(0, 10).join(', ')} of ${left.length} wait`);
   }
 
   /** How many things the log and the read models hold that are not as they were written. */
@@ -85,10 +87,15 @@ export class Trial {
   }
 }
 
-export async function inTime(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+/** `seen`: what is left to wait for, for the error. */
+export async function inTime(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  seen: () => string = () => '',
+): Promise<void> {
   const deadline = Date.now() + HOPELESS_MS - asleep();
   const look = async () => {
-    if (Date.now() > deadline + asleep()) throw new Error(`No ${what} for ${HOPELESS_MS / 1000} s.`);
+    if (Date.now() > deadline + asleep()) throw new Error(`No ${what} for ${HOPELESS_MS / 1000} s${seen()}.`);
     return condition();
   };
   await until(look, Boolean, Infinity);
@@ -105,7 +112,7 @@ function unsettled(log: Log): string[] {
     const begun = has.has('DeploymentCreated') && !has.has('DeploymentProvisioned') && !gone;
     const ending = has.has('DeploymentDeletionRequested') && !gone;
     const uploaded = has.has('ExperimentUploaded') && !has.has('RunsPersisted');
-    return begun || ending || uploaded ? stream : [];
+    return begun || ending || uploaded ? `${stream} (${[...has].join(' ')})` : [];
   });
 }
 
