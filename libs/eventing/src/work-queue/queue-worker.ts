@@ -55,10 +55,7 @@ export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicati
       await this.prepare();
       const free = this.concurrency - this.working.size;
       const claimed = free > 0 ? await this.claim(free) : [];
-      for (const item of claimed) {
-        // After a pause longer than the lease, the process can lease an item again on which it is still at work.
-        if (!this.working.has(item.id)) this.begin(item);
-      }
+      for (const item of claimed) this.beginOnce(item);
       if (claimed.length === 0 || claimed.length < free) await this.wakeups.next(signal, LOOK_MS, count);
     }
   }
@@ -72,6 +69,19 @@ export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicati
       this.warning.failed(`No work can be leased: ${String(error)}`);
       return [];
     }
+  }
+
+  /**
+   * Begins an item, after the work on it that this process has not ended yet: the process can lease it again when it was
+   * given back a moment ago, or after a pause longer than the lease.
+   */
+  private beginOnce(item: WorkItem): void {
+    const current = this.working.get(item.id);
+    if (!current) return this.begin(item);
+    const next = () => {
+      if (!this.stopping.signal.aborted && !this.working.has(item.id)) this.begin(item);
+    };
+    current.ended.then(next, next);
   }
 
   private begin(item: WorkItem): void {

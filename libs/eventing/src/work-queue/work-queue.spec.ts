@@ -112,6 +112,34 @@ it('a worker does not begin anew on an item on which it is still at work', async
   expect(begun).toEqual(['a1', 'b1']);
 });
 
+it('a worker begins an item that it has leased again when its work on it has ended', async () => {
+  const queue = new Parcels(database.pool);
+  const begun: string[] = [];
+  let end: () => void = () => undefined;
+  class Courier extends QueueWorker {
+    constructor() {
+      super(queue, new Logger('Couriers'), 3);
+    }
+
+    protected async work({ item }: Lease): Promise<void> {
+      begun.push(item.id);
+      if (begun.length === 1) await new Promise<void>((resolve) => (end = resolve));
+    }
+  }
+  const courier = new Courier();
+  courier.onApplicationBootstrap();
+  await queue.note(['a1', 'a']);
+  await until(() => begun.length === 1);
+  await database.pool.query(`update parcels set leased_until = now() - interval '1 minute'`);
+  queue.wake();
+  const leased = `select from parcels where leased_until > now()`;
+  await until(async () => (await database.pool.query(leased)).rowCount === 1);
+  end();
+  await until(() => begun.length > 1);
+  expect(begun.slice(0, 2)).toEqual(['a1', 'a1']);
+  await courier.onApplicationShutdown();
+});
+
 it('a worker takes up what is noted, looks again at what it works on, and leaves nothing leased when it stops', async () => {
   const queue = new Parcels(database.pool);
   const begun: string[] = [];
