@@ -1,14 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { Logger } from '@nestjs/common';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
-import type { Pool } from 'pg';
+import { Pool } from 'pg';
 import { Lease } from './lease';
 import { QueueWorker } from './queue-worker';
 import { type WorkItem, WorkQueue } from './work-queue';
 
 class Parcels extends WorkQueue {
-  constructor(pool: Pool, lease = 60_000) {
-    super(pool, { table: 'parcels', key: 'parcel_id', lease, mostOfTenant: 2, counted: 'leased_until >= now()' });
+  constructor(pool: Pool, lease = 60_000, counted = 'true') {
+    super(pool, { table: 'parcels', key: 'parcel_id', lease, mostOfTenant: 2, counted });
   }
 
   async note(...parcels: [id: string, tenant: string][]): Promise<void> {
@@ -55,6 +55,18 @@ it('leases an item again when its lease has ended, and tells the former holder t
   expect(await dead.renew(item!.id)).toBeUndefined();
   await dead.finish(item!);
   expect(await living.renew('a1')).toBe(1n);
+});
+
+it.each(['true', 'holder = $1'])('a process leases what it has lost again, when %s is counted', async (counted) => {
+  // A prepared statement has one text for each connection.
+  const pool = new Pool({ connectionString: database.url });
+  const queue = new Parcels(pool, 60_000, counted);
+  await queue.note(['a1', 'a'], ['a2', 'a'], ['a3', 'a']);
+  expect(await queue.claim(3)).toHaveLength(2);
+  expect(await queue.claim(3)).toEqual([]);
+  await pool.query(`update parcels set leased_until = now() - interval '1 second'`);
+  expect(await queue.claim(3)).toHaveLength(2);
+  await pool.end();
 });
 
 it('a lease ends with its worker, and leaves nothing with the signal of that when it ends before', () => {

@@ -11,7 +11,7 @@ interface QueueTable {
   readonly renewal?: number;
   /** Most items of one workspace that may be leased at a time. */
   readonly mostOfTenant: number;
-  /** SQL: the leases that count for this limit. `$1` is the holder. */
+  /** SQL: the leases that count for this limit, of those that have not ended. `$1` is the holder. */
   readonly counted: string;
   /** SQL: the items that may be leased; `q` is the item. */
   readonly eligible?: string;
@@ -53,7 +53,8 @@ export abstract class WorkQueue {
     const { table, key, lease, mostOfTenant, counted, eligible = 'true', now } = this.settings;
     const { rows } = await this.pool.query<{ id: string; noted: string; failures: number }>({
       name: `claim ${table}`,
-      text: `with leased as (select tenant_id, count(*) as places from ${table} where ${counted} group by tenant_id),
+      text: `with leased as (select tenant_id, count(*) as places from ${table}
+          where leased_until >= now() and ${counted} group by tenant_id),
         waiting as (
           select q.${key}, q.due_at, coalesce(leased.places, 0)
             + row_number() over (partition by q.tenant_id order by q.due_at, q.${key}) as place

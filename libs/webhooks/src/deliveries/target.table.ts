@@ -38,7 +38,7 @@ export class TargetTable extends WorkQueue {
   ) {
     super(pool, {
       ...{ table: 'webhook_targets', key: 'webhook_id', lease: options.lease, mostOfTenant: options.targetsPerTenant },
-      counted: 'leased_until >= now()',
+      counted: 'true',
       eligible: 'not exists (select from stopped_workspaces s where s.tenant_id = q.tenant_id)',
       now: options.now,
     });
