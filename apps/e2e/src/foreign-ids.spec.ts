@@ -319,5 +319,5 @@ it('a form of four times as many units takes about four times as long on every r
     for (const growth of GROWN_FORMS[`${route.method} ${route.path}`]!) await growing.measure(route, growth, FORM_TYPE);
   }
   expect(growing).toMatchObject({ slow: [], wrong: [] });
-  expect(growing.taken).toBeGreaterThan(10);
+  expect(growing.taken).toBeGreaterThanOrEqual(20);
 }, 120_000);

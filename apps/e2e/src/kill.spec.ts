@@ -206,7 +206,7 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
     await settled(replay);
     expect(differences(kept, await readModels(replay))).toEqual([]);
     expect(await countEvents(replay)).toBe(events);
-  }, 240_000);
+  }, 120_000);
 });
 
 /** All but the link to the console that each start prints. */
