@@ -101,7 +101,7 @@ function send({ service }: Side, { route, path, key, body, headers }: Sent): Pro
 async function answers(route: api.Route, index: number) {
   const ask = async (where: Side) => seen(await send(where, where.successes.requestsTo(route)[index]!));
   const reads = route.method === 'GET' || route.scope === 'read';
-  for (const deadline = Date.now() + 5000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
+  for (const deadline = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 100))) {
     const [expected, received] = await Promise.all([ask(together), ask(apart)]);
     const same = JSON.stringify(expected) === JSON.stringify(received);
     if (same || !reads || Date.now() > deadline) return { expected, received };

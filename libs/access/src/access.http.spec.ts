@@ -129,7 +129,7 @@ async function createForeignTenant(): Promise<string> {
 }
 
 async function eventually(check: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 30_000;
   for (;;) {
     try {
       return await check();

@@ -38,26 +38,29 @@ const bytesOf: Readonly<Record<string, (size: number) => Buffer>> = {
   'no UTF-8': (size) => Buffer.concat([Buffer.from('"é'.repeat(20 * size)), Buffer.from([0xff])]),
 };
 
-/** CPU time that reading a body takes at best, in milliseconds. */
+/** CPU time that reading a body takes once, in milliseconds; the threads of the garbage collector count as well. */
 function cost(bytes: Buffer): number {
-  const times = Array.from({ length: 5 }, () => {
-    const start = process.cpuUsage();
-    try {
-      validate(schema, parseJson(bytes, 100, UNLIMITED), 'body');
-    } catch {
-      // That it is refused costs as well.
-    }
-    const { user, system } = process.cpuUsage(start);
-    return (user + system) / 1000;
-  });
-  return Math.min(...times);
+  const start = process.cpuUsage();
+  try {
+    validate(schema, parseJson(bytes, 100, UNLIMITED), 'body');
+  } catch {
+    // That it is refused costs as well.
+  }
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
 }
+
+const TRIES = 20;
 
 describe('Reading a body', () => {
   it.each(Object.entries(bytesOf))('takes time in proportion to its size: %s', (_name, shape) => {
-    const small = cost(shape(5_000));
-    // Eight times the size: what grows with the square takes 64 times as long.
-    expect(cost(shape(40_000))).toBeLessThan(8 * 3 * small + 50);
+    const bodies = [shape(5_000), shape(40_000)] as const;
+    // Eight times the size: what grows with the square takes 64 times as long, however often it is tried.
+    const slow = ([small, large]: readonly [number, number]) => large >= 8 * 3 * small + 50;
+    let best: [number, number] = [Infinity, Infinity];
+    for (let tried = 0; tried < 3 || (tried < TRIES && slow(best)); tried++)
+      best = [Math.min(best[0], cost(bodies[0])), Math.min(best[1], cost(bodies[1]))];
+    expect({ best, slow: slow(best) }).toEqual({ best, slow: false });
   });
 
   it('names the limit and the setting for a body of too many values', () => {
