@@ -228,7 +228,8 @@ inBrowser('The console', () => {
     await dialog.getByRole('button', { name: 'Reveal', exact: true }).click();
     await dialog.getByText('canary-written-here').waitFor();
     await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+    // A closed dialog has no role any more, and is removed a moment later.
+    await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain('canary-written-here');
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByText('the provider asks for it').waitFor();
