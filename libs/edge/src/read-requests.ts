@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Readable } from 'node:stream';
-import { reading } from '@fairlead/postgres';
+import { reading, writing } from '@fairlead/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BadRequest, type HttpProblem } from '@fairlead/schema';
 
@@ -9,12 +9,17 @@ const QUERY_CANCELED = '57014';
 
 /**
  * Limits requests that only read: to the share of their workspace, to the time limit for reads, and to as long as their
- * client waits. Their statements in the database end with them.
+ * client waits. Their statements in the database end with them. Requests that write are limited to the share of their
+ * workspace.
  */
 export function limitReads(instance: FastifyInstance): void {
   instance.addHook('preHandler', (request, reply, done) => {
-    if (!isRead(request)) {
+    if (!isServedHere(request)) {
       done();
+      return;
+    }
+    if (!isRead(request)) {
+      writing(request.actor.tenantId, done);
       return;
     }
     const gone = new AbortController();
@@ -43,7 +48,10 @@ export function tooExpensive({ requestContext }: FastifyRequest, error: unknown)
   );
 }
 
-function isRead({ actor, method, routeOptions: { config } }: FastifyRequest): boolean {
-  if (!(actor as unknown) || config.forward === true) return false;
+function isServedHere({ actor, routeOptions: { config } }: FastifyRequest): boolean {
+  return Boolean(actor as unknown) && config.forward !== true;
+}
+
+function isRead({ method, routeOptions: { config } }: FastifyRequest): boolean {
   return config.scope === 'read' || method === 'GET' || method === 'HEAD';
 }

@@ -7,7 +7,7 @@ export { LOCKS } from './locks';
 export { makeDirectory } from './embedded/make-directory';
 export { nested } from './nested';
 export { opaqueStorage } from './opaque-storage';
-export { currentReading, outsideRequest, reading, type Reading, sharedReading } from './reading';
+export { currentReading, outsideRequest, reading, type Reading, sharedReading, writing } from './reading';
 export { openRequestPool } from './request-pool';
 export { Shares } from './shares';
 export { DatabaseProblem, isConnectionLost } from './problem';

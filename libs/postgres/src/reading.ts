@@ -1,6 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setMaxListeners } from 'node:events';
 
+/** A request that does not only read: its statements run to their end. */
+export interface Writing {
+  /** The workspace whose share of the connections it uses. */
+  readonly owner: string;
+  /** Connections that it has or waits for. */
+  connections: number;
+  /** Its place among those of its workspace, while it has or waits for a connection. */
+  place?: Promise<() => void>;
+}
+
 /** A request that only reads. */
 export interface Reading {
   /** The workspace whose share of the connections it uses. */
@@ -9,13 +19,18 @@ export interface Reading {
   readonly signal: AbortSignal;
 }
 
-const current = new AsyncLocalStorage<Reading | undefined>();
+const current = new AsyncLocalStorage<Reading | Writing | undefined>();
 
 /** Runs `work` as part of a request that only reads; its statements are limited by the pool for requests. */
 export function reading<T>(request: Reading, work: () => T): T {
   // One for each statement that runs or waits at the time.
   setMaxListeners(0, request.signal);
   return current.run(request, work);
+}
+
+/** Runs `work` as part of a request that does not only read, of which one workspace's share of connections is limited. */
+export function writing<T>(owner: string, work: () => T): T {
+  return current.run({ owner, connections: 0 }, work);
 }
 
 /** Runs `work` as part of no request: for what other requests need as well. */
@@ -25,13 +40,20 @@ export function outsideRequest<T>(work: () => T): T {
 
 /** Runs `work` on behalf of the current owner, but to its end when the client goes away, because others wait for it too. */
 export function sharedReading<T>(work: () => T): T {
-  const request = current.getStore();
+  const request = currentReading();
   return request ? reading({ owner: request.owner, signal: NEVER }, work) : work();
 }
 
 /** The request that the current code belongs to, when that only reads. */
 export function currentReading(): Reading | undefined {
-  return current.getStore();
+  const request = current.getStore();
+  return request && 'signal' in request ? request : undefined;
+}
+
+/** The request that the current code belongs to, when that does not only read. */
+export function currentWriting(): Writing | undefined {
+  const request = current.getStore();
+  return request && 'connections' in request ? request : undefined;
 }
 
 const NEVER = new AbortController().signal;

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { reading, sharedReading } from './reading';
+import { reading, sharedReading, writing } from './reading';
 import { openRequestPool } from './request-pool';
 import { testDatabase, type TestDatabase } from './testing';
 
@@ -124,5 +124,66 @@ describe('The pool for requests', () => {
       return [read];
     });
     await expect(shared[0]).resolves.toMatchObject({ rowCount: 0 });
+  });
+
+  describe('for writes', () => {
+    /** Begins as many writes of one owner as it may have connections, which wait for what is locked. */
+    async function greedyWrites(): Promise<Promise<unknown>[]> {
+      const share = Math.floor(database.pool.options.max / 2);
+      const all = Array.from({ length: share + 5 }, () =>
+        writing('greedy', () => pool.query('insert into held values (1)')),
+      );
+      await untilWriting(share);
+      return all;
+    }
+
+    async function untilWriting(count: number): Promise<void> {
+      const waiting = `select from pg_stat_activity where datname = current_database() and query like 'insert into held%' and state = 'active'`;
+      while ((await reading({ owner: 'watch', signal: NEVER }, () => pool.query(waiting))).rowCount !== count);
+    }
+
+    it('never lets one owner have more than half of the connections, and serves the others meanwhile', async () => {
+      open();
+      const writes = await whileHeld(async () => {
+        const all = await greedyWrites();
+        expect((await writing('other', () => pool.query('select 1 as one'))).rows).toEqual([{ one: 1 }]);
+        expect(pool.waitingCount).toBe(5);
+        return all;
+      });
+      await expect(Promise.all(writes)).resolves.toHaveLength(writes.length);
+      expect(pool.waitingCount).toBe(0);
+    });
+
+    it('gives a write that has a connection a second one although its owner has its share', async () => {
+      open();
+      await writing('greedy', async () => {
+        const client = await pool.connect();
+        const writes = await whileHeld(async () => {
+          const share = Math.floor(database.pool.options.max / 2);
+          const others = Array.from({ length: share }, () =>
+            writing('greedy', () => pool.query('insert into held values (2)')),
+          );
+          await untilWriting(share - 1);
+          expect((await pool.query('select 2 as two')).rows).toEqual([{ two: 2 }]);
+          return others;
+        });
+        client.release();
+        await Promise.all(writes);
+      });
+    });
+
+    it('refuses what would wait behind two hundred others of its owner, and nobody else', async () => {
+      open();
+      const share = Math.floor(database.pool.options.max / 2);
+      const writes = await whileHeld(async () => {
+        const all = Array.from({ length: share + 201 }, () =>
+          writing('greedy', () => pool.query('insert into held values (3)')),
+        );
+        await expect(all.at(-1)).rejects.toThrow('Too many writes of one workspace wait for the database.');
+        expect((await writing('other', () => pool.query('select 1 as one'))).rows).toEqual([{ one: 1 }]);
+        return all.slice(0, -1);
+      });
+      await Promise.all(writes);
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { connect as connectTo, type Socket } from 'node:net';
 import { Pool, type PoolClient } from 'pg';
-import { currentReading, type Reading } from './reading';
+import { currentReading, currentWriting, type Reading, type Writing } from './reading';
 import { Shares } from './shares';
 import { watchedClient } from './watched-client';
 
@@ -15,7 +15,11 @@ interface ReadOptions {
 
 /** Requests of one owner that may wait for a connection. */
 const WAITING = 200;
-const TOO_MANY = 'Too many reads of one workspace wait for the database.';
+const TOO_MANY = {
+  reads: 'Too many reads of one workspace wait for the database.',
+  writes: 'Too many writes of one workspace wait for the database.',
+};
+const NEVER = new AbortController().signal;
 const CONNECT_MS = 5_000;
 /** A server that does not take a cancel request by then takes none; its own timeout ends the statement. */
 const CANCEL_MS = 5_000;
@@ -36,7 +40,8 @@ interface Inside {
 /**
  * The pool for code that runs in requests: what only reads has connections of its own, on which statements end after
  * `timeout`, everything else those of `main`. One workspace's reads take at most half of these connections; at most 200
- * of them wait for one, a further one is a ShareExceeded. When the client of a read goes away, its statement is
+ * of them wait for one, a further one is a ShareExceeded. The same holds for the writes of a workspace and the connections
+ * of `main`, where a write that has a connection gets further ones at once: it could wait for what it holds itself. When the client of a read goes away, its statement is
  * cancelled on the server, and what it asks for afterwards is refused. `close` ends the connections for reads.
  */
 export function openRequestPool(
@@ -54,11 +59,13 @@ export function openRequestPool(
   });
   // A connection that is lost while nobody uses it is replaced by the next one.
   reads.on('error', () => undefined);
-  const shares = new Shares(total, Math.max(1, Math.floor(total / 2)), WAITING, TOO_MANY);
+  const shares = new Shares(total, Math.max(1, Math.floor(total / 2)), WAITING, TOO_MANY.reads);
+  const most = main.options.max;
+  const writes = new Shares(most, Math.max(1, Math.floor(most / 2)), WAITING, TOO_MANY.writes);
   const connect = (done?: Connected) => {
-    const request = currentReading();
-    if (!request) return done ? main.connect(done as never) : main.connect();
-    const connected = connectFor(request, reads, shares);
+    const [read, write] = [currentReading(), currentWriting()];
+    if (!read && !write) return done ? main.connect(done as never) : main.connect();
+    const connected = read ? connectFor(read, reads, shares) : connectToWrite(write!, main, writes);
     if (!done) return connected;
     // The library passes what is thrown in there on to nobody.
     connected.then(
@@ -71,7 +78,7 @@ export function openRequestPool(
     connect: { value: connect },
     totalCount: { get: () => main.totalCount + reads.totalCount },
     idleCount: { get: () => main.idleCount + reads.idleCount },
-    waitingCount: { get: () => main.waitingCount + shares.waitingCount },
+    waitingCount: { get: () => main.waitingCount + shares.waitingCount + writes.waitingCount },
   }) as Pool;
   return { pool, close: () => reads.end() };
 }
@@ -103,6 +110,38 @@ async function connectFor({ owner, signal }: Reading, reads: Pool, shares: Share
     client.release();
     throw signal.reason as Error;
   }
+  return client;
+}
+
+async function connectToWrite(request: Writing, main: Pool, writes: Shares): Promise<PoolClient> {
+  request.connections += 1;
+  const place = (request.place ??= writes.take(request.owner, NEVER));
+  let left = false;
+  const leave = () => {
+    if (left) return;
+    left = true;
+    request.connections -= 1;
+    if (request.connections > 0) return;
+    request.place = undefined;
+    // Nothing is to be given back when there was no place.
+    place.then(
+      (giveBack) => giveBack(),
+      () => undefined,
+    );
+  };
+  let client: PoolClient;
+  try {
+    await place;
+    client = await main.connect();
+  } catch (error) {
+    leave();
+    throw error;
+  }
+  const release = client.release.bind(client);
+  client.release = (broken) => {
+    leave();
+    release(broken);
+  };
   return client;
 }
 
