@@ -8,7 +8,8 @@ let cluster: FakeCluster;
 beforeEach(async () => {
   service = await TestRollouts.create();
   cluster = await FakeCluster.start();
-  await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), look: 20 }));
+  const quick = { look: 20, deadline: 2000, patience: 1000 };
+  await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), ...quick }));
 });
 afterEach(async () => {
   await service.drop();
@@ -38,6 +39,11 @@ const SPEC = {
   sidecars: [
     { name: 'proxy', image: 'envoy', resources: { limits: { cpu: 1 }, requests: { cpu: 0.5, memory: '1Gi' } } },
   ],
+};
+
+const lastLine = async (id: string, rid: string): Promise<string> => {
+  const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+  return json.logs.at(-1).message;
 };
 
 describe('the kubernetes executor', () => {
@@ -107,8 +113,9 @@ describe('the kubernetes executor', () => {
     expect(cluster.find('Deployment', `${name}-queue`)).toMatchObject({ spec: { replicas: 3 } });
     const patches = cluster.requests.filter(({ method }) => method === 'PATCH');
     expect(patches).toHaveLength(5);
-    for (const { type, url } of patches) {
+    for (const { agent, type, url } of patches) {
       expect(type).toBe('application/apply-patch+yaml');
+      expect(agent).toBe('fairlead');
       expect(url).toMatch(/fieldManager=fairlead/);
     }
   });
@@ -169,6 +176,35 @@ describe('the kubernetes executor', () => {
     cluster.failing = undefined;
     await service.reached(id, rid, 'DEPLOYED');
     expect(await service.hostStatuses(id)).toEqual(['UNKNOWN', 'READY']);
+  });
+
+  it('fails a revision whose namespace does not exist', async () => {
+    const id = await service.deployment({ listener_config: { cluster_namespace: 'missing' } });
+    const rid = await service.revision(id, image('a:1'));
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+    expect(await lastLine(id, rid)).toBe('The cluster has no namespace missing.');
+  });
+
+  it('logs the warnings of the cluster', async () => {
+    cluster.warning = '299 - "would violate \\"restricted\\"", 299 - "a second one"';
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('a:1'));
+    await service.reached(id, rid, 'DEPLOYED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`, { level: 'WARNING' });
+    const messages = json.logs.map(({ message }: { message: string }) => message);
+    expect(messages.slice(0, 2)).toEqual([
+      'The cluster warns: would violate "restricted"',
+      'The cluster warns: a second one',
+    ]);
+  });
+
+  it('watches: it lists once and then waits for changes', async () => {
+    let looks = 0;
+    cluster.status = () => ({ replicas: 1, ...(++looks > 5 && { updatedReplicas: 1, availableReplicas: 1 }) });
+    const id = await service.deployment(agents);
+    await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
+    const lists = cluster.requests.filter(({ url }) => /\/deployments\?/.test(url));
+    expect(lists.map(({ url }) => /watch=1/.test(url))).toEqual([false, true]);
   });
 
   it('deletes everything with the deployment', async () => {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
 
@@ -9,28 +9,35 @@ interface Applied {
   readonly [member: string]: unknown;
 }
 
-const resource = (name: string, kind: string, namespaced = true) => ({ name, kind, namespaced, verbs: ['*'] });
-const DISCOVERY: Readonly<Record<string, object[]>> = {
-  '/api/v1': [
-    resource('namespaces', 'Namespace', false),
-    resource('secrets', 'Secret'),
-    resource('services', 'Service'),
-    resource('pods', 'Pod'),
-  ],
-  '/apis/apps/v1': [resource('deployments', 'Deployment')],
-  '/apis/autoscaling/v2': [resource('horizontalpodautoscalers', 'HorizontalPodAutoscaler')],
-};
+interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly type: string | undefined;
+  readonly agent: string | undefined;
+  readonly body: unknown;
+}
+
+/** Namespace, kind and name in the path of an object; of a list without a name, of a namespace alone. */
+const PATH = /^\/(?:api|apis\/[^/]+)\/[^/]+\/namespaces\/([^/]+)(?:\/([a-z]+)(?:\/([^/]+))?)?$/;
+/** How often an open watch tells of every object that it is for. */
+const TELL_MS = 20;
 
 /** Speaks as much of the Kubernetes API as applying, watching and deleting needs. */
 export class FakeCluster {
   /** Applied objects by path. */
   readonly objects = new Map<string, Applied>();
-  readonly requests: { method: string; url: string; type: string | undefined }[] = [];
+  readonly requests: SeenRequest[] = [];
+  /** Names of the namespaces that exist. */
+  readonly namespaces = new Set(['agents']);
   /** Status of deployments by name; ready at the second look when absent. */
   status: ((name: string) => object) | undefined;
   pods: object[] = [];
   /** Answers every request with this status instead. */
   failing: number | undefined;
+  /** Answers a request with this instead, `null`: never; `undefined` lets it pass. */
+  instead: ((request: SeenRequest) => [status: number, answer: object] | null | undefined) | undefined;
+  /** Value of the header `Warning` of every answer. */
+  warning: string | undefined;
   private readonly looks = new Map<string, number>();
 
   private constructor(private readonly server: Server) {}
@@ -39,10 +46,7 @@ export class FakeCluster {
     const server = createServer();
     const cluster = new FakeCluster(server);
     server.on('request', (request: IncomingMessage, response) => {
-      void body(request).then((text) => {
-        const [status, answer] = cluster.answer(request, text);
-        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-      });
+      void body(request).then((text) => cluster.serve(request, response, text));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return cluster;
@@ -68,15 +72,28 @@ export class FakeCluster {
     return [...this.objects.values()].find((object) => object.kind === kind && object.metadata.name === name);
   }
 
-  private answer({ method = '', url = '', headers }: IncomingMessage, text: string): [number, object] {
-    const [path = ''] = url.split('?');
-    this.requests.push({ method, url, type: headers['content-type'] });
+  private serve({ method = '', url = '', headers }: IncomingMessage, response: ServerResponse, text: string): void {
+    const sent = text === '' ? undefined : (JSON.parse(text) as unknown);
+    const request = { method, url, type: headers['content-type'], agent: headers['user-agent'], body: sent };
+    this.requests.push(request);
+    const other = this.instead?.(request);
+    if (other === null) return;
+    const { pathname: path, searchParams } = new URL(url, 'http://cluster');
+    if (!other && !this.failing && searchParams.has('watch')) return this.tell(path, searchParams, response);
+    const [status, answer] = other ?? this.answer(request, path, searchParams);
+    const warned = this.warning !== undefined && { warning: this.warning };
+    response.writeHead(status, { 'content-type': 'application/json', ...warned }).end(JSON.stringify(answer));
+  }
+
+  private answer({ method, body }: SeenRequest, path: string, query: URLSearchParams): [number, object] {
     if (this.failing) return [this.failing, refused(this.failing, 'the cluster is unwell')];
-    const resources = DISCOVERY[path];
-    if (resources) return [200, { kind: 'APIResourceList', groupVersion: path.slice(5), resources }];
-    if (method === 'PATCH') return [200, this.apply(path, JSON.parse(text) as Applied)];
-    if (path === '/api/v1/namespaces/agents') return [200, { kind: 'Namespace', metadata: { name: 'agents' } }];
-    if (path.endsWith('/pods')) return [200, { kind: 'PodList', items: this.pods }];
+    if (path === '/version') return [200, { major: '1', minor: '36' }];
+    const [, namespace = '', kind, name] = PATH.exec(path) ?? [];
+    if (!this.namespaces.has(namespace)) return [404, refused(404, `namespaces "${namespace}" not found`)];
+    if (!kind) return [200, { kind: 'Namespace', metadata: { name: namespace } }];
+    if (method === 'PATCH' && query.get('dryRun') === 'All') return [200, body as object];
+    if (method === 'PATCH') return [200, this.apply(path, body as Applied)];
+    if (!name) return [200, { kind: 'List', metadata: { resourceVersion: '1' }, items: this.listed(path, query) }];
     const object = this.objects.get(path);
     if (!object) return [404, refused(404, `${path} not found`)];
     if (method === 'DELETE') {
@@ -84,6 +101,29 @@ export class FakeCluster {
       return [200, { kind: 'Status', status: 'Success' }];
     }
     return [200, { ...object, status: this.statusOf(path, object) }];
+  }
+
+  /** Objects of a kind in a namespace that have the labels of the selector; pods as the test has put them. */
+  private listed(path: string, query: URLSearchParams): object[] {
+    if (path.endsWith('/pods')) return this.pods;
+    const wanted = (query.get('labelSelector') ?? '').split(',').filter((one) => one !== '');
+    const found = [...this.objects].filter(([at, { metadata }]) => {
+      const labels = (metadata.labels ?? {}) as Record<string, string>;
+      return at.startsWith(`${path}/`) && wanted.every((one) => labels[one.split('=')[0]!] === one.split('=')[1]);
+    });
+    return found.map(([at, object]) => ({ ...object, status: this.statusOf(at, object) }));
+  }
+
+  /** A watch: tells of all objects over and over, until the client leaves. */
+  private tell(path: string, query: URLSearchParams, response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.flushHeaders();
+    const timer = setInterval(() => {
+      for (const object of this.listed(path, query)) {
+        response.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`);
+      }
+    }, TELL_MS);
+    response.once('close', () => clearInterval(timer));
   }
 
   private apply(path: string, object: Applied): Applied {
