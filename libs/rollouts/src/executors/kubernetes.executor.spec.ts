@@ -98,7 +98,8 @@ describe('the kubernetes executor', () => {
       },
     });
     expect(server.metadata.labels).not.toHaveProperty('old');
-    expect(server.spec).not.toHaveProperty('replicas');
+    const applied = cluster.requests.find(({ url }) => url.includes(`/deployments/${name}?fieldManager`));
+    expect(applied!.body).not.toHaveProperty('spec.replicas');
     const { template } = server.spec as { template: { spec: { containers: { env: object[] }[] } } };
     expect(template.spec.containers[0]!.env).toEqual(
       expect.arrayContaining([

@@ -22,9 +22,20 @@ const PATH = /^\/(?:api|apis\/[^/]+)\/[^/]+\/namespaces\/([^/]+)(?:\/([a-z]+)(?:
 /** How often an open watch tells of every object that it is for. */
 const TELL_MS = 20;
 
+/** The members by which Kubernetes tells the items of these lists apart; server-side apply takes no two that are alike. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  containers: ['name'],
+  env: ['name'],
+  imagePullSecrets: ['name'],
+  initContainers: ['name'],
+  ports: ['containerPort', 'protocol'],
+  volumeMounts: ['mountPath'],
+  volumes: ['name'],
+};
+
 /** Speaks as much of the Kubernetes API as applying, watching and deleting needs. */
 export class FakeCluster {
-  /** Applied objects by path. */
+  /** Objects by path, as the server keeps them: `replicas` of a Deployment is 1 when nobody owns it. */
   readonly objects = new Map<string, Applied>();
   readonly requests: SeenRequest[] = [];
   /** Names of the namespaces that exist. */
@@ -32,6 +43,8 @@ export class FakeCluster {
   /** Status of deployments by name; ready at the second look when absent. */
   status: ((name: string) => object) | undefined;
   pods: object[] = [];
+  /** Why the cluster creates no pods, as a quota or Pod Security says it; it creates them when absent. */
+  podsRefused: string | undefined;
   /** Answers every request with this status instead. */
   failing: number | undefined;
   /** Answers a request with this instead, `null`: never; `undefined` lets it pass. */
@@ -39,6 +52,8 @@ export class FakeCluster {
   /** Value of the header `Warning` of every answer. */
   warning: string | undefined;
   private readonly looks = new Map<string, number>();
+  /** Paths of the Deployments whose `replicas` somebody other than the applier has set. */
+  private readonly scaled = new Set<string>();
 
   private constructor(private readonly server: Server) {}
 
@@ -72,6 +87,15 @@ export class FakeCluster {
     return [...this.objects.values()].find((object) => object.kind === kind && object.metadata.name === name);
   }
 
+  /** Sets the number of replicas as an autoscaler does: it owns them from now on. */
+  scale(name: string, replicas: number): void {
+    const [path, object] = [...this.objects].find(
+      ([, each]) => each.kind === 'Deployment' && each.metadata.name === name,
+    )!;
+    this.objects.set(path, { ...object, spec: { ...object.spec, replicas } });
+    this.scaled.add(path);
+  }
+
   private serve({ method = '', url = '', headers }: IncomingMessage, response: ServerResponse, text: string): void {
     const sent = text === '' ? undefined : (JSON.parse(text) as unknown);
     const request = { method, url, type: headers['content-type'], agent: headers['user-agent'], body: sent };
@@ -91,6 +115,9 @@ export class FakeCluster {
     const [, namespace = '', kind, name] = PATH.exec(path) ?? [];
     if (!this.namespaces.has(namespace)) return [404, refused(404, `namespaces "${namespace}" not found`)];
     if (!kind) return [200, { kind: 'Namespace', metadata: { name: namespace } }];
+    const twice = method === 'PATCH' && duplicate(body);
+    // The real server gives no reason here, and calls it a failure of its own.
+    if (twice) return [500, refused(500, `failed to create typed patch object (${path}): ${twice}`)];
     if (method === 'PATCH' && query.get('dryRun') === 'All') return [200, body as object];
     if (method === 'PATCH') return [200, this.apply(path, body as Applied)];
     if (!name) return [200, { kind: 'List', metadata: { resourceVersion: '1' }, items: this.listed(path, query) }];
@@ -98,6 +125,7 @@ export class FakeCluster {
     if (!object) return [404, refused(404, `${path} not found`)];
     if (method === 'DELETE') {
       this.objects.delete(path);
+      this.scaled.delete(path);
       return [200, { kind: 'Status', status: 'Success' }];
     }
     return [200, { ...object, status: this.statusOf(path, object) }];
@@ -127,8 +155,15 @@ export class FakeCluster {
   }
 
   private apply(path: string, object: Applied): Applied {
-    const generation = (this.objects.get(path)?.metadata.generation ?? 0) + 1;
+    const before = this.objects.get(path);
+    const generation = (before?.metadata.generation ?? 0) + 1;
     const kept = { ...object, metadata: { ...object.metadata, generation } };
+    if (object.kind === 'Deployment') {
+      const { replicas } = object.spec ?? {};
+      if (replicas !== undefined) this.scaled.delete(path);
+      const unowned = this.scaled.has(path) ? before?.spec?.replicas : 1;
+      Object.assign(kept, { spec: { ...object.spec, replicas: replicas ?? unowned } });
+    }
     this.objects.set(path, kept);
     this.looks.delete(path);
     return kept;
@@ -136,6 +171,12 @@ export class FakeCluster {
 
   private statusOf(path: string, { metadata: { name, generation }, spec }: Applied): object {
     if (this.status) return { observedGeneration: generation, ...this.status(name) };
+    if (this.podsRefused !== undefined) {
+      const failure = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: this.podsRefused };
+      const progressing = { type: 'Progressing', status: 'True', reason: 'NewReplicaSetCreated' };
+      const unavailableReplicas = spec?.replicas;
+      return { observedGeneration: generation, unavailableReplicas, conditions: [progressing, failure] };
+    }
     const looks = (this.looks.get(path) ?? 0) + 1;
     this.looks.set(path, looks);
     const replicas = spec?.replicas ?? 1;
@@ -146,6 +187,25 @@ export class FakeCluster {
 
 function refused(code: number, message: string): object {
   return { kind: 'Status', status: 'Failure', code, message };
+}
+
+/** What the server says of the first list with two items of one key, as `.spec.containers[0].env: …`. */
+function duplicate(value: unknown, path = ''): string | undefined {
+  for (const [member, inner] of Object.entries((value ?? {}) as Record<string, unknown>)) {
+    if (typeof inner !== 'object' || inner === null) continue;
+    const here = Array.isArray(value) ? `${path}[${member}]` : `${path}.${member}`;
+    const seen = new Set<string>();
+    for (const item of Array.isArray(inner) ? (inner as Record<string, unknown>[]) : []) {
+      const names = KEYS[member] ?? [];
+      if (item[names[0] ?? ''] === undefined) continue;
+      const key = names.map((name) => `${name}=${JSON.stringify(item[name])}`).join(',');
+      if (seen.has(key)) return `${here}: duplicate entries for key [${key}]`;
+      seen.add(key);
+    }
+    const found = duplicate(inner, here);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 async function body(request: IncomingMessage): Promise<string> {
