@@ -5,6 +5,7 @@ import { rate } from './load';
 import { insertRate } from './programs';
 
 const ROUNDS = 3;
+const PAGES = 380;
 const SECONDS = 5;
 
 /** A list of 20 deployments (about 30 KB), against bare node:http that stringifies the same page. */
@@ -31,6 +32,35 @@ export async function listFigure(server: BenchServer): Promise<Figure> {
     goal: { atLeast: 0.5 },
     detail,
   };
+}
+
+/** Lists of which no two that wait at the same time are alike, so that none shares the query of another. */
+export async function pagesFigure(server: BenchServer): Promise<Figure> {
+  for (let n = 0; n < PAGES + 20; n++) await server.send('POST', '/v2/deployments', deployment(`pages-${n}`, 12));
+  const bare = await bareServer({ page: await server.send<object>('GET', pagePath(0)) });
+  let sent = 0;
+  const next = () => ({ path: pagePath(sent++ % PAGES), body: '' });
+  const ratios: number[] = [];
+  const rates: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const limit = await rate({ url: bare.url, connections: 64, seconds: SECONDS });
+    const { url, headers } = server;
+    const ours = await rate({ url, connections: 64, seconds: SECONDS, method: 'GET', headers, next });
+    ratios.push(ours / limit);
+    rates.push(`${shown(ours)}/s of ${shown(limit)}/s`);
+  }
+  await bare.stop();
+  return {
+    name: `GET ${PAGES} different lists of 20 deployments, 64 connections, against bare node:http`,
+    value: median(ratios),
+    unit: '',
+    goal: { atLeast: 0.5 },
+    detail: rates.join(', '),
+  };
+}
+
+function pagePath(offset: number): string {
+  return `/v2/deployments?limit=20&offset=${offset}`;
 }
 
 /** PATCH with 32 connections, against pgbench inserting one similar row per transaction. */

@@ -8,7 +8,7 @@ import type { Pool } from 'pg';
 import { BenchServer } from './bench-server';
 import { callsFigures } from './calls.figures';
 import { compareFigures } from './comparison.figures';
-import { listFigure, patchFigure } from './deployments.figures';
+import { listFigure, pagesFigure, patchFigure } from './deployments.figures';
 import { diskFigures } from './disk.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
 import { type Figure, met, shown } from './figure';
@@ -27,10 +27,11 @@ type Report = (figures: Figure | Figure[]) => void;
 async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
   const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
   try {
-    if (['list', 'patch', 'upload', 'large', 'compare', 'writes'].some(wanted)) {
+    if (['list', 'pages', 'patch', 'upload', 'large', 'compare', 'writes'].some(wanted)) {
       const fairlead = await BenchServer.start(server.url, folder);
       try {
         if (wanted('list')) report(await listFigure(fairlead));
+        if (wanted('pages')) report(await pagesFigure(fairlead));
         if (wanted('patch')) report(await patchFigure(fairlead, server.url, folder));
         if (wanted('upload')) report(await uploadFigures(fairlead, server.url, folder));
         if (wanted('large')) report(await largeUploadFigures(fairlead));
