@@ -21,6 +21,16 @@ export function raw(json: string | null | undefined): string {
   return json ?? 'null';
 }
 
+/** The characters of a JSON string, also of one that was cut short; other JSON as it is. */
+export function unquoted(json: string): string {
+  if (!json.startsWith('"')) return json;
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    return json.slice(1);
+  }
+}
+
 /** A JSON object from members whose values are JSON text already. */
 export function object(members: Readonly<Record<string, string>>): string {
   const parts: string[] = [];

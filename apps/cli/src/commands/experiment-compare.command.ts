@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import {
+  CATEGORY_COLUMNS,
+  categoryRows,
   type Comparison,
   EXPERIMENT_COLUMNS,
   experimentRows,
@@ -27,6 +29,8 @@ export interface CompareOptions {
 
 interface GateOptions {
   readonly rows: number;
+  readonly find?: string;
+  readonly sort?: string;
   readonly gate?: string[];
   readonly failOnRegression?: boolean;
   readonly allowSignificantRegressions?: boolean;
@@ -43,6 +47,8 @@ export function addCompare(group: Command): void {
   const compare = compareOptions(group.command('compare'))
     .description('compare experiments on the same dataset, row by row; the first one is the baseline')
     .option('--rows <n>', 'show so many of the worst regressions', rowCount, 5)
+    .option('--find <text>', 'show the rows that hold this text in place of the worst regressions')
+    .option('--sort <order>', 'of these rows: regression, improvement, row, latency:<id> or difference:<id>:<key>')
     .option('--gate <limit>', 'fail (exit code 1) when this is not kept, repeatable', collect)
     .option('--fail-on-regression', 'fail when any score is significantly worse')
     .option('--allow-significant-regressions', 'hold the experiments to the limits of --gate only')
@@ -61,12 +67,17 @@ Examples:
     const { dataset, query, sessions } = await compared(context, names as unknown as string[], options);
     for (const { id, run_count } of sessions) if (run_count === null) await waitForRows(context, id);
     const path = `/api/v1/datasets/${dataset}/compare`;
-    const json = await context.api.read(path, { ...query, limit: options.rows });
+    const json = await context.api.read(path, {
+      ...query,
+      q: options.find,
+      sort: options.sort,
+      limit: options.rows,
+    });
     const comparison = JSON.parse(json) as Comparison;
     const gated = options.gate !== undefined || options.failOnRegression;
     const verdict = gated ? await pass(context, path, comparison, options) : undefined;
     if (!context.out.json) {
-      showComparison(context, comparison);
+      showComparison(context, comparison, options);
       if (verdict) showVerdict(context, JSON.parse(verdict) as Verdict);
     } else context.out.text(verdict ? `{"comparison":${json.trim()},"gate":${verdict.trim()}}` : json);
     return !verdict || (JSON.parse(verdict) as Verdict).pass ? EXIT.ok : EXIT.failed;
@@ -122,25 +133,33 @@ async function pass(
   return (await api.send({ method: 'POST', path: `${path}/gate`, body, repeatable: true })).text;
 }
 
-function showComparison(context: Context, comparison: Comparison): void {
+function showComparison(context: Context, comparison: Comparison, { find, sort }: GateOptions): void {
   const { out } = context;
   out.table(EXPERIMENT_COLUMNS, experimentRows(comparison, out.cell));
   out.line();
   const { columns, rows } = keyTable(comparison, out.cell, out.columns);
   if (rows.length === 0) out.line('No scores to compare.');
   else out.table(columns, rows);
-  showRegressions(context, comparison);
+  const values = categoryRows(comparison, out.cell);
+  if (values.length > 0) {
+    out.line();
+    out.table(CATEGORY_COLUMNS, values);
+  }
+  if (find === undefined && sort === undefined)
+    showRows(context, comparison, 'Worst regressions', regressed(comparison));
+  else showRows(context, comparison, 'Rows', comparison.page.rows);
   for (const { message } of comparison.warnings) out.warn(clean(message));
 }
 
-function showRegressions({ out }: Context, comparison: Comparison): void {
-  const rows = regressed(comparison);
+function showRows({ out }: Context, comparison: Comparison, title: string, rows: Comparison['page']['rows']): void {
   if (rows.length === 0) return;
   const columns = Math.min(out.columns, 160);
-  out.line(`\n${out.paint('bold', 'Worst regressions')}`);
+  out.line(`\n${out.paint('bold', title)}`);
   for (const row of rows) {
     const text = fit(clean(row.inputs_preview ?? '-'), columns - 8);
-    out.line(`${score(row.regression).padEnd(6)}  ${text}  ${out.paint('dim', row.example_id)}`);
+    out.line(
+      `${(row.regression === null ? '' : score(row.regression)).padEnd(6)}  ${text}  ${out.paint('dim', row.example_id)}`,
+    );
     const cells = rowCells(comparison, row);
     const widest = Math.max(...cells.map(([name]) => width(name)));
     for (const [name, came, scores] of cells) {

@@ -34,6 +34,7 @@ export function addExperiments(all: Command): void {
       route: 'GET /v1/experiments',
       columns: ['name', 'dataset_name', 'run_count', 'error_rate', 'start_time'],
     },
+    distributions: { route: `GET ${COMPARE}/distributions` },
     create: { route: 'POST /api/v1/sessions' },
     patch: { route: `PATCH ${ONE}` },
     delete: { route: `DELETE ${ONE}` },

@@ -38,6 +38,16 @@ export interface Comparison {
     readonly direction: 'higher is better' | 'lower is better';
     readonly results: readonly KeyResult[];
   }[];
+  /** Absent in the answer of an older service. */
+  readonly categories?: readonly {
+    readonly key: string;
+    readonly values: readonly string[];
+    readonly results: readonly {
+      readonly experiment: string;
+      readonly counts: readonly number[];
+      readonly other: number;
+    }[];
+  }[];
   readonly warnings: readonly { readonly message: string }[];
   readonly page: { readonly rows: readonly ComparedRow[] };
 }
@@ -101,6 +111,24 @@ export function keyTable(comparison: Comparison, cell: CellOf, room: number) {
     columns: KEY_COLUMNS.filter((column) => !left.has(column)),
     rows: rows.map((row) => row.filter((_, index) => !left.has(KEY_COLUMNS[index]!))),
   };
+}
+
+export const CATEGORY_COLUMNS: readonly Column[] = [
+  { title: 'VALUES OF', whole: true },
+  { title: 'EXPERIMENT', whole: true },
+  { title: 'ROWS' },
+];
+
+/** A line for each key with values instead of scores, and each experiment. */
+export function categoryRows({ experiments, categories = [] }: Comparison, cell: CellOf): Cell[][] {
+  const names = new Map(experiments.map(({ id, name }) => [id, clean(name)]));
+  return categories.flatMap(({ key, values, results }) =>
+    results.map(({ experiment, counts, other }, index) => {
+      const told = values.map((value, place) => `${clean(value)} ${counts[place]}`);
+      const rows = [...told, ...(other > 0 ? [`others ${other}`] : [])].join(', ');
+      return [index === 0 ? cell('bold', clean(key)) : '', names.get(experiment) ?? '-', rows];
+    }),
+  );
 }
 
 /** Columns of a terminal in which the interval fits. */

@@ -210,6 +210,7 @@ export function details(
   return {
     'POST /api/v1/datasets': { body: { name: `${name} dataset` } },
     'PATCH /api/v1/datasets/:dataset_id': { body: { description: 'taken over' } },
+    'PUT /api/v1/datasets/:dataset_id/baseline': { body: { experiment_id: session_id } },
     'PUT /api/v1/datasets/:dataset_id/tags': { body: { tag: 'taken-over', as_of: 'latest' } },
     'PUT /api/v1/datasets/:dataset_id/splits': { body: { split_name: 'taken over', examples: [own_example_id] } },
     'GET /api/v1/datasets/:dataset_id/versions/diff': { search: '?from_version=latest&to_version=latest' },
@@ -250,6 +251,9 @@ export function details(
     'PATCH /api/v1/runs/:run_id': { body: { error: 'taken over' } },
     'POST /api/v1/runs': { body: { id: MISSING, name } },
     'GET /api/v1/datasets/:dataset_id/compare': { search: `?experiments=${session_id},${MISSING}` },
+    'GET /api/v1/datasets/:dataset_id/compare/distributions': {
+      search: `?experiments=${session_id},${MISSING}&key=correct`,
+    },
     'GET /api/v1/datasets/:dataset_id/compare/export': { search: `?experiments=${session_id},${MISSING}` },
     'POST /api/v1/datasets/:dataset_id/compare/gate': { body: { baseline: session_id, experiments: [MISSING] } },
     'POST /api/v1/datasets/:dataset_id/runs': { body: { session_ids: [session_id] } },

@@ -121,6 +121,27 @@ export const comparison = object('Comparison', {
     ),
     'The comparison by feedback key.',
   ),
+  categories: noted(
+    list(
+      object('CategoryComparison', {
+        key: noted(text, 'Feedback key.'),
+        kind: noted(oneOf('category'), 'Values that are no scores.'),
+        values: noted(list(text), 'The most frequent values, at most 20, cut to 100 characters.'),
+        results: noted(
+          list(
+            object('CategoryResult', {
+              experiment: noted(uuid, 'Experiment that the result is about.'),
+              scored: noted(integer, 'Number of rows with a value.'),
+              counts: noted(list(integer), 'Number of rows with each value, in the order of `values`.'),
+              other: noted(integer, 'Number of rows with any other value.'),
+            }),
+          ),
+          'One result for each experiment, in the order of `experiments`.',
+        ),
+      }),
+    ),
+    'Feedback keys with values that are no scores, such as `"friendly"`; at most 20.',
+  ),
   warnings: noted(list(warning), 'What makes the comparison less sound.'),
   page: noted(
     object('ComparisonPage', {
@@ -128,6 +149,7 @@ export const comparison = object('Comparison', {
       next_offset: noted(nullable(integer), 'Value for `offset` to get the next page; null on the last one.'),
       total: noted(integer, 'Number of rows that pass the filters.'),
       filters: noted(list(text), 'The parameters `rows` of the request.'),
+      q: noted(nullable(text), 'The parameter `q` of the request; null without it.'),
       sort: noted(text, 'How the rows are sorted: the parameter `sort` of the request, or its default.'),
       place: noted(
         nullable(integer),
@@ -194,6 +216,46 @@ export const comparisonSummary = object('ComparisonSummary', {
   ),
   warnings: noted(list(text), 'What makes the comparison less sound, a sentence each.'),
   omitted: noted(integer, 'Number of keys that did not fit into the answer.'),
+});
+
+export const distributions = object('Distributions', {
+  dataset_id: comparedMembers.dataset_id,
+  baseline: comparedMembers.baseline,
+  key: noted(text, 'Feedback key.'),
+  kind: noted(
+    oneOf('pass/fail', 'numeric', 'category'),
+    '`pass/fail` when all scores are 0 or 1, `category` when the feedback has values that are no scores.',
+  ),
+  edges: noted(
+    nullable(list(number)),
+    'Edges of the bins, one more than there are bins; a score on an edge is in the bin above it. Null for a category.',
+  ),
+  grid_edges: noted(nullable(list(number)), 'Edges of the bins of `grid`; null for a category.'),
+  values: noted(
+    nullable(list(text)),
+    'The most frequent values, at most 20, cut to 100 characters; null for a key with scores.',
+  ),
+  fractions: noted(list(number), 'Fractions of the runs, from 0 to 1, that `latency` is about.'),
+  results: noted(
+    list(
+      object('Distribution', {
+        experiment: noted(uuid, 'Experiment that the result is about.'),
+        counts: noted(
+          list(integer),
+          'Number of rows in each bin; for a category with each value, then with any other.',
+        ),
+        grid: noted(
+          nullable(list(list(integer))),
+          'Number of rows by their bin in the baseline (outer list) and in the experiment. For a category by their value, after the values one place for any other value and one for none, of the rows that both have. Null for the baseline.',
+        ),
+        latency: noted(
+          list(nullable(number)),
+          'Latency of the runs at each of `fractions`, in seconds; null without a run that ended.',
+        ),
+      }),
+    ),
+    'One result for each experiment, the baseline first.',
+  ),
 });
 
 export const verdictOfGate = object('GateResult', {

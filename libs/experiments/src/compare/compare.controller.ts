@@ -13,6 +13,7 @@ import {
   unlessKnown,
 } from '@fairlead/api';
 import {
+  BadRequest,
   bool,
   csv,
   type Infer,
@@ -40,6 +41,7 @@ import { readRows } from './compare.rows';
 import { parseRowFilter, parseRowSort, placeOf, selectRows } from './compare.selection';
 import { ROW_KINDS } from './compare.results';
 import { type Comparison, type ComparisonRequest, Comparisons } from './compare.service';
+import { distributionsOf, FRACTIONS } from './distributions';
 import { reasonsAgainst } from './comparison-gate';
 import { idPath, oneOrMany } from '../reading.http';
 
@@ -56,6 +58,7 @@ const compared = {
   lower_is_better: note(optional(csv(str())), 'Feedback keys whose lower scores are better; separated by commas.'),
   higher_is_better: note(optional(csv(str())), 'Feedback keys whose higher scores are better; separated by commas.'),
 };
+const MOST_TEXT = 256;
 const FILTER_FORM = '<experiment>:<kind,…>:<key>';
 const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
 const compareQuery = object({
@@ -69,6 +72,12 @@ const compareQuery = object({
       `${FILTER_FORM}: only rows that became one of the kinds ${ROW_KINDS.join(', ')}; of several filters all must hold.`,
     ),
   ),
+  q: optional(
+    note(
+      str({ min: 1, max: MOST_TEXT }),
+      'Only rows that hold this text in their inputs, expected outputs, outputs or errors, in upper or lower case.',
+    ),
+  ),
   sort: optional(
     note(
       refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
@@ -76,6 +85,12 @@ const compareQuery = object({
     ),
   ),
   around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
+});
+const distributionsQuery = object({
+  experiments: compared.experiments,
+  baseline: compared.baseline,
+  key: note(str(), 'Feedback key whose scores, or values that are no scores, are counted.'),
+  bins: note(optional(int({ ge: 1, le: 100 }), 20), 'Number of bins of numeric scores, all of the same width.'),
 });
 const exportQuery = object({
   ...compared,
@@ -153,14 +168,44 @@ export class CompareController {
     const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked));
     if (asked.format === 'summary') return unlessKnown(reply, summaryJson(id, comparison));
     const filters = (asked.rows ?? []).map((text) => parseRowFilter(text)!);
-    const selected = selectRows(comparison, filters, parseRowSort(asked.sort ?? 'regression')!);
+    const found = asked.q === undefined ? undefined : await this.comparisons.rowsWith(id, comparison, asked.q);
+    const selected = selectRows(comparison, filters, parseRowSort(asked.sort ?? 'regression')!, found);
     const place = asked.around === undefined ? undefined : placeOf(comparison.table, selected, asked.around);
     const offset = place === undefined ? asked.offset : place - (place % Math.max(1, asked.limit));
     const shown = selected.subarray(offset, offset + asked.limit);
     const rows = await readRows(this.pool, id, comparison, shown, PREVIEW_CHARACTERS);
     const page = pageJson(rows, { offset, total: selected.length });
-    const told = { filters: asked.rows ?? [], sort: asked.sort ?? 'regression', place: place ?? null };
+    const told = {
+      filters: asked.rows ?? [],
+      q: asked.q ?? null,
+      sort: asked.sort ?? 'regression',
+      place: place ?? null,
+    };
     return unlessKnown(reply, { ...comparisonJson(id, comparison), page: { ...page, ...told } });
+  }
+
+  @Get('distributions')
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({
+    summary: 'Get how the scores of a key are distributed',
+    description:
+      'Per experiment: rows by bins or by values, latencies, and rows by the bin or value that they have in the baseline and in the experiment.',
+    takes: ['If-None-Match'],
+    gives: ['ETag'],
+  })
+  @Answers({ 200: answers.distributions, 304: null })
+  async distributions(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Query(distributionsQuery) { key, bins, ...asked }: Infer<typeof distributionsQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const request = { datasetId: id, ...asked, lowerIsBetter: [], higherIsBetter: [] };
+    const comparison = await this.comparisons.compare(context.tenantId, request);
+    const found = distributionsOf(comparison, key, bins);
+    if (!found) throw new BadRequest(`The key ${JSON.stringify(key)} is not compared.`);
+    const baseline = comparison.table.experiments[0]!.id;
+    return unlessKnown(reply, { dataset_id: id, baseline, key, fractions: FRACTIONS, ...found });
   }
 
   @Get('export')

@@ -1,8 +1,7 @@
 import type { Pool } from 'pg';
-import { errorText } from './compare.json';
 import { type Cell, type ComparedRow, readRows } from './compare.rows';
 import type { Comparison } from './compare.service';
-import { array, number, object, raw, text } from '../platform-json';
+import { array, number, object, raw, text, unquoted } from '../platform-json';
 
 /** Rows that are read at once; rows may be megabytes large. */
 const BATCH = 50;
@@ -49,7 +48,7 @@ function csvValue(value: string | number | null): string {
 }
 
 function cellValues({ run_id: id, runs, status, latency, error, outputs, scores }: Cell): (string | number | null)[] {
-  return [id, runs, status, latency, errorText(error), outputs, ...scores];
+  return [id, runs, status, latency, error === null ? null : unquoted(error), outputs, ...scores];
 }
 
 function rowJson(

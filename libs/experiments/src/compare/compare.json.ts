@@ -1,3 +1,4 @@
+import { unquoted } from '../platform-json';
 import type { KeyComparison, KeyResult } from './compare.results';
 import type { ComparedRow } from './compare.rows';
 import type { Comparison } from './compare.service';
@@ -12,7 +13,7 @@ const NAME_BYTES = 60;
 const NAMES_BYTES = 600;
 
 /** What a comparison says of its experiments, keys and soundness. */
-export function comparisonJson(datasetId: string, { table, keys, latencies, warnings }: Comparison) {
+export function comparisonJson(datasetId: string, { table, keys, categories, latencies, warnings }: Comparison) {
   return {
     dataset_id: datasetId,
     baseline: table.experiments[0]!.id,
@@ -26,6 +27,7 @@ export function comparisonJson(datasetId: string, { table, keys, latencies, warn
       latency: latencies[index]!,
     })),
     keys: keys.map(keyJson),
+    categories,
     warnings,
   };
 }
@@ -54,7 +56,7 @@ export function pageJson(
             runs: cell.runs,
             status: cell.status,
             latency_seconds: cell.latency,
-            error_preview: preview(errorText(cell.error), ERROR_BYTES),
+            error_preview: preview(cell.error === null ? null : unquoted(cell.error), ERROR_BYTES),
             outputs_preview: preview(cell.outputs, PREVIEW_BYTES),
             scores: cell.scores,
           },
@@ -100,16 +102,6 @@ export function preview(text: string | null, bytes: number): string | null {
   }
   // A pair of surrogates is not cut in two.
   return /[\ud800-\udbff]$/.test(shown) && shown.length < text.length ? shown.slice(0, -1) : shown;
-}
-
-/** The characters of a JSON string, also of one that was cut short. */
-export function errorText(json: string | null): string | null {
-  if (json === null) return null;
-  try {
-    return String(JSON.parse(json));
-  } catch {
-    return json.replace(/^"/, '');
-  }
 }
 
 function sizeOf(text: string): number {

@@ -2,6 +2,7 @@ import { escapeLiteral, type Pool } from 'pg';
 import { to } from 'pg-copy-streams';
 import { copiedFields } from '../storage/copy-rows';
 import { ID_BYTES, IdTable } from '../storage/id-table';
+import { unquoted } from '../platform-json';
 import { latencyOf, storable } from '../sql';
 
 /** Scores of one key in one experiment: the mean per row, NaN where there is none. */
@@ -13,6 +14,13 @@ export interface KeyScores {
   readonly most: number;
   /** The first and the last, by name, of the kinds of source that scores come from. */
   readonly sources: readonly string[];
+}
+
+/** Values of one key in one experiment that are no scores, such as `friendly`. */
+export interface KeyValues {
+  readonly labels: readonly string[];
+  /** Place in `labels` by row, -1 where there is none. Of a row that was run several times the most frequent value. */
+  readonly codes: Int32Array;
 }
 
 /** What is compared of one experiment; arrays are by row of the `ScoreTable`. */
@@ -34,6 +42,7 @@ export interface ExperimentScores {
   /** Mean seconds of the runs by row; NaN where none has ended. */
   readonly rowLatencies: Float64Array;
   readonly keys: ReadonlyMap<string, KeyScores>;
+  readonly categories: ReadonlyMap<string, KeyValues>;
 }
 
 /** Scores of several experiments over the union of their rows. */
@@ -55,6 +64,8 @@ export interface Compared {
 const RUN_BYTES = 2 * ID_BYTES + 17;
 /** Id of the run, score. */
 const SCORE_BYTES = ID_BYTES + 8;
+/** Characters that are read of the JSON of a value. */
+const VALUE_CHARACTERS = 100;
 /** Experiments read side by side, with two connections each: one comparison must leave some to others. */
 const AT_A_TIME = 2;
 
@@ -67,17 +78,21 @@ const runsOf = (session: string) => `
   from runs where session_id = ${session} and example_id is not null and parent_run_id is null`;
 
 /**
- * Likewise scores by key, each list and the JSON that tells of it after their lengths. They are joined here: the planner
- * knows nothing yet of what has just been stored.
+ * Likewise scores and values by key: the JSON that tells of the key, its scores and its values, each after its length. They
+ * are joined here: the planner knows nothing yet of what has just been stored. Objects and lists are no categories.
  */
 const scoresOf = (session: string, keys: string) => `
-  select int4send(octet_length(about)) || about || int4send(octet_length(scores)) || scores
+  select int4send(octet_length(about)) || about || int4send(coalesce(octet_length(scores), 0)) || coalesce(scores, '')
+    || int4send(coalesce(octet_length(labels), 0)) || coalesce(labels, '')
   from (
     select convert_to(json_build_array(key collate "C", min(source_type), max(source_type))::text, 'UTF8') as about,
-      string_agg(uuid_send(run_id) || float8send(score), ''::bytea) as scores
+      string_agg(uuid_send(run_id) || float8send(score), ''::bytea) filter (where score is not null) as scores,
+      string_agg(uuid_send(run_id) || int4send(octet_length(left(value, ${VALUE_CHARACTERS})))
+        || convert_to(left(value, ${VALUE_CHARACTERS}), 'UTF8'), ''::bytea)
+        filter (where score is null and left(value, 1) not in ('{', '[')) as labels
     from feedback
-    where session_id = ${session} and run_id is not null and score is not null and comparative_experiment_id is null
-      and (${keys}::text[] is null or key = any(${keys}))
+    where session_id = ${session} and run_id is not null and (score is not null or value is not null)
+      and comparative_experiment_id is null and (${keys}::text[] is null or key = any(${keys}))
     group by key collate "C"
   ) as lists`;
 
@@ -127,6 +142,8 @@ interface PackedScores {
   readonly key: string;
   readonly sources: readonly string[];
   readonly data: Buffer;
+  /** Values that are no scores. */
+  readonly values: Buffer;
 }
 
 function* listsIn(bytes: Buffer): Iterable<PackedScores> {
@@ -138,7 +155,7 @@ function* listsIn(bytes: Buffer): Iterable<PackedScores> {
   };
   while (at < bytes.length) {
     const [key, least, most] = JSON.parse(next().toString()) as [string, string, string];
-    yield { key, sources: [...new Set([least, most])], data: next() };
+    yield { key, sources: [...new Set([least, most])], data: next(), values: next() };
   }
 }
 
@@ -186,12 +203,46 @@ class Unpacked {
       }
     }
     const keys = new Map<string, KeyScores>();
+    const categories = new Map<string, KeyValues>();
     for (const list of listsIn(this.scores)) {
       const scores = this.keyScores(list, rows);
       if (scores) keys.set(list.key, scores);
+      const values = this.keyValues(list.values, rows);
+      if (values) categories.set(list.key, values);
     }
     const sorted = Float64Array.from(latencies).sort();
-    return { id, name, persisted, runCount, errorCount, runs, failed, versions, latencies: sorted, rowLatencies, keys };
+    const counted = { id, name, persisted, runCount, errorCount, runs, failed, versions };
+    return { ...counted, latencies: sorted, rowLatencies, keys, categories };
+  }
+
+  /** Undefined when none of them is a row's. */
+  private keyValues(data: Buffer, rows: number): KeyValues | undefined {
+    const places = new Map<string, number>();
+    const codes = new Int32Array(rows).fill(-1);
+    /** How often each value came, of rows that have several different ones. */
+    const votes = new Map<number, Map<number, number>>();
+    const seen = new Uint32Array(rows);
+    for (let offset = 0, end = 0; offset < data.length; offset = end) {
+      const start = offset + ID_BYTES + 4;
+      end = start + data.readInt32BE(start - 4);
+      const run = this.runIds.find(data, offset);
+      if (run < 0) continue;
+      const row = this.rowOfRun[run]!;
+      const label = unquoted(data.toString('utf8', start, end));
+      const code = places.get(label) ?? places.size;
+      places.set(label, code);
+      const before = seen[row]!++;
+      if (before === 0) codes[row] = code;
+      if (before === 0 || (codes[row] === code && !votes.has(row))) continue;
+      const ofRow = votes.get(row) ?? new Map<number, number>([[codes[row]!, before]]);
+      votes.set(row, ofRow.set(code, (ofRow.get(code) ?? 0) + 1));
+    }
+    const labels = [...places.keys()];
+    for (const [row, ofRow] of votes) {
+      const ranked = [...ofRow].sort(([a, few], [b, many]) => many - few || (labels[a]! < labels[b]! ? -1 : 1));
+      codes[row] = ranked[0]![0];
+    }
+    return labels.length > 0 ? { labels, codes } : undefined;
   }
 
   /** Undefined when none of them is a row's. */

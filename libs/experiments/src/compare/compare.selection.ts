@@ -38,11 +38,18 @@ export function parseRowSort(text: string): RowSort | undefined {
 }
 
 /**
- * Rows of a comparison that pass all filters, in an order; equal ones stay by the id of their example.
+ * Rows of a comparison that pass all filters, and are 1 in `found` where that is given, in an order; equal ones stay by the
+ * id of their example.
  * @throws BadRequest for an experiment or a key that is not compared
  */
-export function selectRows(comparison: Comparison, filters: readonly RowFilter[], sort: RowSort): Uint32Array {
+export function selectRows(
+  comparison: Comparison,
+  filters: readonly RowFilter[],
+  sort: RowSort,
+  found?: Uint8Array,
+): Uint32Array {
   const tests = filters.map((filter) => testOf(comparison, filter));
+  if (found) tests.push((row) => found[row] === 1);
   const { order } = comparison;
   const passing = tests.length === 0 ? order : order.filter((row) => tests.every((test) => test(row)));
   if (sort === 'regression') return passing;

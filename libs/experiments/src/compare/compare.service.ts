@@ -1,3 +1,4 @@
+import { sharedReading } from '@fairlead/postgres';
 import { BadRequest, NotFound } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -11,6 +12,8 @@ import {
   worstFirst,
 } from './compare.results';
 import { type Compared, loadScores, type ScoreTable } from './compare.scores';
+import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
+import { datasetStamp, rowsWith } from './compare.queries';
 import { type Bounds, type Warning, warningsOf } from './compare.warnings';
 import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
@@ -29,6 +32,8 @@ export interface ComparisonRequest {
 export interface Comparison {
   readonly table: ScoreTable;
   readonly keys: readonly KeyComparison[];
+  /** Keys with values that are no scores. */
+  readonly categories: readonly CategoryComparison[];
   readonly latencies: readonly LatencyResult[];
   readonly warnings: readonly Warning[];
   /** By row of the table. */
@@ -48,7 +53,10 @@ interface Config extends Bounds {
 
 const MOST_EXPERIMENTS = 20;
 const MOST_KEYS = 50;
+const MOST_CATEGORIES = 20;
 const KEPT = 4;
+/** Texts whose rows are kept, of each comparison. */
+const KEPT_TEXTS = 4;
 /** Larger comparisons are not kept. */
 const MOST_KEPT_CELLS = 2_000_000;
 
@@ -56,6 +64,7 @@ const MOST_KEPT_CELLS = 2_000_000;
 @Injectable()
 export class Comparisons {
   private readonly kept = new Map<string, Comparison>();
+  private readonly found = new WeakMap<Comparison, Map<string, Promise<Uint8Array>>>();
 
   constructor(private readonly pool: Pool) {}
 
@@ -71,8 +80,23 @@ export class Comparisons {
     const comparison = await this.compute(sessions, configs, request, (key) =>
       directionOf(key, [asked(request), ofDataset], configs),
     );
-    if (settled && comparison.table.rows * sessions.length <= MOST_KEPT_CELLS) this.keep(fingerprint, comparison);
+    if (settled && comparison.table.rows * sessions.length <= MOST_KEPT_CELLS) {
+      keepNewest(this.kept, fingerprint, comparison, KEPT);
+    }
     return comparison;
+  }
+
+  /** By row of a comparison 1 for those that hold a text. Found once for all pages of it, until the dataset changes. */
+  async rowsWith(datasetId: string, comparison: Comparison, text: string): Promise<Uint8Array> {
+    const texts = this.found.get(comparison) ?? new Map<string, Promise<Uint8Array>>();
+    this.found.set(comparison, texts);
+    const key = `${await datasetStamp(this.pool, datasetId)} ${text}`;
+    const known = texts.get(key);
+    if (known) return known;
+    const searching = sharedReading(() => rowsWith(this.pool, datasetId, comparison.table, text));
+    keepNewest(texts, key, searching, KEPT_TEXTS);
+    searching.catch(() => texts.delete(key));
+    return searching;
   }
 
   private async compute(
@@ -88,12 +112,15 @@ export class Comparisons {
     for (const key of shown) keys.push(await compareKey(table, key, direction(key)));
     const worst = regressions(table, keys);
     const warnings = warningsOf(table, keys, configs);
-    if (names.length > shown.length && !request.keys) {
-      const message = `${names.length - shown.length} keys are left out: name those to compare with key.`;
+    const ofValues = categoryKeys(table);
+    const categories = ofValues.slice(0, MOST_CATEGORIES).map((key) => compareCategories(table, key));
+    const omitted = (request.keys ? 0 : names.length - shown.length) + ofValues.length - categories.length;
+    if (omitted > 0) {
+      const message = `${omitted} keys are left out: name those to compare with key.`;
       warnings.push({ code: 'keys left out', message });
     }
     const latencies = table.experiments.map((experiment) => compareLatency(experiment, table.experiments[0]));
-    return { table, keys, latencies, warnings, worst, order: worstFirst(table, worst) };
+    return { table, keys, categories, latencies, warnings, worst, order: worstFirst(table, worst) };
   }
 
   /** The experiments' rows, the baseline's first. */
@@ -140,11 +167,11 @@ export class Comparisons {
       ]),
     );
   }
+}
 
-  private keep(fingerprint: string, comparison: Comparison): void {
-    this.kept.set(fingerprint, comparison);
-    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value!);
-  }
+function keepNewest<T>(kept: Map<string, T>, key: string, value: T, most: number): void {
+  kept.set(key, value);
+  if (kept.size > most) kept.delete(kept.keys().next().value!);
 }
 
 /** A number within the range of doubles, else null. */

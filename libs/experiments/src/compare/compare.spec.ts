@@ -355,6 +355,148 @@ describe('A comparison of numeric scores', () => {
   });
 });
 
+describe('A comparison of texts and values', () => {
+  let runs: Map<string, string>;
+  const tell = async (session: string, row: number, value: string) => {
+    const run_id = runs.get(`${session} ${examples[row]}`);
+    await reading.insert('feedback', rows.feedback(a, session, { run_id, key: 'tone', value }));
+  };
+
+  beforeAll(async () => {
+    await newDataset(6, { inputs: '{"question":"How far?"}', outputs: '{"say":"\\"far\\" away"}' });
+    const texts = ['A mile', 'a league', '100%', 'C:\\\\x', 'é', 'far'];
+    base = await experiment(texts.map((text) => ({ ...right, outputs: `{"answer":"${text}"}` })));
+    next = await experiment([{ ...right, status: 'error' }, right, wrong, wrong, right, null]);
+    const { rows: found } = await reading.pool.query<{ id: string; about: string }>(
+      `select id, session_id || ' ' || example_id as about from runs where session_id in ($1, $2)`,
+      [base, next],
+    );
+    runs = new Map(found.map(({ id, about }) => [about, id]));
+    for (const row of [0, 1, 2]) await tell(base, row, '"friendly"');
+    await tell(base, 3, '"rude"');
+    await tell(next, 0, '"rude"');
+    await tell(next, 1, '"friendly"');
+    // A row that was told of several times has the value that came most often.
+    for (const value of ['"rude"', '"friendly"', '"friendly"']) await tell(next, 2, value);
+    await tell(next, 3, '{"no":"category"}');
+    await tell(next, 4, `"${'long'.repeat(50)}"`);
+  });
+
+  it('shows only rows that hold a text, as is asked, and says so', async () => {
+    const found = async (q: string, more = '') =>
+      (await compare(`q=${encodeURIComponent(q)}&sort=row&${more}`)).json.page as {
+        total: number;
+        q: string;
+        rows: { example_id: string }[];
+      };
+    const places = async (q: string) =>
+      (await found(q)).rows.map(({ example_id }) => examples.indexOf(example_id)).sort();
+    expect(await places('HOW FAR')).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await places('mile')).toEqual([0]);
+    expect(await places('A LEAGUE')).toEqual([1]);
+    expect(await places('"far" away')).toHaveLength(6);
+    expect(await places('0%')).toEqual([2]);
+    expect(await places('mil_')).toEqual([]);
+    expect(await places('C:\\x')).toEqual([3]);
+    expect(await places('É')).toEqual([4]);
+    expect(await places('it broke')).toEqual([0]);
+    expect(await found('nothing of that kind')).toMatchObject({ total: 0, rows: [], q: 'nothing of that kind' });
+    const filter = encodeURIComponent(`${next}:worse:correct`);
+    expect(await found('a', `rows=${filter}`)).toMatchObject({ total: 2, q: 'a' });
+    expect((await compare('')).json.page.q).toBeNull();
+    for (const q of ['', 'x'.repeat(257)]) expect((await compare(`q=${q}`)).status).toBe(422);
+  });
+
+  it('finds a text that came into an example meanwhile', async () => {
+    const total = async () => (await compare('q=somewhere')).json.page.total as number;
+    expect(await total()).toBe(0);
+    await reading.pool.query(`update examples set inputs = '{"question":"Somewhere?"}' where id = $1`, [examples[5]]);
+    await reading.pool.query('update datasets set version = version + 1 where id = $1', [dataset]);
+    expect(await total()).toBe(1);
+  });
+
+  it('counts the rows by values that are no scores', async () => {
+    const { categories, keys } = (await compare('limit=0')).json;
+    expect(keys.map(({ key }: { key: string }) => key)).toEqual(['correct']);
+    const long = 'long'.repeat(50).slice(0, 99);
+    expect(categories).toEqual([
+      {
+        ...{ key: 'tone', kind: 'category', values: ['friendly', 'rude', long] },
+        results: [
+          { experiment: base, scored: 4, counts: [3, 1, 0], other: 0 },
+          { experiment: next, scored: 4, counts: [2, 1, 1], other: 0 },
+        ],
+      },
+    ]);
+  });
+
+  const distributions = (search: string, experiments = [base, next], tenant?: 'a' | 'b') =>
+    reading.get(`/datasets/${dataset}/compare/distributions?experiments=${experiments.join(',')}&${search}`, tenant);
+
+  it('tells from which value to which the rows went', async () => {
+    const { status, json } = await distributions('key=tone');
+    expect({ status, ...json }).toMatchObject({ status: 200, baseline: base, kind: 'category', edges: null });
+    expect(json.results[0]).toMatchObject({ experiment: base, counts: [3, 1, 0, 0], grid: null });
+    // From friendly, rude, the long one, another one, none.
+    expect(json.results[1].grid).toEqual([
+      [2, 1, 0, 0, 0],
+      [0, 0, 0, 0, 1],
+      [0, 0, 0, 0, 0],
+      [0, 0, 0, 0, 0],
+      [0, 0, 1, 0, 0],
+    ]);
+  });
+
+  it('tells how scores and latencies are distributed, on the same edges', async () => {
+    const { json } = await distributions('key=correct');
+    expect(json).toMatchObject({ kind: 'pass/fail', edges: [0, 0.5, 1], grid_edges: [0, 0.5, 1], values: null });
+    expect(json.results).toMatchObject([
+      { experiment: base, counts: [0, 6], grid: null },
+      {
+        experiment: next,
+        counts: [2, 3],
+        grid: [
+          [0, 0],
+          [2, 3],
+        ],
+      },
+    ]);
+    expect(json.fractions).toHaveLength(23);
+    expect(json.results[0].latency).toEqual(json.fractions.map(() => 1));
+    const spread = await experiment([0, 0.1, 0.25, 0.5, 1, 1].map((correct) => ({ scores: { correct } })));
+    const numeric = (await distributions('key=correct&bins=4', [base, spread])).json;
+    expect(numeric).toMatchObject({ kind: 'numeric', edges: [0, 0.25, 0.5, 0.75, 1] });
+    expect(numeric.results).toMatchObject([{ counts: [0, 0, 0, 6] }, { counts: [2, 1, 1, 2] }]);
+    const grid = numeric.results[1].grid as number[][];
+    expect([grid.length, grid.flat().length, grid[19]]).toMatchObject([20, 400, { 0: 1, 2: 1, 5: 1, 10: 1, 19: 2 }]);
+    const alone = (await distributions('key=correct&bins=1', [base])).json;
+    expect(alone.results).toMatchObject([{ counts: [0, 6], grid: null }]);
+  });
+
+  it('tells distributions to nobody else, and of nothing else', async () => {
+    expect((await distributions('key=correct', undefined, 'b')).status).toBe(404);
+    for (const [search, status] of [
+      ['key=nothing', 400],
+      ['', 422],
+      ['key=correct&bins=101', 422],
+      ['key=correct&bin=5', 422],
+    ] as const) {
+      expect([search, (await distributions(search)).status]).toEqual([search, status]);
+    }
+  });
+
+  it('is answered 304 to who has it already, until it changes', async () => {
+    const path = `/datasets/${dataset}/compare?experiments=${base},${next}&q=mile`;
+    const first = await reading.get(path);
+    const tag = String(first.headers.etag);
+    const again = await reading.get(path, 'a', { 'if-none-match': `"other", ${tag}` });
+    expect([again.status, again.text, again.headers.etag]).toEqual([304, '', tag]);
+    await tell(base, 5, '"rude"');
+    await reading.pool.query('update sessions set version = version + 1 where id = $1', [base]);
+    expect((await reading.get(path, 'a', { 'if-none-match': tag })).status).toBe(200);
+  });
+});
+
 describe('A gate', () => {
   beforeAll(async () => {
     await newDataset(20);

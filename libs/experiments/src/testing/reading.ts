@@ -84,7 +84,7 @@ export interface Reading {
     body?: unknown,
     tenant?: 'a' | 'b',
   ): Promise<Answer>;
-  get(url: string, tenant?: 'a' | 'b'): Promise<Answer>;
+  get(url: string, tenant?: 'a' | 'b', headers?: Record<string, string>): Promise<Answer>;
   post(url: string, body: unknown, tenant?: 'a' | 'b'): Promise<Answer>;
   /** Inserts a row straight into a table and gives back its id. */
   insert(table: string, row: Row): Promise<string>;
@@ -175,7 +175,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
     tenants,
     routes: routes(app),
     send,
-    get: (url, tenant) => send('GET', url, undefined, tenant),
+    get: (url, tenant = 'a', headers) => request(app, 'GET', url, undefined, tenant, headers),
     post: (url, body, tenant) => send('POST', url, body, tenant),
     insert: (table, row) => insert(database.pool, table, row),
     async stop() {
@@ -196,12 +196,13 @@ async function request(
   url: string,
   body: unknown,
   tenant: string,
+  headers: Record<string, string> = {},
 ): Promise<Answer> {
   const sent = await payloadOf(body);
   const answer = await app.inject({
     method,
     url,
-    headers: { 'x-api-key': tenant, ...(sent && { 'content-type': sent.type }) },
+    headers: { ...headers, 'x-api-key': tenant, ...(sent && { 'content-type': sent.type }) },
     ...(sent && { payload: sent.payload }),
   });
   const json = /[/+]json\b/.test(String(answer.headers['content-type']))
