@@ -27,6 +27,7 @@ export const datasets: Group = {
     unshare: { route: `DELETE ${ONE}/share` },
     'score-directions': { route: `GET ${ONE}/score-directions` },
     'set-score-directions': { route: `PUT ${ONE}/score-directions` },
+    'set-baseline': { route: `PUT ${ONE}/baseline` },
     comparisons: { route: `GET ${ONE}/comparative`, columns: ['id', 'name', 'created_at'] },
     'create-comparison': { route: 'POST /api/v1/datasets/comparative' },
     'delete-comparison': { route: 'DELETE /api/v1/datasets/comparative/{comparative_experiment_id}' },

@@ -151,6 +151,7 @@ export const experimentEvents = {
   SplitsChanged: { schema: 1, operation: 'update_dataset_splits' },
   ExperimentAdded: { schema: 1, operation: 'create_experiment' },
   ScoreDirectionsChanged: { schema: 1, operation: 'update_score_directions' },
+  DatasetBaselineChanged: { schema: 1, operation: 'update_dataset_baseline' },
   ComparativeExperimentCreated: { schema: 1, operation: 'create_comparative_experiment' },
   ComparativeExperimentDeleted: { schema: 1, operation: 'delete_comparative_experiment' },
   FeedbackChanged: { schema: 1, operation: 'update_feedback' },

@@ -10,14 +10,13 @@ import {
   shape,
   validate,
   validateRequest,
-  warnOfIgnored,
 } from '@fairlead/api';
-import { BadRequest, datetime, HttpProblem, type Infer, note, object, str, union } from '@fairlead/schema';
-import { Controller, Header, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BadRequest, datetime, HttpProblem, type Infer, note, object, optional, str, union, uuid } from '@fairlead/schema';
+import { Controller, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import type { Dataset, DatasetCreated } from './dataset';
-import { dataset, removed } from './datasets.answers.schema';
+import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
 import { LiveRunsThread } from '../runs/live/live-runs.thread';
 import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
@@ -38,6 +37,12 @@ const tagBody = object(
     tag: note(str({ min: 1, max: 200 }), 'The tag; a version that had it loses it.'),
   },
   'DatasetTag',
+);
+
+const baselineBody = object(
+  { experiment_id: note(optional(uuid()), 'Experiment on the dataset; null for none.') },
+  'DatasetBaselineRequest',
+  { closed: true },
 );
 
 /** Creates and changes datasets. */
@@ -122,29 +127,47 @@ export class DatasetWritesController {
     path: datasetPath,
     body: datasetUpdate,
     takes: ['x-reason'],
-    gives: ['Warning'],
   })
-  @Answers({ 200: shape.asText(dataset), 409: 'There is a dataset of this name.', 501: 'It names transformations.' })
-  async update(
-    @Context() context: CommandContext,
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  @Answers({
+    200: shape.asText(dataset),
+    400: 'The baseline is no experiment on the dataset.',
+    409: 'There is a dataset of this name.',
+    501: 'It names transformations.',
+  })
+  async update(@Context() context: CommandContext, @Req() request: FastifyRequest): Promise<string> {
     const { tenantId } = context;
     const sent = await readOpaqueBody(request);
     const { path, body: given } = validateRequest(request, { path: datasetPath, body: datasetUpdate });
     const { dataset_id: id } = path;
     refuseOthers(given.transformations, 'Transformations of datasets');
-    if (given.baseline_experiment_id) warnOfIgnored(reply, ['baseline_experiment_id']);
-    const { name, description } = given;
+    const { name, description, baseline_experiment_id: baseline } = given;
     const { metadata, inputs_schema, outputs_schema } = definitionsIn(sent);
     const changes = {
       ...{ name, description },
       ...{ metadata: metadata ?? undefined, inputs_schema: inputs_schema ?? undefined },
       outputs_schema: outputs_schema ?? undefined,
     };
+    if (baseline) await this.datasets.setBaseline(context, id, baseline);
     await this.datasets.patch(context, id, changes);
     return found(await findDataset(this.pool, tenantId, id), 'Dataset ID', id);
+  }
+
+  @Put(':dataset_id/baseline')
+  @Scope('write', { views: [experimentsView.name] })
+  @Describe({
+    summary: 'Choose the baseline of a dataset',
+    description: 'The experiment that the others on the dataset are compared with, or null for none.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 200: datasetBaseline, 400: 'It is no experiment on the dataset.' })
+  async setBaseline(
+    @Context() context: CommandContext,
+    @Path(datasetPath) { dataset_id: id }: Infer<typeof datasetPath>,
+    @Body(baselineBody) given: Infer<typeof baselineBody>,
+  ) {
+    const experiment_id = given.experiment_id ?? null;
+    await this.datasets.setBaseline(context, id, experiment_id);
+    return { experiment_id };
   }
 
   @Put(':dataset_id/tags')
@@ -199,6 +222,7 @@ function createdJson(id: string, tenantId: string, state: Dataset, examples: num
       ...{ externally_managed: false, data_type: dataType, example_count: examples, session_count: 0 },
       ...definitions,
       last_session: null,
+      baseline_experiment_id: null,
     },
     true,
   );

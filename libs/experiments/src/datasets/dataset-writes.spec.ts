@@ -11,6 +11,62 @@ const create = (body: object = {}, tenant?: 'a' | 'b') =>
   reading.post('/datasets', { name: `dataset ${newId()}`, ...body }, tenant);
 const one = async (id: string) => (await reading.get(`/datasets/${id}`)).json;
 
+describe('The baseline of a dataset', () => {
+  const session = async (dataset: string | null) =>
+    (await reading.post('/sessions', { reference_dataset_id: dataset })).json.id as string;
+  const choose = (dataset: string, body: unknown, tenant?: 'a' | 'b') =>
+    reading.send('PUT', `/datasets/${dataset}/baseline`, body, tenant);
+  let dataset: string;
+  let first: string;
+  beforeAll(async () => {
+    dataset = (await create()).json.id as string;
+    first = await session(dataset);
+  });
+
+  it('is an experiment on it, chosen by two routes and shown with it', async () => {
+    const other = await session(dataset);
+    expect((await one(dataset)).baseline_experiment_id).toBeNull();
+    expect(await choose(dataset, { experiment_id: first })).toMatchObject({
+      status: 200,
+      json: { experiment_id: first },
+    });
+    expect((await one(dataset)).baseline_experiment_id).toBe(first);
+    const patched = await reading.send('PATCH', `/datasets/${dataset}`, { baseline_experiment_id: other });
+    expect(patched).toMatchObject({ status: 200, json: { baseline_experiment_id: other } });
+    expect(patched.headers.warning).toBeUndefined();
+    const [listed] = (await reading.get(`/datasets?id=${dataset}`)).json;
+    expect(listed.baseline_experiment_id).toBe(other);
+    expect((await choose(dataset, { experiment_id: null })).json).toEqual({ experiment_id: null });
+    expect((await one(dataset)).baseline_experiment_id).toBeNull();
+  });
+
+  it('is no more when its experiment is deleted', async () => {
+    const gone = await session(dataset);
+    await choose(dataset, { experiment_id: gone });
+    expect((await one(dataset)).baseline_experiment_id).toBe(gone);
+    expect((await reading.send('DELETE', `/sessions/${gone}`)).status).toBe(200);
+    expect((await one(dataset)).baseline_experiment_id).toBeNull();
+  });
+
+  it('is nothing else, and nobody else chooses it', async () => {
+    const elsewhere = await session((await create()).json.id as string);
+    for (const [body, status] of [
+      [{ experiment_id: elsewhere }, 400],
+      [{ experiment_id: await session(null) }, 400],
+      [{ experiment_id: newId() }, 404],
+      [{ experiment: first }, 422],
+      [{ experiment_id: 'first' }, 422],
+    ] as const) {
+      expect([body, (await choose(dataset, body)).status]).toEqual([body, status]);
+    }
+    expect((await choose(dataset, { experiment_id: first }, 'b')).status).toBe(404);
+    expect((await choose(newId(), { experiment_id: first })).status).toBe(404);
+    const named = { name: `named ${newId()}`, baseline_experiment_id: elsewhere };
+    expect((await reading.send('PATCH', `/datasets/${dataset}`, named)).status).toBe(400);
+    expect((await one(dataset)).name).not.toBe(named.name);
+  });
+});
+
 describe('A dataset that a client creates', () => {
   it('is answered as it is read, its opaque members byte for byte', async () => {
     const name = `made ${newId()}`;

@@ -23,6 +23,8 @@ export class DatasetEntity {
   @Column('text', { nullable: true }) readonly outputs_schema!: string | null;
   /** What counts as better for its scores. */
   @Column('text', { nullable: true }) readonly score_directions!: string | null;
+  /** The experiment that the others are compared with; it may have been deleted since. */
+  @Column('uuid', { nullable: true }) readonly baseline_experiment_id!: string | null;
   @Column('int') readonly version!: number;
 }
 

@@ -48,6 +48,13 @@ export class OnlyUploads extends BadRequest {
   }
 }
 
+/** The experiment was not run on this dataset. */
+export class OtherDataset extends BadRequest {
+  constructor(experimentId: string, id: string) {
+    super(`Session ${experimentId} is no experiment on dataset ${id}.`);
+  }
+}
+
 /** No version of the dataset is of exactly this time. */
 export class NoSuchVersion extends NotFound {
   constructor(asOf: string) {

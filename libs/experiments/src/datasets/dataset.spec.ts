@@ -6,6 +6,7 @@ import {
   datasetModel,
   deleteDataset,
   numberExperiment,
+  setBaseline,
   setScoreDirections,
   type Target,
 } from './dataset';
@@ -65,6 +66,16 @@ describe('a dataset', () => {
   it('that was deleted begins anew', () => {
     expect(addExperiment('e1', target)(after(created, added('e1', 1), deleted))).toEqual([created, added('e1', 1)]);
     expect(after(created, ...deleteDataset())).toMatchObject({ removed: true });
+  });
+
+  it('knows the experiment that others are compared with, until it is deleted', () => {
+    const set: DatasetEvent = { type: 'DatasetBaselineChanged', data: { experiment_id: 'e1' } };
+    const none: DatasetEvent = { type: 'DatasetBaselineChanged', data: { experiment_id: null } };
+    expect(setBaseline('e1')(after(created)!)).toEqual([set]);
+    expect(setBaseline('e1')(after(created, set)!)).toEqual([]);
+    expect(setBaseline(null)(after(created, set)!)).toEqual([none]);
+    expect(setBaseline(null)(after(created)!)).toEqual([]);
+    expect(after(created, set, deleted, created)?.baseline).toBeNull();
   });
 
   it('knows what counts as better for its keys, until it is said anew or it is deleted', () => {

@@ -64,6 +64,9 @@ export interface ScoreDirections {
 
 export type ScoreDirectionsChanged = DomainEvent<'ScoreDirectionsChanged', ScoreDirections>;
 
+/** Comparisons of this dataset are with this experiment from now on, or with none in particular. */
+export type DatasetBaselineChanged = DomainEvent<'DatasetBaselineChanged', { readonly experiment_id: string | null }>;
+
 export type DatasetDeleted = DomainEvent<'DatasetDeleted', Record<string, never>>;
 
 export type DatasetEvent =
@@ -73,6 +76,7 @@ export type DatasetEvent =
   | DatasetTagged
   | ExperimentAdded
   | ScoreDirectionsChanged
+  | DatasetBaselineChanged
   | DatasetDeleted;
 
 export interface Dataset {
@@ -88,6 +92,7 @@ export interface Dataset {
   readonly numbers: ReadonlyMap<string, number>;
   readonly lastNumber: number;
   readonly directions: ScoreDirections;
+  readonly baseline: string | null;
   readonly definitions: DatasetDefinitions;
   /** The newest version that a change of examples made; undefined before the first one. */
   readonly newest?: string;
@@ -109,6 +114,7 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
         ...{ tenant_id: event.metadata.tenant ?? '', removed: false, name, description, dataType, externallyManaged },
         ...{ createdAt: event.time, modifiedAt, numbers: new Map(), lastNumber: 0, tags: new Map() },
         directions: { lower_is_better: [], higher_is_better: [] },
+        baseline: null,
         definitions: { metadata, inputs_schema, outputs_schema },
         // A version that an earlier dataset of this id had is never made again.
         newest: state?.newest,
@@ -139,6 +145,8 @@ export const datasetModel: Model<DatasetState, DatasetEvent> = {
       }
       case 'ScoreDirectionsChanged':
         return { ...state, modifiedAt, directions: event.data };
+      case 'DatasetBaselineChanged':
+        return { ...state, modifiedAt, baseline: event.data.experiment_id };
       case 'DatasetDeleted':
         return { ...state, modifiedAt, removed: true };
     }
@@ -221,6 +229,12 @@ export function setScoreDirections(wanted: ScoreDirections): (state: Dataset) =>
   };
   return ({ directions }) =>
     JSON.stringify(data) === JSON.stringify(directions) ? [] : [{ type: 'ScoreDirectionsChanged', data }];
+}
+
+/** Says which experiment the others are compared with, null for none; the same again changes nothing. */
+export function setBaseline(experiment_id: string | null): (state: Dataset) => DatasetBaselineChanged[] {
+  return ({ baseline }) =>
+    baseline === experiment_id ? [] : [{ type: 'DatasetBaselineChanged', data: { experiment_id } }];
 }
 
 /** Deletes the dataset. */

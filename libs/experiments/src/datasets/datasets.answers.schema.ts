@@ -26,7 +26,14 @@ export const dataset = object('Dataset', {
   ...uploadedDatasetMembers,
   transformations: unused,
   metadata: noted(nullable(free), 'Further facts about the dataset; null when there are none.'),
-  baseline_experiment_id: unused,
+  baseline_experiment_id: noted(
+    nullable(uuid),
+    'Experiment that the others on the dataset are compared with; null when none was chosen, or it was deleted.',
+  ),
+});
+
+export const datasetBaseline = object('DatasetBaseline', {
+  experiment_id: noted(nullable(uuid), 'Experiment that the others are compared with; null for none.'),
 });
 
 export const datasetVersion = object('DatasetVersion', {

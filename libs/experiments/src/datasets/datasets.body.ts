@@ -47,7 +47,7 @@ export const datasetUpdate = object(
     description: note(optional(str({ max: MOST_DESCRIPTION })), 'What the dataset is about.'),
     baseline_experiment_id: note(
       optional(uuid()),
-      'Accepted because clients send it; not kept, which the header `Warning` says.',
+      'Experiment on the dataset that the others are compared with; `PUT …/baseline` can also choose none.',
     ),
     ...definitions,
   },

@@ -13,7 +13,9 @@ import { v4 as newId, v5 as idFrom } from 'uuid';
 import { storeChange } from '../examples/example-changes.commands';
 import { type ChangedExample, encodeExamples } from '../examples/example-rows';
 import { experimentsView } from '../sessions/experiments.view';
+import { SessionNotFound } from '../sessions/session.errors';
 import { SessionCommands, unlessGone } from '../sessions/sessions.commands';
+import { findReferenceDataset } from '../sessions/sessions.queries';
 import { PayloadStore } from '../storage/payload.store';
 import {
   type Dataset,
@@ -23,10 +25,11 @@ import {
   type DatasetEvent,
   type DatasetState,
   deleteDataset,
+  setBaseline,
 } from './dataset';
 import { exactVersion } from './dataset-versions.queries';
 import { changeDataset, createDataset, tagVersion } from './dataset-write';
-import { DatasetExists, NoSuchVersion } from './dataset.errors';
+import { DatasetExists, NoSuchVersion, OtherDataset } from './dataset.errors';
 import { sessionsOfDataset } from './datasets.queries';
 
 /** How long a change waits until it can be read, milliseconds. */
@@ -91,6 +94,20 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     const version = await exactVersion(this.pool, id, time);
     if (version === undefined) throw new NoSuchVersion(time ?? 'latest');
     await this.change(caller, id, tagVersion(tag, version));
+  }
+
+  /**
+   * Chooses the experiment that the others are compared with, null for none; resolves when that can be read.
+   * @throws DatasetNotFound, SessionNotFound, OtherDataset for an experiment that is not on this dataset
+   */
+  async setBaseline(caller: Caller, id: string, experimentId: string | null): Promise<void> {
+    await this.find(caller.tenantId, id);
+    const dataset = experimentId && (await findReferenceDataset(this.pool, caller.tenantId, experimentId));
+    if (experimentId !== null && dataset !== id) {
+      throw dataset === undefined ? new SessionNotFound(experimentId) : new OtherDataset(experimentId, id);
+    }
+    const { position } = await this.change(caller, id, setBaseline(experimentId));
+    await this.followers.shown(position, experimentsView.name, VIEW_MS);
   }
 
   /** Deletes a dataset, its examples and the sessions that were run on it, and frees their names. @throws DatasetNotFound */

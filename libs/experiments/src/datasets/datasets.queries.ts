@@ -33,7 +33,8 @@ interface DatasetRow extends Omit<
 
 const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_at')} as created, ${isoTime('d.modified_at')} as modified,
   d.externally_managed, d.data_type, d.example_count, d.session_count, ${isoTime('d.last_session_start_time')} as last_session, d.metadata,
-  d.inputs_schema, d.outputs_schema`;
+  d.inputs_schema, d.outputs_schema,
+  (select s.id from sessions s where s.id = d.baseline_experiment_id and s.tenant_id = d.tenant_id) as baseline_experiment_id`;
 
 /** The tenant's datasets that match, each as JSON text. */
 export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<string[]> {
@@ -137,6 +138,6 @@ export function datasetJson(row: DatasetRow, counted: boolean): string {
     modified_at: text(row.modified),
     last_session_start_time: text(row.last_session),
     metadata: raw(row.metadata),
-    baseline_experiment_id: 'null',
+    baseline_experiment_id: text(row.baseline_experiment_id),
   });
 }

@@ -1,5 +1,6 @@
 import type { MigrationClass } from '@fairlead/postgres';
 import { CreatePayloads1763600000000 } from './1763600000000-create-payloads';
+import { DatasetBaselines1764600020000 } from './1764600020000-dataset-baselines';
 import { CreateExperiments1763600001000 } from './1763600001000-create-experiments';
 import { ReadIndexes1763600002000 } from './1763600002000-read-indexes';
 import { Comparisons1763600003000 } from './1763600003000-comparisons';
@@ -36,4 +37,5 @@ export const experimentsMigrations: MigrationClass[] = [
   CountedBytes1764400001100,
   Shares1764500030000,
   FramedPayloads1764600016100,
+  DatasetBaselines1764600020000,
 ];

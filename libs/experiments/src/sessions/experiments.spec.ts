@@ -72,6 +72,24 @@ it('are ordered by members, scores and metadata, what has none last', async () =
   expect((await names({ sort: '-metadata:k' })).slice(0, 2)).toEqual(['baseline', 'candidate']);
 });
 
+it('tell how their means differ from those of the baseline of their dataset', async () => {
+  expect((await list()).json.resources[0].against_baseline).toBeNull();
+  const { rows: found } = await reading.pool.query<{ id: string; name: string }>('select id, name from sessions');
+  const baseline = found.find(({ name }) => name === 'baseline')!.id;
+  await reading.pool.query('update datasets set baseline_experiment_id = $2 where id = $1', [questions, baseline]);
+  const { json } = await list({ sort: 'name' });
+  const told = (json.resources as { name: string; against_baseline: object }[]).map(({ name, against_baseline }) => [
+    name,
+    against_baseline,
+  ]);
+  expect(Object.fromEntries(told)).toEqual({
+    baseline: null,
+    candidate: { experiment_id: baseline, differences: { correct: 0.9 - 0.5, 'a>b': 0 } },
+    elsewhere: null,
+    uploading: null,
+  });
+});
+
 it('are paged by cursors', async () => {
   const first = (await list({ sort: 'name', limit: '3' })).json;
   expect(first).toMatchObject({ total: 4, resources: [{}, { name: 'candidate' }, {}] });

@@ -1,6 +1,12 @@
 import { idOf, type Projection, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
-import type { DatasetCreated, DatasetEvent, ExperimentAdded, ScoreDirectionsChanged } from '../datasets/dataset';
+import type {
+  DatasetBaselineChanged,
+  DatasetCreated,
+  DatasetEvent,
+  ExperimentAdded,
+  ScoreDirectionsChanged,
+} from '../datasets/dataset';
 import { applyDatasetChanged, requireOwnDataset } from '../datasets/datasets.view';
 import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './deletions.view';
 import { applyDatasetTagged, applyExamples } from '../examples/examples.view';
@@ -90,6 +96,8 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
       return applyExperimentAdded(event, tx);
     case 'ScoreDirectionsChanged':
       return applyScoreDirectionsChanged(event, tx);
+    case 'DatasetBaselineChanged':
+      return applyDatasetBaselineChanged(event, tx);
     case 'DatasetDeleted':
       return applyDatasetDeleted(event, tx);
     case 'ExperimentUploaded':
@@ -156,6 +164,15 @@ async function applyScoreDirectionsChanged(event: Recorded<ScoreDirectionsChange
     event.time,
     event.version,
     JSON.stringify(event.data),
+  ]);
+}
+
+async function applyDatasetBaselineChanged(event: Recorded<DatasetBaselineChanged>, tx: PoolClient): Promise<void> {
+  await tx.query('update datasets set modified_at = $2, version = $3, baseline_experiment_id = $4 where id = $1', [
+    idOf(event.stream),
+    event.time,
+    event.version,
+    event.data.experiment_id,
   ]);
 }
 

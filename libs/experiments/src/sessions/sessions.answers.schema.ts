@@ -2,7 +2,7 @@ import { shape } from '@fairlead/api';
 import { uploadedDatasetMembers } from '../datasets/datasets.answers.schema';
 import { feedbackStatistics } from '../feedback/feedback.answers.schema';
 
-const { free, integer, list, noted, nullable, number, object, oneOf, text, time, unused, uuid } = shape;
+const { free, integer, list, map, noted, nullable, number, object, oneOf, text, time, unused, uuid } = shape;
 
 const plainMembers = {
   start_time: noted(time, 'Start of the session.'),
@@ -71,6 +71,18 @@ export const experiments = object('ExperimentsPage', {
       object('ListedExperiment', {
         ...sessionMembers,
         dataset_name: noted(text, 'Name of the dataset that the experiment is on.'),
+        against_baseline: noted(
+          nullable(
+            object('AgainstBaseline', {
+              experiment_id: noted(uuid, 'The baseline of the dataset.'),
+              differences: noted(
+                map(number),
+                'By feedback key: the mean score of this experiment minus that of the baseline, of keys that both have.',
+              ),
+            }),
+          ),
+          'Difference from the baseline of the dataset; null without one, for the baseline itself, and until the runs are stored.',
+        ),
       }),
     ),
     'Experiments of this page.',

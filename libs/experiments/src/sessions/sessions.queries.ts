@@ -155,17 +155,48 @@ export async function listExperiments(pool: Pool, tenantId: string, query: Exper
     parameters.values,
   );
   const sort = experimentSort(query.sort, parameters);
-  const { rows } = await pool.query<SessionRow & { readonly dataset_name: string }>(
-    `select ${COLUMNS}, d.name as dataset_name from ${from} where ${where}
+  const { rows } = await pool.query<ListedRow>(
+    `select ${COLUMNS}, d.name as dataset_name, b.id as baseline, b.feedback_stats as baseline_stats
+     from ${from} left join sessions b
+       on b.id = d.baseline_experiment_id and b.tenant_id = d.tenant_id and b.persisted
+     where ${where}
      order by ${sort} ${query.descending ? 'desc' : 'asc'} nulls last, s.id
      limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,
     parameters.values,
   );
   return {
-    resources: rows.map((row) => `${sessionJson(row).slice(0, -1)},"dataset_name":${text(row.dataset_name)}}`),
+    resources: rows.map(listedJson),
     total: facets.rows[0]?.total ?? 0,
     datasets: facets.rows.map(({ dataset_id, dataset_name, count }) => ({ dataset_id, dataset_name, count })),
   };
+}
+
+interface ListedRow extends SessionRow {
+  readonly dataset_name: string;
+  /** The experiment that others on the dataset are compared with. */
+  readonly baseline: string | null;
+  readonly baseline_stats: string | null;
+}
+
+function listedJson(row: ListedRow): string {
+  const more = { dataset_name: row.dataset_name, against_baseline: againstBaseline(row) };
+  return `${sessionJson(row).slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+}
+
+/** By how much the means of an experiment differ from those of its dataset's baseline. */
+function againstBaseline({ id, persisted, feedback_stats, baseline, baseline_stats }: ListedRow) {
+  if (baseline === null || baseline === id || !persisted) return null;
+  const [before, after] = [meansOf(baseline_stats), meansOf(feedback_stats)];
+  const differences = [...after].flatMap(([key, mean]) => {
+    const known = before.get(key);
+    return known === undefined ? [] : [[key, mean - known] as const];
+  });
+  return { experiment_id: baseline, differences: Object.fromEntries(differences) };
+}
+
+function meansOf(statistics: string | null): Map<string, number> {
+  const parsed = JSON.parse(statistics ?? '{}') as Record<string, { readonly avg: number | null }>;
+  return new Map(Object.entries(parsed).flatMap(([key, { avg }]) => (avg === null ? [] : [[key, avg] as const])));
 }
 
 function experimentConditions(tenantId: string, query: ExperimentQuery, parameters: Parameters): string[] {
@@ -196,6 +227,15 @@ function meanScore(key: string, parameters: Parameters): string {
 export async function findSession(pool: Pool, tenantId: string, id: string): Promise<string | undefined> {
   const row = await readSession(pool, tenantId, id);
   return row && sessionJson(row);
+}
+
+/** The dataset that a session is an experiment on, null for a tracing project; undefined when the tenant has no such session. */
+export async function findReferenceDataset(pool: Pool, tenantId: string, id: string): Promise<string | null | undefined> {
+  const { rows } = await pool.query<{ dataset: string | null }>(
+    'select reference_dataset_id as dataset from sessions where id = $1 and tenant_id = $2',
+    [id, tenantId],
+  );
+  return rows[0]?.dataset;
 }
 
 /** A session that was just created, without statistics. */
