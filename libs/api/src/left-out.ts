@@ -6,7 +6,7 @@ const V1 = '/api/v1';
  * Families of requests of LangSmith's SDKs that Fairlead does not offer, with patterns for the beginnings of their
  * canonical addresses. The first match counts.
  */
-const FAMILIES: readonly (readonly [name: string, ...paths: string[]])[] = [
+export const FAMILIES: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['annotation queues', `${V1}/(platform/)?annotation-queues`],
   ['prompts and the hub', `${V1}/(repos|commits|likes|prompts|prompt-webhooks|settings)`, `${V1}/platform/hub`],
   ['the registry of agents', `${V1}/agents`],
