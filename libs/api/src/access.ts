@@ -40,6 +40,11 @@ interface RouteOptions {
   readonly single?: boolean;
   /** True: only for the admin key of the installation. */
   readonly operator?: boolean;
+  /**
+   * True: a JSON answer is compressed for clients that take it. Not for answers with secrets or signed addresses: beside
+   * text that somebody else chose, their size would tell of them.
+   */
+  readonly compressed?: boolean;
   /** True: the handler reads several workspaces, so it waits for the events of all of them. */
   readonly acrossWorkspaces?: boolean;
 }
@@ -100,6 +105,7 @@ declare module 'fastify' {
     direct?: boolean;
     single?: boolean;
     views?: readonly string[];
+    compressed?: boolean;
     acrossWorkspaces?: boolean;
     operator?: boolean;
     /** True when another process answers the request. */

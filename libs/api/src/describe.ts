@@ -13,7 +13,7 @@ export interface Content {
 /** Request headers that only some routes use. */
 export type RequestHeader = 'Idempotency-Key' | 'If-Match' | 'If-None-Match' | 'x-reason' | 'Content-Encoding';
 /** Response headers that only some routes send. */
-type AnswerHeader = 'ETag' | 'Link' | 'Warning' | 'Age' | 'x-dry-run' | 'Content-Disposition';
+type AnswerHeader = 'ETag' | 'Link' | 'X-Pagination-Total' | 'Warning' | 'Age' | 'x-dry-run' | 'Content-Disposition';
 
 /** The description of one route for the OpenAPI document. */
 export interface Description {

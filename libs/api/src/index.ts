@@ -2,6 +2,7 @@ export { type Actor, allows, type Dialect, type Load, type RouteAccess, Scope } 
 export { answerTo, sendProblem, written } from './answer';
 export { Answers } from './answers';
 export { Asset, isShared } from './asset';
+export { takesCoding } from './coding';
 export { CommandContext, Context } from './context';
 export { Area, areaOf, Describe, type Described, type RequestHeader } from './describe';
 export { canonicalUrl, memberAliases, readsWire, sourceAliases, toWire } from './dialects';
@@ -14,7 +15,7 @@ export { isJson } from './json-type';
 export { leftOut } from './left-out';
 export { checkReason } from './metadata';
 export { OwnRoutesGuard } from './own-routes.guard';
-export { linkNext, paging } from './paging';
+export { counting, linkNext, paging, tellTotal } from './paging';
 export { Body, Path, Query } from './parameters';
 export { Components } from './reference/components';
 export { openApi } from './reference/openapi';

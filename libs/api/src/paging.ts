@@ -1,11 +1,24 @@
 import type { FastifyReply } from 'fastify';
-import { int, note, optional } from '@fairlead/schema';
+import { bool, int, note, optional } from '@fairlead/schema';
 
 /** Members of a query for paged lists: `limit` 1 to 100, 20 when absent; `offset` from 0. */
 export const paging = {
   limit: optional(note(int({ ge: 1, le: 100 }), 'Largest number of items in the answer.'), 20),
   offset: optional(note(int({ ge: 0 }), 'Number of items to skip: the `offset` that the previous page answered.'), 0),
 };
+
+/** Member of a query for lists that are arrays: whether the answer tells the number of items on all pages together. */
+export const counting = {
+  count: optional(
+    note(bool(), 'True: the header `X-Pagination-Total` has the number of items on all pages together.'),
+    false,
+  ),
+};
+
+/** Adds the header that `counting` asks for. */
+export function tellTotal(reply: FastifyReply, total: number): void {
+  void reply.header('x-pagination-total', String(total));
+}
 
 /**
  * Adds `Link: <…>; rel="next"`: the address of the request with another offset. Call it only when there is a next page.

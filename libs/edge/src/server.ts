@@ -23,6 +23,7 @@ import { oneAtATime } from './admission/pipelining';
 import { ProblemFilter } from './problem-filter';
 import { limitReads } from './read-requests';
 import { type Limits, readBodies } from './request-body';
+import { compressAnswers } from './headers/compression';
 import { requestId } from './headers/request-id';
 import { logRequests, logTurnedAway } from './observability/request-log';
 import { type RefusedRequest, tellRefused } from './admission/refused';
@@ -132,6 +133,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const report = reportTurnedAway(logger);
   const doors = new Doors(instance.server, edge.connections);
   if (!behindGateway) limitConnections(instance.server, edge);
+  compressAnswers(instance);
   hooks.push((request) => admission.depart(request), bookAnswers(instance, admission));
   hooks.push(readBodies(instance, limits, admission), logRequests(logger, report));
   const { refused } = options;

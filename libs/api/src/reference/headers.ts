@@ -35,6 +35,10 @@ export const HEADERS = {
     schema: string,
   },
   Link: { description: 'The next page, as `<…>; rel="next"`; absent on the last.', schema: string },
+  'X-Pagination-Total': {
+    description: 'The number of items on all pages together; only with `count=true`.',
+    schema: { type: 'integer' },
+  },
   Warning: {
     description: '`110` when the answer is an older one, because the other host does not answer.',
     schema: string,

@@ -14,6 +14,7 @@ const EXPOSED = [
   'warning',
   'x-dry-run',
   'x-error-count',
+  'x-pagination-total',
   'x-request-id',
   'x-should-retry',
 ].join(', ');

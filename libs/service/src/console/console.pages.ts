@@ -1,3 +1,4 @@
+import { takesCoding } from '@fairlead/api';
 import type { Pages } from '@fairlead/edge';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleFile, ConsoleFiles } from './console.files';
@@ -79,17 +80,9 @@ function send(
   { plain, coded }: ConsoleFile,
   headers: Readonly<Record<string, string>>,
 ): void {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const chosen = coded.find(({ coding }) => takes(accepted, coding));
+  const accepted = request.headers['accept-encoding'] as string | undefined;
+  const chosen = coded.find(({ coding }) => takesCoding(accepted, coding));
   void reply.headers({ ...headers, vary: 'Accept-Encoding' });
   if (chosen) void reply.header('content-encoding', chosen.coding);
   void reply.send((chosen?.asset ?? plain).answer(reply));
-}
-
-/** Returns whether the header `Accept-Encoding` names a coding and does not refuse it. */
-function takes(header: string, coding: string): boolean {
-  return header.split(',').some((entry) => {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
 }
