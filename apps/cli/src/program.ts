@@ -11,6 +11,7 @@ import { addExperiments } from './commands/experiments.commands';
 import { EXIT, Failure, Refusal, Usage } from './failure';
 import { addKeys } from './commands/keys.commands';
 import { Output } from './output/output';
+import { addSearch } from './commands/search.command';
 import { addRevisions } from './commands/revisions.commands';
 import { workspaces } from './commands/workspaces.commands';
 import { feedback } from './commands/feedback.commands';
@@ -60,6 +61,7 @@ export function program(): Command {
   addExperiments(all);
   for (const group of [datasets, examples, runs, feedback, shared]) addGroup(all, group);
   for (const group of [integrations, providers, tokens, webhooks, listeners]) addGroup(all, group);
+  addSearch(all);
   addChanges(all);
   addAudit(all);
   addKeys(all);

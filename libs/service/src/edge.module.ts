@@ -6,6 +6,7 @@ import { mount, type Remote } from '@fairlead/gateway';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health/health.module';
 import { ONE_WORKSPACE } from './one-workspace';
+import { SearchController } from './search/search.controller';
 import type { Service } from './service';
 import type { ServiceName } from './services';
 import type { Settings } from './settings';
@@ -34,7 +35,7 @@ export class EdgeModule {
         ...[...services].map(([name, { module }]) => mount(module(settings), elsewhere(name))),
         HealthModule.with(settings),
       ],
-      controllers: [ReferenceController],
+      controllers: [ReferenceController, SearchController],
     };
   }
 }

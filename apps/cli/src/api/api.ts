@@ -61,7 +61,12 @@ export class Api {
 
   /** The answer to a GET as text. */
   async read(path: string, query: Query = {}): Promise<string> {
-    return (await this.send({ method: 'GET', path, query })).text;
+    return (await this.page(path, query)).text;
+  }
+
+  /** The whole answer to a GET. */
+  page(path: string, query: Query): Promise<Answer> {
+    return this.send({ method: 'GET', path, query });
   }
 
   async get<T>(path: string, query: Query = {}): Promise<T> {

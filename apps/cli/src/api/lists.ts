@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { Answer } from './api';
 import type { Context } from './context';
 
 const PAGE = 100;
@@ -26,28 +27,34 @@ export type PageQuery = Readonly<Record<'limit' | 'offset', number> & Partial<Re
 
 /**
  * Reads pages until there are enough. `read` answers a page of any of the API's shapes: an array, or an object that holds
- * one and perhaps a cursor. A list that is not paged is complete at once.
+ * one and perhaps a cursor; with `count`, where the route takes it, also the number of all items. A list that is not paged
+ * is complete at once.
  */
 export async function listed<T>(
   context: Context,
   { limit, all }: ListOptions,
-  read: (page: PageQuery) => Promise<string>,
+  read: (page: PageQuery, count: true | undefined) => Promise<Answer>,
   isPaged = true,
 ): Promise<Listed<T>> {
   const most = all || !isPaged ? Infinity : (limit ?? DEFAULT);
   const items: T[] = [];
   const texts: string[] = [];
+  // What is left out is told in number.
+  const count = (limit === undefined && !all && !context.out.json) || undefined;
   let cursor: string | undefined;
   for (;;) {
     const size = Math.min(PAGE, most - items.length);
-    const page = pageOf<T>(await read({ limit: size, offset: items.length, cursor }));
+    const page = pageOf<T>(await read({ limit: size, offset: items.length, cursor }, count));
     items.push(...page.items);
     if (page.items.length > 0) texts.push(page.json.slice(1, -1));
     const isLast = page.cursor === undefined ? page.items.length < size : page.cursor === null;
     if (!isPaged || isLast) break;
     cursor = page.cursor ?? undefined;
     if (items.length < most) continue;
-    if (limit === undefined && !context.out.json) context.out.note(`The first ${most}; --all shows all.`);
+    if (page.total !== items.length && count) {
+      const known = page.total === undefined ? '' : ` of ${page.total}`;
+      context.out.note(`The first ${most}${known}; --all shows all.`);
+    }
     break;
   }
   return { items, json: `[${texts.join(',')}]` };
@@ -58,17 +65,23 @@ interface ListPage<T> {
   readonly json: string;
   /** That of the next page: null on the last one, undefined where pages have none. */
   readonly cursor?: string | null;
+  /** Number of items on all pages, where the service tells it. */
+  readonly total?: number;
 }
 
-function pageOf<T>(text: string): ListPage<T> {
+function pageOf<T>({ text, headers }: Answer): ListPage<T> {
   const value = JSON.parse(text) as T[] | Record<string, unknown>;
-  if (Array.isArray(value)) return { items: value, json: text.trim() };
+  if (Array.isArray(value)) {
+    const told = headers['x-pagination-total'];
+    return { items: value, json: text.trim(), total: told === undefined ? undefined : Number(told) };
+  }
   const items = (value.resources ?? value.items ?? value.runs ?? value.data ?? []) as T[];
   const { cursor, next_cursor, after, cursors } = value as Record<string, string | null> & {
     cursors?: { next: string | null };
   };
   const next = cursors ? cursors.next : [cursor, next_cursor, after].find((each) => each !== undefined);
-  return { items, json: JSON.stringify(items), cursor: next };
+  const { total } = value as { readonly total?: number };
+  return { items, json: JSON.stringify(items), cursor: next, total };
 }
 
 export function whole(text: string): number {

@@ -71,7 +71,7 @@ function addLog(group: Command): void {
       request_id: options.request,
       outcome: options.refused ? 'refused' : undefined,
     };
-    const read = ({ limit, cursor }: PageQuery) => api.read(LOG, { ...filter, limit, cursor });
+    const read = ({ limit, cursor }: PageQuery) => api.page(LOG, { ...filter, limit, cursor });
     const { items, json } = await listed<Activity>(context, options, read);
     if (out.json) return out.text(json);
     if (items.length === 0) return out.note('Nothing.');

@@ -26,7 +26,7 @@ export function addDeploymentHistory(group: Command): void {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history`;
     const { after, types, oldestFirst } = options;
     const query = { after, types, order: oldestFirst ? 'asc' : undefined };
-    const read = (page: PageQuery) => context.api.read(path, { ...query, ...page });
+    const read = (page: PageQuery) => context.api.page(path, { ...query, ...page });
     const { items, json } = await listed<HistoryEntry>(context, options, read);
     if (context.out.json) return context.out.text(json);
     for (const entry of items) showEntry(context, entry);

@@ -58,7 +58,7 @@ function addReading(group: Command): void {
   const query = filters(list, `GET ${ALL}`, 'deployment', { words: { status: STATUSES } });
   does<ListOptions>(list, async (context, _args, options) => {
     const filter = await query(context, options);
-    const read = (page: PageQuery) => context.api.read(ALL, { ...filter, ...page });
+    const read = (page: PageQuery, count?: true) => context.api.page(ALL, { ...filter, ...page, count });
     const { items, json } = await listed<Deployment>(context, options, read);
     if (context.out.json) context.out.text(json);
     else showDeployments(context, items);

@@ -47,7 +47,7 @@ function addList(group: Command): void {
   does<ListOptions>(list, async (context, _args, options) => {
     const { api, out } = context;
     const filter = { reference_free: false, ...(await query(context, options)) };
-    const read = (page: PageQuery) => api.read('/api/v1/sessions', { ...filter, ...page });
+    const read = (page: PageQuery, count?: true) => api.page('/api/v1/sessions', { ...filter, ...page, count });
     const { items, json } = await listed<Session>(context, options, read);
     if (out.json) out.text(json);
     else showExperiments(context, items);

@@ -25,7 +25,7 @@ export function addRevisions(all: Command): void {
   does<ListOptions>(list, async (context, [name], options) => {
     const { id, active_revision_id } = await findDeployment(context.api, name!);
     const filter = await query(context, options);
-    const read = (page: PageQuery) => context.api.read(`/v2/deployments/${id}/revisions`, { ...filter, ...page });
+    const read = (page: PageQuery) => context.api.page(`/v2/deployments/${id}/revisions`, { ...filter, ...page });
     const { items, json } = await listed<Revision>(context, options, read);
     if (context.out.json) context.out.text(json);
     else if (items.length === 0) context.out.note('No revisions.');

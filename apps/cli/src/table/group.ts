@@ -51,7 +51,7 @@ export interface Built extends Line {
 }
 
 /** Parameters that the program sets itself when it reads page after page. */
-const PAGING = ['limit', 'offset', 'cursor', 'after'];
+const PAGING = ['limit', 'offset', 'count', 'cursor', 'after'];
 /** Options that every command has, or that have a meaning of their own. */
 const TAKEN = new Set(
   'url key workspace json timeout color version help limit all yes reason if-match file set output wait'.split(' '),

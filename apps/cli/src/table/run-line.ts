@@ -72,11 +72,11 @@ async function showList(context: Context, built: Built, call: Call, options: Opt
   const { operation, columns, word } = built;
   const { api, out } = context;
   const inBody = call.method === 'POST';
-  const read = async (page: PageQuery) => {
-    const members = pagingOf(built, page);
+  const read = async (page: PageQuery, count?: true) => {
+    const members = pagingOf(built, { ...page, count });
     const body = inBody ? JSON.stringify({ ...(JSON.parse(call.body as string) as object), ...members }) : undefined;
     const query = inBody ? call.query : { ...call.query, ...members };
-    return (await api.send({ ...call, body, query: query as Query })).text;
+    return api.send({ ...call, body, query: query as Query });
   };
   const { items, json } = await listed<Record<string, unknown>>(context, options, read, isPaged(built));
   if (out.json) return out.text(json);
@@ -86,7 +86,7 @@ async function showList(context: Context, built: Built, call: Call, options: Opt
 }
 
 /** Those of the parameters of a page that the route takes. */
-function pagingOf(built: Built, page: PageQuery): Record<string, unknown> {
+function pagingOf(built: Built, page: PageQuery & { readonly count?: true }): Record<string, unknown> {
   const taken = parameters(built);
   const entries = Object.entries({ ...page, after: page.cursor }).filter(([name]) => taken.has(name));
   return Object.fromEntries(entries.filter(([name]) => name !== 'offset' || page.cursor === undefined));

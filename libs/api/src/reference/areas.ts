@@ -14,6 +14,7 @@ export const AREAS = {
   Feedback: 'Scores and comments on runs and experiments.',
   Sharing: 'Let whoever has a token read a run or a dataset, without a key.',
   Comparisons: 'Differences between experiments on the same rows, gates, exports.',
+  Search: 'Find datasets, experiments and deployments by their names.',
   Webhooks: 'Events sent to addresses of yours: subscriptions, the log, sending again.',
   Audit: 'Who did what, and who was refused.',
   'Keys and workspaces': 'API keys and the workspaces that they open.',

@@ -87,7 +87,11 @@ export const deployment = object('Deployment', {
   ),
   image_version: noted(nullable(text), 'Tag of `image_uri`; null without an image, a tag, or with a digest.'),
 });
-export const deployments = page('DeploymentsList', deployment);
+export const deployments = object('DeploymentsList', {
+  resources: noted(list(deployment), 'The items of this page.'),
+  offset: noted(integer, 'The `offset` of the next page: the one of the request plus the number of items here.'),
+  'total?': noted(integer, 'Number of items on all pages together; only with `count=true`.'),
+});
 
 export const bulkDeletion = object('DeploymentsDeleted', {
   deleted: noted(list(uuid), 'Deployments whose deletion has begun.'),

@@ -55,12 +55,7 @@ export class DeploymentQueries {
     const chosen =
       named === undefined
         ? newest(conditions)
-        : byName(
-            conditions,
-            page,
-            `$${values.push(named)}`,
-            `$${values.push(`%${named.replaceAll(/[\\%_]/g, '\\$&')}%`)}`,
-          );
+        : byName(conditions, page, `$${values.push(named)}`, `$${values.push(containing(named))}`);
     const text = `
       select document
       from (${chosen} limit ${page.limit + 1} offset ${page.offset}) as page join deployment_documents using (id)
@@ -71,6 +66,20 @@ export class DeploymentQueries {
       items: rows.slice(0, page.limit).map(({ document }) => spelled(document, dialect)),
       more: rows.length > page.limit,
     };
+  }
+
+  /** The number of a tenant's deployments that match. */
+  async count(tenantId: string, filter: DeploymentFilter): Promise<number> {
+    const values: unknown[] = [tenantId];
+    const bind = (value: unknown) => `$${values.push(value)}`;
+    const conditions = conditionsOf(filter, bind);
+    const { name_contains: part } = filter;
+    if (part !== undefined) conditions.push(`name ilike ${bind(containing(part))}`);
+    const { rows } = await this.pool.query<{ total: number }>(
+      `select count(*)::int as total from deployments where ${conditions.join(' and ')}`,
+      values,
+    );
+    return rows[0]!.total;
   }
 
   /** A deployment's revisions, newest first. */
@@ -98,6 +107,11 @@ export class DeploymentQueries {
 /** Documents are kept in the specification's names; the other spelling is for clients that ask for it. */
 function spelled(document: string, dialect: Dialect): string {
   return dialect === 'wire' ? JSON.stringify(toWire(JSON.parse(document))) : document;
+}
+
+/** A pattern for ILIKE that matches a text anywhere. */
+function containing(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
 function newest(conditions: readonly string[]): string {

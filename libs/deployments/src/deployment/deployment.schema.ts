@@ -254,6 +254,10 @@ export const listQuery = object({
     'Only deployments of this kind.',
   ),
   deployment_ids: optional(note(csv(uuid()), 'Only these deployments; separated by commas, or repeated.')),
+  count: optional(
+    note(bool(), 'True: the answer has `total`, the number of deployments on all pages together.'),
+    false,
+  ),
 });
 
 /** The point of the past to answer with, a time or a version of the deployment; or the values of its secrets. */

@@ -678,6 +678,15 @@ describe('GET /v2/deployments', () => {
     expect((await send('GET', url, known)).status).toBe(200);
   });
 
+  it('tells how many there are on all pages, when asked to', async () => {
+    for (const name of ['counted-1', 'counted-2', 'counted-3', 'counted']) await service.ready(sample({ name }));
+    const list = async (query: string) => (await send('GET', `/v2/deployments?${query}`)).json;
+    expect(await list('name_contains=COUNTED&limit=2&count=true')).toMatchObject({ total: 4, resources: [{}, {}] });
+    expect(await list('name_contains=counted-&offset=9&count=true')).toMatchObject({ total: 3, resources: [] });
+    expect((await list('name=counted&count=true')).total).toBe(1);
+    expect(await list('name=counted')).not.toHaveProperty('total');
+  });
+
   it('survives text that no name can hold', async () => {
     for (const text of ['%00', '%25', '%F0%9F%99%82', '%5C', "'"]) {
       expect((await send('GET', `/v2/deployments?name_contains=${text}`)).status).toBeLessThan(500);

@@ -67,7 +67,7 @@ export class DeploymentsController {
 
   /** Secrets are always masked in lists. */
   @Get()
-  @Scope('read', { views: [DEPLOYMENTS_VIEW] })
+  @Scope('read', { views: [DEPLOYMENTS_VIEW], compressed: true })
   @Describe({
     summary: 'List deployments',
     description: 'The newest first; an exact match of `name_contains` goes before all others.',
@@ -77,15 +77,16 @@ export class DeploymentsController {
   @Answers({ 200: shape.asText(deployments), 304: null })
   async list(
     @Context() { tenantId, dialect }: CommandContext,
-    @Query(listQuery) { limit, offset, ...filter }: Infer<typeof listQuery>,
+    @Query(listQuery) { limit, offset, count, ...filter }: Infer<typeof listQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { body, next, more } = await this.pages.run(
-      JSON.stringify([tenantId, dialect, limit, offset, filter]),
+      JSON.stringify([tenantId, dialect, limit, offset, count, filter]),
       async () => {
         const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, dialect);
         const next = offset + items.length;
-        return { body: Buffer.from(`{"resources":[${items.join(',')}],"offset":${next}}`), next, more };
+        const total = count ? `,"total":${await this.queries.count(tenantId, filter)}` : '';
+        return { body: Buffer.from(`{"resources":[${items.join(',')}],"offset":${next}${total}}`), next, more };
       },
     );
     if (more) linkNext(reply, next);

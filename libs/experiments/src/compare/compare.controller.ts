@@ -150,7 +150,7 @@ export class CompareController {
   ) {}
 
   @Get()
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name], compressed: true })
   @Describe({
     summary: 'Compare experiments',
     description:
@@ -185,7 +185,7 @@ export class CompareController {
   }
 
   @Get('distributions')
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name], compressed: true })
   @Describe({
     summary: 'Get how the scores of a key are distributed',
     description:

@@ -1,10 +1,24 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import {
+  Answers,
+  Area,
+  CommandContext,
+  Context,
+  counting,
+  Describe,
+  Path,
+  Query,
+  Scope,
+  shape,
+  tellTotal,
+  unlessKnown,
+} from '@fairlead/api';
 import { bool, datetime, type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
-import { Controller, Delete, Get, Header } from '@nestjs/common';
+import { Controller, Delete, Get, Header, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { experimentsView } from '../sessions/experiments.view';
 import { Pool } from 'pg';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
-import { findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';
+import { countDatasets, findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';
 import { versionAt } from './dataset-version.http';
 import { diffVersions, findVersion, listVersions } from './dataset-versions.queries';
 import { array } from '../platform-json';
@@ -39,6 +53,7 @@ const listQuery = object({
     'Accepted because clients send it; there are no such datasets, so that nothing changes.',
   ),
   exclude: note(optional(oneOrMany(literal(['example_count']))), 'Members to leave out of the answer; repeatable.'),
+  ...counting,
 });
 const datasetPath = idPath('dataset_id');
 const versionsQuery = object({
@@ -66,12 +81,17 @@ export class DatasetsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
-  @Describe({ summary: 'List datasets' })
-  @Answers({ 200: shape.asText(shape.list(dataset)) })
-  async list(@Context() context: CommandContext, @Query(listQuery) asked: Infer<typeof listQuery>): Promise<string> {
-    const metadata = searchedObject('metadata', asked.metadata);
-    return array(await listDatasets(this.pool, context.tenantId, { ...asked, metadata }));
+  @Scope('read', { views: [experimentsView.name], compressed: true })
+  @Describe({ summary: 'List datasets', takes: ['If-None-Match'], gives: ['ETag', 'X-Pagination-Total'] })
+  @Answers({ 200: shape.asText(shape.list(dataset)), 304: null })
+  async list(
+    @Context() { tenantId }: CommandContext,
+    @Query(listQuery) asked: Infer<typeof listQuery>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const query = { ...asked, metadata: searchedObject('metadata', asked.metadata) };
+    if (asked.count) tellTotal(reply, await countDatasets(this.pool, tenantId, query));
+    return unlessKnown(reply, array(await listDatasets(this.pool, tenantId, query)));
   }
 
   @Get(':dataset_id')

@@ -39,6 +39,29 @@ const COLUMNS = `d.id, d.tenant_id, d.name, d.description, ${isoTime('d.created_
 /** The tenant's datasets that match, each as JSON text. */
 export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<string[]> {
   const parameters = new Parameters();
+  const where = all(datasetConditions(tenantId, query, parameters));
+  const { rows } = await pool.query<DatasetRow>(
+    `select ${COLUMNS} from datasets d where ${where}
+     order by d.${query.sort_by} ${query.sort_by_desc ? 'desc' : 'asc'} nulls last, d.id
+     limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,
+    parameters.values,
+  );
+  const counted = !query.exclude?.includes('example_count');
+  return rows.map((row) => datasetJson(row, counted));
+}
+
+/** The number of the tenant's datasets that match. */
+export async function countDatasets(pool: Pool, tenantId: string, query: DatasetQuery): Promise<number> {
+  const parameters = new Parameters();
+  const where = all(datasetConditions(tenantId, query, parameters));
+  const { rows } = await pool.query<{ total: number }>(
+    `select count(*)::int as total from datasets d where ${where}`,
+    parameters.values,
+  );
+  return rows[0]!.total;
+}
+
+function datasetConditions(tenantId: string, query: DatasetQuery, parameters: Parameters): string[] {
   const conditions = [`d.tenant_id = ${parameters.add(tenantId)}`];
   if (query.id?.length) conditions.push(`d.id = any(${parameters.add(query.id, 'uuid[]')})`);
   if (query.data_type?.length) conditions.push(`d.data_type = any(${parameters.add(query.data_type, 'text[]')})`);
@@ -49,14 +72,7 @@ export async function listDatasets(pool: Pool, tenantId: string, query: DatasetQ
   }
   // Nothing carries tags here, so no dataset has one of those asked for.
   if (query.tag_value_id?.length) conditions.push('false');
-  const { rows } = await pool.query<DatasetRow>(
-    `select ${COLUMNS} from datasets d where ${all(conditions)}
-     order by d.${query.sort_by} ${query.sort_by_desc ? 'desc' : 'asc'} nulls last, d.id
-     limit ${parameters.add(query.limit)} offset ${parameters.add(query.offset)}`,
-    parameters.values,
-  );
-  const counted = !query.exclude?.includes('example_count');
-  return rows.map((row) => datasetJson(row, counted));
+  return conditions;
 }
 
 /** One dataset as JSON text, undefined when the tenant has none of this id. */

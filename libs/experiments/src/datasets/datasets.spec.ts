@@ -24,6 +24,20 @@ const MEMBERS = [
   ...['last_session_start_time', 'metadata', 'baseline_experiment_id'],
 ];
 
+it('tells the number of a list when asked to, and answers 304 to who has it', async () => {
+  for (const name of ['counted one', 'counted two', 'counted three']) await insert({ name });
+  const { headers, json } = await reading.get('/datasets?name_contains=counted&count=true&limit=2');
+  expect([headers['x-pagination-total'], json.length]).toEqual(['3', 2]);
+  const path = '/datasets?name_contains=counted';
+  const first = await reading.get(path);
+  expect(first.headers['x-pagination-total']).toBeUndefined();
+  const known = { 'if-none-match': String(first.headers.etag) };
+  expect(await reading.get(path, 'a', known)).toMatchObject({ status: 304, text: '' });
+  await insert({ name: 'counted four' });
+  expect((await reading.get(path, 'a', known)).status).toBe(200);
+  expect((await reading.get('/datasets?count=true', 'b')).headers['x-pagination-total']).toBe('0');
+});
+
 it('gives one dataset with every member of the schema', async () => {
   const id = await insert({
     name: 'one',

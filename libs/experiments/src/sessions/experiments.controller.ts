@@ -47,7 +47,7 @@ export class ExperimentsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name], compressed: true })
   @Describe({
     summary: 'List the experiments of all datasets',
     description: 'With the name of the dataset, the number of all that match, and the datasets that they are on.',

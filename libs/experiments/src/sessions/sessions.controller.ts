@@ -3,11 +3,13 @@ import {
   Area,
   CommandContext,
   Context,
+  counting,
   Describe,
   Path,
   Query,
   Scope,
   shape,
+  tellTotal,
   unlessKnown,
   validateRequest,
 } from '@fairlead/api';
@@ -37,7 +39,7 @@ import { found, idPath, iso, JSON_TEXT, oneOrMany, pageOf100, searchedObject } f
 import type { SessionChanges } from './experiment';
 import { plainSession, session } from './sessions.answers.schema';
 import { SessionCommands } from './sessions.commands';
-import { createdSession, findPlainSession, findSession, listSessions } from './sessions.queries';
+import { countSessions, createdSession, findPlainSession, findSession, listSessions } from './sessions.queries';
 
 const SORTS = [
   'name',
@@ -88,6 +90,7 @@ const listQuery = object({
   stats_start_time: note(optional(datetime()), ALWAYS),
   stats_select: note(optional(oneOrMany(str())), ALWAYS),
   stats_filter: note(optional(str()), ALWAYS),
+  ...counting,
 });
 const oneQuery = object({
   include_stats: note(optional(bool(), false), ALWAYS),
@@ -138,20 +141,21 @@ export class SessionsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name] })
+  @Scope('read', { views: [experimentsView.name], compressed: true })
   @Describe({
     summary: 'List sessions: experiments and tracing projects',
     takes: ['If-None-Match'],
-    gives: ['ETag'],
+    gives: ['ETag', 'X-Pagination-Total'],
   })
   @Answers({ 200: shape.asText(shape.list(session)), 304: null })
   async list(
-    @Context() context: CommandContext,
+    @Context() { tenantId }: CommandContext,
     @Query(listQuery) asked: Infer<typeof listQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const metadata = searchedObject('metadata', asked.metadata);
-    return unlessKnown(reply, array(await listSessions(this.pool, context.tenantId, { ...asked, metadata })));
+    const query = { ...asked, metadata: searchedObject('metadata', asked.metadata) };
+    if (asked.count) tellTotal(reply, await countSessions(this.pool, tenantId, query));
+    return unlessKnown(reply, array(await listSessions(this.pool, tenantId, query)));
   }
 
   @Get(':session_id')

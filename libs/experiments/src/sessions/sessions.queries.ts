@@ -106,6 +106,17 @@ export async function listSessions(pool: Pool, tenantId: string, query: SessionQ
   return rows.map(sessionJson);
 }
 
+/** The number of the tenant's sessions that match. @throws FilterError */
+export async function countSessions(pool: Pool, tenantId: string, query: SessionQuery): Promise<number> {
+  const parameters = new Parameters();
+  const where = all(sessionConditions(tenantId, query, parameters));
+  const { rows } = await pool.query<{ total: number }>(
+    `select count(*)::int as total from sessions s where ${where}`,
+    parameters.values,
+  );
+  return rows[0]!.total;
+}
+
 /** How the experiments of a workspace are narrowed, ordered and cut. */
 interface ExperimentQuery {
   /** Text in the name or description of the experiment, or in the name of its dataset. */
@@ -195,8 +206,10 @@ function againstBaseline({ id, persisted, feedback_stats, baseline, baseline_sta
 }
 
 function meansOf(statistics: string | null): Map<string, number> {
-  const parsed = JSON.parse(statistics ?? '{}') as Record<string, { readonly avg: number | null }>;
-  return new Map(Object.entries(parsed).flatMap(([key, { avg }]) => (avg === null ? [] : [[key, avg] as const])));
+  const parsed = JSON.parse(statistics ?? '{}') as Record<string, { readonly avg?: number | null }>;
+  return new Map(
+    Object.entries(parsed).flatMap(([key, { avg }]) => (typeof avg === 'number' ? [[key, avg] as const] : [])),
+  );
 }
 
 function experimentConditions(tenantId: string, query: ExperimentQuery, parameters: Parameters): string[] {
@@ -230,7 +243,11 @@ export async function findSession(pool: Pool, tenantId: string, id: string): Pro
 }
 
 /** The dataset that a session is an experiment on, null for a tracing project; undefined when the tenant has no such session. */
-export async function findReferenceDataset(pool: Pool, tenantId: string, id: string): Promise<string | null | undefined> {
+export async function findReferenceDataset(
+  pool: Pool,
+  tenantId: string,
+  id: string,
+): Promise<string | null | undefined> {
   const { rows } = await pool.query<{ dataset: string | null }>(
     'select reference_dataset_id as dataset from sessions where id = $1 and tenant_id = $2',
     [id, tenantId],

@@ -83,7 +83,39 @@ describe('a session', () => {
   });
 });
 
+describe('sessions that a client has already', () => {
+  it('are answered 304, one and in lists, until they change', async () => {
+    const id = await insert({ name: `known ${newId()}` });
+    for (const path of [`/sessions/${id}`, `/sessions?id=${id}`]) {
+      const first = await reading.get(path);
+      const tag = String(first.headers.etag);
+      expect(tag).toMatch(/^W\/"/);
+      for (const known of [tag, `"other", ${tag}`, '*']) {
+        const again = await reading.get(path, 'a', { 'if-none-match': known });
+        expect([again.status, again.text, again.headers.etag]).toEqual([304, '', tag]);
+      }
+      await reading.pool.query("update sessions set description = coalesce(description, '') || 'x' where id = $1", [
+        id,
+      ]);
+      const changed = await reading.get(path, 'a', { 'if-none-match': tag });
+      expect([changed.status, changed.headers.etag === tag]).toEqual([200, false]);
+    }
+    expect((await reading.get(`/sessions/${id}`, 'b', { 'if-none-match': '*' })).status).toBe(404);
+  });
+});
+
 describe('a list of sessions', () => {
+  it('tells its number when asked to', async () => {
+    const dataset = await reading.insert('datasets', rows.dataset(a));
+    for (let i = 0; i < 3; i++) await insert({ reference_dataset_id: dataset, name: `counted ${i} ${newId()}` });
+    const total = async (search: string, tenant?: 'a' | 'b') =>
+      (await reading.get(`/sessions?reference_dataset=${dataset}&${search}`, tenant)).headers['x-pagination-total'];
+    expect(await total('')).toBeUndefined();
+    expect(await total('count=true&limit=1')).toBe('3');
+    expect(await total('count=true&offset=9&name_contains=counted%201')).toBe('1');
+    expect(await total('count=true', 'b')).toBe('0');
+  });
+
   it('is filtered, ordered and paged by every member', async () => {
     const dataset = await reading.insert('datasets', rows.dataset(reading.tenants.b));
     const b = (name: string, row: object) => insert({ name, ...row }, reading.tenants.b);
