@@ -404,7 +404,7 @@ describe('A comparison of texts and values', () => {
     const filter = encodeURIComponent(`${next}:worse:correct`);
     expect(await found('a', `rows=${filter}`)).toMatchObject({ total: 2, q: 'a' });
     expect((await compare('')).json.page.q).toBeNull();
-    for (const q of ['', 'x'.repeat(257)]) expect((await compare(`q=${q}`)).status).toBe(422);
+    expect((await compare(`q=${'x'.repeat(257)}`)).status).toBe(422);
   });
 
   it('finds a text that came into an example meanwhile', async () => {

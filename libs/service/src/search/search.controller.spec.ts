@@ -78,7 +78,7 @@ it('finds things of every kind, those of exactly this name first', async () => {
 });
 
 it('asks the lists on behalf of the sender, by key or by cookie', async () => {
-  for (const headers of [{ 'x-api-key': 'b' }, { cookie: 'b' }]) {
+  for (const headers of [{ 'x-api-key': 'b' }, { cookie: 'b' }] as Record<string, string>[]) {
     asked = [];
     const { headers: answered } = await search('support', headers);
     expect(asked.map(({ path }) => path).sort()).toEqual([
