@@ -59,7 +59,7 @@ const OPERATORS = new Set([
   'DELETE /api/v1/workspaces/:workspace_id',
 ]);
 
-/** Reads that need no view: they fold streams, or ask a table that requests write themselves. */
+/** Reads that need no view: they fold streams, ask other routes, or a table that requests write themselves. */
 const FROM_STREAMS = [
   '/api/v1/api-key/current',
   '/api/v1/datasets/:dataset_id/score-directions',
@@ -70,6 +70,7 @@ const FROM_STREAMS = [
   '/v1/integrations/managed/codehost/:integration_id/repos',
   '/v1/parked-subjects',
   '/v1/parked-subjects/:parked_subject_id',
+  '/v1/search',
   '/v2/auth/providers/:provider_id',
   '/v2/auth/wait/:auth_id',
   '/v2/deployments/:deployment_id/history',

@@ -244,6 +244,7 @@ export function details(
     'POST /api/v1/sessions': { body: { name } },
     'PATCH /api/v1/sessions/:session_id': { body: { name: 'taken over' } },
     'GET /api/v1/datasets': { search: `?id=${dataset_id}` },
+    'GET /v1/search': { search: '?q=belongs-to-tenant-a' },
     'GET /api/v1/datasets/:dataset_id/version': { search: '?tag=latest' },
     'POST /api/v1/datasets/upload-experiment': { body: upload(name) },
     'POST /api/v1/runs/query': { body: { session: [session_id] } },

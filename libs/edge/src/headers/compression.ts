@@ -49,7 +49,9 @@ function isCompressible(reply: FastifyReply, payload: unknown): boolean {
   return isJson && (etag === undefined || String(etag).startsWith('W/')) && !reply.hasHeader('content-encoding');
 }
 
+/** A gateway passes on answers that have it already. */
 function addVary(reply: FastifyReply): void {
-  const known = reply.getHeader('vary');
-  void reply.header('vary', known === undefined ? 'accept-encoding' : `${String(known)}, accept-encoding`);
+  const known = String(reply.getHeader('vary') ?? '');
+  if (known.includes('accept-encoding')) return;
+  void reply.header('vary', known === '' ? 'accept-encoding' : `${known}, accept-encoding`);
 }

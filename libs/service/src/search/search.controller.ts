@@ -12,8 +12,8 @@ const searchQuery = object({
 });
 const found = shape.object('Found', {
   kind: shape.noted(shape.oneOf('dataset', 'experiment', 'deployment'), 'What it is.'),
-  id: shape.noted(shape.uuid, 'Its identifier.'),
-  name: shape.noted(shape.text, 'Its name.'),
+  id: shape.noted(shape.uuid, 'Identifier, as the routes of its kind take it.'),
+  name: shape.noted(shape.text, 'What people call it; the search is among these names.'),
   dataset_id: shape.noted(shape.nullable(shape.uuid), 'Dataset that an experiment is on; null for the other kinds.'),
 });
 const results = shape.object('SearchResults', {

@@ -238,6 +238,9 @@ async function specials(
         body: { project_ids: [session_id], selects: ['ID', 'INPUTS', 'OUTPUTS', 'LATENCY_SECONDS', 'FEEDBACK_STATS'] },
       },
     ],
+    'GET /v1/search': [{ search: '?q=kept' }],
+    'GET /api/v1/datasets': [{}, { search: '?count=true' }],
+    'GET /v2/deployments': [{}, { search: '?count=true' }],
     'GET /api/v1/sessions': [{ search: `?reference_dataset=${dataset_id}` }, {}],
   };
 }
