@@ -11,7 +11,18 @@ import {
   validate,
   validateRequest,
 } from '@fairlead/api';
-import { BadRequest, datetime, HttpProblem, type Infer, note, object, optional, str, union, uuid } from '@fairlead/schema';
+import {
+  BadRequest,
+  datetime,
+  HttpProblem,
+  type Infer,
+  note,
+  object,
+  optional,
+  str,
+  union,
+  uuid,
+} from '@fairlead/schema';
 import { Controller, Header, HttpCode, Patch, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
