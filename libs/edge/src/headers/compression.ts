@@ -36,7 +36,7 @@ export function compressAnswers(instance: FastifyInstance, places = 2): void {
 }
 
 function codingFor({ headers }: FastifyRequest) {
-  const accepted = headers['accept-encoding'] as string | undefined;
+  const accepted = headers['accept-encoding'];
   return CODINGS.find(([name]) => takesCoding(accepted, name));
 }
 

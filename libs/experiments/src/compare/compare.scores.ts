@@ -222,10 +222,11 @@ class Unpacked {
     /** How often each value came, of rows that have several different ones. */
     const votes = new Map<number, Map<number, number>>();
     const seen = new Uint32Array(rows);
-    for (let offset = 0, end = 0; offset < data.length; offset = end) {
-      const start = offset + ID_BYTES + 4;
-      end = start + data.readInt32BE(start - 4);
+    for (let offset = 0; offset < data.length;) {
       const run = this.runIds.find(data, offset);
+      const start = offset + ID_BYTES + 4;
+      const end = start + data.readInt32BE(start - 4);
+      offset = end;
       if (run < 0) continue;
       const row = this.rowOfRun[run]!;
       const label = unquoted(data.toString('utf8', start, end));

@@ -80,7 +80,7 @@ function send(
   { plain, coded }: ConsoleFile,
   headers: Readonly<Record<string, string>>,
 ): void {
-  const accepted = request.headers['accept-encoding'] as string | undefined;
+  const accepted = request.headers['accept-encoding'];
   const chosen = coded.find(({ coding }) => takesCoding(accepted, coding));
   void reply.headers({ ...headers, vary: 'Accept-Encoding' });
   if (chosen) void reply.header('content-encoding', chosen.coding);
