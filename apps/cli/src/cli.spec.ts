@@ -373,6 +373,9 @@ describe('Deployments', () => {
     expect(history).toMatch(/RevisionCreated +by .*\n +slow/);
     expect((await fairlead('deployments logs agent --follow')).out).toContain('Recorded as deployed');
     expect((await fairlead('deployments get agent --at-version 1')).out).toContain(image('1'));
+    expect((await fairlead('deployments health agent')).out).toMatch(
+      /^state +RECORDED\n +Recorded, nothing is run\.\ndeployed by +record\n/,
+    );
 
     expect(await fairlead('deployments delete agent')).toMatchObject({ code: 2 });
     expect(await fairlead('deployments delete agent --yes')).toMatchObject({ code: 0, out: 'Deleted agent.\n' });
@@ -384,14 +387,16 @@ describe('Deployments', () => {
 
   it('are listed, and known by their whole names', async () => {
     for (const name of ['listed-10', 'listed-1', 'listed-11']) {
-      await fairlead('deployments create -f -', { input: body.replace('"agent"', `"${name}"`) });
+      await fairlead('deployments create -f - --wait', { input: body.replace('"agent"', `"${name}"`) });
     }
     const list = (...more: string[]) =>
       cli.json<{ name: string }[]>(['deployments', 'list', '--name', 'listed', ...more]);
     expect((await list()).map(({ name }) => name)).toEqual(['listed-11', 'listed-1', 'listed-10']);
     expect(await list('--limit', '2')).toHaveLength(2);
     expect(await list('--status', 'UNUSED')).toEqual([]);
-    expect((await fairlead('deployments list')).out).toMatch(/^NAME +STATUS .*\nlisted-11 +.*external_container/);
+    expect((await fairlead('deployments list')).out).toMatch(
+      /^NAME +STATUS .*\nlisted-11 +READY, recorded +external_container/,
+    );
     expect((await fairlead('deployments get listed-1')).out).toMatch(/^name +listed-1\n/);
   }, 60_000);
 

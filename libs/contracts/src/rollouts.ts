@@ -52,6 +52,8 @@ export interface RevisionStatusChangedMessage {
 export interface RevisionActivatedMessage {
   readonly revision_id: string;
   readonly previous_revision_id: string | null;
+  /** What deployed it; absent in events of earlier versions. */
+  readonly executor?: string;
 }
 
 /** `DeploymentPatched`: the members of `source_config` that changed, and every other changed member whole. */

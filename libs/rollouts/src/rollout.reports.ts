@@ -2,6 +2,7 @@ import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '@f
 import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { type Host, hostModel, reportHost } from './executors/host';
+import { DeploymentMissing } from './rollout.errors';
 import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
 import { type Deployed, type Target, targetModel } from './executors/target';
 
@@ -13,6 +14,20 @@ export class RolloutReports {
   /** A deployment as its stream tells it now, and its version. */
   async target(deploymentId: string): Promise<{ state: Target; version: number }> {
     return load(this.store, targetModel, streamName('deployment', deploymentId));
+  }
+
+  /** A deployment of this tenant. @throws DeploymentMissing */
+  async owned(tenantId: string, deploymentId: string): Promise<Deployed> {
+    const { state } = await this.target(deploymentId);
+    if (!state || state.removed || state.tenantId !== tenantId) throw new DeploymentMissing(deploymentId);
+    return state;
+  }
+
+  /** Why the place where a deployment runs cannot be reached; null when it can. */
+  async unreachable(deploymentId: string): Promise<string | null> {
+    const last = (await this.store.read(streamName('host', deploymentId))).at(-1);
+    const { status, reason = null } = (last?.data ?? {}) as Partial<HostStatusReportedMessage>;
+    return status === 'UNKNOWN' ? reason : null;
   }
 
   async host(deploymentId: string): Promise<Host> {

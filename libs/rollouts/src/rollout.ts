@@ -22,22 +22,24 @@ export interface Rollout {
   readonly paused: boolean;
   readonly commit: string | null;
   readonly status: RolloutStatus | null;
+  /** Why it failed, or what it waits for. */
+  readonly reason: string | null;
 }
 
 export const rolloutModel: Model<Rollout, RolloutEvent> = {
-  initial: { attempts: 0, startedAt: null, paused: false, commit: null, status: null },
+  initial: { attempts: 0, startedAt: null, paused: false, commit: null, status: null, reason: null },
   evolve(state, event: Recorded<RolloutEvent>) {
     switch (event.type) {
       case 'RolloutStarted':
-        return { ...state, attempts: state.attempts + 1, startedAt: event.time, paused: false };
+        return { ...state, attempts: state.attempts + 1, startedAt: event.time, paused: false, reason: null };
       case 'RolloutPaused':
-        return { ...state, paused: true };
+        return { ...state, paused: true, reason: event.data.reason };
       case 'RolloutStopped':
         return { ...state, attempts: state.attempts - 1 };
       case 'CommitResolved':
         return { ...state, commit: event.data.repo_commit_sha };
       case 'RolloutStatusReported':
-        return { ...state, paused: false, status: event.data.status };
+        return { ...state, paused: false, status: event.data.status, reason: event.data.reason ?? null };
       default:
         return state;
     }

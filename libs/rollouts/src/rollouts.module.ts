@@ -1,5 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Executor } from './executors/executor';
+import { HealthController } from './health/health.controller';
+import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
@@ -20,13 +22,14 @@ export class RolloutsModule {
   static with(executor: Executor, options = new RolloutsOptions()): DynamicModule {
     return {
       module: RolloutsModule,
-      controllers: [LogsController, RolloutsConsumer],
+      controllers: [HealthController, LogsController, RolloutsConsumer],
       providers: [
         { provide: Executor, useValue: executor },
         { provide: RolloutsOptions, useValue: options },
         RolloutQueue,
         RolloutLogs,
         LogQueries,
+        HealthQueries,
         RolloutAttempts,
         RolloutReports,
         RolloutRunner,

@@ -35,6 +35,25 @@ export interface Revision {
   readonly reason?: string | null;
 }
 
+/** What runs of a deployment. */
+export interface Health {
+  readonly state: string;
+  readonly detail: string;
+  readonly executor: string | null;
+  readonly active_revision_id: string | null;
+  readonly latest_revision: { readonly id: string; readonly status: string; readonly reason: string | null } | null;
+  readonly processes: readonly {
+    readonly name: string;
+    readonly state: string;
+    readonly reason: string | null;
+    readonly restarts: number;
+    readonly started_at: string | null;
+    readonly memory_bytes: number | null;
+    readonly cpu_cores: number | null;
+    readonly last_error: string | null;
+  }[];
+}
+
 export interface Change {
   readonly member: string;
   readonly before: unknown;

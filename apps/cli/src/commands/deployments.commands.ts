@@ -4,6 +4,7 @@ import { operationOf } from '../api/description';
 import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
+import { addHealth } from './deployment-health.command';
 import { addRollback } from './deployment-rollback.command';
 import { show, showPlan, showRolledOut } from '../api/deployment-answers';
 import { addDeploymentHistory } from './deployment-history.commands';
@@ -44,6 +45,7 @@ export function addDeployments(all: Command): void {
   addRollback(group);
   addDeploymentHistory(group);
   addWait(group);
+  addHealth(group);
   addDeploymentLogs(group);
   addLines(group, {
     tag: { route: `PUT ${ONE}/tags` },

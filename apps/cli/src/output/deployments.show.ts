@@ -16,8 +16,9 @@ const STYLES: Readonly<Record<string, Style>> = {
 /** What the executor `record` has done. */
 export const RECORDED = 'record: recorded, nothing is run';
 
-function status(out: Output, text: string): Cell {
-  return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), text);
+/** A status, and what is to be known with it. */
+function status(out: Output, text: string, more: string | false = false): Cell {
+  return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), `${text}${more || ''}`);
 }
 
 export function showDeployments({ out }: Context, deployments: readonly Deployment[]): void {
@@ -33,7 +34,7 @@ export function showDeployments({ out }: Context, deployments: readonly Deployme
     ],
     deployments.map((deployment) => [
       out.cell('bold', clean(deployment.name)),
-      status(out, deployment.status),
+      status(out, deployment.status, deployment.executor === 'record' && ', recorded'),
       deployment.source,
       brief(artefact(deployment.source_revision_config)),
       when(deployment.updated_at),

@@ -128,6 +128,10 @@ const causes = {
   'actor?': noted(nullable(text), 'Identifier of the API key that made it, or `system:` and a service; else null.'),
   'actor_name?': noted(nullable(text), 'Description of that API key; null for others.'),
   'redeployed_from?': noted(nullable(uuid), 'The revision that it repeats; null when it repeats none.'),
+  'executor?': noted(
+    nullable(text),
+    'What deployed it, a value of the setting `EXECUTOR`; null before that, and for revisions of earlier versions.',
+  ),
   'activated_at?': noted(nullable(time), 'When it began to run; null when it has not run.'),
   'ended_at?': noted(
     nullable(time),

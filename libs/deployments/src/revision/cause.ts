@@ -9,6 +9,8 @@ interface Cause {
   readonly reason: string | null;
   readonly actor: string | null;
   readonly redeployed_from: string | null;
+  /** What deployed it: not known of those that earlier versions deployed. */
+  readonly executor: string | null;
   readonly activated_at: string | null;
   readonly ended_at: string | null;
 }
@@ -25,12 +27,12 @@ export function causesOf(events: readonly Recorded<DeploymentEvent>[]): Readonly
     if (event.type === 'RevisionCreated') {
       const { revision_id, redeployed_from = null } = event.data;
       const { actor = null, reason = null } = metadata;
-      const times = { activated_at: null, ended_at: null };
-      causes.set(revision_id, { number: causes.size + 1, reason, actor, redeployed_from, ...times });
+      const unknown = { executor: null, activated_at: null, ended_at: null };
+      causes.set(revision_id, { number: causes.size + 1, reason, actor, redeployed_from, ...unknown });
     } else if (event.type === 'RevisionActivated') {
-      const { revision_id, previous_revision_id } = event.data;
+      const { revision_id, previous_revision_id, executor = null } = event.data;
       learn(previous_revision_id, { ended_at: time });
-      learn(revision_id, { activated_at: time });
+      learn(revision_id, { executor, activated_at: time });
     } else if (event.type === 'RevisionStatusChanged') {
       const { revision_id, status } = event.data;
       if (status !== 'DEPLOYED' && hasEnded(status)) learn(revision_id, { ended_at: time });

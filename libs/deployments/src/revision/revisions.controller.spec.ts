@@ -14,8 +14,8 @@ afterAll(() => service.stop());
 const at = (id: string, rest = '') => `/v2/deployments/${id}/revisions${rest}`;
 const send: TestService['send'] = (...request) => service.send(...request);
 const patch = (id: string, body: object) => send('PATCH', `/v2/deployments/${id}`, { body });
-const report = (id: string, revisionId: string, status: RevisionStatus) => {
-  const decide = owned(deploymentAggregate, TENANT, id, reportRevision(revisionId, status));
+const report = (id: string, revisionId: string, status: RevisionStatus, executor?: string) => {
+  const decide = owned(deploymentAggregate, TENANT, id, reportRevision(revisionId, status, executor));
   return handle(service.store, deploymentModel, streamName('deployment', id), decide, { tenant: TENANT });
 };
 const revisionsIn = async (id: string) =>
@@ -106,7 +106,7 @@ describe('revisions', () => {
     const own = owned(deploymentAggregate, TENANT, id, decide);
     const metadata = { tenant: TENANT, actor: key };
     await handle(service.store, deploymentModel, streamName('deployment', id), own, metadata);
-    await report(id, uuidOf(79), 'DEPLOYED');
+    await report(id, uuidOf(79), 'DEPLOYED', 'record');
     const { json } = await service.eventually(
       () => send('GET', at(id, '?include=cause')),
       (answer) => answer.json.resources[0].status === 'DEPLOYED',
@@ -116,10 +116,10 @@ describe('revisions', () => {
     expect(json.resources).toMatchObject([
       {
         ...{ number: 3, reason: null, actor: key, actor_name: 'release pipeline', redeployed_from: first },
-        ...{ activated_at: time, ended_at: null },
+        ...{ executor: 'record', activated_at: time, ended_at: null },
       },
       { ...nobody, number: 2, reason: 'faster', activated_at: null, ended_at: time },
-      { ...nobody, number: 1, activated_at: time, ended_at: json.resources[0].activated_at },
+      { ...nobody, number: 1, executor: null, activated_at: time, ended_at: json.resources[0].activated_at },
     ]);
     expect((await send('GET', at(id, '?include=all'))).status).toBe(422);
   });

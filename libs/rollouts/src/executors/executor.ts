@@ -1,11 +1,16 @@
 import type { RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
+import type { ProcessHealth } from '../health/health.answers.schema';
 
-/** What an executor works on. */
-export interface Assignment {
+/** The deployment that an executor looks at. */
+export interface Placed {
   readonly tenantId: string;
   readonly deploymentId: string;
   readonly name: string;
   readonly config: SourceConfigMessage;
+}
+
+/** What an executor works on. */
+export interface Assignment extends Placed {
   /** Values of the secrets by name; each call is recorded as a reading of them. */
   readonly secrets: () => Promise<ReadonlyMap<string, string>>;
 }
@@ -58,6 +63,8 @@ export abstract class Executor {
   abstract rollOut(assignment: RevisionAssignment): RolloutSteps;
   /** Takes away everything that runs for the deployment. */
   abstract remove(assignment: Assignment, step: Step): Promise<void>;
+  /** Tells what runs of a deployment now. An executor that cannot know does not have it. */
+  inspect?(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]>;
 }
 
 /** The place where revisions run does not answer; trying again later may help. */

@@ -148,6 +148,25 @@ describe('the kubernetes executor', () => {
     expect(messages.at(-1)).toMatch(/has timed out progressing/);
   });
 
+  it('tells what runs, with what it uses where the cluster measures that', async () => {
+    const id = await service.deployment(agents);
+    await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    cluster.pods = [{ metadata: { name: 'pod-1' }, status }];
+    const pod = { name: 'pod-1', state: 'RUNNING', memory_bytes: null, cpu_cores: null };
+    cluster.instead = ({ url }) => (url.includes('metrics.k8s.io') ? [404, {}] : undefined);
+    expect((await service.health(id)).json).toMatchObject({ state: 'RUNNING', processes: [pod] });
+    const containers = ['64Mi', '1Mi'].map((memory) => ({ usage: { memory, cpu: '100m' } }));
+    const measured = { items: [{ metadata: { name: 'pod-1' }, containers }] };
+    cluster.instead = ({ url }) => (url.includes('metrics.k8s.io') ? [200, measured] : undefined);
+    const used = { memory_bytes: 65 * 1024 ** 2, cpu_cores: 0.2 };
+    expect((await service.health(id)).json.processes).toEqual([expect.objectContaining({ ...pod, ...used })]);
+    expect(cluster.requests.at(-1)!.url).toContain(`labelSelector=fairlead.dev%2Fdeployment-id%3D${id}`);
+    cluster.instead = () => [403, { kind: 'Status', message: 'pods is forbidden' }];
+    const { state, detail } = (await service.health(id)).json;
+    expect([state, detail]).toEqual(['UNKNOWN', 'The cluster refuses (403): pods is forbidden']);
+  });
+
   it('stops watching when the revision is interrupted', async () => {
     cluster.status = () => ({ replicas: 1 });
     const id = await service.deployment(agents);

@@ -1,14 +1,17 @@
 import type { KubernetesObject, V1Deployment, V1Pod } from '@kubernetes/client-node';
+import type { ProcessHealth } from '../health/health.answers.schema';
 import { type Call, ClusterClient, type ClusterSettings } from './cluster.client';
 import { ClusterFollower } from './cluster.follower';
 import {
   type Assignment,
   Executor,
+  type Placed,
   type RevisionAssignment,
   type RolloutSteps,
   type Step,
   StepFailed,
 } from './executor';
+import { podHealth, sumOf } from './pod-health';
 import { isPerDeployment, manifests, NAMED_KINDS, objectName, selector } from './manifests';
 
 interface KubernetesSettings extends ClusterSettings {
@@ -18,15 +21,27 @@ interface KubernetesSettings extends ClusterSettings {
   readonly look?: number;
 }
 
+/** Milliseconds that the cluster has to tell what runs. */
+const LOOK_MS = 5000;
+
+/** A pod as the metrics server of a cluster tells it. */
+interface Measured {
+  readonly metadata: { readonly name: string };
+  readonly containers: readonly { readonly usage: { readonly cpu: string; readonly memory: string } }[];
+}
+
 /** Applies each revision to a Kubernetes cluster and watches until it is ready. It builds nothing: images only. */
 export class KubernetesExecutor extends Executor {
   readonly name = 'kubernetes';
   private readonly cluster: ClusterClient;
   private readonly follower: ClusterFollower;
+  /** For those who wait for an answer themselves. */
+  private readonly looking: ClusterClient;
 
   constructor(private readonly settings: KubernetesSettings) {
     super();
     this.cluster = new ClusterClient(settings);
+    this.looking = new ClusterClient({ ...settings, deadline: LOOK_MS, patience: 0 });
     this.follower = new ClusterFollower(this.cluster, settings.look ?? 1000);
   }
 
@@ -47,6 +62,16 @@ export class KubernetesExecutor extends Executor {
       }
     }
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
+  }
+
+  override async inspect(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]> {
+    const query = { kind: 'Pod', namespace: this.namespaceOf(placed), labels: selector(placed) };
+    const measuring = this.looking.list<Measured>({ ...query, apiVersion: 'metrics.k8s.io/v1beta1' }, { signal });
+    // Not every cluster measures.
+    const measured = measuring.then(({ items }) => items).catch(() => []);
+    const { items: pods } = await this.looking.list<V1Pod>({ ...query, apiVersion: 'v1' }, { signal });
+    const usages = new Map((await measured).map((pod) => [pod.metadata.name, usageOf(pod)]));
+    return pods.map((pod) => podHealth(pod, usages.get(pod.metadata?.name ?? '')));
   }
 
   private async deploy(assignment: RevisionAssignment, step: Step): Promise<void> {
@@ -95,13 +120,20 @@ export class KubernetesExecutor extends Executor {
     }
   }
 
-  private namespaceOf({ config }: Assignment): string {
+  private namespaceOf({ config }: Placed): string {
     return config.listener_config?.cluster_namespace ?? this.settings.namespace;
   }
 }
 
 function callOf({ signal, log }: Step): Call {
   return { signal, warn: (text) => log('WARNING', `The cluster warns: ${text}`) };
+}
+
+function usageOf({ containers }: Measured) {
+  return {
+    memory_bytes: Math.round(sumOf(containers.map(({ usage }) => usage.memory))),
+    cpu_cores: sumOf(containers.map(({ usage }) => usage.cpu)),
+  };
 }
 
 /** How far a Deployment is, in a sentence; none before Kubernetes has seen it. @throws StepFailed when it is given up */

@@ -1,5 +1,5 @@
 import type { KubernetesObject, V1Container, V1PodSpec } from '@kubernetes/client-node';
-import type { Assignment, RevisionAssignment } from './executor';
+import type { Assignment, Placed, RevisionAssignment } from './executor';
 
 /** Kinds that a deployment may have under its own name, or its own name and `-queue`. */
 export const NAMED_KINDS = [
@@ -30,12 +30,12 @@ interface Manifests {
 type Spec = Readonly<Record<string, unknown>>;
 
 /** Name of everything that belongs to a deployment: its id, which never changes and is always allowed. */
-export function objectName({ deploymentId }: Assignment): string {
+export function objectName({ deploymentId }: Placed): string {
   return `fairlead-${deploymentId}`;
 }
 
 /** Labels by which its pods are found. */
-export function selector({ deploymentId }: Assignment): Record<string, string> {
+export function selector({ deploymentId }: Placed): Record<string, string> {
   return { 'fairlead.dev/deployment-id': deploymentId };
 }
 

@@ -1,6 +1,7 @@
 import type {
   DeploymentCreatedMessage,
   DeploymentPatchedMessage,
+  RevisionActivatedMessage,
   RevisionCreatedMessage,
   RevisionStatusChangedMessage,
   SealedSecret,
@@ -20,6 +21,7 @@ export type TargetEvent =
   | DomainEvent<'DeploymentPatched', DeploymentPatchedMessage>
   | DomainEvent<'RevisionCreated', RevisionCreatedMessage>
   | DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>
+  | DomainEvent<'RevisionActivated', RevisionActivatedMessage>
   | DomainEvent<'DeploymentDeletionRequested' | 'DeploymentDeleted', unknown>;
 
 /** A deployment as something to roll revisions out to, folded from its stream. */
@@ -36,6 +38,9 @@ export interface Deployed {
   readonly queued: readonly RevisionCreatedMessage[];
   /** The only one that may be worked on. */
   readonly running: RevisionCreatedMessage | null;
+  readonly latest: { readonly revision_id: string; readonly status: string } | null;
+  /** The revision that runs, and what deployed it: not known of those that earlier versions deployed. */
+  readonly active: { readonly revision_id: string; readonly executor?: string } | null;
   readonly deleting: boolean;
   readonly removed: boolean;
 }
@@ -47,7 +52,7 @@ export const targetModel: Model<Target, TargetEvent> = {
   evolve(state, event: Recorded<TargetEvent>) {
     if (event.type === 'DeploymentCreated') {
       const { deployment_id: id, tenant_id: tenantId, name, source_config: config, secrets } = event.data;
-      const none = { revisions: new Set<string>(), queued: [], running: null };
+      const none = { revisions: new Set<string>(), queued: [], running: null, latest: null, active: null };
       return { id, tenantId, name, config, secrets, ...none, deleting: false, removed: false };
     }
     return state && { ...state, ...change(state, event) };
@@ -62,6 +67,8 @@ function change(state: Deployed, event: Exclude<TargetEvent, { type: 'Deployment
       return created(state, event.data);
     case 'RevisionStatusChanged':
       return moved(state, event.data);
+    case 'RevisionActivated':
+      return { active: event.data };
     case 'DeploymentDeletionRequested':
       return { deleting: true };
     case 'DeploymentDeleted':
@@ -73,7 +80,8 @@ function change(state: Deployed, event: Exclude<TargetEvent, { type: 'Deployment
 
 function created(state: Deployed, revision: RevisionCreatedMessage): Partial<Deployed> {
   const revisions = new Set(state.revisions).add(revision.revision_id);
-  return { revisions, queued: [...state.queued, revision], secrets: revision.secrets };
+  const latest = { revision_id: revision.revision_id, status: 'QUEUED' };
+  return { revisions, queued: [...state.queued, revision], secrets: revision.secrets, latest };
 }
 
 const RUNNING = ['CREATING', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'];
@@ -84,11 +92,12 @@ export function isRunning(status: string): boolean {
 }
 
 function moved(state: Deployed, { revision_id: id, status }: RevisionStatusChangedMessage): Partial<Deployed> {
-  if (status === 'UNKNOWN') return {};
+  const latest = state.latest?.revision_id === id ? { revision_id: id, status } : state.latest;
+  if (status === 'UNKNOWN') return { latest };
   const waiting = state.queued.find((revision) => revision.revision_id === id);
   const queued = waiting ? state.queued.filter((revision) => revision !== waiting) : state.queued;
-  if (isRunning(status)) return { queued, running: waiting ?? state.running };
-  return { queued, running: state.running?.revision_id === id ? null : state.running };
+  if (isRunning(status)) return { queued, latest, running: waiting ?? state.running };
+  return { queued, latest, running: state.running?.revision_id === id ? null : state.running };
 }
 
 const ARTEFACTS: Readonly<Record<string, 'image_uri' | 'source_tarball_path'>> = {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import type { LogLine } from './log.answers.schema';
-import { DeploymentMissing, RevisionMissing } from '../rollout.errors';
+import { RevisionMissing } from '../rollout.errors';
 import type { LogPhase } from './rollout-logs.store';
 import type { LogQuery } from './log.schema';
 import { RolloutReports } from '../rollout.reports';
@@ -56,8 +56,7 @@ export class LogQueries {
   }
 
   private async check(tenantId: string, { deployment_id, revision_id }: WhichLog): Promise<void> {
-    const target = (await this.reports.target(deployment_id)).state;
-    if (!target || target.removed || target.tenantId !== tenantId) throw new DeploymentMissing(deployment_id);
-    if (revision_id && !target.revisions.has(revision_id)) throw new RevisionMissing(revision_id);
+    const { revisions } = await this.reports.owned(tenantId, deployment_id);
+    if (revision_id && !revisions.has(revision_id)) throw new RevisionMissing(revision_id);
   }
 }

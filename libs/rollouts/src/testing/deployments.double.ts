@@ -1,4 +1,4 @@
-import type { RolloutStatusReportedMessage } from '@fairlead/contracts';
+import type { RevisionActivatedMessage, RolloutStatusReportedMessage } from '@fairlead/contracts';
 import { type EventContext, EventStore, handle, streamName } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
@@ -20,13 +20,14 @@ export class DeploymentsDouble {
 /** What a deployment makes of a report, or of an interrupt. */
 export function answer(
   state: Target,
-  { revision_id, status }: { revision_id: string; status: string },
+  { revision_id, status, executor }: { revision_id: string; status: string; executor?: string },
 ): readonly TargetEvent[] {
   if (!state || state.deleting) return [];
   const queued = state.queued.find((revision) => revision.revision_id === revision_id);
   if (!queued && state.running?.revision_id !== revision_id) return [];
   if (queued && state.running && isRunning(status)) return [];
   const events = [moved(revision_id, queued ? 'QUEUED' : 'RUNNING', status)];
+  if (status === 'DEPLOYED') events.push(activated({ revision_id, previous_revision_id: null, executor }));
   if (isRunning(status) || (queued && state.running)) return events;
   const next = state.queued.filter((revision) => revision.revision_id !== revision_id);
   for (const revision of next.slice(0, -1)) events.push(moved(revision.revision_id, 'QUEUED', 'SKIPPED'));
@@ -35,6 +36,10 @@ export function answer(
     events.push(moved(newest.revision_id, 'QUEUED', isBuilt(newest.source) ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY'));
   }
   return events;
+}
+
+function activated(data: RevisionActivatedMessage): TargetEvent {
+  return { type: 'RevisionActivated', data };
 }
 
 function moved(revision_id: string, previous_status: string, status: string): TargetEvent {

@@ -1,17 +1,22 @@
+import type { ProcessHealth } from '../health/health.answers.schema';
 import { Executor, type RevisionAssignment, type RolloutSteps, type Step } from '../executors/executor';
 
 type Work = (step: Step, assignment: RevisionAssignment) => Promise<void>;
 
 /** An executor whose steps a test decides; it counts how many work on one deployment at a time. */
 export class ScriptedExecutor extends Executor {
-  readonly name = 'scripted';
   readonly calls: string[] = [];
   mostAtOnce = 0;
   prepares: () => Promise<void> = () => Promise.resolve();
   builds: Work = () => Promise.resolve();
   deploys: Work = () => Promise.resolve();
   removes: () => Promise<void> = () => Promise.resolve();
+  inspects: () => Promise<readonly ProcessHealth[]> = () => Promise.resolve([]);
   private readonly busy = new Map<string, number>();
+
+  constructor(readonly name = 'scripted') {
+    super();
+  }
 
   async prepare(): Promise<void> {
     this.calls.push('prepare');
@@ -38,6 +43,10 @@ export class ScriptedExecutor extends Executor {
         this.calls.push('close');
       },
     };
+  }
+
+  override inspect(): Promise<readonly ProcessHealth[]> {
+    return this.inspects();
   }
 
   async remove(): Promise<void> {

@@ -185,4 +185,11 @@ export class TestRollouts {
     });
     return { status: answer.statusCode, text: answer.payload, json: JSON.parse(answer.payload) };
   }
+
+  /** Asks for the health of a deployment over HTTP. */
+  async health(deploymentId: string, key = 'key') {
+    const url = `/v2/deployments/${deploymentId}/health`;
+    const answer = await this.app!.inject({ method: 'GET', url, headers: { 'x-api-key': key } });
+    return { status: answer.statusCode, json: JSON.parse(answer.payload) };
+  }
 }

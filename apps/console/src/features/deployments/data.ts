@@ -71,6 +71,17 @@ export function useDeployment(id: string) {
   });
 }
 
+/** What runs of a deployment. */
+export function useHealth(id: string) {
+  const w = useWorkspace();
+  return useQuery({
+    queryKey: ['deployment', w, id, 'health'],
+    queryFn: ({ signal }) =>
+      answered(api.GET('/v2/deployments/{deployment_id}/health', { params: { path: { deployment_id: id } }, signal })),
+    refetchInterval: RESTING_MS,
+  });
+}
+
 export function readDeployment(id: string) {
   return answeredWhole(api.GET('/v2/deployments/{deployment_id}', { params: { path: { deployment_id: id } } }));
 }

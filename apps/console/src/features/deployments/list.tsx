@@ -106,9 +106,9 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
         },
         {
           title: 'Status',
-          cell: ({ status }) => (
+          cell: ({ status, executor }) => (
             <Status tone={deploymentTone(status)} title={status}>
-              {spoken(status)}
+              {spoken(status) + (executor === 'record' ? ', recorded' : '')}
             </Status>
           ),
         },

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import { Section } from '../../ui/list';
+import { List, Section } from '../../ui/list';
 import { Skeleton, Text, Time } from '../../ui/parts';
 import { Status } from '../../ui/status';
-import { elements, useHistory } from './data';
+import { elements, useHealth, useHistory } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
 import type { Shown } from './pages';
 import { TimeTravel } from './time-travel';
-import { actorOf, type Revision, revisionName, revisionTone, spoken } from './words';
+import { actorOf, healthTone, type Revision, revisionName, revisionTone, spoken } from './words';
 
 const RECENT = 5;
 
@@ -18,6 +18,7 @@ export function Overview({ deployment, revisions }: Shown) {
   return (
     <>
       <TimeTravel deployment={deployment} entries={elements(history)} query={history} revisions={revisions} />
+      <Health id={deployment.id} />
       <Section
         title="Revisions"
         aside={
@@ -38,6 +39,47 @@ export function Overview({ deployment, revisions }: Shown) {
         {!history.data && !history.error && <Skeleton rows={2} />}
       </Section>
     </>
+  );
+}
+
+/** What runs, as the executor knows it, and why the latest revision has failed or waits. */
+function Health({ id }: { id: string }) {
+  const { data } = useHealth(id);
+  if (!data) return null;
+  const { state, detail, latest_revision: latest, processes } = data;
+  return (
+    <Section title="Health">
+      <p className={css.inline}>
+        <Status tone={healthTone(state)} title={state}>
+          {spoken(state)}
+        </Status>
+        <Text>{detail}</Text>
+      </p>
+      {latest?.reason && (
+        <p className={css.inline}>
+          <Status tone={revisionTone(latest.status)} title={latest.status}>
+            {`Latest revision: ${spoken(latest.status)}`}
+          </Status>
+          <Text>{latest.reason}</Text>
+        </p>
+      )}
+      {processes.length > 0 && (
+        <List
+          label="Processes"
+          items={processes}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: 'Process', kind: 'name', cell: ({ name }) => <Text>{name}</Text> },
+            { title: 'State', cell: ({ state }) => <Status tone={healthTone(state)}>{spoken(state)}</Status> },
+            { title: 'Memory', cell: ({ memory_bytes: m }) => (m === null ? '–' : `${Math.round(m / 1e6)} MB`) },
+            { title: 'Cores', cell: ({ cpu_cores: c }) => c?.toFixed(2) ?? '–' },
+            { title: 'Restarts', cell: ({ restarts }) => restarts },
+            { title: 'Last error', cell: ({ reason, last_error }) => <Text>{reason ?? last_error ?? '–'}</Text> },
+            { title: 'Started', kind: 'number', cell: ({ started_at }) => started_at && <Time at={started_at} /> },
+          ]}
+        />
+      )}
+    </Section>
   );
 }
 

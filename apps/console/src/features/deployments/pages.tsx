@@ -101,6 +101,7 @@ function Now({ deployment, revisions }: Shown) {
       <Status tone={deploymentTone(status)} title={status}>
         {spoken(status)}
       </Status>
+      {deployment.executor === 'record' && <span className={css.faint}>recorded, nothing is run</span>}
       {live && (
         <span>
           <span className={css.faint}>live</span> {revisionName(live)} <Artefact config={live.source_revision_config} />

@@ -27,6 +27,18 @@ export function deploymentTone(status: string): Tone {
   return DEPLOYMENT_TONES[status] ?? 'idle';
 }
 
+const HEALTH_TONES: Readonly<Record<string, Tone>> = {
+  RUNNING: 'ok',
+  STARTING: 'busy',
+  DEGRADED: 'bad',
+  FAILED: 'bad',
+  UNKNOWN: 'bad',
+};
+
+export function healthTone(state: string): Tone {
+  return HEALTH_TONES[state] ?? 'idle';
+}
+
 export function revisionTone(status: string): Tone {
   return REVISION_TONES[status] ?? 'busy';
 }

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { Executor, ExecutorUnreachable, StepFailed } from '../executors/executor';
+import type { Deployed } from '../executors/target';
+import { RolloutReports } from '../rollout.reports';
+import type { DeploymentHealth } from './health.answers.schema';
+import { unknown, verdictOn, verdictUnseen } from './verdict';
+
+/** Milliseconds for which an executor may look. */
+const LOOK_MS = 10_000;
+const MOST_PROCESSES = 100;
+
+/** Tells what runs of a deployment. */
+@Injectable()
+export class HealthQueries {
+  constructor(
+    private readonly reports: RolloutReports,
+    private readonly executor: Executor,
+  ) {}
+
+  /** @throws DeploymentMissing */
+  async of(tenantId: string, deploymentId: string): Promise<DeploymentHealth> {
+    const target = await this.reports.owned(tenantId, deploymentId);
+    const { active, latest } = target;
+    return {
+      deployment_id: deploymentId,
+      ...(await this.seen(target)),
+      executor: active?.executor ?? null,
+      active_revision_id: active?.revision_id ?? null,
+      latest_revision: latest && {
+        id: latest.revision_id,
+        status: latest.status,
+        reason: await this.reason(target, latest),
+      },
+    };
+  }
+
+  private async seen(target: Deployed): Promise<Pick<DeploymentHealth, 'state' | 'detail' | 'processes'>> {
+    const { executor } = this;
+    const unseen = verdictUnseen(target, { name: executor.name, looks: executor.inspect !== undefined });
+    if (unseen) return { ...unseen, processes: [] };
+    const { id: deploymentId, tenantId, name, config } = target;
+    const signal = AbortSignal.timeout(LOOK_MS);
+    try {
+      const found = await executor.inspect!({ deploymentId, tenantId, name, config }, signal);
+      const processes = found.slice(0, MOST_PROCESSES);
+      return { ...verdictOn(processes), processes };
+    } catch (error) {
+      const expected = signal.aborted || error instanceof ExecutorUnreachable || error instanceof StepFailed;
+      if (!expected) throw error;
+      const why = signal.aborted ? `The executor did not answer within ${LOOK_MS / 1000} s.` : (error as Error).message;
+      return { ...unknown(why), processes: [] };
+    }
+  }
+
+  /** Why the latest revision has failed, or what it waits for. */
+  private async reason(
+    { id, running }: Deployed,
+    { revision_id, status }: NonNullable<Deployed['latest']>,
+  ): Promise<string | null> {
+    if (status === 'DEPLOYED') return null;
+    if (status === 'INTERRUPTED') return 'It was interrupted.';
+    if (status === 'QUEUED' && running) return `It waits until revision ${running.revision_id} has ended.`;
+    const { reason } = await this.reports.rollout(revision_id);
+    return reason ?? (await this.reports.unreachable(id));
+  }
+}

@@ -1,0 +1,49 @@
+import type { Deployed } from '../executors/target';
+import type { DeploymentHealth, ProcessHealth } from './health.answers.schema';
+
+type Verdict = Pick<DeploymentHealth, 'state' | 'detail'>;
+
+/** The executor of this process, as far as a verdict depends on it. */
+interface Knowing {
+  readonly name: string;
+  /** Whether it knows what runs. */
+  readonly looks: boolean;
+}
+
+/** The verdict on a deployment that needs no look at what runs; undefined when the executor has to look. */
+export function verdictUnseen({ active, running }: Deployed, { name, looks }: Knowing): Verdict | undefined {
+  if (!active) {
+    if (!running) return { state: 'NOT_DEPLOYED', detail: 'No revision has been deployed.' };
+    return looks ? undefined : { state: 'STARTING', detail: 'The first revision is being rolled out.' };
+  }
+  const { executor } = active;
+  if (executor === 'record') return { state: 'RECORDED', detail: 'Recorded, nothing is run.' };
+  if (executor === undefined) return unknown('An earlier version deployed it and did not record by which executor.');
+  if (executor !== name) {
+    return unknown(`The executor ${executor} deployed it, and this server has the executor ${name}.`);
+  }
+  return looks ? undefined : unknown(`The executor ${name} does not know what its commands have started.`);
+}
+
+/** The verdict on a deployment of which these processes run. */
+export function verdictOn(processes: readonly ProcessHealth[]): Verdict {
+  const all = processes.filter(({ state }) => state !== 'STOPPING');
+  const ready = all.filter(({ state }) => state === 'RUNNING').length;
+  const failed = all.find(({ state }) => state === 'FAILED');
+  const troubled = failed ?? all.find(({ reason }) => reason !== null);
+  const why = troubled?.reason ?? troubled?.last_error;
+  const because = why ? `: ${why}` : '.';
+  if (all.length === 0) return { state: 'IDLE', detail: 'Nothing runs now.' };
+  if (ready === all.length) return { state: 'RUNNING', detail: `${counted(ready)} running.` };
+  if (ready > 0) return { state: 'DEGRADED', detail: `${ready} of ${counted(all.length)} ready${because}` };
+  if (failed) return { state: 'FAILED', detail: `No process is ready${because}` };
+  return { state: 'STARTING', detail: `No process is ready yet${because}` };
+}
+
+export function unknown(detail: string): Verdict {
+  return { state: 'UNKNOWN', detail };
+}
+
+function counted(processes: number): string {
+  return processes === 1 ? '1 process is' : `${processes} processes are`;
+}
