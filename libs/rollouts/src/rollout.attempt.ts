@@ -11,6 +11,9 @@ import { type Deployed, isBuilt, lackingArtefact } from './executors/target';
 /** How long resolving a commit may take. */
 const RESOLVE_MS = 90_000;
 
+/** What holds for the time of a task: `signal` aborts when it is not to be done any more. */
+export type Hold = Pick<Step, 'signal' | 'waits'>;
+
 /** Works on one task of one deployment, until it is done or `signal` aborts. */
 @Injectable()
 export class RolloutAttempts {
@@ -25,8 +28,8 @@ export class RolloutAttempts {
   ) {}
 
   /** Makes sure that deployments can be run. @throws ExecutorUnreachable */
-  async prepare(target: Deployed, version: number, signal: AbortSignal): Promise<void> {
-    await this.beside(target, version, signal, (assignment, step) => this.executor.prepare(assignment, step));
+  async prepare(target: Deployed, version: number, hold: Hold): Promise<void> {
+    await this.beside(target, version, hold, (assignment, step) => this.executor.prepare(assignment, step));
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
   }
 
@@ -42,8 +45,8 @@ export class RolloutAttempts {
   }
 
   /** Takes everything away. @throws ExecutorUnreachable, also for what may succeed another time */
-  async remove(target: Deployed, version: number, signal: AbortSignal): Promise<void> {
-    await this.beside(target, version, signal, (assignment, step) => this.executor.remove(assignment, step));
+  async remove(target: Deployed, version: number, hold: Hold): Promise<void> {
+    await this.beside(target, version, hold, (assignment, step) => this.executor.remove(assignment, step));
     await this.logs.remove(target.id);
     await this.reports.sayHost(target, { deployment_id: target.id, status: 'REMOVED' });
   }
@@ -62,7 +65,7 @@ export class RolloutAttempts {
     target: Deployed,
     version: number,
     revision: RevisionCreatedMessage,
-    signal: AbortSignal,
+    { signal, waits }: Hold,
   ): Promise<void> {
     const { revision_id } = revision;
     const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
@@ -82,7 +85,7 @@ export class RolloutAttempts {
         ...executor,
       });
     };
-    const run = new Run(log, AbortSignal.any([signal, limit.signal]), say);
+    const run = new Run(log, { signal: AbortSignal.any([signal, limit.signal]), waits }, say);
     try {
       if (rollout.attempts > this.options.attempts) {
         throw new StepFailed(`It was begun ${this.options.attempts} times and the service stopped each time.`);
@@ -98,7 +101,8 @@ export class RolloutAttempts {
         await this.reports.decide(target.tenantId, revision_id, pause(log.safe(error.message)));
         throw error;
       }
-      const reason = limit.signal.aborted ? this.limitPassed() : log.safe(messageOf(error));
+      const found = limit.signal.aborted && !(error instanceof StepFailed) ? undefined : log.safe(messageOf(error));
+      const reason = [limit.signal.aborted && this.limitPassed(), found].filter(Boolean).join(' ');
       await run.log(run.phase, 'ERROR', reason);
       await say(run.phase === 'build' ? 'BUILD_FAILED' : 'DEPLOY_FAILED', reason);
     } finally {
@@ -184,14 +188,14 @@ export class RolloutAttempts {
   private async beside(
     target: Deployed,
     version: number,
-    signal: AbortSignal,
+    { signal, waits }: Hold,
     work: (assignment: Assignment, step: Step) => Promise<void>,
   ): Promise<void> {
     const log = this.logs.open(target.id, target.running?.revision_id ?? null);
     const limit = AbortSignal.timeout(this.options.timeLimit);
     try {
       const assignment = this.assignment(target, version, target.secrets, log);
-      await work(assignment, log.step('deploy', AbortSignal.any([signal, limit])));
+      await work(assignment, log.step('deploy', AbortSignal.any([signal, limit]), waits));
     } catch (error) {
       signal.throwIfAborted();
       const reason = log.safe(messageOf(error));
@@ -224,12 +228,15 @@ export class RolloutAttempts {
 /** One attempt: which phase it is in, and where its words go. */
 class Run {
   phase: LogPhase = 'deploy';
+  readonly signal: AbortSignal;
 
   constructor(
     readonly rolloutLog: RolloutLog,
-    readonly signal: AbortSignal,
+    private readonly hold: Hold,
     private readonly report: (status: RolloutStatus) => Promise<void>,
-  ) {}
+  ) {
+    this.signal = hold.signal;
+  }
 
   /** @throws when the attempt was aborted: what it says then no longer counts. */
   async say(status: RolloutStatus): Promise<void> {
@@ -242,7 +249,7 @@ class Run {
   }
 
   step(phase: LogPhase): Step {
-    return this.rolloutLog.step(phase, this.signal);
+    return this.rolloutLog.step(phase, this.signal, this.hold.waits);
   }
 }
 

@@ -2,7 +2,7 @@ import { type Lease, QueueWorker, Workspaces } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { nextTask, type Task } from './agenda';
 import { ExecutorUnreachable } from './executors/executor';
-import { RolloutAttempts } from './rollout.attempt';
+import { type Hold, RolloutAttempts } from './rollout.attempt';
 import { RolloutQueue } from './rollout.store';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
@@ -14,6 +14,9 @@ import type { Deployed } from './executors/target';
  */
 @Injectable()
 export class RolloutRunner extends QueueWorker {
+  /** The leases that only wait, with their workspaces. */
+  private readonly waiting = new Map<Lease, string>();
+
   constructor(
     private readonly rollouts: RolloutQueue,
     private readonly reports: RolloutReports,
@@ -33,12 +36,18 @@ export class RolloutRunner extends QueueWorker {
   protected async work(lease: Lease): Promise<void> {
     const { item, signal } = lease;
     try {
-      while (await this.step(lease)) signal.throwIfAborted();
+      while (await this.step(lease)) {
+        signal.throwIfAborted();
+        // What is next takes a place again.
+        if (lease.isWaiting) return await this.rollouts.again(item);
+      }
       await this.rollouts.finish({ ...item, noted: lease.noted });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ExecutorUnreachable || error instanceof WorkspaceRests)) this.logger.error(error);
       await this.postpone(lease).catch((lost: unknown) => this.logger.error(lost));
+    } finally {
+      this.waiting.delete(lease);
     }
   }
 
@@ -63,17 +72,28 @@ export class RolloutRunner extends QueueWorker {
       return false;
     }
     return lease.during(
-      (signal) => this.doTask(task, target, version, signal),
+      (signal) => this.doTask(task, target, version, { signal, waits: () => this.leavePlace(lease, target.tenantId) }),
       async () => (await mayGoOn()) && same(task, nextTask((await this.reports.target(deploymentId)).state, 'READY')),
     );
   }
 
-  private async doTask(task: Task, target: Deployed, version: number, signal: AbortSignal): Promise<boolean> {
+  /** Frees the place of a rollout that only waits, unless there are too many of them. */
+  private async leavePlace(lease: Lease, tenant: string): Promise<void> {
+    const { mostWaiting, mostWaitingOfTenant } = this.options;
+    const ofTenant = [...this.waiting.values()].filter((other) => other === tenant).length;
+    if (lease.isWaiting || this.waiting.size >= mostWaiting || ofTenant >= mostWaitingOfTenant) return;
+    lease.isWaiting = true;
+    this.waiting.set(lease, tenant);
+    await this.rollouts.leavePlace(lease.item.id);
+  }
+
+  private async doTask(task: Task, target: Deployed, version: number, hold: Hold): Promise<boolean> {
+    const { signal } = hold;
     try {
-      if (task.kind === 'prepare') await this.attempts.prepare(target, version, signal);
-      if (task.kind === 'remove') await this.attempts.remove(target, version, signal);
+      if (task.kind === 'prepare') await this.attempts.prepare(target, version, hold);
+      if (task.kind === 'remove') await this.attempts.remove(target, version, hold);
       if (task.kind !== 'roll out') return task.kind === 'prepare';
-      await this.attempts.rollOut(target, version, task.revision, signal);
+      await this.attempts.rollOut(target, version, task.revision, hold);
       // Interrupted: there may be another one. Finished: the deployment says what is next.
       return signal.aborted;
     } catch (error) {

@@ -9,7 +9,8 @@ export class RolloutQueue extends WorkQueue {
   constructor(pool: Pool, { lease, mostOfTenant }: RolloutsOptions) {
     super(pool, {
       ...{ table: 'rollout_duties', key: 'deployment_id', lease, renewal: 1000, mostOfTenant },
-      counted: 'holder = $1',
+      counted: 'holder = $1 and not waits',
+      begins: 'waits = false',
     });
   }
 
@@ -25,9 +26,21 @@ export class RolloutQueue extends WorkQueue {
     this.wake(deploymentId);
   }
 
+  /** Says that a deployment that is leased takes none of the places of its workspace. */
+  async leavePlace(deploymentId: string): Promise<void> {
+    await this.pool.query('update rollout_duties set waits = true where deployment_id = $1', [deploymentId]);
+    this.wake();
+  }
+
   /** Removes a deployment with which nothing is left to do; gives it back when more was noted for it. */
   async finish(item: WorkItem): Promise<void> {
-    if (!(await this.done(item))) await this.giveBack(item.id, 'failures = 0');
+    if (!(await this.done(item))) await this.again(item);
+  }
+
+  /** Gives a deployment back, to be leased again at once. */
+  async again({ id }: WorkItem): Promise<void> {
+    await this.giveBack(id, 'failures = 0');
+    this.wake();
   }
 
   /** Gives a deployment back, to be leased again after `pause` milliseconds or when something is noted for it. */

@@ -8,6 +8,9 @@ export class RolloutsOptions {
   readonly concurrency: number;
   /** Deployments of one workspace among them: three quarters, so that there is a place for the next workspace. */
   readonly mostOfTenant: number;
+  /** Rollouts of a process that may wait beside these, and those of one workspace among them. */
+  readonly mostWaiting: number;
+  readonly mostWaitingOfTenant: number;
   /** How long the work of a killed process rests before another takes it up. */
   readonly lease: number;
   /** First and longest pause before an executor that could not be reached is asked again. */
@@ -18,6 +21,8 @@ export class RolloutsOptions {
     this.attempts = options.attempts ?? 5;
     this.concurrency = options.concurrency ?? 8;
     this.mostOfTenant = Math.max(1, Math.floor(this.concurrency * 0.75));
+    this.mostWaiting = options.mostWaiting ?? 16 * this.concurrency;
+    this.mostWaitingOfTenant = Math.max(1, Math.floor(this.mostWaiting * 0.75));
     this.lease = options.lease ?? 10_000;
     this.retry = options.retry ?? { first: 1000, most: 30_000 };
   }

@@ -27,9 +27,9 @@ export async function rollouts(): Promise<Service> {
 
 function executor(
   { CommandExecutor, KubernetesExecutor, RecordExecutor }: Rollouts,
-  { executor, commands, namespace }: RolloutSettings,
+  { executor, commands, namespace, healthPath }: RolloutSettings,
 ): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
-  if (executor === 'kubernetes') return new KubernetesExecutor({ namespace });
+  if (executor === 'kubernetes') return new KubernetesExecutor({ namespace, healthPath });
   return new RecordExecutor();
 }

@@ -76,6 +76,8 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     COMMAND_DELETE: 'Command of the executor `command` that removes a deployment.',
     COMMAND_PASS_ENV: 'Variables of the service that its commands see too, separated by commas.',
     KUBERNETES_NAMESPACE: 'Namespace of deployments that name none, for the executor `kubernetes`.',
+    KUBERNETES_HEALTH_PATH:
+      'HTTP path at which agents answer when they are ready, for the executor `kubernetes`. Unset: an agent is ready when its port takes connections.',
     UNUSED_AFTER:
       'Seconds without a change and without a run after which a deployment is `UNUSED`; unset: it never is ([deployments](../deployments.md)).',
     REGISTRY_URL: 'Container registry that `push-token` answers; needs `REGISTRY_TOKEN`.',

@@ -82,6 +82,8 @@ export interface RolloutSettings {
   readonly timeLimit: number;
   /** Kubernetes namespace of deployments that name none. */
   readonly namespace: string;
+  /** Path at which agents in Kubernetes answer when they are ready. */
+  readonly healthPath?: string;
 }
 
 interface Limits {
@@ -175,6 +177,7 @@ export function settingsFrom(read: Read, mistakes: string[]): Settings {
       },
       timeLimit: 1000 * read('ROLLOUT_TIME_LIMIT', 1800, whole(1, 7 * 24 * 3600)),
       namespace: read('KUBERNETES_NAMESPACE', 'default', namespace),
+      healthPath: read('KUBERNETES_HEALTH_PATH', undefined, path),
     },
     publicUrl: read('PUBLIC_URL', undefined, publicUrl),
     edge: readEdgeSettings((name, fallback, parse) => read(name, fallback, orMistake(parse))),
@@ -353,6 +356,10 @@ function names(text: string): string[] | Mistake {
 function namespace(text: string): string | Mistake {
   if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
   return new Mistake(`must be a name that Kubernetes allows, not ${JSON.stringify(text)}`);
+}
+
+function path(text: string): string | Mistake {
+  return /^\/[^\s#]*$/.test(text) ? text : new Mistake('must be a path like /ok');
 }
 
 function publicUrl(text: string): string | Mistake {

@@ -53,7 +53,7 @@ export abstract class QueueWorker implements OnApplicationBootstrap, OnApplicati
     while (!signal.aborted) {
       const { count } = this.wakeups;
       await this.prepare();
-      const free = this.concurrency - this.working.size;
+      const free = this.concurrency - [...this.working.values()].filter(({ lease }) => !lease.isWaiting).length;
       const claimed = free > 0 ? await this.claim(free) : [];
       for (const item of claimed) this.beginOnce(item);
       if (claimed.length === 0 || claimed.length < free) await this.wakeups.next(signal, LOOK_MS, count);

@@ -13,6 +13,8 @@ interface QueueTable {
   readonly mostOfTenant: number;
   /** SQL: the leases that count for this limit, of those that have not ended. `$1` is the holder. */
   readonly counted: string;
+  /** SQL: further columns that a new lease sets. */
+  readonly begins?: string;
   /** SQL: the items that may be leased; `q` is the item. */
   readonly eligible?: string;
   /** The clock of `due_at`; that of the database by default. */
@@ -50,7 +52,7 @@ export abstract class WorkQueue {
 
   /** Leases up to `most` items that are due, those of the workspaces with the fewest leases first. */
   async claim(most: number): Promise<WorkItem[]> {
-    const { table, key, lease, mostOfTenant, counted, eligible = 'true', now } = this.settings;
+    const { table, key, lease, mostOfTenant, counted, begins, eligible = 'true', now } = this.settings;
     const { rows } = await this.pool.query<{ id: string; noted: string; failures: number }>({
       name: `claim ${table}`,
       text: `with leased as (select tenant_id, count(*) as places from ${table}
@@ -60,7 +62,7 @@ export abstract class WorkQueue {
             + row_number() over (partition by q.tenant_id order by q.due_at, q.${key}) as place
           from ${table} q left join leased on leased.tenant_id is not distinct from q.tenant_id
           where q.due_at <= coalesce($5, now()) and (q.leased_until is null or q.leased_until < now()) and ${eligible})
-        update ${table} set holder = $1, leased_until = now() + $3 * interval '1 millisecond'
+        update ${table} set holder = $1, leased_until = now() + $3 * interval '1 millisecond'${begins ? `, ${begins}` : ''}
         where ${key} in (
           select q.${key} from ${table} q join waiting using (${key})
           where place <= $4 and q.due_at <= coalesce($5, now()) and (q.leased_until is null or q.leased_until < now())

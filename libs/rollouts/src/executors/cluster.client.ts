@@ -30,6 +30,8 @@ export interface ClusterSettings {
 export interface Call {
   readonly signal: AbortSignal;
   readonly warn?: (text: string) => Promise<void>;
+  /** `false`: a refusal that may pass is not waited for. */
+  readonly patient?: boolean;
 }
 
 /** Objects of one kind in a namespace that have all these labels. */
@@ -84,9 +86,9 @@ export class ClusterClient {
   }
 
   /** Creates an object or changes it to be so, with server-side apply. `dryRun`: the cluster only says what it would do. */
-  async apply(object: KubernetesObject, call: Call, dryRun = false): Promise<KubernetesObject> {
+  async apply(object: KubernetesObject, call: Call, dryRun = false, manager = FIELD_MANAGER): Promise<KubernetesObject> {
     const dry = dryRun ? '&dryRun=All' : '';
-    const path = `${pathOf(object)}?fieldManager=${FIELD_MANAGER}&force=true${dry}`;
+    const path = `${pathOf(object)}?fieldManager=${manager}&force=true${dry}`;
     return dryRun ? this.once('PATCH', path, call, object) : this.ask('PATCH', path, call, object);
   }
 
@@ -112,7 +114,7 @@ export class ClusterClient {
 
   /** Sends a request, and again for a while when it is refused for what may pass. */
   private async ask(method: string, path: string, call: Call, body?: object): Promise<object> {
-    const until = Date.now() + this.patience;
+    const until = Date.now() + (call.patient === false ? 0 : this.patience);
     for (let wait = Math.min(1000, this.patience / 10); ; wait = Math.min(wait * 2, 10_000)) {
       try {
         return await this.once(method, path, call, body);

@@ -41,6 +41,8 @@ export interface Step {
   readonly log: Log;
   /** Hides the secrets that were read before it was called. */
   readonly output: (level: LogLevel) => TextSink;
+  /** Says that the step only waits from now on: its place goes to another deployment. */
+  readonly waits: () => Promise<void>;
 }
 
 /** Steps of one rollout that follow each other; `close` is called at the end, whatever happened. */

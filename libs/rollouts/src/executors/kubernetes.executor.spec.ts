@@ -100,6 +100,7 @@ describe('the kubernetes executor', () => {
     expect(server.metadata.labels).not.toHaveProperty('old');
     const applied = cluster.requests.find(({ url }) => url.includes(`/deployments/${name}?fieldManager`));
     expect(applied!.body).not.toHaveProperty('spec.replicas');
+    expect(server.spec).toMatchObject({ replicas: 2 });
     const { template } = server.spec as { template: { spec: { containers: { env: object[] }[] } } };
     expect(template.spec.containers[0]!.env).toEqual(
       expect.arrayContaining([
@@ -113,7 +114,7 @@ describe('the kubernetes executor', () => {
     expect(cluster.find('Service', name)).toMatchObject({ spec: { selector: { 'fairlead.dev/role': 'server' } } });
     expect(cluster.find('Deployment', `${name}-queue`)).toMatchObject({ spec: { replicas: 3 } });
     const patches = cluster.requests.filter(({ method }) => method === 'PATCH');
-    expect(patches).toHaveLength(5);
+    expect(patches).toHaveLength(6);
     for (const { agent, type, url } of patches) {
       expect(type).toBe('application/apply-patch+yaml');
       expect(agent).toBe('fairlead');
@@ -131,21 +132,104 @@ describe('the kubernetes executor', () => {
 
   it('fails when Kubernetes gives the rollout up, and tells what containers wait for', async () => {
     const waiting = { reason: 'ImagePullBackOff', message: 'no such image' };
-    cluster.pods = [
-      { metadata: { name: 'pod-1' }, status: { containerStatuses: [{ name: 'agent', state: { waiting } }] } },
-    ];
-    let looks = 0;
-    cluster.status = () => ({
-      replicas: 1,
-      conditions: ++looks > 2 ? [{ type: 'Progressing', status: 'False', message: 'has timed out progressing' }] : [],
-    });
+    cluster.pods = [{ name: 'pod-1', containerStatuses: [{ name: 'agent', state: { waiting } }] }];
+    const conditions = [{ type: 'Progressing', status: 'False', message: 'has timed out progressing' }];
+    cluster.status = () => ({ replicas: 1, conditions });
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
     await service.reached(id, rid, 'DEPLOY_FAILED');
     const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
     const messages = json.logs.map(({ message }: { message: string }) => message);
     expect(messages).toContain('pod-1/agent waits: ImagePullBackOff, no such image');
-    expect(messages.at(-1)).toMatch(/has timed out progressing/);
+    expect(messages.at(-1)).toBe(
+      `pod-1/agent waits: ImagePullBackOff, no such image (fairlead-${id}: has timed out progressing)`,
+    );
+  });
+
+  it('fails soon for an error that does not mend itself, and its last line is the first cause', async () => {
+    cluster.status = () => ({ replicas: 1, updatedReplicas: 1 });
+    const conditions = [{ type: 'Ready', status: 'False' }];
+    const waiting = { reason: 'PodInitializing' };
+    const terminated = { exitCode: 3, reason: 'Error', message: 'no migration 7' };
+    const initContainerStatuses = [{ name: 'migrate', state: { terminated } }];
+    cluster.pods = [
+      { name: 'pod-1', conditions, initContainerStatuses, containerStatuses: [{ name: 'agent', state: { waiting } }] },
+    ];
+    const involvedObject = { kind: 'Pod', name: 'pod-1' };
+    cluster.events = [
+      { type: 'Warning', reason: 'Unhealthy', message: 'Startup probe failed', involvedObject },
+      { type: 'Warning', reason: 'Unhealthy', message: 'of another one', involvedObject: { ...involvedObject, name: 'x' } },
+    ];
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('a:1'));
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+    const messages = json.logs.map(({ message }: { message: string }) => message);
+    expect(messages.at(-1)).toBe('pod-1/migrate ended with exit code 3: no migration 7');
+    expect(messages).toContain('pod-1: Unhealthy, Startup probe failed');
+    expect(messages.join()).not.toContain('of another one');
+  });
+
+  it('does not call an agent deployed that is started again and again', async () => {
+    let restartCount = 1;
+    const lastState = { terminated: { exitCode: 1, reason: 'Error' } };
+    cluster.status = () => {
+      const containerStatuses = [{ name: 'agent', state: { running: {} }, lastState, restartCount: restartCount++ }];
+      cluster.pods = [{ name: 'pod-1', containerStatuses }];
+      return { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+    };
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('a:1'));
+    expect((await service.reached(id, rid, 'DEPLOY_FAILED')).at(-1)).toBe('DEPLOY_FAILED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+    expect(json.logs.at(-1).message).toBe('pod-1/agent ended with exit code 1');
+  });
+
+  it('hands the number of replicas over to an autoscaler, and is deployed when min_scale of them are there', async () => {
+    const id = await service.deployment(agents);
+    const roll = async (resource_spec: object) => {
+      await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: { ...resource_spec } }), 'DEPLOYED');
+      return cluster.find('Deployment', `fairlead-${id}`)!.spec!.replicas;
+    };
+    expect(await roll({ min_scale: 3, max_scale: 5 })).toBe(3);
+    cluster.scale(`fairlead-${id}`, 5);
+    expect(await roll({ min_scale: 2, max_scale: 6 })).toBe(5);
+    expect(await roll({ min_scale: 4 })).toBe(4);
+    expect(await roll({ min_scale: 2, max_scale: 6 })).toBe(4);
+    expect(await roll({ min_scale: 0, max_scale: 6 })).toBe(0);
+    expect(cluster.find('HorizontalPodAutoscaler', `fairlead-${id}`)).toBeUndefined();
+    expect(await roll({ min_scale: 2, max_scale: 6 })).toBe(2);
+  });
+
+  it('tries the port of an agent, or the path that is named, before it is ready', async () => {
+    const id = await service.deployment(agents);
+    const container = async (resource_spec: object) => {
+      await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: { ...resource_spec } }), 'DEPLOYED');
+      const { spec } = cluster.find('Deployment', `fairlead-${id}`)! as { spec: { minReadySeconds: number; template: any } };
+      expect(spec.minReadySeconds).toBeGreaterThan(0);
+      return spec.template.spec.containers[0];
+    };
+    const tcp = { tcpSocket: { port: 8000 } };
+    expect(await container({})).toMatchObject({ startupProbe: tcp, readinessProbe: tcp });
+    const http = { httpGet: { path: '/ok', port: 8000 } };
+    const annotations = { 'fairlead.dev/health-path': '/ok' };
+    expect(await container({ annotations })).toMatchObject({ startupProbe: http, readinessProbe: http });
+  });
+
+  it('does not keep others waiting while revisions wait for the cluster', async () => {
+    await service.stop();
+    service.options = { concurrency: 1 };
+    const quick = { look: 20, deadline: 2000, patience: 1000 };
+    await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), ...quick }));
+    cluster.status = () => ({ replicas: 1, updatedReplicas: 1 });
+    const waiting: [string, string][] = [];
+    for (let count = 0; count < 3; count++) {
+      const id = await service.deployment(agents);
+      waiting.push([id, await service.revision(id, image('a:1'))]);
+    }
+    for (const [id, rid] of waiting) await service.reached(id, rid, 'DEPLOYING');
+    cluster.status = undefined;
+    for (const [id, rid] of waiting) await service.reached(id, rid, 'DEPLOYED');
   });
 
   it('tells what runs, with what it uses where the cluster measures that', async () => {

@@ -1,6 +1,6 @@
-import type { KubernetesObject, V1Deployment, V1Pod } from '@kubernetes/client-node';
+import type { CoreV1Event, KubernetesObject, V1Deployment, V1Pod } from '@kubernetes/client-node';
 import type { ProcessHealth } from '../health/health.answers.schema';
-import { type Call, ClusterClient, type ClusterSettings } from './cluster.client';
+import { type Call, ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
 import { ClusterFollower } from './cluster.follower';
 import {
   type Assignment,
@@ -11,13 +11,32 @@ import {
   type Step,
   StepFailed,
 } from './executor';
+import {
+  leastReplicas,
+  manifests,
+  type Named,
+  NAMED_KINDS,
+  objectName,
+  REVISION_ANNOTATION,
+  selector,
+  type Size,
+  sizeUnderAutoscaler,
+} from './manifests';
 import { podHealth, sumOf } from './pod-health';
-import { isPerDeployment, manifests, NAMED_KINDS, objectName, selector } from './manifests';
+import { isStuck } from './pod-troubles';
+import { Progress } from './progress';
+
+/** Field manager of numbers of replicas that autoscalers take over. */
+const SCALER = 'fairlead-scale';
+/** Pods whose events are read at a look: the pods of one revision seldom have different reasons. */
+const PODS_ASKED = 3;
 
 interface KubernetesSettings extends ClusterSettings {
   /** For deployments whose listener_config names none. */
   readonly namespace: string;
-  /** Milliseconds after which a rollout is looked at although the cluster told of no change. */
+  /** HTTP path at which agents answer when they are ready; their port is tried when absent. */
+  readonly healthPath?: string;
+  /** Milliseconds after which a rollout is looked at although the cluster told of no change. Patience is counted in looks. */
   readonly look?: number;
 }
 
@@ -84,40 +103,89 @@ export class KubernetesExecutor extends Executor {
       throw new StepFailed(`The cluster has no namespace ${namespace}.`);
     }
     const secrets = await assignment.secrets();
-    const { wanted, unwanted } = manifests(assignment, namespace, secrets);
+    const { wanted, unwanted } = manifests(assignment, namespace, secrets, this.settings.healthPath);
     for (const object of wanted) {
-      await this.cluster.apply(object, call);
+      const size = object.kind === 'Deployment' ? sizeUnderAutoscaler(wanted, object.metadata?.name) : undefined;
+      if (size) await this.applyKeepingSize(object, size, call);
+      else await this.cluster.apply(object, call);
       await step.log('INFO', `${object.kind} ${object.metadata?.name} is applied in the namespace ${namespace}.`);
     }
     for (const object of unwanted) await this.cluster.remove(object, call);
-    await this.ready(wanted.filter(isPerDeployment), assignment, namespace, step);
+    await this.settle(wanted, assignment, namespace, step);
   }
 
-  /** Waits until all replicas run the new template. @throws StepFailed when Kubernetes says that they will not */
-  private async ready(
-    wanted: readonly KubernetesObject[],
-    assignment: Assignment,
-    namespace: string,
-    { signal, log }: Step,
-  ): Promise<void> {
-    const told = new Set<string>();
-    const tell = async (line: string) => {
-      if (!told.has(line)) await log('INFO', line);
-      told.add(line);
+  /**
+   * Applies a Deployment whose number of replicas its autoscaler decides. The number stays as it is within the limits:
+   * it belongs to another field manager before the one that applies leaves it out, or it would become 1.
+   */
+  private async applyKeepingSize(object: KubernetesObject, { least, most }: Size, call: Call): Promise<void> {
+    const { apiVersion, kind, metadata: { name, namespace } = {} } = object;
+    const scale = (replicas: number) => {
+      const sized = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas } };
+      return this.cluster.apply(sized, call, false, SCALER);
     };
+    const current = (await this.cluster.read<V1Deployment>(object, call))?.spec?.replicas;
+    if (current !== undefined) await scale(Math.min(Math.max(current, least), most));
+    await this.cluster.apply(object, call);
+    if (current === undefined) await scale(least);
+  }
+
+  /**
+   * Waits until all replicas run the revision, and go on running.
+   * @throws StepFailed with the first cause when they will not, or when the step ends before they do
+   */
+  private async settle(
+    objects: readonly Named[],
+    assignment: RevisionAssignment,
+    namespace: string,
+    step: Step,
+  ): Promise<void> {
+    const { look = 1000 } = this.settings;
+    const patience = { errors: 60 * look, noProgress: 10 * look, steady: 30 * look };
+    const followed = objects
+      .filter(({ kind }) => kind === 'Deployment')
+      .map((object) => {
+        const { name = '' } = object.metadata ?? {};
+        return { name, progress: new Progress(name, leastReplicas(objects, object), patience) };
+      });
     const labels = selector(assignment);
     const queries = [
       { apiVersion: 'apps/v1', kind: 'Deployment', namespace, labels },
       { apiVersion: 'v1', kind: 'Pod', namespace, labels },
     ];
-    for await (const [deployments = [], pods = []] of this.follower.follow(queries, { signal })) {
-      const looks = wanted.map(({ metadata }) =>
-        progress((deployments as V1Deployment[]).find((found) => found.metadata?.name === metadata?.name)),
-      );
-      for (const { line } of looks) if (line !== undefined) await tell(line);
-      for (const line of (pods as V1Pod[]).flatMap(troubles)) await tell(line);
-      if (looks.every(({ done }) => done)) return;
+    const told = new Set<string>();
+    await step.waits();
+    try {
+      for await (const [deployments = [], pods = []] of this.follower.follow(queries, step)) {
+        const present = pods.filter((pod) => runs(pod, assignment));
+        const events = await this.eventsOf(present, namespace, step);
+        const found = followed.map(({ name, progress }) => {
+          const deployment = deployments.find(({ metadata }) => metadata?.name === name) ?? {};
+          return progress.look(deployment, present.filter((pod) => isOf(pod, deployment)), events, Date.now());
+        });
+        for (const line of found.flatMap(({ lines }) => lines)) {
+          if (!told.has(line)) await step.log('INFO', line);
+          told.add(line);
+        }
+        if (found.every(({ isDone }) => isDone)) return;
+      }
+    } catch (error) {
+      const cause = followed.map(({ progress }) => progress.cause).find((known) => known !== undefined);
+      if (step.signal.aborted && cause !== undefined) throw new StepFailed(cause, { cause: error });
+      throw error;
     }
+  }
+
+  /** What the cluster tells of pods that are not ready. */
+  private async eventsOf(pods: readonly V1Pod[], namespace: string, { signal }: Step): Promise<CoreV1Event[]> {
+    const stuck = pods.filter(isStuck).slice(0, PODS_ASKED);
+    const asked = stuck.map(async ({ metadata: { name = '' } = {} }) => {
+      const fields = { 'involvedObject.kind': 'Pod', 'involvedObject.name': name };
+      const query = { apiVersion: 'v1', kind: 'Event', namespace, fields };
+      const listed = this.cluster.list<CoreV1Event>(query, { signal, patient: false });
+      return (await listed.catch(unlessForbidden)).items;
+    });
+    return (await Promise.all(asked)).flat();
   }
 
   private namespaceOf({ config }: Placed): string {
@@ -136,27 +204,17 @@ function usageOf({ containers }: Measured) {
   };
 }
 
-/** How far a Deployment is, in a sentence; none before Kubernetes has seen it. @throws StepFailed when it is given up */
-function progress(deployment: V1Deployment | undefined): { readonly line?: string; readonly done: boolean } {
-  const { metadata, spec, status } = deployment ?? {};
-  if (status?.observedGeneration === undefined || status.observedGeneration < (metadata?.generation ?? 0)) {
-    return { done: false };
-  }
-  const stuck = status.conditions?.find(({ type, status }) => type === 'Progressing' && status === 'False');
-  if (stuck) throw new StepFailed(`${metadata?.name}: ${stuck.message ?? stuck.reason ?? 'it makes no progress'}`);
-  const replicas = spec?.replicas ?? 1;
-  const { updatedReplicas = 0, availableReplicas = 0, replicas: all = 0 } = status;
-  return {
-    line: `${metadata?.name}: ${updatedReplicas} of ${replicas} updated, ${availableReplicas} available.`,
-    done: updatedReplicas >= replicas && all <= updatedReplicas && availableReplicas >= replicas,
-  };
+/** Whether a pod runs the revision. */
+function runs({ metadata }: V1Pod, { revision }: RevisionAssignment): boolean {
+  return metadata?.annotations?.[REVISION_ANNOTATION] === revision.revision_id;
 }
 
-/** What keeps containers of a pod waiting, one sentence each. */
-function troubles({ metadata, status }: V1Pod): string[] {
-  return (status?.containerStatuses ?? []).flatMap(({ name, state }) => {
-    const waiting = state?.waiting;
-    if (!waiting?.reason || waiting.reason === 'ContainerCreating') return [];
-    return [`${metadata?.name}/${name} waits: ${waiting.reason}${waiting.message ? `, ${waiting.message}` : ''}`];
-  });
+function isOf({ metadata }: V1Pod, { spec }: V1Deployment): boolean {
+  return Object.entries(spec?.selector.matchLabels ?? {}).every(([label, value]) => metadata?.labels?.[label] === value);
+}
+
+/** Without the right to read events, the statuses have to do. */
+function unlessForbidden(error: unknown): { items: CoreV1Event[] } {
+  if (error instanceof ClusterRefused && error.status === 403) return { items: [] };
+  throw error;
 }

@@ -15,8 +15,17 @@ const PORT = 8000;
 const BUSY_PERCENT = 75;
 /** Seconds without progress after which Kubernetes gives a rollout up. */
 const PROGRESS_SECONDS = 600;
+/** Seconds that a pod must have been ready before it counts. */
+const MIN_READY_SECONDS = 10;
+/** Seconds in which an agent has to get ready; its container is started again after that. */
+const STARTUP_SECONDS = 300;
 
-interface Named extends KubernetesObject {
+/** Says on a pod which revision it runs. */
+export const REVISION_ANNOTATION = 'fairlead.dev/revision-id';
+/** Says on a deployment which path answers when an agent is ready. */
+const HEALTH_PATH_ANNOTATION = 'fairlead.dev/health-path';
+
+export interface Named extends KubernetesObject {
   readonly [member: string]: unknown;
 }
 
@@ -39,9 +48,24 @@ export function selector({ deploymentId }: Placed): Record<string, string> {
   return { 'fairlead.dev/deployment-id': deploymentId };
 }
 
-/** Whether an object is one whose rollout is watched. */
-export function isPerDeployment({ kind }: KubernetesObject): boolean {
-  return kind === 'Deployment';
+/** Limits of the number of replicas. */
+export interface Size {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The limits within which the autoscaler of the Deployment of this name decides; undefined when there is none. */
+export function sizeUnderAutoscaler(objects: readonly Named[], name: string | undefined): Size | undefined {
+  const found = objects.find((object) => object.kind === 'HorizontalPodAutoscaler' && object.metadata?.name === name);
+  if (!found) return undefined;
+  const { minReplicas, maxReplicas } = found.spec as { minReplicas: number; maxReplicas: number };
+  return { least: minReplicas, most: maxReplicas };
+}
+
+/** The number of replicas that a Deployment has at least. */
+export function leastReplicas(objects: readonly Named[], deployment: Named): number {
+  const { replicas = 1 } = deployment.spec as { replicas?: number };
+  return sizeUnderAutoscaler(objects, deployment.metadata?.name)?.least ?? replicas;
 }
 
 /**
@@ -53,6 +77,7 @@ export function manifests(
   assignment: RevisionAssignment,
   namespace: string,
   secrets: ReadonlyMap<string, string>,
+  healthPath?: string,
 ): Manifests {
   const spec: Spec = assignment.revision.resource_spec ?? {};
   const name = objectName(assignment);
@@ -92,7 +117,7 @@ export function manifests(
     const scaled = max > min;
     // The autoscaler alone decides the number of replicas where there is one.
     const replicas = scaled ? {} : { replicas: min };
-    wanted.push({ ...deployment, spec: { ...replicas, ...deploymentSpec(assignment, spec, secrets, role, prefix) } });
+    wanted.push({ ...deployment, spec: { ...replicas, ...deploymentSpec(assignment, spec, secrets, role, prefix, healthPath) } });
     if (scaled) wanted.push({ ...autoscaler, spec: autoscalerSpec(name, min, max) });
     else unwanted.push(autoscaler);
   }
@@ -105,6 +130,7 @@ function deploymentSpec(
   secrets: ReadonlyMap<string, string>,
   role: string,
   prefix: string,
+  healthPath?: string,
 ) {
   const { revision_id } = assignment.revision;
   const labels = { ...selector(assignment), 'fairlead.dev/role': role };
@@ -112,10 +138,11 @@ function deploymentSpec(
   return {
     selector: { matchLabels: labels },
     progressDeadlineSeconds: PROGRESS_SECONDS,
+    minReadySeconds: MIN_READY_SECONDS,
     template: {
       // The revision's id makes pods new even when only the values of secrets have changed.
-      metadata: { labels: own, annotations: { ...strings(spec.annotations), 'fairlead.dev/revision-id': revision_id } },
-      spec: podSpec(assignment, spec, secrets, role, prefix),
+      metadata: { labels: own, annotations: { ...strings(spec.annotations), [REVISION_ANNOTATION]: revision_id } },
+      spec: podSpec(assignment, spec, secrets, role, prefix, healthPath),
     },
   };
 }
@@ -126,6 +153,7 @@ function podSpec(
   secrets: ReadonlyMap<string, string>,
   role: string,
   prefix: string,
+  healthPath?: string,
 ): V1PodSpec {
   const { source_revision_config, secret_references } = assignment.revision;
   const name = objectName(assignment);
@@ -143,6 +171,8 @@ function podSpec(
       })),
     ],
     resources: resources(spec, prefix),
+    // A queue worker listens to nobody.
+    ...(role === 'server' && probes(strings(spec.annotations)[HEALTH_PATH_ANNOTATION] ?? healthPath)),
     ...(Array.isArray(spec.volume_mounts) && { volumeMounts: spec.volume_mounts as V1Container['volumeMounts'] }),
   };
   const sidecars = Array.isArray(spec.sidecars) ? (spec.sidecars as V1Container[]).map(quantified) : [];
@@ -156,6 +186,15 @@ function podSpec(
       imagePullSecrets: spec.image_pull_secrets as V1PodSpec['imagePullSecrets'],
     }),
     ...(typeof spec.service_account_name === 'string' && { serviceAccountName: spec.service_account_name }),
+  };
+}
+
+/** How Kubernetes finds out that an agent is ready: its path answers, or its port where there is none. */
+function probes(path: string | undefined): Pick<V1Container, 'startupProbe' | 'readinessProbe'> {
+  const how = path === undefined ? { tcpSocket: { port: PORT } } : { httpGet: { path, port: PORT } };
+  return {
+    startupProbe: { ...how, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: STARTUP_SECONDS / 2 },
+    readinessProbe: { ...how, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
   };
 }
 
@@ -192,10 +231,12 @@ function autoscalerSpec(name: string, minReplicas: number, maxReplicas: number) 
 function scale(spec: Spec, prefix: string): { min: number; max: number } {
   const given = (member: string) => {
     const value = spec[prefix + member];
-    return typeof value === 'number' && value >= 1 ? value : undefined;
+    return typeof value === 'number' ? value : undefined;
   };
-  const min = given('min_scale') ?? 1;
-  return { min, max: Math.max(min, given('max_scale') ?? min) };
+  const most = given('max_scale');
+  const min = given('min_scale') ?? Math.min(1, most ?? 1);
+  // No autoscaler wakes what does not run.
+  return { min, max: min === 0 ? 0 : Math.max(min, most ?? min) };
 }
 
 function labelsOf(assignment: Assignment, spec: Spec): Record<string, string> {

@@ -60,9 +60,10 @@ export class RolloutLog {
   }
 
   /** What a step of a phase writes to. */
-  step(phase: LogPhase, signal: AbortSignal): Step {
+  step(phase: LogPhase, signal: AbortSignal, waits: () => Promise<void>): Step {
     return {
       signal,
+      waits,
       log: (level, message) => this.write(phase, level, message),
       output: (level) => this.output(phase, level),
     };

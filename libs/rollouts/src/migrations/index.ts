@@ -1,5 +1,6 @@
 import { RolloutTables1763600004000 } from './1763600004000-rollouts';
 import { DutyTenants1764200002000 } from './1764200002000-duty-tenants';
+import { WaitingRollouts1764700000310 } from './1764700000310-waiting-rollouts';
 
 /** Tables of rollouts. */
-export const rolloutsMigrations = [RolloutTables1763600004000, DutyTenants1764200002000];
+export const rolloutsMigrations = [RolloutTables1763600004000, DutyTenants1764200002000, WaitingRollouts1764700000310];

@@ -5,7 +5,18 @@ import { KubeConfig } from '@kubernetes/client-node';
 interface Applied {
   readonly kind: string;
   readonly metadata: { name: string; generation?: number; [member: string]: unknown };
-  readonly spec?: { replicas?: number; [member: string]: unknown };
+  readonly spec?: {
+    replicas?: number;
+    selector?: { matchLabels?: Record<string, string> };
+    template?: { metadata?: { annotations?: object } };
+    [member: string]: unknown;
+  };
+  readonly [member: string]: unknown;
+}
+
+/** The status of a pod of the revision that was applied last. */
+interface FakePod {
+  readonly name: string;
   readonly [member: string]: unknown;
 }
 
@@ -42,9 +53,11 @@ export class FakeCluster {
   readonly namespaces = new Set(['agents']);
   /** Status of deployments by name; ready at the second look when absent. */
   status: ((name: string) => object) | undefined;
-  pods: object[] = [];
   /** Why the cluster creates no pods, as a quota or Pod Security says it; it creates them when absent. */
   podsRefused: string | undefined;
+  pods: FakePod[] = [];
+  /** What the cluster tells about pods. */
+  events: object[] = [];
   /** Answers every request with this status instead. */
   failing: number | undefined;
   /** Answers a request with this instead, `null`: never; `undefined` lets it pass. */
@@ -119,7 +132,7 @@ export class FakeCluster {
     // The real server gives no reason here, and calls it a failure of its own.
     if (twice) return [500, refused(500, `failed to create typed patch object (${path}): ${twice}`)];
     if (method === 'PATCH' && query.get('dryRun') === 'All') return [200, body as object];
-    if (method === 'PATCH') return [200, this.apply(path, body as Applied)];
+    if (method === 'PATCH') return [200, this.apply(path, body as Applied, query.get('fieldManager'))];
     if (!name) return [200, { kind: 'List', metadata: { resourceVersion: '1' }, items: this.listed(path, query) }];
     const object = this.objects.get(path);
     if (!object) return [404, refused(404, `${path} not found`)];
@@ -131,15 +144,22 @@ export class FakeCluster {
     return [200, { ...object, status: this.statusOf(path, object) }];
   }
 
-  /** Objects of a kind in a namespace that have the labels of the selector; pods as the test has put them. */
+  /** Objects of a kind in a namespace that have the labels of the selector; pods, of the first such Deployment. */
   private listed(path: string, query: URLSearchParams): object[] {
-    if (path.endsWith('/pods')) return this.pods;
+    if (path.endsWith('/events')) return this.events;
     const wanted = (query.get('labelSelector') ?? '').split(',').filter((one) => one !== '');
     const found = [...this.objects].filter(([at, { metadata }]) => {
       const labels = (metadata.labels ?? {}) as Record<string, string>;
-      return at.startsWith(`${path}/`) && wanted.every((one) => labels[one.split('=')[0]!] === one.split('=')[1]);
+      const kind = path.replace(/\/api\/v1(.*)\/pods$/, '/apis/apps/v1$1/deployments');
+      return at.startsWith(`${kind}/`) && wanted.every((one) => labels[one.split('=')[0]!] === one.split('=')[1]);
     });
+    if (path.endsWith('/pods')) return found.slice(0, 1).flatMap(([, deployment]) => this.podsOf(deployment));
     return found.map(([at, object]) => ({ ...object, status: this.statusOf(at, object) }));
+  }
+
+  private podsOf({ spec }: Applied): object[] {
+    const metadata = { annotations: spec?.template?.metadata?.annotations, labels: spec?.selector?.matchLabels };
+    return this.pods.map(({ name, ...status }) => ({ metadata: { ...metadata, name }, status }));
   }
 
   /** A watch: tells of all objects over and over, until the client leaves. */
@@ -154,8 +174,12 @@ export class FakeCluster {
     response.once('close', () => clearInterval(timer));
   }
 
-  private apply(path: string, object: Applied): Applied {
+  private apply(path: string, object: Applied, manager: string | null): Applied {
     const before = this.objects.get(path);
+    if (before && manager !== 'fairlead') {
+      this.scale(object.metadata.name, object.spec?.replicas ?? 1);
+      return this.objects.get(path)!;
+    }
     const generation = (before?.metadata.generation ?? 0) + 1;
     const kept = { ...object, metadata: { ...object.metadata, generation } };
     if (object.kind === 'Deployment') {
