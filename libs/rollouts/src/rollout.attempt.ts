@@ -3,7 +3,7 @@ import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executors/executor';
 import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
-import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
+import { hasFinished, pause, resolveCommit, restored, type Rollout, startAttempt, stop } from './rollout';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 import { type Deployed, isBuilt, lackingArtefact } from './executors/target';
@@ -109,6 +109,53 @@ export class RolloutAttempts {
       clearTimeout(timer);
       await log.flush();
     }
+  }
+
+  /** Whether something is done after a revision that was not deployed. */
+  get restores(): boolean {
+    return this.options.onFailure === 'rollback' && this.executor.upkeep !== undefined;
+  }
+
+  /**
+   * Lets the active revision run again in place of one that was not deployed, or nothing when there is none. It says in
+   * the log of that one what has become of it. @throws ExecutorUnreachable
+   */
+  async restore(target: Deployed, version: number, broken: RevisionCreatedMessage, hold: Hold): Promise<void> {
+    const { upkeep } = this.executor;
+    if (!upkeep) return;
+    const log = this.logs.open(target.id, broken.revision_id);
+    const revision = this.activeRevision(target);
+    const what = revision ? `Revision ${revision.revision_id}` : 'The deployment';
+    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
+    const assignment = this.assignment(target, version, revision?.secrets ?? target.secrets, log);
+    let reason: string | undefined;
+    try {
+      const step = log.step('deploy', signal, hold.waits);
+      if (revision) {
+        await log.write('deploy', 'INFO', `${what} is applied again, because this one was not deployed.`);
+        await upkeep.restore({ ...assignment, revision, commit: null, source: async () => undefined }, step);
+        await log.write('deploy', 'INFO', `${what} runs again.`);
+      } else {
+        await upkeep.halt(assignment, step);
+        await log.write('deploy', 'INFO', 'Nothing runs: no revision of this deployment has been deployed.');
+      }
+    } catch (error) {
+      hold.signal.throwIfAborted();
+      reason = `${what} ${revision ? 'does not run again' : 'may still run'}: ${log.safe(messageOf(error))}`;
+      await log.write('deploy', 'ERROR', reason);
+      if (error instanceof ExecutorUnreachable) throw new ExecutorUnreachable(reason);
+    } finally {
+      await log.flush();
+    }
+    const said = { deployment_id: target.id, status: reason ? ('UNKNOWN' as const) : ('READY' as const) };
+    await this.reports.sayHost(target, { ...said, ...(reason && { reason }) });
+    const note = restored(target.id, revision?.revision_id ?? null, reason);
+    await this.reports.decide(target.tenantId, broken.revision_id, note);
+  }
+
+  /** The active revision, unless another executor deployed it. */
+  private activeRevision({ active }: Deployed): RevisionCreatedMessage | undefined {
+    return [undefined, this.executor.name].includes(active?.executor) ? active?.revision : undefined;
   }
 
   private limitPassed(): string {

@@ -1,4 +1,8 @@
-import type { HostStatusReportedMessage, RolloutStatusReportedMessage } from '@fairlead/contracts';
+import type {
+  HostStatusReportedMessage,
+  RevisionCreatedMessage,
+  RolloutStatusReportedMessage,
+} from '@fairlead/contracts';
 import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { type Host, hostModel, reportHost } from './executors/host';
@@ -36,6 +40,15 @@ export class RolloutReports {
 
   async rollout(revisionId: string): Promise<Rollout> {
     return (await load(this.store, rolloutModel, streamName('rollout', revisionId))).state;
+  }
+
+  /** The revision that was not deployed and has left something behind, if there is one. */
+  async broken({ ended }: Deployed): Promise<RevisionCreatedMessage | undefined> {
+    for (const revision of ended.toReversed()) {
+      const { left } = await this.rollout(revision.revision_id);
+      if (left) return left === 'something' ? revision : undefined;
+    }
+    return undefined;
   }
 
   async sayHost({ tenantId }: Deployed, said: HostStatusReportedMessage): Promise<void> {

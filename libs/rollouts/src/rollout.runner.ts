@@ -61,7 +61,8 @@ export class RolloutRunner extends QueueWorker {
     const deploymentId = lease.item.id;
     await lease.see();
     const { state: target, version } = await this.reports.target(deploymentId);
-    const task = nextTask(target, await this.reports.host(deploymentId));
+    const broken = target && this.attempts.restores ? await this.reports.broken(target) : undefined;
+    const task = nextTask(target, await this.reports.host(deploymentId), broken);
     if (!target || task.kind === 'nothing') return false;
     // What is removed is removed in any case.
     const mayGoOn = async () =>
@@ -92,6 +93,7 @@ export class RolloutRunner extends QueueWorker {
     try {
       if (task.kind === 'prepare') await this.attempts.prepare(target, version, hold);
       if (task.kind === 'remove') await this.attempts.remove(target, version, hold);
+      if (task.kind === 'restore') await this.attempts.restore(target, version, task.broken, hold);
       if (task.kind !== 'roll out') return task.kind === 'prepare';
       await this.attempts.rollOut(target, version, task.revision, hold);
       // Interrupted: there may be another one. Finished: the deployment says what is next.
@@ -112,6 +114,7 @@ class WorkspaceRests extends Error {}
 
 /** Whether a task is still the one to do: preparing goes on until the deployment is to be removed. */
 function same(task: Task, now: Task): boolean {
+  if (task.kind === 'restore') return now.kind === 'nothing';
   if (task.kind === 'roll out') {
     return now.kind === 'roll out' && now.revision.revision_id === task.revision.revision_id;
   }

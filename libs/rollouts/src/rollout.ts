@@ -7,11 +7,17 @@ type RolloutStarted = DomainEvent<'RolloutStarted', { readonly deployment_id: st
 type RolloutPaused = DomainEvent<'RolloutPaused', { readonly reason: string }>;
 /** The service was stopped, or the revision was interrupted: the attempt does not count. */
 type RolloutStopped = DomainEvent<'RolloutStopped', Record<string, never>>;
+/** After a revision that was not deployed, the one before it runs again, or nothing does. `reason`: why that failed. */
+type ActiveRevisionRestored = DomainEvent<
+  'ActiveRevisionRestored',
+  { readonly deployment_id: string; readonly revision_id: string | null; readonly reason?: string }
+>;
 type CommitResolved = DomainEvent<'CommitResolved', CommitResolvedMessage>;
 type RolloutStatusReported = DomainEvent<'RolloutStatusReported', RolloutStatusReportedMessage>;
 
 /** Everything that can be in a stream `rollout-<revision id>`. */
-export type RolloutEvent = RolloutStarted | RolloutPaused | RolloutStopped | CommitResolved | RolloutStatusReported;
+export type RolloutEvent =
+  RolloutStarted | RolloutPaused | RolloutStopped | ActiveRevisionRestored | CommitResolved | RolloutStatusReported;
 
 /** How far the rollout of one revision has come. */
 export interface Rollout {
@@ -24,6 +30,8 @@ export interface Rollout {
   readonly status: RolloutStatus | null;
   /** Why it failed, or what it waits for. */
   readonly reason: string | null;
+  /** What was done to the place where the deployment runs: it may hold something of the revision, or no longer. */
+  readonly left?: 'something' | 'nothing';
 }
 
 export const rolloutModel: Model<Rollout, RolloutEvent> = {
@@ -39,7 +47,12 @@ export const rolloutModel: Model<Rollout, RolloutEvent> = {
       case 'CommitResolved':
         return { ...state, commit: event.data.repo_commit_sha };
       case 'RolloutStatusReported':
-        return { ...state, paused: false, status: event.data.status, reason: event.data.reason ?? null };
+        return {
+          ...{ ...state, paused: false, status: event.data.status, reason: event.data.reason ?? null },
+          ...(event.data.status === 'DEPLOYING' && { left: 'something' as const }),
+        };
+      case 'ActiveRevisionRestored':
+        return { ...state, left: 'nothing' };
       default:
         return state;
     }
@@ -81,5 +94,17 @@ export function report(said: RolloutStatusReportedMessage): (state: Rollout) => 
   return (state) => {
     if (hasFinished(state) || state.status === said.status) return [];
     return [{ type: 'RolloutStatusReported', data: said }];
+  };
+}
+
+/** Notes once that what the revision has left behind has been replaced by the active one, or why it could not be. */
+export function restored(
+  deployment_id: string,
+  revision_id: string | null,
+  reason?: string,
+): (state: Rollout) => RolloutEvent[] {
+  return ({ left }) => {
+    if (left !== 'something') return [];
+    return [{ type: 'ActiveRevisionRestored', data: { deployment_id, revision_id, ...(reason && { reason }) } }];
   };
 }

@@ -8,6 +8,8 @@ export class RolloutsOptions {
   readonly concurrency: number;
   /** Deployments of one workspace among them: three quarters, so that there is a place for the next workspace. */
   readonly mostOfTenant: number;
+  /** What becomes of what a revision that was not deployed leaves behind: the active one takes its place again, or it stays. */
+  readonly onFailure: 'rollback' | 'keep';
   /** Rollouts of a process that may wait beside these, and those of one workspace among them. */
   readonly mostWaiting: number;
   readonly mostWaitingOfTenant: number;
@@ -21,6 +23,7 @@ export class RolloutsOptions {
     this.attempts = options.attempts ?? 5;
     this.concurrency = options.concurrency ?? 8;
     this.mostOfTenant = Math.max(1, Math.floor(this.concurrency * 0.75));
+    this.onFailure = options.onFailure ?? 'rollback';
     this.mostWaiting = options.mostWaiting ?? 16 * this.concurrency;
     this.mostWaitingOfTenant = Math.max(1, Math.floor(this.mostWaiting * 0.75));
     this.lease = options.lease ?? 10_000;

@@ -14,7 +14,10 @@ export async function rollouts(): Promise<Service> {
     migrations: rolloutsMigrations,
     entities: [],
     module: ({ rollouts: settings }) =>
-      RolloutsModule.with(executor(domain, settings), new RolloutsOptions({ timeLimit: settings.timeLimit })),
+      RolloutsModule.with(
+        executor(domain, settings),
+        new RolloutsOptions({ timeLimit: settings.timeLimit, onFailure: settings.onFailure }),
+      ),
     alone: {
       migrations: deploymentsMigrations,
       modules: ({ outboundAllow }) => [

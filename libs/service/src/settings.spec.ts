@@ -45,7 +45,9 @@ describe('The settings', () => {
         executor: 'record',
         commands: { build: undefined, deploy: undefined, delete: undefined, passEnv: [] },
         timeLimit: 1_800_000,
+        onFailure: 'rollback',
         namespace: 'default',
+        healthPath: undefined,
       },
       limits: {
         uploadMaxBytes: 268_435_456,

@@ -80,6 +80,8 @@ export interface RolloutSettings {
   readonly commands: CommandSettings;
   /** Time limit of one attempt at a revision (ms). */
   readonly timeLimit: number;
+  /** What becomes of what a revision that was not deployed leaves behind. */
+  readonly onFailure: (typeof ON_FAILURE)[number];
   /** Kubernetes namespace of deployments that name none. */
   readonly namespace: string;
   /** Path at which agents in Kubernetes answer when they are ready. */
@@ -103,6 +105,7 @@ interface Limits {
 
 const HOSTING = ['any', 'cloud', 'self_hosted'] as const;
 const EXECUTORS = ['record', 'command', 'kubernetes'] as const;
+const ON_FAILURE = ['rollback', 'keep'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type Hosting = (typeof HOSTING)[number];
 type Executor = (typeof EXECUTORS)[number];
@@ -176,6 +179,7 @@ export function settingsFrom(read: Read, mistakes: string[]): Settings {
         passEnv: read('COMMAND_PASS_ENV', [], names),
       },
       timeLimit: 1000 * read('ROLLOUT_TIME_LIMIT', 1800, whole(1, 7 * 24 * 3600)),
+      onFailure: read('ON_FAILURE', 'rollback', oneOf(ON_FAILURE)),
       namespace: read('KUBERNETES_NAMESPACE', 'default', namespace),
       healthPath: read('KUBERNETES_HEALTH_PATH', undefined, path),
     },

@@ -38,5 +38,6 @@ export const rolloutEvents = {
   },
   RolloutStarted: { schema: 1, operation: 'rollout_started' },
   RolloutPaused: { schema: 1, operation: 'rollout_paused' },
+  ActiveRevisionRestored: { schema: 1, operation: 'active_revision_restored' },
   RolloutStopped: { schema: 1, operation: 'rollout_stopped' },
 } as const satisfies Readonly<Record<string, Row>>;

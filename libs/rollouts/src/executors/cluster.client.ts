@@ -86,7 +86,12 @@ export class ClusterClient {
   }
 
   /** Creates an object or changes it to be so, with server-side apply. `dryRun`: the cluster only says what it would do. */
-  async apply(object: KubernetesObject, call: Call, dryRun = false, manager = FIELD_MANAGER): Promise<KubernetesObject> {
+  async apply(
+    object: KubernetesObject,
+    call: Call,
+    dryRun = false,
+    manager = FIELD_MANAGER,
+  ): Promise<KubernetesObject> {
     const dry = dryRun ? '&dryRun=All' : '';
     const path = `${pathOf(object)}?fieldManager=${manager}&force=true${dry}`;
     return dryRun ? this.once('PATCH', path, call, object) : this.ask('PATCH', path, call, object);

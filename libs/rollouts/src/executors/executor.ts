@@ -53,6 +53,14 @@ export interface RolloutSteps {
   close(): Promise<void>;
 }
 
+/** Sees to what runs already. */
+export interface Upkeep {
+  /** Makes the revision run as it did before, whatever was done since, and waits until it does. */
+  restore(assignment: RevisionAssignment, step: Step): Promise<void>;
+  /** Lets nothing of the deployment run, and waits until nothing does. */
+  halt(assignment: Assignment, step: Step): Promise<void>;
+}
+
 /**
  * Runs revisions somewhere. Every method may be called again after a restart and must then lead to the same end.
  * All throw ExecutorUnreachable when nothing can be said or done now, and any other error when the step has failed.
@@ -60,6 +68,8 @@ export interface RolloutSteps {
 export abstract class Executor {
   /** The value of the setting EXECUTOR that chooses it: recorded with every revision that it deploys. */
   abstract readonly name: string;
+  /** Absent when nothing of a revision is left to see to once its rollout has ended. */
+  readonly upkeep?: Upkeep;
   /** Finds out that deployments can be run. */
   abstract prepare(assignment: Assignment, step: Step): Promise<void>;
   abstract rollOut(assignment: RevisionAssignment): RolloutSteps;

@@ -158,7 +158,12 @@ describe('the kubernetes executor', () => {
     const involvedObject = { kind: 'Pod', name: 'pod-1' };
     cluster.events = [
       { type: 'Warning', reason: 'Unhealthy', message: 'Startup probe failed', involvedObject },
-      { type: 'Warning', reason: 'Unhealthy', message: 'of another one', involvedObject: { ...involvedObject, name: 'x' } },
+      {
+        type: 'Warning',
+        reason: 'Unhealthy',
+        message: 'of another one',
+        involvedObject: { ...involvedObject, name: 'x' },
+      },
     ];
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
@@ -188,7 +193,11 @@ describe('the kubernetes executor', () => {
   it('hands the number of replicas over to an autoscaler, and is deployed when min_scale of them are there', async () => {
     const id = await service.deployment(agents);
     const roll = async (resource_spec: object) => {
-      await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: { ...resource_spec } }), 'DEPLOYED');
+      await service.reached(
+        id,
+        await service.revision(id, { ...image('a:1'), resource_spec: { ...resource_spec } }),
+        'DEPLOYED',
+      );
       return cluster.find('Deployment', `fairlead-${id}`)!.spec!.replicas;
     };
     expect(await roll({ min_scale: 3, max_scale: 5 })).toBe(3);
@@ -203,17 +212,18 @@ describe('the kubernetes executor', () => {
 
   it('tries the port of an agent, or the path that is named, before it is ready', async () => {
     const id = await service.deployment(agents);
-    const container = async (resource_spec: object) => {
-      await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: { ...resource_spec } }), 'DEPLOYED');
-      const { spec } = cluster.find('Deployment', `fairlead-${id}`)! as { spec: { minReadySeconds: number; template: any } };
-      expect(spec.minReadySeconds).toBeGreaterThan(0);
-      return spec.template.spec.containers[0];
+    const templateOf = async (annotations: object) => {
+      const wanted = { ...image('a:1'), resource_spec: { annotations } };
+      await service.reached(id, await service.revision(id, wanted), 'DEPLOYED');
+      return cluster.find('Deployment', `fairlead-${id}`)!.spec;
     };
-    const tcp = { tcpSocket: { port: 8000 } };
-    expect(await container({})).toMatchObject({ startupProbe: tcp, readinessProbe: tcp });
-    const http = { httpGet: { path: '/ok', port: 8000 } };
-    const annotations = { 'fairlead.dev/health-path': '/ok' };
-    expect(await container({ annotations })).toMatchObject({ startupProbe: http, readinessProbe: http });
+    const probed = (how: object) => ({
+      minReadySeconds: 10,
+      template: { spec: { containers: [{ startupProbe: how, readinessProbe: how }] } },
+    });
+    expect(await templateOf({})).toMatchObject(probed({ tcpSocket: { port: 8000 } }));
+    const path = { 'fairlead.dev/health-path': '/ok' };
+    expect(await templateOf(path)).toMatchObject(probed({ httpGet: { path: '/ok', port: 8000 } }));
   });
 
   it('does not keep others waiting while revisions wait for the cluster', async () => {
@@ -259,6 +269,109 @@ describe('the kubernetes executor', () => {
     await service.interrupt(id, rid);
     cluster.status = undefined;
     await service.reached(id, await service.revision(id, image('a:2')), 'DEPLOYED');
+  });
+
+  describe('after a revision that was not deployed', () => {
+    const imageOf = (id: string) => {
+      const { template } = cluster.find('Deployment', `fairlead-${id}`)!.spec as { template: any };
+      return template.spec.containers[0].image as string;
+    };
+    const ready = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+    /** Lets a revision with this image never get ready, and no other one. */
+    const breaks = (id: string, broken: string) => {
+      const waiting = { reason: 'ErrImagePull', message: 'not found' };
+      cluster.status = () => {
+        const isBroken = imageOf(id) === broken;
+        cluster.pods = isBroken ? [{ name: 'p', containerStatuses: [{ name: 'agent', state: { waiting } }] }] : [];
+        return isBroken ? { replicas: 2, updatedReplicas: 1, availableReplicas: 1 } : ready;
+      };
+    };
+    const ended = (id: string, rid: string, line: RegExp) =>
+      until(
+        () => lastLine(id, rid),
+        (last) => line.test(last),
+      );
+
+    it('the one before it runs again, and its log says so', async () => {
+      const id = await service.deployment(agents);
+      const first = await service.revision(id, image('a:1'));
+      await service.reached(id, first, 'DEPLOYED');
+      breaks(id, 'a:2');
+      const second = await service.revision(id, image('a:2'));
+      await service.reached(id, second, 'DEPLOY_FAILED');
+      expect(await ended(id, second, /runs again/)).toBe(`Revision ${first} runs again.`);
+      expect(imageOf(id)).toBe('a:1');
+      const { json } = await service.logs(`${id}/revisions/${second}/deploy_logs`, { level: 'ERROR' });
+      expect(json.logs.map(({ message }: { message: string }) => message)).toEqual([
+        'p/agent waits: ErrImagePull, not found',
+      ]);
+    });
+
+    it('also when it was interrupted, and not while another one waits', async () => {
+      const id = await service.deployment(agents);
+      await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
+      cluster.status = () => (imageOf(id) === 'a:1' ? ready : { replicas: 2, updatedReplicas: 1 });
+      const second = await service.revision(id, image('a:2'));
+      await until(
+        () => imageOf(id),
+        (now) => now === 'a:2',
+      );
+      await service.interrupt(id, second);
+      await ended(id, second, /runs again/);
+      expect(imageOf(id)).toBe('a:1');
+      const third = await service.revision(id, image('a:3'));
+      await until(
+        () => imageOf(id),
+        (now) => now === 'a:3',
+      );
+      const fourth = await service.revision(id, image('a:1'));
+      await service.interrupt(id, third);
+      await service.reached(id, fourth, 'DEPLOYED');
+      const { json } = await service.logs(`${id}/revisions/${third}/deploy_logs`);
+      expect(JSON.stringify(json)).not.toContain('runs again');
+    });
+
+    it('nothing runs when it was the first one', async () => {
+      const id = await service.deployment(agents);
+      cluster.status = () => {
+        const { replicas } = cluster.find('Deployment', `fairlead-${id}`)!.spec!;
+        return { replicas, conditions: [{ type: 'Progressing', status: 'False', message: 'timed out' }] };
+      };
+      const rid = await service.revision(id, { ...image('a:1'), resource_spec: { min_scale: 2, max_scale: 3 } });
+      await service.reached(id, rid, 'DEPLOY_FAILED');
+      expect(await ended(id, rid, /Nothing runs/)).toMatch(/^Nothing runs/);
+      expect(cluster.find('Deployment', `fairlead-${id}`)).toMatchObject({ spec: { replicas: 0 } });
+      expect(cluster.find('HorizontalPodAutoscaler', `fairlead-${id}`)).toBeUndefined();
+    });
+
+    it('the deployment is UNKNOWN when the one before it does not run either', async () => {
+      const id = await service.deployment(agents);
+      const first = await service.revision(id, image('a:1'));
+      await service.reached(id, first, 'DEPLOYED');
+      const conditions = [{ type: 'Progressing', status: 'False', message: 'timed out' }];
+      cluster.status = () => ({ replicas: 1, conditions });
+      const second = await service.revision(id, image('a:2'));
+      await until(
+        () => service.hostStatuses(id),
+        (statuses) => statuses.at(-1) === 'UNKNOWN',
+      );
+      expect(await lastLine(id, second)).toBe(`Revision ${first} does not run again: fairlead-${id}: timed out`);
+    });
+
+    it('it stays when the operator wants to look at it', async () => {
+      await service.stop();
+      service.options = { onFailure: 'keep' };
+      const quick = { look: 20, deadline: 2000, patience: 1000 };
+      await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), ...quick }));
+      const id = await service.deployment(agents);
+      await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
+      breaks(id, 'a:2');
+      const second = await service.revision(id, image('a:2'));
+      await service.reached(id, second, 'DEPLOY_FAILED');
+      const duties = () => service.database.pool.query('select from rollout_duties');
+      await until(duties, ({ rowCount }) => rowCount === 0);
+      expect(imageOf(id)).toBe('a:2');
+    });
   });
 
   it('builds nothing: a source without an image fails', async () => {

@@ -1,35 +1,19 @@
-import type { CoreV1Event, KubernetesObject, V1Deployment, V1Pod } from '@kubernetes/client-node';
-import type { ProcessHealth } from '../health/health.answers.schema';
-import { type Call, ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
-import { ClusterFollower } from './cluster.follower';
+import type { KubernetesObject, V1Deployment } from '@kubernetes/client-node';
+import { type Call, ClusterClient, type ClusterSettings } from './cluster.client';
 import {
   type Assignment,
   Executor,
-  type Placed,
   type RevisionAssignment,
   type RolloutSteps,
   type Step,
   StepFailed,
+  type Upkeep,
 } from './executor';
-import {
-  leastReplicas,
-  manifests,
-  type Named,
-  NAMED_KINDS,
-  objectName,
-  REVISION_ANNOTATION,
-  selector,
-  type Size,
-  sizeUnderAutoscaler,
-} from './manifests';
-import { podHealth, sumOf } from './pod-health';
-import { isStuck } from './pod-troubles';
-import { Progress } from './progress';
+import { manifests, NAMED_KINDS, objectName, type Size, sizeUnderAutoscaler } from './manifests';
+import { RolloutWatch } from './rollout.watch';
 
 /** Field manager of numbers of replicas that autoscalers take over. */
 const SCALER = 'fairlead-scale';
-/** Pods whose events are read at a look: the pods of one revision seldom have different reasons. */
-const PODS_ASKED = 3;
 
 interface KubernetesSettings extends ClusterSettings {
   /** For deployments whose listener_config names none. */
@@ -40,28 +24,20 @@ interface KubernetesSettings extends ClusterSettings {
   readonly look?: number;
 }
 
-/** Milliseconds that the cluster has to tell what runs. */
-const LOOK_MS = 5000;
-
-/** A pod as the metrics server of a cluster tells it. */
-interface Measured {
-  readonly metadata: { readonly name: string };
-  readonly containers: readonly { readonly usage: { readonly cpu: string; readonly memory: string } }[];
-}
-
 /** Applies each revision to a Kubernetes cluster and watches until it is ready. It builds nothing: images only. */
 export class KubernetesExecutor extends Executor {
   readonly name = 'kubernetes';
+  override readonly upkeep: Upkeep = {
+    restore: (assignment, step) => this.deploy(assignment, step),
+    halt: (assignment, step) => this.halt(assignment, step),
+  };
   private readonly cluster: ClusterClient;
-  private readonly follower: ClusterFollower;
-  /** For those who wait for an answer themselves. */
-  private readonly looking: ClusterClient;
+  private readonly watch: RolloutWatch;
 
   constructor(private readonly settings: KubernetesSettings) {
     super();
     this.cluster = new ClusterClient(settings);
-    this.looking = new ClusterClient({ ...settings, deadline: LOOK_MS, patience: 0 });
-    this.follower = new ClusterFollower(this.cluster, settings.look ?? 1000);
+    this.watch = new RolloutWatch(this.cluster, settings.look ?? 1000);
   }
 
   async prepare(_: Assignment, { signal }: Step): Promise<void> {
@@ -74,23 +50,25 @@ export class KubernetesExecutor extends Executor {
 
   async remove(assignment: Assignment, step: Step): Promise<void> {
     const namespace = this.namespaceOf(assignment);
-    const names = [objectName(assignment), `${objectName(assignment)}-queue`];
     for (const { apiVersion, kind } of NAMED_KINDS) {
-      for (const name of names) {
+      for (const name of namesOf(assignment)) {
         await this.cluster.remove({ apiVersion, kind, metadata: { name, namespace } }, callOf(step));
       }
     }
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
   }
 
-  override async inspect(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]> {
-    const query = { kind: 'Pod', namespace: this.namespaceOf(placed), labels: selector(placed) };
-    const measuring = this.looking.list<Measured>({ ...query, apiVersion: 'metrics.k8s.io/v1beta1' }, { signal });
-    // Not every cluster measures.
-    const measured = measuring.then(({ items }) => items).catch(() => []);
-    const { items: pods } = await this.looking.list<V1Pod>({ ...query, apiVersion: 'v1' }, { signal });
-    const usages = new Map((await measured).map((pod) => [pod.metadata.name, usageOf(pod)]));
-    return pods.map((pod) => podHealth(pod, usages.get(pod.metadata?.name ?? '')));
+  private async halt(assignment: Assignment, step: Step): Promise<void> {
+    const namespace = this.namespaceOf(assignment);
+    const call = callOf(step);
+    for (const name of namesOf(assignment)) {
+      const metadata = { name, namespace };
+      await this.cluster.remove({ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata }, call);
+      const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
+      if (!(await this.cluster.read(deployment, call))) continue;
+      await this.cluster.apply({ ...deployment, spec: { replicas: 0 } } as KubernetesObject, call, false, SCALER);
+    }
+    await this.watch.halted(assignment, namespace, step);
   }
 
   private async deploy(assignment: RevisionAssignment, step: Step): Promise<void> {
@@ -111,7 +89,7 @@ export class KubernetesExecutor extends Executor {
       await step.log('INFO', `${object.kind} ${object.metadata?.name} is applied in the namespace ${namespace}.`);
     }
     for (const object of unwanted) await this.cluster.remove(object, call);
-    await this.settle(wanted, assignment, namespace, step);
+    await this.watch.settled(wanted, assignment, namespace, step);
   }
 
   /**
@@ -130,91 +108,16 @@ export class KubernetesExecutor extends Executor {
     if (current === undefined) await scale(least);
   }
 
-  /**
-   * Waits until all replicas run the revision, and go on running.
-   * @throws StepFailed with the first cause when they will not, or when the step ends before they do
-   */
-  private async settle(
-    objects: readonly Named[],
-    assignment: RevisionAssignment,
-    namespace: string,
-    step: Step,
-  ): Promise<void> {
-    const { look = 1000 } = this.settings;
-    const patience = { errors: 60 * look, noProgress: 10 * look, steady: 30 * look };
-    const followed = objects
-      .filter(({ kind }) => kind === 'Deployment')
-      .map((object) => {
-        const { name = '' } = object.metadata ?? {};
-        return { name, progress: new Progress(name, leastReplicas(objects, object), patience) };
-      });
-    const labels = selector(assignment);
-    const queries = [
-      { apiVersion: 'apps/v1', kind: 'Deployment', namespace, labels },
-      { apiVersion: 'v1', kind: 'Pod', namespace, labels },
-    ];
-    const told = new Set<string>();
-    await step.waits();
-    try {
-      for await (const [deployments = [], pods = []] of this.follower.follow(queries, step)) {
-        const present = pods.filter((pod) => runs(pod, assignment));
-        const events = await this.eventsOf(present, namespace, step);
-        const found = followed.map(({ name, progress }) => {
-          const deployment = deployments.find(({ metadata }) => metadata?.name === name) ?? {};
-          return progress.look(deployment, present.filter((pod) => isOf(pod, deployment)), events, Date.now());
-        });
-        for (const line of found.flatMap(({ lines }) => lines)) {
-          if (!told.has(line)) await step.log('INFO', line);
-          told.add(line);
-        }
-        if (found.every(({ isDone }) => isDone)) return;
-      }
-    } catch (error) {
-      const cause = followed.map(({ progress }) => progress.cause).find((known) => known !== undefined);
-      if (step.signal.aborted && cause !== undefined) throw new StepFailed(cause, { cause: error });
-      throw error;
-    }
-  }
-
-  /** What the cluster tells of pods that are not ready. */
-  private async eventsOf(pods: readonly V1Pod[], namespace: string, { signal }: Step): Promise<CoreV1Event[]> {
-    const stuck = pods.filter(isStuck).slice(0, PODS_ASKED);
-    const asked = stuck.map(async ({ metadata: { name = '' } = {} }) => {
-      const fields = { 'involvedObject.kind': 'Pod', 'involvedObject.name': name };
-      const query = { apiVersion: 'v1', kind: 'Event', namespace, fields };
-      const listed = this.cluster.list<CoreV1Event>(query, { signal, patient: false });
-      return (await listed.catch(unlessForbidden)).items;
-    });
-    return (await Promise.all(asked)).flat();
-  }
-
-  private namespaceOf({ config }: Placed): string {
+  private namespaceOf({ config }: Assignment): string {
     return config.listener_config?.cluster_namespace ?? this.settings.namespace;
   }
 }
 
+/** Names of the Deployments of a deployment, and of what goes with each. */
+function namesOf(assignment: Assignment): string[] {
+  return [objectName(assignment), `${objectName(assignment)}-queue`];
+}
+
 function callOf({ signal, log }: Step): Call {
   return { signal, warn: (text) => log('WARNING', `The cluster warns: ${text}`) };
-}
-
-function usageOf({ containers }: Measured) {
-  return {
-    memory_bytes: Math.round(sumOf(containers.map(({ usage }) => usage.memory))),
-    cpu_cores: sumOf(containers.map(({ usage }) => usage.cpu)),
-  };
-}
-
-/** Whether a pod runs the revision. */
-function runs({ metadata }: V1Pod, { revision }: RevisionAssignment): boolean {
-  return metadata?.annotations?.[REVISION_ANNOTATION] === revision.revision_id;
-}
-
-function isOf({ metadata }: V1Pod, { spec }: V1Deployment): boolean {
-  return Object.entries(spec?.selector.matchLabels ?? {}).every(([label, value]) => metadata?.labels?.[label] === value);
-}
-
-/** Without the right to read events, the statuses have to do. */
-function unlessForbidden(error: unknown): { items: CoreV1Event[] } {
-  if (error instanceof ClusterRefused && error.status === 403) return { items: [] };
-  throw error;
 }

@@ -117,7 +117,10 @@ export function manifests(
     const scaled = max > min;
     // The autoscaler alone decides the number of replicas where there is one.
     const replicas = scaled ? {} : { replicas: min };
-    wanted.push({ ...deployment, spec: { ...replicas, ...deploymentSpec(assignment, spec, secrets, role, prefix, healthPath) } });
+    wanted.push({
+      ...deployment,
+      spec: { ...replicas, ...deploymentSpec(assignment, spec, secrets, role, prefix, healthPath) },
+    });
     if (scaled) wanted.push({ ...autoscaler, spec: autoscalerSpec(name, min, max) });
     else unwanted.push(autoscaler);
   }

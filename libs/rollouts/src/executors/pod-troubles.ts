@@ -23,7 +23,8 @@ export function troublesOf(
   pods: readonly V1Pod[],
   events: readonly CoreV1Event[],
 ): Trouble[] {
-  const refused = status?.conditions?.filter(({ type, status }) => type === 'ReplicaFailure' && status === 'True') ?? [];
+  const refused =
+    status?.conditions?.filter(({ type, status }) => type === 'ReplicaFailure' && status === 'True') ?? [];
   const creating = refused.map(({ reason, message }): Trouble => {
     return { key: 'pods', text: sentence('Pods cannot be created', reason, message), mends: false };
   });
@@ -71,7 +72,11 @@ function troublesOfPod(pod: V1Pod, events: readonly CoreV1Event[]): Trouble[][] 
         mends: true,
       })),
     ],
-    others.map(({ reason, message }) => ({ key: `event ${reason}`, text: sentence(name, reason, message), mends: true })),
+    others.map(({ reason, message }) => ({
+      key: `event ${reason}`,
+      text: sentence(name, reason, message),
+      mends: true,
+    })),
   ];
 }
 

@@ -64,13 +64,22 @@ describe('an error that does not mend itself', () => {
     ['pods refused', quota, undefined, undefined, 'Pods cannot be created: FailedCreate, exceeded quota'],
     ['no image', [], image('ErrImagePull', 'no x:1'), undefined, 'p/agent waits: ErrImagePull, no x:1'],
     ['a name of no image', [], image('InvalidImageName', 'X'), undefined, 'p/agent waits: InvalidImageName, X'],
-    ['no key', [], image('CreateContainerConfigError', 'no key'), undefined, 'p/agent waits: CreateContainerConfigError, no key'],
+    [
+      'no key',
+      [],
+      image('CreateContainerConfigError', 'no key'),
+      undefined,
+      'p/agent waits: CreateContainerConfigError, no key',
+    ],
     ['no command', [], image('RunContainerError', 'no /x'), undefined, 'p/agent waits: RunContainerError, no /x'],
     ['a crash', [], agent(crashed), undefined, 'p/agent ended with exit code 137: OOMKilled'],
     [
       'a crash loop',
       [],
-      agent({ waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } }, { terminated: { exitCode: 0, reason: 'Completed' } }),
+      agent(
+        { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } },
+        { terminated: { exitCode: 0, reason: 'Completed' } },
+      ),
       undefined,
       'p/agent ended with exit code 0: Completed',
     ],
@@ -130,7 +139,12 @@ describe('what may mend itself', () => {
     ['a full cluster', full, undefined, 'p cannot be scheduled: Unschedulable, 0/3 nodes are available'],
     ['a probe', pod({}), warning('Unhealthy', 'Readiness probe failed'), 'p: Unhealthy, Readiness probe failed'],
     ['a slow disk', pod(starting), warning('FailedMount', 'timed out'), 'p cannot mount its volumes: timed out'],
-    ['an eviction', pod({ phase: 'Failed', reason: 'Evicted', message: 'disk' }), undefined, 'p has failed: Evicted, disk'],
+    [
+      'an eviction',
+      pod({ phase: 'Failed', reason: 'Evicted', message: 'disk' }),
+      undefined,
+      'p has failed: Evicted, disk',
+    ],
   ])('is told and waited for: %s', (_, found, event, cause) => {
     for (const now of [0, 1000]) progress.look(deployment(), [found], event ? [event] : [], now);
     expect(progress.cause).toBe(cause);
@@ -139,7 +153,9 @@ describe('what may mend itself', () => {
   it('is the cause when Kubernetes gives up', () => {
     const conditions = condition('Progressing', 'ProgressDeadlineExceeded', 'timed out');
     progress.look(deployment({ conditions }), [full], [], 0);
-    expect(() => progress.look(deployment({ conditions }), [full], [], 10)).toThrow(/^p cannot be scheduled.*\(d: timed out\)$/);
+    expect(() => progress.look(deployment({ conditions }), [full], [], 10)).toThrow(
+      /^p cannot be scheduled.*\(d: timed out\)$/,
+    );
   });
 });
 

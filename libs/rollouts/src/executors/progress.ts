@@ -50,7 +50,9 @@ export class Progress {
     const { metadata, spec, status } = deployment;
     // Until then the status is that of the revision before.
     if ((status?.observedGeneration ?? -1) < (metadata?.generation ?? 0)) return { isDone: false, lines: [] };
-    const present = pods.filter(({ metadata }) => !metadata?.deletionTimestamp).map((pod) => this.withoutPast(pod, now));
+    const present = pods
+      .filter(({ metadata }) => !metadata?.deletionTimestamp)
+      .map((pod) => this.withoutPast(pod, now));
     const found = troublesOf(deployment, present, events);
     this.troubles = lasting(this.troubles, found, now);
     this.failForLasting(now);
@@ -60,7 +62,10 @@ export class Progress {
     const { updatedReplicas = 0, availableReplicas = 0, replicas: all = 0 } = status ?? {};
     const isComplete = updatedReplicas >= wanted && all <= updatedReplicas && availableReplicas >= wanted;
     const counts = `${this.name}: ${updatedReplicas} of ${wanted} updated, ${availableReplicas} available.`;
-    return { isDone: isComplete && found.every(({ mends }) => mends), lines: [counts, ...found.map(({ text }) => text)] };
+    return {
+      isDone: isComplete && found.every(({ mends }) => mends),
+      lines: [counts, ...found.map(({ text }) => text)],
+    };
   }
 
   private failForLasting(now: number): void {

@@ -40,19 +40,30 @@ export interface Deployed {
   readonly running: RevisionCreatedMessage | null;
   readonly latest: { readonly revision_id: string; readonly status: string } | null;
   /** The revision that runs, and what deployed it: not known of those that earlier versions deployed. */
-  readonly active: { readonly revision_id: string; readonly executor?: string } | null;
+  readonly active: ActiveRevision | null;
+  /** Those that have ended since then, oldest first, or the last of them: they may have left something behind. */
+  readonly ended: readonly RevisionCreatedMessage[];
   readonly deleting: boolean;
   readonly removed: boolean;
 }
 
+interface ActiveRevision {
+  readonly revision_id: string;
+  readonly executor?: string;
+  readonly revision?: RevisionCreatedMessage;
+}
+
 export type Target = Deployed | null;
+
+/** Revisions in `ended`. */
+const MOST_ENDED = 10;
 
 export const targetModel: Model<Target, TargetEvent> = {
   initial: null,
   evolve(state, event: Recorded<TargetEvent>) {
     if (event.type === 'DeploymentCreated') {
       const { deployment_id: id, tenant_id: tenantId, name, source_config: config, secrets } = event.data;
-      const none = { revisions: new Set<string>(), queued: [], running: null, latest: null, active: null };
+      const none = { revisions: new Set<string>(), queued: [], running: null, latest: null, active: null, ended: [] };
       return { id, tenantId, name, config, secrets, ...none, deleting: false, removed: false };
     }
     return state && { ...state, ...change(state, event) };
@@ -68,7 +79,7 @@ function change(state: Deployed, event: Exclude<TargetEvent, { type: 'Deployment
     case 'RevisionStatusChanged':
       return moved(state, event.data);
     case 'RevisionActivated':
-      return { active: event.data };
+      return activated(state, event.data);
     case 'DeploymentDeletionRequested':
       return { deleting: true };
     case 'DeploymentDeleted':
@@ -97,7 +108,14 @@ function moved(state: Deployed, { revision_id: id, status }: RevisionStatusChang
   const waiting = state.queued.find((revision) => revision.revision_id === id);
   const queued = waiting ? state.queued.filter((revision) => revision !== waiting) : state.queued;
   if (isRunning(status)) return { queued, latest, running: waiting ?? state.running };
-  return { queued, latest, running: state.running?.revision_id === id ? null : state.running };
+  const gone = waiting ?? (state.running?.revision_id === id ? state.running : undefined);
+  const ended = gone && status !== 'SKIPPED' ? [...state.ended, gone].slice(-MOST_ENDED) : state.ended;
+  return { queued, latest, running: gone && !waiting ? null : state.running, ended };
+}
+
+function activated(state: Deployed, { revision_id, executor }: RevisionActivatedMessage): Partial<Deployed> {
+  const revision = state.ended.find((ended) => ended.revision_id === revision_id);
+  return { active: { revision_id, executor, revision }, ended: [] };
 }
 
 const ARTEFACTS: Readonly<Record<string, 'image_uri' | 'source_tarball_path'>> = {
