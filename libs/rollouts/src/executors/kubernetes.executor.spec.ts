@@ -43,7 +43,7 @@ const SPEC = {
 
 const lastLine = async (id: string, rid: string): Promise<string> => {
   const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-  return json.logs.at(-1).message;
+  return json.logs.at(-1)?.message ?? '';
 };
 
 describe('the kubernetes executor', () => {
@@ -53,8 +53,9 @@ describe('the kubernetes executor', () => {
     const rid = await service.revision(id, { ...image('r/a:1'), resource_spec: SPEC, secret_references: references });
     expect(await service.reached(id, rid, 'DEPLOYED')).toEqual(['AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']);
     const name = `fairlead-${id}`;
-    expect(cluster.find('Secret', name)).toMatchObject({
+    expect(cluster.find('Secret', `${name}-${rid}`)).toMatchObject({
       metadata: { namespace: 'agents' },
+      immutable: true,
       data: { TOKEN: Buffer.from('sesame-open').toString('base64') },
     });
     const server = cluster.find('Deployment', name)!;
@@ -104,7 +105,7 @@ describe('the kubernetes executor', () => {
     const { template } = server.spec as { template: { spec: { containers: { env: object[] }[] } } };
     expect(template.spec.containers[0]!.env).toEqual(
       expect.arrayContaining([
-        { name: 'TOKEN', valueFrom: { secretKeyRef: { name, key: 'TOKEN' } } },
+        { name: 'TOKEN', valueFrom: { secretKeyRef: { name: `${name}-${rid}`, key: 'TOKEN' } } },
         { name: 'DB', valueFrom: { secretKeyRef: { name: 'db', key: 'password' } } },
       ]),
     );
@@ -114,7 +115,7 @@ describe('the kubernetes executor', () => {
     expect(cluster.find('Service', name)).toMatchObject({ spec: { selector: { 'fairlead.dev/role': 'server' } } });
     expect(cluster.find('Deployment', `${name}-queue`)).toMatchObject({ spec: { replicas: 3 } });
     const patches = cluster.requests.filter(({ method }) => method === 'PATCH');
-    expect(patches).toHaveLength(6);
+    expect(patches).toHaveLength(7);
     for (const { agent, type, url } of patches) {
       expect(type).toBe('application/apply-patch+yaml');
       expect(agent).toBe('fairlead');
@@ -122,11 +123,42 @@ describe('the kubernetes executor', () => {
     }
   });
 
+  it('gives each revision a Secret of its own, which goes with the last ReplicaSet that uses it', async () => {
+    cluster.history = 1;
+    const secrets = () => [...cluster.objects.values()].filter(({ kind }) => kind === 'Secret');
+    const id = await service.deployment(agents, { TOKEN: 'sesame-open' });
+    const rids: string[] = [];
+    for (const uri of ['a:1', 'a:2', 'a:3']) {
+      rids.push(await service.revision(id, image(uri)));
+      await service.reached(id, rids.at(-1)!, 'DEPLOYED');
+    }
+    expect(secrets().map(({ metadata }) => metadata.name)).toEqual(rids.slice(1).map((rid) => `fairlead-${id}-${rid}`));
+  });
+
+  it('lets everything belong to the first Deployment', async () => {
+    const id = await service.deployment(agents);
+    await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: SPEC }), 'DEPLOYED');
+    const { uid } = cluster.find('Deployment', `fairlead-${id}`)!.metadata;
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: `fairlead-${id}`, uid };
+    const owners = [...cluster.objects.values()]
+      .filter(({ kind }) => kind !== 'ReplicaSet')
+      .map(({ kind, metadata }) => [kind, metadata.ownerReferences]);
+    expect(owners).toEqual([
+      ['Secret', [owner]],
+      ['Deployment', undefined],
+      ['HorizontalPodAutoscaler', [owner]],
+      ['Deployment', [owner]],
+      ['Service', [owner]],
+    ]);
+  });
+
   it('takes away what a later revision no longer has', async () => {
     const id = await service.deployment(agents);
     await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: SPEC }), 'DEPLOYED');
     await service.reached(id, await service.revision(id, { ...image('a:2'), resource_spec: { cpu: 1 } }), 'DEPLOYED');
-    expect([...cluster.objects.values()].map(({ kind }) => kind).sort()).toEqual(['Deployment', 'Secret', 'Service']);
+    const kinds = new Set([...cluster.objects.values()].map(({ kind }) => kind));
+    expect([...kinds].sort()).toEqual(['Deployment', 'ReplicaSet', 'Secret', 'Service']);
+    expect(cluster.find('Deployment', `fairlead-${id}-queue`)).toBeUndefined();
     expect(cluster.find('Deployment', `fairlead-${id}`)).toMatchObject({ spec: { replicas: 1 } });
   });
 
@@ -245,8 +277,7 @@ describe('the kubernetes executor', () => {
   it('tells what runs, with what it uses where the cluster measures that', async () => {
     const id = await service.deployment(agents);
     await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
-    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
-    cluster.pods = [{ metadata: { name: 'pod-1' }, status }];
+    cluster.pods = [{ name: 'pod-1', conditions: [{ type: 'Ready', status: 'True' }] }];
     const pod = { name: 'pod-1', state: 'RUNNING', memory_bytes: null, cpu_cores: null };
     cluster.instead = ({ url }) => (url.includes('metrics.k8s.io') ? [404, {}] : undefined);
     expect((await service.health(id)).json).toMatchObject({ state: 'RUNNING', processes: [pod] });
@@ -273,8 +304,10 @@ describe('the kubernetes executor', () => {
 
   describe('after a revision that was not deployed', () => {
     const imageOf = (id: string) => {
-      const { template } = cluster.find('Deployment', `fairlead-${id}`)!.spec as { template: any };
-      return template.spec.containers[0].image as string;
+      const { template } = cluster.find('Deployment', `fairlead-${id}`)!.spec as {
+        template: { spec: { containers: [{ image: string }] } };
+      };
+      return template.spec.containers[0].image;
     };
     const ready = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
     /** Lets a revision with this image never get ready, and no other one. */

@@ -1,19 +1,20 @@
-import type { KubernetesObject, V1Deployment } from '@kubernetes/client-node';
-import { type Call, ClusterClient, type ClusterSettings } from './cluster.client';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { ProcessHealth } from '../health/health.answers.schema';
+import { ClusterClient, type ClusterSettings } from './cluster.client';
 import {
   type Assignment,
   Executor,
+  type Placed,
   type RevisionAssignment,
   type RolloutSteps,
   type Step,
   StepFailed,
   type Upkeep,
 } from './executor';
-import { manifests, NAMED_KINDS, objectName, type Size, sizeUnderAutoscaler } from './manifests';
+import { manifests, selector } from './manifests';
+import { ObjectsClient } from './objects.client';
+import { podHealth, sumOf } from './pod-health';
 import { RolloutWatch } from './rollout.watch';
-
-/** Field manager of numbers of replicas that autoscalers take over. */
-const SCALER = 'fairlead-scale';
 
 interface KubernetesSettings extends ClusterSettings {
   /** For deployments whose listener_config names none. */
@@ -24,6 +25,15 @@ interface KubernetesSettings extends ClusterSettings {
   readonly look?: number;
 }
 
+/** Milliseconds that the cluster has to tell what runs. */
+const LOOK_MS = 5000;
+
+/** A pod as the metrics server of a cluster tells it. */
+interface Measured {
+  readonly metadata: { readonly name: string };
+  readonly containers: readonly { readonly usage: { readonly cpu: string; readonly memory: string } }[];
+}
+
 /** Applies each revision to a Kubernetes cluster and watches until it is ready. It builds nothing: images only. */
 export class KubernetesExecutor extends Executor {
   readonly name = 'kubernetes';
@@ -32,11 +42,16 @@ export class KubernetesExecutor extends Executor {
     halt: (assignment, step) => this.halt(assignment, step),
   };
   private readonly cluster: ClusterClient;
+  /** For those who wait for an answer themselves. */
+  private readonly looking: ClusterClient;
+  private readonly objects: ObjectsClient;
   private readonly watch: RolloutWatch;
 
   constructor(private readonly settings: KubernetesSettings) {
     super();
     this.cluster = new ClusterClient(settings);
+    this.looking = new ClusterClient({ ...settings, deadline: LOOK_MS, patience: 0 });
+    this.objects = new ObjectsClient(this.cluster);
     this.watch = new RolloutWatch(this.cluster, settings.look ?? 1000);
   }
 
@@ -50,24 +65,23 @@ export class KubernetesExecutor extends Executor {
 
   async remove(assignment: Assignment, step: Step): Promise<void> {
     const namespace = this.namespaceOf(assignment);
-    for (const { apiVersion, kind } of NAMED_KINDS) {
-      for (const name of namesOf(assignment)) {
-        await this.cluster.remove({ apiVersion, kind, metadata: { name, namespace } }, callOf(step));
-      }
-    }
+    await this.objects.remove(assignment, namespace, step);
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
+  }
+
+  override async inspect(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]> {
+    const query = { kind: 'Pod', namespace: this.namespaceOf(placed), labels: selector(placed) };
+    const measuring = this.looking.list<Measured>({ ...query, apiVersion: 'metrics.k8s.io/v1beta1' }, { signal });
+    // Not every cluster measures.
+    const measured = measuring.then(({ items }) => items).catch(() => []);
+    const { items: pods } = await this.looking.list<V1Pod>({ ...query, apiVersion: 'v1' }, { signal });
+    const usages = new Map((await measured).map((pod) => [pod.metadata.name, usageOf(pod)]));
+    return pods.map((pod) => podHealth(pod, usages.get(pod.metadata?.name ?? '')));
   }
 
   private async halt(assignment: Assignment, step: Step): Promise<void> {
     const namespace = this.namespaceOf(assignment);
-    const call = callOf(step);
-    for (const name of namesOf(assignment)) {
-      const metadata = { name, namespace };
-      await this.cluster.remove({ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata }, call);
-      const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
-      if (!(await this.cluster.read(deployment, call))) continue;
-      await this.cluster.apply({ ...deployment, spec: { replicas: 0 } } as KubernetesObject, call, false, SCALER);
-    }
+    await this.objects.halt(assignment, namespace, step);
     await this.watch.halted(assignment, namespace, step);
   }
 
@@ -76,48 +90,25 @@ export class KubernetesExecutor extends Executor {
       throw new StepFailed('This installation deploys images and builds none (EXECUTOR=kubernetes): set image_uri.');
     }
     const namespace = this.namespaceOf(assignment);
-    const call = callOf(step);
-    if (!(await this.cluster.read({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, call))) {
+    const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    if (!(await this.cluster.read(place, step))) {
       throw new StepFailed(`The cluster has no namespace ${namespace}.`);
     }
     const secrets = await assignment.secrets();
     const { wanted, unwanted } = manifests(assignment, namespace, secrets, this.settings.healthPath);
-    for (const object of wanted) {
-      const size = object.kind === 'Deployment' ? sizeUnderAutoscaler(wanted, object.metadata?.name) : undefined;
-      if (size) await this.applyKeepingSize(object, size, call);
-      else await this.cluster.apply(object, call);
-      await step.log('INFO', `${object.kind} ${object.metadata?.name} is applied in the namespace ${namespace}.`);
-    }
-    for (const object of unwanted) await this.cluster.remove(object, call);
+    await this.objects.put(wanted, unwanted, assignment, step);
     await this.watch.settled(wanted, assignment, namespace, step);
+    await this.objects.removeFormerSecrets(assignment, namespace, step);
   }
 
-  /**
-   * Applies a Deployment whose number of replicas its autoscaler decides. The number stays as it is within the limits:
-   * it belongs to another field manager before the one that applies leaves it out, or it would become 1.
-   */
-  private async applyKeepingSize(object: KubernetesObject, { least, most }: Size, call: Call): Promise<void> {
-    const { apiVersion, kind, metadata: { name, namespace } = {} } = object;
-    const scale = (replicas: number) => {
-      const sized = { apiVersion, kind, metadata: { name, namespace }, spec: { replicas } };
-      return this.cluster.apply(sized, call, false, SCALER);
-    };
-    const current = (await this.cluster.read<V1Deployment>(object, call))?.spec?.replicas;
-    if (current !== undefined) await scale(Math.min(Math.max(current, least), most));
-    await this.cluster.apply(object, call);
-    if (current === undefined) await scale(least);
-  }
-
-  private namespaceOf({ config }: Assignment): string {
+  private namespaceOf({ config }: Placed): string {
     return config.listener_config?.cluster_namespace ?? this.settings.namespace;
   }
 }
 
-/** Names of the Deployments of a deployment, and of what goes with each. */
-function namesOf(assignment: Assignment): string[] {
-  return [objectName(assignment), `${objectName(assignment)}-queue`];
-}
-
-function callOf({ signal, log }: Step): Call {
-  return { signal, warn: (text) => log('WARNING', `The cluster warns: ${text}`) };
+function usageOf({ containers }: Measured) {
+  return {
+    memory_bytes: Math.round(sumOf(containers.map(({ usage }) => usage.memory))),
+    cpu_cores: sumOf(containers.map(({ usage }) => usage.cpu)),
+  };
 }

@@ -1,7 +1,7 @@
 import type { KubernetesObject, V1Container, V1PodSpec } from '@kubernetes/client-node';
 import type { Assignment, Placed, RevisionAssignment } from './executor';
 
-/** Kinds that a deployment may have under its own name, or its own name and `-queue`. */
+/** Kinds that a deployment may have under its own name, or its own name and `-queue`. Earlier versions had one Secret. */
 export const NAMED_KINDS = [
   { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' },
   { apiVersion: 'apps/v1', kind: 'Deployment' },
@@ -43,6 +43,11 @@ export function objectName({ deploymentId }: Placed): string {
   return `fairlead-${deploymentId}`;
 }
 
+/** Name of the Secret with the values of one revision. */
+export function secretName(assignment: RevisionAssignment): string {
+  return `${objectName(assignment)}-${assignment.revision.revision_id}`;
+}
+
 /** Labels by which its pods are found. */
 export function selector({ deploymentId }: Placed): Record<string, string> {
   return { 'fairlead.dev/deployment-id': deploymentId };
@@ -69,7 +74,7 @@ export function leastReplicas(objects: readonly Named[], deployment: Named): num
 }
 
 /**
- * The objects of one revision: Secret, Deployment, Service, and a HorizontalPodAutoscaler where more than one size is
+ * The objects of one revision: a Secret of its own, Deployment, Service, and a HorizontalPodAutoscaler where more than one size is
  * allowed; a second Deployment with its autoscaler when the queue is sized by itself. Sizes of databases, caches,
  * orchestrators and executors stand in annotations: nothing of these is run here.
  */
@@ -85,8 +90,9 @@ export function manifests(
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { ...common, name },
+    metadata: { ...common, name: secretName(assignment) },
     type: 'Opaque',
+    immutable: true,
     data: Object.fromEntries([...secrets].map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
   };
   const service = {
@@ -159,7 +165,7 @@ function podSpec(
   healthPath?: string,
 ): V1PodSpec {
   const { source_revision_config, secret_references } = assignment.revision;
-  const name = objectName(assignment);
+  const name = secretName(assignment);
   const container: V1Container = {
     name: 'agent',
     image: source_revision_config.image_uri,

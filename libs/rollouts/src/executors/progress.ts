@@ -3,7 +3,7 @@ import { StepFailed } from './executor';
 import { type Trouble, troublesOf } from './pod-troubles';
 
 /** Durations in milliseconds. */
-export interface Patience {
+interface Patience {
   /** How long an error may last that does not mend itself. */
   readonly errors: number;
   /** How long Kubernetes may say that there is no progress: at first it may mean the revision before. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -56,6 +57,8 @@ export class FakeCluster {
   /** Why the cluster creates no pods, as a quota or Pod Security says it; it creates them when absent. */
   podsRefused: string | undefined;
   pods: FakePod[] = [];
+  /** The number of former ReplicaSets that a Deployment keeps. */
+  history = 10;
   /** What the cluster tells about pods. */
   events: object[] = [];
   /** Answers every request with this status instead. */
@@ -137,8 +140,7 @@ export class FakeCluster {
     const object = this.objects.get(path);
     if (!object) return [404, refused(404, `${path} not found`)];
     if (method === 'DELETE') {
-      this.objects.delete(path);
-      this.scaled.delete(path);
+      this.drop(path, object);
       return [200, { kind: 'Status', status: 'Success' }];
     }
     return [200, { ...object, status: this.statusOf(path, object) }];
@@ -181,16 +183,46 @@ export class FakeCluster {
       return this.objects.get(path)!;
     }
     const generation = (before?.metadata.generation ?? 0) + 1;
-    const kept = { ...object, metadata: { ...object.metadata, generation } };
+    const uid = before?.metadata.uid ?? randomUUID();
+    const kept = { ...object, metadata: { ...object.metadata, generation, uid } };
     if (object.kind === 'Deployment') {
       const { replicas } = object.spec ?? {};
       if (replicas !== undefined) this.scaled.delete(path);
       const unowned = this.scaled.has(path) ? before?.spec?.replicas : 1;
       Object.assign(kept, { spec: { ...object.spec, replicas: replicas ?? unowned } });
+      this.keepReplicaSet(path, kept);
     }
     this.objects.set(path, kept);
     this.looks.delete(path);
     return kept;
+  }
+
+  /** A ReplicaSet for each template that a Deployment has had, as long as its history. */
+  private keepReplicaSet(path: string, { metadata, spec }: Applied): void {
+    const template = JSON.stringify(spec?.template);
+    const sets = [...this.objects].filter(([at]) =>
+      at.startsWith(`${path.replace('/deployments/', '/replicasets/')}-`),
+    );
+    const known = sets.find(([, set]) => JSON.stringify(set.spec?.template) === template);
+    for (const [at] of sets.slice(0, known ? 0 : Math.max(0, sets.length - this.history))) this.objects.delete(at);
+    if (known) return;
+    const name = `${metadata.name}-${randomUUID().slice(0, 8)}`;
+    const { labels, uid } = metadata;
+    const set = { kind: 'ReplicaSet', metadata: { name, labels, ownerReferences: [{ uid }] } };
+    this.objects.set(path.replace(/deployments\/.*/, `replicasets/${name}`), {
+      ...set,
+      spec: { template: spec?.template },
+    });
+  }
+
+  /** Deletes an object and what belongs to it. */
+  private drop(path: string, { metadata: { uid } }: Applied): void {
+    this.objects.delete(path);
+    this.scaled.delete(path);
+    for (const [at, object] of this.objects) {
+      const owners = (object.metadata.ownerReferences ?? []) as { uid: string }[];
+      if (owners.some((owner) => owner.uid === uid)) this.drop(at, object);
+    }
   }
 
   private statusOf(path: string, { metadata: { name, generation }, spec }: Applied): object {
