@@ -1,5 +1,4 @@
 export { CommandExecutor, type CommandSettings } from './executors/command.executor';
-export { CommandProblem, parseCommand } from './executors/command-line';
 export * from './executors/executor';
 export { KubernetesExecutor } from './executors/kubernetes.executor';
 export * from './migrations';

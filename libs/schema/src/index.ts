@@ -1,3 +1,4 @@
+export { CommandProblem, fillCommand, parseCommand, type Placeholder } from './command-line';
 export { datetime, instant, type Instant } from './datetime';
 export {
   BadRequest,

@@ -1,7 +1,6 @@
 import type { Route } from '@fairlead/api';
 import type { EventingParts } from '@fairlead/eventing';
-import { declaredRoutes } from '@fairlead/gateway';
-import { EdgeModule } from './edge.module';
+import { edgeModule } from './edge.module';
 import type { Service } from './service';
 import { SERVICE_NAMES, type ServiceName, services } from './services';
 import { readSettings } from './settings';
@@ -10,5 +9,7 @@ import { readSettings } from './settings';
 export async function apiRoutes(): Promise<Route[]> {
   const loaded = new Map<ServiceName, Service>();
   for (const name of SERVICE_NAMES) loaded.set(name, await services[name]());
-  return declaredRoutes(EdgeModule.with({} as EventingParts, readSettings({}), loaded, () => undefined));
+  const { declaredRoutes } = await import('@fairlead/gateway');
+  const moduleOf = await edgeModule(readSettings({}), loaded);
+  return declaredRoutes(moduleOf({} as EventingParts, () => undefined));
 }

@@ -1,8 +1,6 @@
-import { AccessModule, AccessOptions } from '@fairlead/access';
-import { AuditModule } from '@fairlead/audit';
 import { EventingModule, type EventingParts } from '@fairlead/eventing';
 import { ReferenceController } from '@fairlead/api';
-import { mount, type Remote } from '@fairlead/gateway';
+import type { Remote } from '@fairlead/gateway';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health/health.module';
 import { ONE_WORKSPACE } from './one-workspace';
@@ -13,29 +11,32 @@ import type { Settings } from './settings';
 
 /** The part of the service that clients reach: keys, the gateway, and the services. */
 @Module({})
-export class EdgeModule {
-  /** Services run in this process, except those in `elsewhere`. */
-  static with(
-    parts: EventingParts,
-    settings: Settings,
-    services: ReadonlyMap<ServiceName, Service>,
-    elsewhere: (service: ServiceName) => Remote | undefined,
-  ): DynamicModule {
-    return {
-      module: EdgeModule,
-      imports: [
-        EventingModule.with(parts),
-        AccessModule.with(
-          new AccessOptions(
-            settings.rollouts.executor === 'kubernetes' ? ONE_WORKSPACE : undefined,
-            settings.edge.https,
-          ),
-        ),
-        AuditModule.with(settings.seals),
-        ...[...services].map(([name, { module }]) => mount(module(settings), elsewhere(name))),
-        HealthModule.with(settings),
-      ],
-      controllers: [ReferenceController, SearchController],
-    };
-  }
+class EdgeModule {}
+
+/** Makes the module; services run in this process, except those that `elsewhere` has an address of. */
+type MakeEdgeModule = (
+  parts: EventingParts,
+  elsewhere: (service: ServiceName) => Remote | undefined,
+) => DynamicModule;
+
+/** Loads what only a process has that clients reach: keys, the audit log and the gateway. */
+export async function edgeModule(
+  settings: Settings,
+  services: ReadonlyMap<ServiceName, Service>,
+): Promise<MakeEdgeModule> {
+  const { AccessModule, AccessOptions } = await import('@fairlead/access');
+  const { AuditModule } = await import('@fairlead/audit');
+  const { mount } = await import('@fairlead/gateway');
+  const oneWorkspace = settings.rollouts.executor === 'kubernetes' ? ONE_WORKSPACE : undefined;
+  return (parts, elsewhere) => ({
+    module: EdgeModule,
+    imports: [
+      EventingModule.with(parts),
+      AccessModule.with(new AccessOptions(oneWorkspace, settings.edge.https)),
+      AuditModule.with(settings.seals),
+      ...[...services].map(([name, { module }]) => mount(module(settings), elsewhere(name))),
+      HealthModule.with(settings),
+    ],
+    controllers: [ReferenceController, SearchController],
+  });
 }

@@ -1,10 +1,9 @@
-import { accessEntities, accessMigrations, Authenticator, registerAdminKey } from '@fairlead/access';
-import { auditEntities, auditMigrations, RejectedRequestLog } from '@fairlead/audit';
 import { SigningKeys } from '@fairlead/edge';
 import { type AdminKey, adminKey } from './admin-key';
 import { readConsole } from './console/console.files';
 import { consolePages } from './console/console.pages';
-import { EdgeModule } from './edge.module';
+import { edgeModule } from './edge.module';
+import { StartProblem } from './problem';
 import type { Service } from './service';
 import { SERVICE_NAMES, type ServiceName, services } from './services';
 import type { Settings } from './settings';
@@ -34,30 +33,35 @@ export async function startEdge(
   const loaded = new Map<ServiceName, Service>();
   for (const name of SERVICE_NAMES) loaded.set(name, await services[name]());
   const here = [...loaded].filter(([name]) => !urls[name]).map(([, service]) => service);
+  const access = await import('@fairlead/access');
+  const audit = await import('@fairlead/audit');
+  const moduleOf = await edgeModule(settings, loaded);
   const files = settings.console ? readConsole() : undefined;
   const pages = files && consolePages(files);
   let key: AdminKey | undefined;
   const running = await start(
     {
       ...program,
-      migrations: [...accessMigrations, ...auditMigrations, ...here.flatMap(({ migrations }) => migrations)],
-      entities: [...accessEntities, ...auditEntities, ...here.flatMap(({ entities }) => entities)],
+      migrations: [...access.accessMigrations, ...audit.auditMigrations, ...here.flatMap(({ migrations }) => migrations)],
+      entities: [...access.accessEntities, ...audit.auditEntities, ...here.flatMap(({ entities }) => entities)],
       module: (parts) => {
         const keys = new SigningKeys(parts.pool);
-        return EdgeModule.with(parts, settings, loaded, (service) => {
+        return moduleOf(parts, (service) => {
           const found = urls[service];
           return found && { service, urls: found, keys };
         });
       },
       server: (app) => ({
-        authenticate: (request) => app().get(Authenticator).authenticate(request),
-        refused: (request) => app().get(RejectedRequestLog).add(request),
+        authenticate: (request) => app().get(access.Authenticator).authenticate(request),
+        refused: (request) => app().get(audit.RejectedRequestLog).add(request),
         doors: DOORS,
         pages,
       }),
       prepare: async (app) => {
         key = adminKey(settings);
-        await registerAdminKey(app, key.text);
+        await access.registerAdminKey(app, key.text).catch((error: unknown) => {
+          throw error instanceof access.AdminKeyProblem ? new StartProblem(error.message, { cause: error }) : error;
+        });
       },
     },
     settings,

@@ -1,4 +1,3 @@
-import { AdminKeyProblem } from '@fairlead/access';
 import { EventStoreProblem, MasterKeyProblem, OlderLog } from '@fairlead/eventing';
 import { DatabaseProblem } from '@fairlead/postgres';
 
@@ -15,7 +14,7 @@ export class StartProblem extends Error {
  * program.
  */
 export function operatorLine(error: unknown): string | undefined {
-  const known = [StartProblem, DatabaseProblem, EventStoreProblem, OlderLog, MasterKeyProblem, AdminKeyProblem];
+  const known = [StartProblem, DatabaseProblem, EventStoreProblem, OlderLog, MasterKeyProblem];
   return known.some((problem) => error instanceof problem) ? (error as Error).message : undefined;
 }
 

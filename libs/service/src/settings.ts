@@ -16,7 +16,8 @@ import {
 } from '@fairlead/eventing';
 import { type EdgeSettings, readEdgeSettings } from '@fairlead/edge';
 import { type AllowedHost, parseOutboundAllow } from '@fairlead/outbound';
-import { type CommandSettings, parseCommand } from '@fairlead/rollouts';
+import type { CommandSettings } from '@fairlead/rollouts';
+import { parseCommand } from '@fairlead/schema';
 import { kafkaSettings } from './kafka.settings';
 import type { ServiceName } from './services';
 import { Mistake, oneOf, type Read } from './setting';

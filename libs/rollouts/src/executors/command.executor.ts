@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { fillCommand, parseCommand, type Placeholder } from '@fairlead/schema';
 import { runProgram } from './child.process';
-import { fillCommand, parseCommand, type Placeholder } from './command-line';
 import {
   type Assignment,
   Executor,
