@@ -1,5 +1,6 @@
 import * as edge from '@fairlead/edge';
-import { canonicalUrl, leftOut, type Route } from '@fairlead/api';
+import type { Route } from '@fairlead/api';
+import { canonicalUrl, leftOut } from '@fairlead/edge';
 import { pythonWithSdk } from './testing/langsmith-python';
 import { javascriptRequests, pythonRequests, type SdkRequest } from './testing/sdk-requests';
 import { type Answer, askUntil, RouteService } from './testing/route-service';

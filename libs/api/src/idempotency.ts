@@ -1,7 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { BadRequest, Conflict, Unprocessable } from '@fairlead/schema';
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  type Type,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
-import { BadRequest, Conflict, Unprocessable } from '@fairlead/schema';
+import { lastValueFrom, mergeMap, type Observable, of } from 'rxjs';
+import { CommandContext, contextOf } from './context';
+import { describeRoute } from './describe';
+import { toWire } from './dialects';
+import { checkedParts } from './parameters';
 
 const LONGEST_KEY = 255;
 const KEPT_HEADERS = ['content-type', 'etag', 'location', 'link'];
@@ -15,17 +29,19 @@ interface Kept {
   readonly answer: string | null;
 }
 
+/** Makes keyed hashes: a body may contain secrets, which could be guessed from a plain one. */
+interface Digests {
+  digest(subject: string, text: string): Promise<string>;
+}
+
 /** Runs a write once per Idempotency-Key and tenant, and repeats its answer for 24 hours. */
 export class Idempotency {
   private purgedAt = 0;
 
-  /**
-   * `digest`: a keyed hash, because a body may contain secrets that could be guessed from a plain one. `lease`:
-   * milliseconds after which the key of a crashed process is free; a running process renews its lease.
-   */
+  /** `lease`: milliseconds after which the key of a crashed process is free; a running process renews its lease. */
   constructor(
     private readonly pool: Pool,
-    private readonly digest: (text: string) => Promise<string>,
+    private readonly digests: Digests,
     private readonly lease = LEASE,
   ) {}
 
@@ -43,7 +59,7 @@ export class Idempotency {
     const { tenantId } = request.actor;
     const holder = randomUUID();
     const sent = body ?? JSON.stringify(request.body) ?? '';
-    const fingerprint = Buffer.from(await this.digest(`${request.method} ${request.url}\n${sent}`));
+    const fingerprint = Buffer.from(await this.digests.digest('idempotency', `${request.method} ${request.url}\n${sent}`));
     if (!(await this.claim(tenantId, key, fingerprint, holder))) {
       return replay<T>(await this.find(tenantId, key), fingerprint, reply);
     }
@@ -143,4 +159,55 @@ function replay<T>(kept: Kept | undefined, fingerprint: Buffer, reply: FastifyRe
   const headers = JSON.parse(kept.headers ?? '{}') as Record<string, string>;
   void reply.code(kept.status).headers(headers).header('idempotent-replayed', 'true');
   return (kept.answer === null ? undefined : JSON.parse(kept.answer)) as T;
+}
+
+/** Runs a handler once per Idempotency-Key. Requests that do not fit their schemas, and dry runs, claim no key. */
+@Injectable()
+class IdempotencyInterceptor implements NestInterceptor {
+  constructor(private readonly idempotency: Idempotency) {}
+
+  async intercept(execution: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const http = execution.switchToHttp();
+    const { query } = checkedParts(execution) as { readonly query?: { readonly dry_run?: unknown } };
+    if (query?.dry_run) return next.handle();
+    const [request, reply] = [http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>()];
+    const answer = await this.idempotency.run(request, reply, () => lastValueFrom<unknown>(next.handle()));
+    return of(answer);
+  }
+}
+
+/**
+ * Makes a route safe to repeat with the header Idempotency-Key. The answer of its handler is stored for all callers, so
+ * it must contain no secrets and use the names of the specification. `outside`: interceptors that turn it into the
+ * answer for each caller. The module of the controller provides `Idempotency`.
+ */
+export function Idempotent(...outside: Type<NestInterceptor>[]): MethodDecorator {
+  return applyDecorators(
+    describeRoute({ takes: ['Idempotency-Key'] }),
+    UseInterceptors(...outside, IdempotencyInterceptor),
+  );
+}
+
+/**
+ * Turns the result of a handler, which may be a stored answer to an earlier request, into the answer for this caller.
+ */
+export abstract class ForEachCaller<Kept> implements NestInterceptor<Kept> {
+  intercept(execution: ExecutionContext, next: CallHandler<Kept>): Observable<unknown> {
+    const reply = execution.switchToHttp().getResponse<FastifyReply>();
+    return next.handle().pipe(mergeMap(async (kept) => this.show(kept, contextOf(execution), reply)));
+  }
+
+  abstract show(kept: Kept, context: CommandContext, reply: FastifyReply): unknown;
+}
+
+/** Answers with the names that the caller reads. */
+export class Spelling extends ForEachCaller<unknown> {
+  show(kept: unknown, context: CommandContext): unknown {
+    return spelled(context, kept);
+  }
+}
+
+/** Returns an answer with the names that the caller reads. */
+export function spelled<T>({ dialect }: Pick<CommandContext, 'dialect'>, answer: T): T {
+  return dialect === 'wire' ? toWire(answer) : answer;
 }

@@ -48,7 +48,7 @@ export class AuthProvidersModule implements OnModuleInit {
         TokenRefresher,
         {
           provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
           inject: [Pool, Vault],
         },
       ],

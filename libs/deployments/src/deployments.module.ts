@@ -82,7 +82,7 @@ export class DeploymentsModule implements OnModuleInit {
         UploadUrls,
         {
           provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
           inject: [Pool, Vault],
         },
       ],

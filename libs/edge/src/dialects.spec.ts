@@ -1,4 +1,5 @@
-import { canonicalUrl, readsWire, toWire } from '@fairlead/api';
+import { toWire } from '@fairlead/api';
+import { canonicalUrl, readsWire } from './canonical-url';
 
 const ID = '12345678-1234-5678-1234-567812345678';
 

@@ -18,7 +18,9 @@ import { httpMigrations } from '.';
 import { BadRequest, bool, dict, type Infer, object, optional } from '@fairlead/schema';
 import { type SampleServer, startSample } from './testing/sample-server';
 
-const digest = (text: string) => Promise.resolve(createHmac('sha256', 'key').update(text).digest('hex'));
+const digests = {
+  digest: (subject: string, text: string) => Promise.resolve(createHmac('sha256', subject).update(text).digest('hex')),
+};
 
 /** The work behind the sample route: counts its runs, and waits or fails when told to. */
 const work = { runs: 0, gate: Promise.resolve(), fail: false };
@@ -74,7 +76,7 @@ describe('A write with an Idempotency-Key', () => {
     database = await testDatabase(httpMigrations);
     @Module({
       controllers: [OrdersController],
-      providers: [{ provide: Idempotency, useFactory: () => new Idempotency(database.pool, digest, 300) }],
+      providers: [{ provide: Idempotency, useFactory: () => new Idempotency(database.pool, digests, 300) }],
     })
     class Orders {}
     server = await startSample({}, Orders);

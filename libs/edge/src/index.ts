@@ -1,6 +1,7 @@
 export { FairShare } from './admission/fair-share';
 export { type Pages } from './admission/admit';
 export { bringsBody } from './body-framing';
+export { canonicalUrl } from './canonical-url';
 export { RateLimit } from './admission/rate-limit';
 export { clientNetwork } from './client-address';
 export { type EdgeSettings, readEdgeSettings } from './edge-settings';
@@ -8,6 +9,7 @@ export { holdsBody } from './expectation';
 export { IdentityKeys, SigningKeys } from './identity/identity.keys';
 export { checkIdentity, IDENTITY_HEADER, issueIdentity } from './identity/identity';
 export { SharedReads } from './identity/shared-reads';
+export { leftOut } from './left-out';
 export { httpMigrations } from './migrations';
 export { isOperator } from './observability/metrics';
 export { startTracing, type Tracing } from './observability/tracing';

@@ -12,7 +12,7 @@ import { admit, type Authenticate, type Pages } from './admission/admit';
 import { answerTo, sendProblem } from '@fairlead/api';
 import { answersClientErrors } from './client-error';
 import { OnFinishHooks } from './on-finish';
-import { canonicalUrl, readsWire } from '@fairlead/api';
+import { canonicalUrl, readsWire } from './canonical-url';
 import { Doors } from './doors';
 import { continueWhenRead } from './expectation';
 import { EDGE_DEFAULTS, type EdgeSettings } from './edge-settings';

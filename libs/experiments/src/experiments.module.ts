@@ -92,7 +92,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         { provide: ExperimentLimits, useValue: new ExperimentLimits(limits) },
         {
           provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
           inject: [Pool, Vault],
         },
         AwaitedFeedback,

@@ -37,7 +37,7 @@ export class IntegrationsModule implements OnModuleInit {
         Repositories,
         {
           provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
           inject: [Pool, Vault],
         },
       ],

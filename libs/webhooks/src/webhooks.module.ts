@@ -58,7 +58,7 @@ export class WebhooksModule implements OnModuleInit {
         WebhooksRemover,
         {
           provide: Idempotency,
-          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, (text) => vault.digest('idempotency', text)),
+          useFactory: (pool: Pool, vault: Vault) => new Idempotency(pool, vault),
           inject: [Pool, Vault],
         },
       ],

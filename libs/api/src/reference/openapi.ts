@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { areaOf, type Content, type Description } from '../describe';
-import { isOwn } from '../own-routes';
+import { isOwn } from '../parameters';
 import type { DescribedRoute, Route } from '../routes';
 import type { JsonSchema, ObjectSchema } from '@fairlead/schema';
 import { AREAS } from './areas';
