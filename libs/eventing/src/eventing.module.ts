@@ -2,7 +2,7 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { Consistency } from './core/consistency';
+import { Consistency } from './followers/consistency';
 import { Consumers } from './consumers/consumers';
 import { Degradation } from './followers/degradation';
 import { EventStore } from './core/event-store';
@@ -15,7 +15,7 @@ import { type QuotaLimits, Quotas } from './workspaces/quotas';
 import { type KafkaLink, Transports } from './followers/transports';
 import { StoredBytes } from './workspaces/stored-bytes';
 import { Vault } from './vault/vault';
-import { ViewsGuard } from './core/views.guard';
+import { ViewsGuard } from './followers/views.guard';
 import { WorkspaceRemovals } from './workspaces/workspace-removals';
 import { Workspaces } from './workspaces/workspaces';
 

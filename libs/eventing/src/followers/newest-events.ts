@@ -1,5 +1,5 @@
-import { categoryOf } from './event';
-import type { Batch } from './event-store';
+import { categoryOf } from '../core/event';
+import type { Batch } from '../core/event-store';
 
 /** Number of keys of each kind whose newest position is known exactly; for all others, an upper bound is known. */
 const KEPT = 20_000;
