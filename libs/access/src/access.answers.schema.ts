@@ -1,6 +1,5 @@
 import { QUOTA_KINDS, REMOVAL_PARTS } from '@fairlead/eventing';
-import { shape } from '@fairlead/api';
-import { SCOPES } from './scopes';
+import { SCOPES, shape } from '@fairlead/api';
 import { TENANT_STATUSES } from './tenant';
 
 const { boolean, integer, list, noted, nullable, object, oneOf, text, time, unused, uuid } = shape;

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Consistency, Vault, Workspaces, WorkspaceStopped } from '@fairlead/eventing';
-import { type Actor } from '@fairlead/api';
+import { type Actor, effectiveScopes } from '@fairlead/api';
 import { canonicalUuid, Forbidden, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './keys/api-key';
@@ -12,7 +12,6 @@ import type { ConsoleSessionEntity } from './console-session.entity';
 import { ConsoleSessions } from './console-sessions.service';
 import { sessionScopes } from './console-session';
 import { keyIdOf } from './keys/key-text';
-import { effectiveScopes } from './scopes';
 import type { TenantEntity } from './tenant.entity';
 import { tenantsProjection, TenantView } from './tenant.view';
 

@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { DomainEvent, Model } from '@fairlead/eventing';
-import type { Scope } from '@fairlead/api';
-import { effectiveScopes } from './scopes';
+import { effectiveScopes, type Scope } from '@fairlead/api';
 
 const HOUR_MS = 3_600_000;
 /** Milliseconds without a request after which a session ends. */

@@ -1,5 +1,17 @@
 import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { type Actor, Answers, Area, Body, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import {
+  type Actor,
+  Answers,
+  Area,
+  Body,
+  CommandContext,
+  Context,
+  Describe,
+  effectiveScopes,
+  Path,
+  Scope,
+  shape,
+} from '@fairlead/api';
 import {
   BadRequest,
   Forbidden,
@@ -24,7 +36,6 @@ import { SESSION_MS, sessionScopes } from './console-session';
 import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
 import { ConsoleSessions } from './console-sessions.service';
 import { consoleCode, consoleSession, listedConsoleSession } from './console.answers.schema';
-import { effectiveScopes } from './scopes';
 import { tenantsProjection, TenantView } from './tenant.view';
 
 const LONGEST = 256;

@@ -1,5 +1,4 @@
-import { shape } from '@fairlead/api';
-import { SCOPES } from './scopes';
+import { SCOPES, shape } from '@fairlead/api';
 
 const { boolean, list, noted, nullable, object, oneOf, text, time, uuid } = shape;
 

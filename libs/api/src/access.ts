@@ -2,8 +2,19 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig } from 'fastify';
 import type { Described } from './describe';
 
+/** Every scope that a key can have. */
+export const SCOPES = ['read', 'write', 'admin', 'secrets:read', 'tokens:read'] as const;
+
 /** What a key may do. `admin` includes `write`, which includes `read`; `secrets:read` and `tokens:read` stand alone. */
-export type Scope = 'read' | 'write' | 'admin' | 'secrets:read' | 'tokens:read';
+export type Scope = (typeof SCOPES)[number];
+
+const INCLUDED: Readonly<Record<Scope, readonly Scope[]>> = {
+  read: ['read'],
+  write: ['write', 'read'],
+  admin: ['admin', 'write', 'read'],
+  'secrets:read': ['secrets:read'],
+  'tokens:read': ['tokens:read'],
+};
 
 /** The sender of a request: its key, workspace and scopes. */
 export interface Actor {
@@ -80,11 +91,17 @@ export function Scope(scope: Scope | 'public', { stream = false, ...more }: Rout
 }
 
 /** Returns whether the actor's scopes include `scope`. */
-export function allows(actor: Actor, scope: Scope): boolean {
-  const { scopes } = actor;
-  if (scopes.has(scope)) return true;
-  if (scope === 'read') return scopes.has('write') || scopes.has('admin');
-  return scope === 'write' && scopes.has('admin');
+export function allows({ scopes }: Actor, scope: Scope): boolean {
+  return scopes.has(scope) || [...scopes].some((held) => INCLUDED[held].includes(scope));
+}
+
+const effective = new WeakMap<readonly Scope[], ReadonlySet<Scope>>();
+
+/** Returns scopes with those that they include. The set of an array is made once. */
+export function effectiveScopes(scopes: readonly Scope[]): ReadonlySet<Scope> {
+  let known = effective.get(scopes);
+  if (!known) effective.set(scopes, (known = new Set(scopes.flatMap((scope) => INCLUDED[scope]))));
+  return known;
 }
 
 declare module 'fastify' {

@@ -1,4 +1,13 @@
-export { type Actor, allows, type Dialect, type Load, type RouteAccess, Scope } from './access';
+export {
+  type Actor,
+  allows,
+  type Dialect,
+  effectiveScopes,
+  type Load,
+  type RouteAccess,
+  Scope,
+  SCOPES,
+} from './access';
 export { answerTo, sendProblem, written } from './answer';
 export { Answers } from './answers';
 export { Asset, isShared } from './asset';

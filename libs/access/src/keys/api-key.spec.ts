@@ -1,3 +1,4 @@
+import { effectiveScopes } from '@fairlead/api';
 import { given } from '@fairlead/eventing/testing';
 import {
   apiKeyModel,
@@ -11,7 +12,6 @@ import {
   type StoredFacts,
 } from './api-key';
 import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key.errors';
-import { effectiveScopes } from '../scopes';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const key: KeyFacts = {

@@ -1,7 +1,6 @@
 import type { DomainEvent, Model } from '@fairlead/eventing';
-import type { Scope } from '@fairlead/api';
+import { effectiveScopes, type Scope } from '@fairlead/api';
 import { GrantNotHeld, KeyNotFound, LastAdminKey, UselessKey } from './api-key.errors';
-import { effectiveScopes } from '../scopes';
 
 /**
  * Where a key may act: in one tenant, in every tenant of its organisation, or, as the one key that the operator of the

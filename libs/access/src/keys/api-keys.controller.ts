@@ -1,7 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { EventStore, handle, Quotas, streamName, Vault } from '@fairlead/eventing';
-import { type Actor, Answers, Area, Body, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
+import {
+  type Actor,
+  Answers,
+  Area,
+  Body,
+  CommandContext,
+  Context,
+  Describe,
+  effectiveScopes,
+  Path,
+  Scope,
+  SCOPES,
+  shape,
+} from '@fairlead/api';
 import { bool, datetime, type Infer, list, literal, note, object, optional, refine, str, uuid } from '@fairlead/schema';
 import { apiKey, newApiKey } from '../access.answers.schema';
 import { Authenticator, NO_TENANT, PEPPER } from '../access.authenticator';
@@ -9,7 +22,6 @@ import { type ApiKey, apiKeyModel, createKey, type KeyFacts, type Manager, revok
 import { KeyNotFound } from './api-key.errors';
 import { apiKeysProjection, ApiKeyView } from './api-key.view';
 import { KEY_RANDOM_BYTES, keyText } from './key-text';
-import { effectiveScopes, SCOPES } from '../scopes';
 
 const newKey = refine(
   object({

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from './admission';
-import { written } from '@fairlead/api';
-import { isShared } from '@fairlead/api';
+import { isShared, written } from '@fairlead/api';
 import { Unavailable } from '@fairlead/schema';
 import { FairShare } from './fair-share';
 import { type OnFinish, ownerOf } from '../request-context';
@@ -44,9 +43,9 @@ export function bookAnswers(instance: FastifyInstance, admission: Admission, mem
 }
 
 function bytesOf(payload: unknown): number {
-  if (payload === null || payload === undefined || isShared(payload)) return 0;
+  if (payload === null || payload === undefined) return 0;
   const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : STREAM;
-  return bytes < SHORT ? 0 : bytes;
+  return bytes < SHORT || isShared(payload) ? 0 : bytes;
 }
 
 function refusal(request: FastifyRequest, reply: FastifyReply): Buffer {
