@@ -2,7 +2,6 @@ import { EventStore, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairle
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
-import { DeploymentAnswers } from './deployment/deployment.answers';
 import { DeploymentCommands } from './deployment/deployment.commands';
 import { DeploymentQueries } from './deployment/deployment.queries';
 import { DeploymentRemoval } from './deployment/deployment.removal';
@@ -68,7 +67,6 @@ export class DeploymentsModule implements OnModuleInit {
         { provide: DeploymentsOptions, useValue: options },
         DeploymentCommands,
         DeploymentQueries,
-        DeploymentAnswers,
         DeploymentsView,
         DeploymentRemoval,
         DeploymentsRemover,

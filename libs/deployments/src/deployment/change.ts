@@ -9,7 +9,7 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from './deployment-events';
-import { checkSizes } from '../revision/resource-sizes';
+import { InvalidDeployment } from './deployment.errors';
 import { checkReferenceNames, replaceSecrets, sameSecrets, type OfferedSecret } from '../secrets/secrets';
 import {
   checkArtefact,
@@ -199,4 +199,29 @@ function changedSecrets(state: Deployment, offered: readonly OfferedSecret[] | u
 /** Callers cannot name the commit, and a changed configuration no longer stands for the one resolved before. */
 function withoutCommit(config: SourceRevisionConfig): SourceRevisionConfig {
   return Object.fromEntries(Object.entries(config).filter(([member]) => member !== 'repo_commit_sha'));
+}
+
+type Sizes = Readonly<Record<string, unknown>>;
+
+const PARTS = ['', 'queue_', 'orchestrator_', 'executor_', 'cache_', 'db_'];
+/** What is at least, or at first, and what it must not exceed. */
+const PAIRS = PARTS.flatMap((part) => [
+  [`${part}min_scale`, `${part}max_scale`],
+  [`${part}cpu`, `${part}cpu_limit`],
+  [`${part}memory_mb`, `${part}memory_limit_mb`],
+]) as readonly (readonly [string, string])[];
+
+/**
+ * Checks sizes that are sent against those that stay as they are.
+ * @throws InvalidDeployment naming a member that is sent and its counterpart when nothing can satisfy both.
+ */
+function checkSizes(sent: Sizes | undefined, current: Sizes | undefined): void {
+  if (!sent) return;
+  const sizes = { ...current, ...sent };
+  for (const [least, most] of PAIRS) {
+    if (sent[least] === undefined && sent[most] === undefined) continue;
+    const [low, high] = [sizes[least], sizes[most]];
+    if (typeof low !== 'number' || typeof high !== 'number' || low <= high) continue;
+    throw new InvalidDeployment(`${least} (${low}) must not be greater than ${most} (${high}).`);
+  }
 }

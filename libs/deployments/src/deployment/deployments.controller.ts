@@ -25,7 +25,6 @@ import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestj
 import type { FastifyReply } from 'fastify';
 import { create, patch } from './change';
 import { type Deployment, deploymentAggregate, deploymentModel, requestDeletion, tag } from './deployment';
-import { DeploymentAnswers } from './deployment.answers';
 import { bulkDeletion, deployment, deployments, plan, tags } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent, Secret } from './deployment-events';
@@ -43,6 +42,7 @@ import {
   findQuery,
   tagsRequest,
 } from './deployment.schema';
+import { answerPlan, answerTried, answerWith, type DeploymentRecord } from './record';
 import { DeploymentsOptions } from '../deployments.options';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
 import { SecretStore } from '../secrets/secret.store';
@@ -59,7 +59,6 @@ export class DeploymentsController {
     private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
-    private readonly answers: DeploymentAnswers,
     private readonly secretStore: SecretStore,
     private readonly named: NamedResources,
     private readonly options: DeploymentsOptions,
@@ -120,11 +119,11 @@ export class DeploymentsController {
     create(tried, tenantId, ids, hosting)(null);
     await this.named.check(tenantId, sent.source_config);
     if (query.dry_run) {
-      return this.answers.dryRun(reply, query.dry_run, await this.commands.previewCreate(context, ids, tried, hosting));
+      return answerTried(reply, query.dry_run, await this.commands.previewCreate(context, ids, tried, hosting));
     }
     const secrets = await this.secretStore.seal(tenantId, ids.deploymentId, [], sent.secrets);
     const { state } = await this.commands.create(context, ids, { ...sent, name, secrets }, hosting);
-    return this.answers.kept(reply, state);
+    return answerWith(reply, state);
   }
 
   /** Deletes those that exist: 200 when all do, 207 when some do. */
@@ -189,7 +188,7 @@ export class DeploymentsController {
       if (isPast)
         throw new BadRequest('Send include_secrets without at and version: secrets are shown as they are now.');
       const { state, version } = await this.commands.find(tenantId, id);
-      return spelled(context, await this.answers.revealed(context, reply, state, version));
+      return spelled(context, await this.revealed(context, reply, state, version));
     }
     if (isPast) return this.replay(context, reply, id, query);
     const found = await this.queries.find(tenantId, id, context.dialect);
@@ -221,13 +220,13 @@ export class DeploymentsController {
       const secrets =
         sent.secrets && (await this.secretStore.pretend(id, await this.readable(context, id), sent.secrets));
       const tried = await this.commands.preview(context, id, patch({ ...sent, secrets }, newId(), hosting));
-      return this.answers.dryRun(reply, query.dry_run, tried);
+      return answerTried(reply, query.dry_run, tried);
     }
     const { tenantId } = context;
     const revisionId = newId();
     const decide = (secrets?: OfferedSecret[]) => patch({ ...sent, secrets }, revisionId, hosting);
     const { secrets: offered } = sent;
-    if (!offered) return this.answers.kept(reply, (await this.commands.change(context, id, decide())).state);
+    if (!offered) return answerWith(reply, (await this.commands.change(context, id, decide())).state);
     const { state } = await this.commands.changePrepared(context, id, async (current) => {
       const secrets = await this.secretStore.seal(tenantId, id, current.secrets, offered);
       const anew = this.mayGuess(context) && (await this.secretStore.seal(tenantId, id, [], offered));
@@ -237,7 +236,7 @@ export class DeploymentsController {
         return decide(secrets)(deployment);
       };
     });
-    return this.answers.kept(reply, state);
+    return answerWith(reply, state);
   }
 
   @Delete(':deployment_id')
@@ -256,7 +255,7 @@ export class DeploymentsController {
       return undefined;
     }
     const tried = await this.commands.preview(context, id, requestDeletion(delete_tracing_project));
-    const planned = this.answers.plan(reply, tried);
+    const planned = answerPlan(reply, tried);
     if (dry_run === 'plan') return planned;
     reply.status(204);
     return undefined;
@@ -301,7 +300,20 @@ export class DeploymentsController {
       (deployment: Deployment) => deployment,
     )(fold(deploymentModel, until));
     if (version !== undefined && version > events.length) throw new VersionNotFound(id, version, events.length);
-    return spelled(context, this.answers.kept(reply, state));
+    return spelled(context, answerWith(reply, state));
+  }
+
+  /** The deployment at a version with the values of its secrets; the reading is recorded. */
+  private async revealed(
+    context: CommandContext,
+    reply: FastifyReply,
+    state: Deployment,
+    version: number,
+  ): Promise<DeploymentRecord> {
+    const values = await this.secretStore.open(state, state.secrets, version, context.metadata);
+    reply.header('cache-control', 'no-store');
+    const secrets = state.secrets.map(({ name }) => ({ name, value: values.get(name)! }));
+    return { ...answerWith(reply, state), secrets };
   }
 
   /** The secrets that values may be compared with when nothing is written. */

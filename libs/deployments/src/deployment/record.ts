@@ -1,4 +1,7 @@
+import { etag } from '@fairlead/api';
+import { plannedChanges } from './audit';
 import type { Deployment } from './deployment';
+import type { Tried } from './deployment.commands';
 import type { SourceRevisionConfig } from './deployment-events';
 import type { Revision } from '../revision/revision';
 import { MASK } from '../secrets/secrets';
@@ -114,5 +117,35 @@ function revisionConfigRecord(config: SourceRevisionConfig) {
     image_uri: config.image_uri ?? null,
     source_tarball_path: config.source_tarball_path ?? null,
     repo_commit_sha: config.repo_commit_sha ?? null,
+  };
+}
+
+/** The part of a reply that answers with deployments set. */
+interface Reply {
+  header(name: string, value: string): Reply;
+  status(code: number): Reply;
+}
+
+/** Answers with a deployment and its ETag, without the values of its secrets, in the specification's names: safe to keep. */
+export function answerWith(reply: Reply, state: Deployment): DeploymentRecord {
+  reply.header('etag', etag(state.edition));
+  return deploymentRecord(state);
+}
+
+/** Answers with what a command that was only tried would make of a deployment, or what it would change. */
+export function answerTried(reply: Reply, wanted: true | 'plan', tried: Tried) {
+  if (wanted === 'plan') return answerPlan(reply, tried);
+  reply.header('x-dry-run', 'true');
+  return answerWith(reply, tried.state);
+}
+
+/** Answers with what a command that was only tried would change. */
+export function answerPlan(reply: Reply, { before, state, events }: Tried) {
+  reply.status(200).header('x-dry-run', 'true');
+  return {
+    changes: plannedChanges(before, state),
+    creates_revision: events.some(({ type }) => type === 'RevisionCreated'),
+    pauses_push: events.some(({ type }) => type === 'BuildOnPushPaused'),
+    etag: before && etag(before.edition),
   };
 }

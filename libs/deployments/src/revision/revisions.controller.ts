@@ -23,7 +23,6 @@ import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { difference } from '../deployment/audit';
 import { deploymentAggregate, deploymentModel } from '../deployment/deployment';
-import { DeploymentAnswers } from '../deployment/deployment.answers';
 import { deployment, plan, revision, revisionDiff, revisions } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import type { DeploymentEvent } from '../deployment/deployment-events';
@@ -40,7 +39,7 @@ import {
 import { DeploymentsOptions } from '../deployments.options';
 import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
-import { revisionRecord } from '../deployment/record';
+import { answerTried, answerWith, revisionRecord } from '../deployment/record';
 import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
 
@@ -56,7 +55,6 @@ export class RevisionsController implements OnModuleDestroy {
     private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
-    private readonly answers: DeploymentAnswers,
     private readonly options: DeploymentsOptions,
   ) {}
 
@@ -146,10 +144,10 @@ export class RevisionsController implements OnModuleDestroy {
     const earlier = revisionOf(await this.folded(context, path.deployment_id), path.revision_id);
     const decide = redeploy(earlier, uuid(), this.options.hosting);
     if (dry_run) {
-      return this.answers.dryRun(reply, dry_run, await this.commands.preview(context, path.deployment_id, decide));
+      return answerTried(reply, dry_run, await this.commands.preview(context, path.deployment_id, decide));
     }
     const { state } = await this.commands.change(context, path.deployment_id, decide);
-    return this.answers.kept(reply, state);
+    return answerWith(reply, state);
   }
 
   @Post(':revision_id/interrupt')
