@@ -31,7 +31,7 @@ const ORGANIZATION_ROUTES: ReadonlySet<string> = new Set([
 
 const LONGEST_KEY = 256;
 
-/** Finds out who sends a request. */
+/** Authenticates requests. */
 @Injectable()
 export class Authenticator {
   private readonly keys: Lookup<ApiKeyEntity>;
@@ -188,7 +188,7 @@ function keyIn({ headers }: FastifyRequest): string | undefined {
   return typeof text === 'string' && text.length <= LONGEST_KEY ? text : undefined;
 }
 
-/** Takes as long wherever they differ. */
+/** Compares two hashes in constant time. */
 function isSame(hash: Buffer, expected: Buffer): boolean {
   return hash.length === expected.length && timingSafeEqual(hash, expected);
 }

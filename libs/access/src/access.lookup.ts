@@ -25,11 +25,11 @@ export class Lookup<T extends Versioned> {
 
   constructor(
     private readonly load: (ids: string[]) => Promise<T[]>,
-    /** Waited for before a row that was not found is taken for missing. */
+    /** Resolves when the table is up to date; awaited before a row counts as missing. */
     private readonly settled?: () => Promise<void>,
   ) {}
 
-  /** The row of an id, undefined when there is none. */
+  /** Returns the row of an id; undefined when there is none. */
   async get(id: string): Promise<T | undefined> {
     const kept = this.found.get(id) ?? this.missing.get(id);
     if (kept && kept.until > Date.now()) return kept.row;

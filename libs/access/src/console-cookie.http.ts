@@ -1,7 +1,7 @@
 import { Forbidden } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 
-/** What of a request says where it comes from. */
+/** The parts of a request that say where it comes from. */
 type Sender = Pick<FastifyRequest, 'method' | 'headers' | 'host' | 'protocol'>;
 
 const HOST_COOKIE = '__Host-fairlead';
@@ -15,7 +15,7 @@ function cookieName({ host, protocol }: Sender, https: boolean): string {
   return `fairlead-${/:(\d+)$/.exec(host)?.[1] ?? '80'}`;
 }
 
-/** The token of the console's session in a request, if it has one. */
+/** Returns the token in the session cookie of a request; undefined when it has none. */
 export function tokenIn(request: Sender, https: boolean): string | undefined {
   const { cookie } = request.headers;
   if (cookie === undefined) return undefined;

@@ -17,14 +17,14 @@ interface ConsoleSessionFacts {
   readonly key_id: string;
   /** The stored hash of that key: the operator's key can get another text under the same id. */
   readonly key_hash: string;
-  /** The workspace when a request names none. */
+  /** Workspace of requests that name none. */
   readonly tenant_id: string;
   readonly organization_id: string;
   /** SHA-256 of the token, base64url. */
   readonly hash: string;
   /** ISO 8601 with offset. */
   readonly expires_at: string;
-  /** From where it was opened. */
+  /** Network address of the client that opened it. */
   readonly address: string;
 }
 
@@ -79,7 +79,7 @@ export function useSession(now: number): Decide {
     state && isLive(state, now) && isStale(state, now) ? [{ type: 'ConsoleSessionUsed', data: {} }] : [];
 }
 
-/** Ends a session; one that has ended stays so. */
+/** Ends a session. Nothing changes when it has ended already. */
 export function endSession(state: ConsoleSession | undefined): ConsoleSessionEvent[] {
   return state?.ended_at === null ? [{ type: 'ConsoleSessionRevoked', data: {} }] : [];
 }
@@ -89,7 +89,7 @@ export function isLive({ ended_at, expires_at, used_at }: ConsoleSession, now: n
   return ended_at === null && Date.parse(expires_at) > now && Date.parse(used_at) + SESSION_IDLE_MS > now;
 }
 
-/** True when a further use is to be recorded. */
+/** Returns whether the next use is recorded. */
 export function isStale({ used_at }: ConsoleSession, now: number): boolean {
   return Date.parse(used_at) + USE_RECORDED_MS <= now;
 }

@@ -93,7 +93,7 @@ export class ConsoleSessions {
     for (const surplus of (await this.view.ofKey(keyId)).slice(MOST_SESSIONS)) await this.end(surplus, metadata);
   }
 
-  /** Ends a session; one that has ended stays so. */
+  /** Ends a session. Nothing changes when it has ended already. */
   async end(id: string, metadata: Metadata): Promise<void> {
     const stream = streamName('consoleSession', id);
     const { state, version } = await handle(this.store, consoleSessionModel, stream, endSession, metadata);

@@ -42,7 +42,7 @@ const auditQuery = object({
   ),
 });
 
-/** Who did what in a workspace, and who tried to. */
+/** Routes of the audit log: what was done in a workspace, and what was refused. */
 @Area('Audit')
 @Controller()
 export class AuditController {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 
-/** Something that was done, or a refused attempt, as the tables keep it. */
+/** A row of the audit log: an event, or a refused request. */
 export interface Entry {
   readonly id: string;
   readonly time: Date;
@@ -16,7 +16,7 @@ export interface Entry {
   readonly reason: string | null;
   /** 401 or 403, null when the request was carried out. */
   readonly status: number | null;
-  /** Like attempts that this entry stands for. */
+  /** Number of equal refused requests that this entry sums up. */
   readonly count: number;
 }
 
@@ -28,7 +28,7 @@ interface EntryFilter {
   readonly resource_id?: string;
   readonly request_id?: string;
   readonly outcome?: 'success' | 'refused';
-  /** Refused attempts that belong to no tenant as well. */
+  /** True: refused requests that belong to no tenant are included. */
   readonly ofNobody?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { categoryOf, idOf, type Projection, type Recorded } from '@fairlead/even
 import type { PoolClient } from 'pg';
 import { operationOf } from './operation';
 
-/** Names are reserved for the thing that is created, which is told of itself. */
+/** Types that are left out, because the event of what was created follows. */
 const UNTOLD = new Set(['NameReserved', 'NameReleased']);
 const SYSTEM = 'system:';
 

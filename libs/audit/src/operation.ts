@@ -1,6 +1,6 @@
 import { rowOf } from '@fairlead/contracts';
 
-/** What a request did, in the words of audit logs: `create_deployment`. */
+/** The operation of a request, as audit logs name it: `create_deployment`. */
 type Operation = string;
 
 const VERBS: ReadonlyMap<string, string> = new Map([
@@ -23,7 +23,7 @@ export function operationOf(type: string): Operation {
   return rowOf(type)?.operation ?? spelledOut(type);
 }
 
-/** A log may hold types of another version of Fairlead: they are named by their own words, object last. */
+/** Returns a name for a type that the catalogue does not contain, because another version of Fairlead wrote it. */
 function spelledOut(type: string): Operation {
   const words = type
     .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_')

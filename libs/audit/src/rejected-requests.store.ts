@@ -3,7 +3,10 @@ import { Pool } from 'pg';
 import { type RejectedRequest, RejectedRequestCounts } from './rejected-requests';
 
 const FLUSH_MS = 1000;
-/** Rows that a process adds in a minute, and those of one workspace, or of requests without a known key. */
+/**
+ * Largest number of rows that a process adds in a minute: in total, and for one workspace or for requests without a
+ * known key.
+ */
 const MOST = 1000;
 const MOST_OF_ONE = 100;
 const KEPT_DAYS = 90;
@@ -36,7 +39,7 @@ export class RejectedRequestLog implements OnApplicationBootstrap, OnApplication
     await this.flush();
   }
 
-  /** Writes what has been added. Those that cannot be written are told to the log and dropped. */
+  /** Writes the rows that were added. Rows that cannot be written are logged and dropped. */
   flush(): Promise<void> {
     this.writing = this.writing.then(() => this.write());
     return this.writing;

@@ -19,7 +19,7 @@ interface CountedRejection extends RejectedRequest {
   readonly count: number;
 }
 
-/** Stands in for the request and the address of requests that found no row of their own. */
+/** Request and address of the row that sums up all requests beyond the limit. */
 export const OTHERS = 'others';
 const MINUTE_MS = 60_000;
 
@@ -51,7 +51,7 @@ export class RejectedRequestCounts {
     this.changed.set(row.id, { ...row, count: count + 1 });
   }
 
-  /** What was added since the last time. A later call can return the same id again, with what was added in between. */
+  /** Returns the counts since the last call. A later call can return the same id with a larger count. */
   take(): CountedRejection[] {
     const taken = [...this.changed.values()];
     this.changed = new Map();

@@ -16,12 +16,12 @@ interface DatabaseOptions {
   readonly url: string;
   /** Every migration of every library in this process; those not yet in the database run, oldest timestamp first. */
   readonly migrations: readonly MigrationClass[];
-  /** Most connections held at a time, default 20. */
+  /** Largest number of connections; 20 by default. */
   readonly poolSize?: number;
 }
 
 const CONNECT_MS = 10_000;
-/** For a connection of the pool: one that hangs must not hold up what could go on long since. */
+/** Time limit for opening a connection of the pool (ms). */
 const POOL_MS = 5_000;
 const REFUSED_PATIENCE_MS = 5_000;
 const STARTING_PATIENCE_MS = 120_000;
@@ -51,8 +51,8 @@ export async function openDatabase({ url, migrations, poolSize = 20 }: DatabaseO
 }
 
 /**
- * TypeORM on a pool of ours: the statements of its repositories run on connections of `pool`, with the pool's limits. It
- * holds nothing that must be closed.
+ * Returns a TypeORM data source on `pool`: the statements of its repositories run on connections of the pool, with the
+ * limits of the pool. It need not be closed.
  */
 export function openDataSource(pool: Pool, entities: readonly EntityClass[]): Promise<DataSource> {
   return onPool(pool, { entities: [...entities] }).initialize();
@@ -128,7 +128,7 @@ async function connectWhenReady(url: string): Promise<Client> {
   }
 }
 
-/** One connection that never crashes the process when the server goes away. */
+/** Opens one connection. When the server goes away, its errors do not end the process. */
 export async function connect(url: string, patienceMs = CONNECT_MS): Promise<Client> {
   const client = new CalmClient({ connectionString: url, connectionTimeoutMillis: patienceMs, keepAlive: true });
   try {
@@ -147,7 +147,7 @@ function unreachable(url: string, error: unknown): DatabaseProblem {
   });
 }
 
-/** Host, port and name of a database URL, without user and password. */
+/** Returns host, port and name of a database URL, without user and password. */
 function place(url: string): string {
   if (!URL.canParse(url)) return 'an address that is not a URL';
   const { host, pathname } = new URL(url);

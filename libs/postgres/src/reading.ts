@@ -33,18 +33,21 @@ export function writing<T>(owner: string, work: () => T): T {
   return current.run({ owner, connections: 0 }, work);
 }
 
-/** Runs `work` as part of no request: for what other requests need as well. */
+/** Runs `work` outside of the current request, because other requests need its result too. */
 export function outsideRequest<T>(work: () => T): T {
   return current.run(undefined, work);
 }
 
-/** Runs `work` on behalf of the current owner, but to its end when the client goes away, because others wait for it too. */
+/**
+ * Runs `work` for the current owner. It is not cancelled when the client goes away, because other requests wait for it
+ * too.
+ */
 export function sharedReading<T>(work: () => T): T {
   const request = currentReading();
   return request ? reading({ owner: request.owner, signal: NEVER }, work) : work();
 }
 
-/** The request that the current code belongs to, when that only reads. */
+/** Returns the current request if it only reads; undefined otherwise. */
 export function currentReading(): Reading | undefined {
   const request = current.getStore();
   return request && 'signal' in request ? request : undefined;

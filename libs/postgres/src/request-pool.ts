@@ -13,7 +13,7 @@ interface ReadOptions {
   readonly timeout: number;
 }
 
-/** Requests of one owner that may wait for a connection. */
+/** Largest number of requests of one owner that wait for a connection. */
 const WAITING = 200;
 const TOO_MANY = {
   reads: 'Too many reads of one workspace wait for the database.',
@@ -21,13 +21,13 @@ const TOO_MANY = {
 };
 const NEVER = new AbortController().signal;
 const CONNECT_MS = 5_000;
-/** A server that does not take a cancel request by then takes none; its own timeout ends the statement. */
+/** Time limit of a cancel request (ms). Without it, the timeout of the server ends the statement. */
 const CANCEL_MS = 5_000;
 const CANCEL_REQUEST = 80_877_102;
 
 type Connected = (error: Error | undefined, client?: PoolClient, release?: PoolClient['release']) => void;
 
-/** What the library keeps to itself. */
+/** Private members of the library. */
 interface Inside {
   readonly processID: number;
   readonly secretKey: number;

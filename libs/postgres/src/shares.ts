@@ -27,7 +27,7 @@ export class Shares {
     total: number,
     private readonly perOwner: number,
     private readonly waiting: number,
-    /** Of the ShareExceeded. */
+    /** Message of the ShareExceeded. */
     private readonly message: string,
   ) {
     this.free = total;
@@ -50,7 +50,7 @@ export class Shares {
     };
   }
 
-  /** How many wait for a place. */
+  /** Returns the number of requests that wait for a place. */
   get waitingCount(): number {
     return [...this.queues.values()].reduce((sum, queue) => sum + queue.length, 0);
   }

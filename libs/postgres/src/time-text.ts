@@ -1,6 +1,6 @@
 import type { ValueTransformer } from 'typeorm';
 
-/** For a column of type timestamptz: entities have its value as ISO text in UTC, with milliseconds. */
+/** Transformer for columns of type timestamptz: an entity has the value as ISO 8601 text in UTC, with milliseconds. */
 export const timeText: ValueTransformer = {
   from: (time: Date | null) => time && time.toISOString(),
   to: (time: unknown) => time,

@@ -3,16 +3,16 @@ import type { ClientConfig } from 'pg';
 import { CalmClient } from './calm-client';
 
 interface WatchLimits {
-  /** A server that is asked something and gives no sign of life for so long is asked whether it still knows of it. */
+  /** Time without a byte from the server after which it is asked whether it still runs the query (ms). */
   readonly silence: number;
-  /** It has so long to tell. */
+  /** Time limit of this question (ms). */
   readonly patience: number;
   readonly interval: number;
 }
 
 const LIMITS: WatchLimits = { silence: 8000, patience: 5000, interval: 1000 };
 
-/** What the library keeps to itself. */
+/** Private members of the library. */
 interface Inside {
   readonly processID: number;
   readonly connection: { readonly stream: Socket };
@@ -48,7 +48,7 @@ class Watched {
     return this.client.connection.stream;
   }
 
-  /** For how long a query has been waiting without a byte sent or received. */
+  /** Returns how long a query has waited without a byte sent or received (ms). */
   silence(now: number): number {
     const bytes = this.socket.bytesRead + this.socket.bytesWritten;
     if (bytes !== this.bytes || !this.client._activeQuery) this.heardAt = now;
@@ -65,7 +65,7 @@ class Watched {
 class Watch {
   private readonly clients = new Set<Watched>();
   private asking = false;
-  /** The server could not be asked: connections that nobody uses may be dead as well. */
+  /** True when the server could not be asked: idle connections may be dead too. */
   private doubtful = false;
   private timer: NodeJS.Timeout | undefined;
 

@@ -53,7 +53,7 @@ export async function registerAdminKey(app: INestApplicationContext, text: strin
   );
 }
 
-/** Says that a stream was deleted, which must not keep the service from starting. */
+/** Logs that a stream was deleted, which must not keep the service from starting. */
 function told(error: unknown): undefined {
   if (!(error instanceof StreamDeleted)) throw error;
   new Logger('AdminKey').error(error.message);

@@ -11,12 +11,12 @@ type KeyKind = 'tenant' | 'organization' | 'operator';
 export interface KeyFacts {
   readonly id: string;
   readonly kind: KeyKind;
-  /** The tenant when a request names none; null for organisation keys. */
+  /** Tenant of requests that name none; null for organisation keys. */
   readonly tenant_id: string | null;
   readonly organization_id: string;
   readonly description: string;
   readonly scopes: readonly Scope[];
-  /** Enough of the key to recognise it by. */
+  /** A part of the key by which people recognise it. */
   readonly short_key: string;
   /** HMAC of the key: `Vault.digest`. */
   readonly hash: string;
@@ -97,7 +97,7 @@ export function createKey(facts: KeyFacts, creator: Manager, now: string): () =>
   };
 }
 
-/** When a key ends, in milliseconds since 1970. */
+/** Returns the end of a key (milliseconds since 1970). */
 function endOf({ expires_at }: Pick<KeyFacts, 'expires_at'>): number {
   return expires_at === null ? Infinity : Date.parse(expires_at);
 }

@@ -94,7 +94,7 @@ export class ProviderCommands {
     return versioned(await this.providers.change(caller, id, decide));
   }
 
-  /** Notes the issuer that was found for a provider. */
+  /** Records the issuer in the metadata of a provider. */
   async learnIssuer(
     { metadata }: Caller,
     { tenant_id, id }: Provider,

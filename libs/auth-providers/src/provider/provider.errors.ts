@@ -17,7 +17,7 @@ export class ProviderIdTaken extends Conflict {
 /** The request contradicts a rule of providers; the sentence names the member. */
 export class InvalidProvider extends BadRequest {}
 
-/** How another server failed us. No sentence repeats what that server sent. */
+/** Kind of failure of another server. No message repeats what that server sent. */
 export type ProviderFault = 'refused' | 'slow' | 'failed';
 
 /** A provider, or a server found through one, gave no usable answer (502) or took too long (504). */

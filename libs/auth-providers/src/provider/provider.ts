@@ -39,7 +39,7 @@ export interface ProviderFacts {
   readonly is_dynamic_client: boolean;
 }
 
-/** What a PATCH may change. */
+/** Members that a PATCH may change. */
 export type ProviderChange = Partial<
   Pick<
     ProviderFacts,
@@ -142,7 +142,7 @@ export function providerRecord(provider: Provider) {
   };
 }
 
-/** Scheme, host and port of a URL. */
+/** Returns scheme, host and port of a URL. */
 export function originOf(url: string): string {
   return new URL(url).origin;
 }

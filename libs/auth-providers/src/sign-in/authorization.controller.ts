@@ -35,7 +35,10 @@ const html = { 'text/html': shape.text };
 type Wanted = ReturnType<typeof wantedOf>;
 type Pending = Exclude<Authentication['status'], 'completed'>;
 
-/** People give a tenant's agents access to their accounts at a provider; agents get the tokens. */
+/**
+ * Routes with which people give the agents of a tenant access to their accounts at a provider, and agents get the
+ * tokens.
+ */
 @Area('OAuth tokens')
 @Controller('v2/auth')
 export class AuthorizationController {
@@ -51,7 +54,7 @@ export class AuthorizationController {
     private readonly options: AuthProvidersOptions,
   ) {}
 
-  /** A token when there is one, else the URL where a person can give it. */
+  /** Answers with a token, or with the URL at which a person can grant one. */
   @Post('authenticate')
   @Scope('tokens:read', { views: [OAUTH_VIEW] })
   @Describe({

@@ -15,7 +15,7 @@ import { grantToken } from '../token/token';
 import { TokenCommands } from '../token/token.commands';
 import { TokenRefresher } from '../token/token.refresher';
 
-/** What a browser brought back from a provider. */
+/** Query parameters with which a provider sent the browser back. */
 interface Returned {
   readonly state?: string;
   readonly code?: string;
@@ -37,7 +37,7 @@ const STALE = 'This sign-in is unknown, was finished before, or is older than te
 const OTHER_BROWSER =
   'This sign-in was opened in another browser, or the browser keeps no cookies: open its address again here.';
 
-/** Sends people to a provider and takes in what they come back with. */
+/** Runs the sign-in at a provider, from its address to the stored token. */
 @Injectable()
 export class AuthorizationFlow {
   constructor(

@@ -4,7 +4,7 @@ import { canonicalUuid } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 
-/** How long a browser may take to come back. */
+/** Time that a sign-in may take (minutes). */
 export const LIFETIME_MINUTES = 10;
 const PURGE_EVERY = 3_600_000;
 

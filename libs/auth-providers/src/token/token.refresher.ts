@@ -11,10 +11,10 @@ import { ProviderCommands } from '../provider/provider.commands';
 import { hasEnded, isEnding, refreshToken, refuseRefresh, type SealedGrant, type Token } from './token';
 import { TokenCommands } from './token.commands';
 
-/** Longer than a call to a provider may take. */
+/** Duration of the lease on a token (ms): longer than a call to a provider. */
 const LEASE_MS = 30_000;
 const LOOK_EVERY_MS = 100;
-/** The provider has withdrawn the refresh token, or the client that it was given to. */
+/** OAuth errors after which the refresh token can never be used again. */
 const FINAL = new Set(['invalid_grant', 'unauthorized_client', 'invalid_scope']);
 
 /** Seals and opens tokens, and refreshes them before they end: one caller at a time in all replicas. */
@@ -127,7 +127,7 @@ export class TokenRefresher {
   }
 }
 
-/** A refresh token is sent only where it came from. */
+/** Returns whether a token should be refreshed. A refresh token is sent only to the endpoint that issued it. */
 function needsRefresh(token: Token, { token_url }: Provider): boolean {
   return isEnding(token) && token.refresh_token !== null && token.issued_by === originOf(token_url);
 }

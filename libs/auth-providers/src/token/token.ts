@@ -3,7 +3,7 @@ import { ConnectionNotFound, TokenNotFound } from './token.errors';
 
 const MARGIN_MS = 60_000;
 
-/** What a token endpoint gave, sealed. */
+/** The answer of a token endpoint, encrypted. */
 export interface SealedGrant {
   readonly access_token: Sealed;
   readonly refresh_token: Sealed | null;
@@ -11,7 +11,7 @@ export interface SealedGrant {
   readonly obtained_at: string;
   /** ISO 8601, null when the provider does not say. */
   readonly expires_at: string | null;
-  /** What the provider says it granted. */
+  /** Scopes that the provider granted. */
   readonly scopes: readonly string[];
 }
 
@@ -21,13 +21,13 @@ export interface TokenGrant extends SealedGrant {
   /** Id of the provider's stream. */
   readonly provider: string;
   readonly provider_id: string;
-  /** Whose token it is in the caller's own words; null for the tenant's. */
+  /** Owner of the token, as the caller names users; null for a token of the tenant. */
   readonly user_id: string | null;
   /** What was asked for; providers may rename scopes or leave some out. */
   readonly requested_scopes: readonly string[];
   /** Origin of the token endpoint: a refresh token goes nowhere else. */
   readonly issued_by: string;
-  /** Preferred among the tokens of its provider and user; the latest to be so is. */
+  /** True for the token that is preferred among those of its provider and user. */
   readonly is_default: boolean;
 }
 
@@ -54,7 +54,7 @@ interface TokenChange {
 export type TokenState = Token | null;
 type OAuthTokenGranted = DomainEvent<'OAuthTokenGranted', TokenGrant>;
 type OAuthTokenRefreshed = DomainEvent<'OAuthTokenRefreshed', SealedGrant>;
-/** The provider takes the refresh token no more. */
+/** The provider no longer accepts the refresh token. */
 type OAuthTokenRefreshRefused = DomainEvent<'OAuthTokenRefreshRefused', { readonly error: string }>;
 type OAuthTokenChanged = DomainEvent<'OAuthTokenChanged', TokenChange>;
 type OAuthTokenConnected = DomainEvent<'OAuthTokenConnected', Connection>;
@@ -124,7 +124,7 @@ export function refuseRefresh(error: string) {
     refresh_token ? [{ type: 'OAuthTokenRefreshRefused', data: { error } }] : [];
 }
 
-/** Changes what differs; nothing differs, no event. */
+/** Changes the members that differ. No event is written when none does. */
 export function changeToken(wanted: TokenChange) {
   return (token: Token): OAuthTokenChanged[] => {
     // Being the default is said again, because another token may have become it since.
@@ -156,7 +156,7 @@ export function covers({ scopes, requested_scopes }: Token, wanted: readonly str
   return wanted.every((scope) => scopes.includes(scope) || requested_scopes.includes(scope));
 }
 
-/** True when an access token has ended at `now`. */
+/** Returns whether an access token has expired at `now`. */
 export function hasEnded({ expires_at }: SealedGrant, now = Date.now()): boolean {
   return expires_at !== null && Date.parse(expires_at) <= now;
 }

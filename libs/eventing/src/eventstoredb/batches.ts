@@ -9,11 +9,11 @@ import type { CallOptions, ClientDuplexStream, Metadata, ServiceError } from '@g
 import { Empty } from 'google-protobuf/google/protobuf/empty_pb';
 import { Timestamp } from 'google-protobuf/google/protobuf/timestamp_pb';
 
-/** After so long the server gives an append up that its nodes have not confirmed (ms). */
+/** Time limit of the server for an append that its nodes have not confirmed (ms). */
 const DEADLINE_MS = 10_000;
 
 type Call = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
-/** What the client does for its own calls: the channel to the leader, found again when that has changed; credentials. */
+/** Private methods of the client: the channel to the leader of the cluster, and the credentials. */
 interface Internals {
   GRPCStreamCreator(
     client: typeof StreamsClient,
@@ -23,7 +23,7 @@ interface Internals {
   callArguments(options: { requiresLeader: boolean }, call: CallOptions): [Metadata, CallOptions];
 }
 
-/** An event as it is sent: JSON texts. */
+/** An event as it is sent; data and metadata are JSON texts. */
 interface BatchedEvent {
   readonly id: string;
   readonly type: string;
@@ -83,7 +83,7 @@ export class EventStoreDbBatches {
     });
   }
 
-  /** Ends the call; what has no answer yet is rejected. */
+  /** Ends the call. Appends without an answer are rejected. */
   close(): void {
     this.end(new Error('The call was ended.'));
     this.call.cancel();
@@ -115,7 +115,7 @@ function proposed({ id, type, data, metadata }: BatchedEvent): BatchAppendReq.Pr
   return message;
 }
 
-/** A server answers with an id as two numbers, or as the text that it was sent. */
+/** Returns the text of an id. A server sends it as two numbers, or as the text that it received. */
 function textOf(id: UUID): string {
   const numbers = id.getStructured();
   if (!numbers) return id.getString();

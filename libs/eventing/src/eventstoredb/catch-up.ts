@@ -1,13 +1,13 @@
 import type { Batch } from '../core/event-store';
 import { Wakeups } from '../postgres/wakeups';
 
-/** Batches that are kept for those who have not read them yet. */
+/** Number of batches that are kept for subscribers that have not read them yet. */
 const KEPT = 8;
-/** How long those ahead wait for one who has not read the oldest batch: they leave it behind, or it is stuck. */
+/** Time that subscribers wait for one that has not read the oldest batch (ms); then they go on without it. */
 const PATIENCE_MS = { together: 1000, behind: 30_000 };
-/** What is so little ahead, in positions of a log that grow by bytes, is waited for. */
+/** Distance in bytes of the log: a subscriber waits for a reading that is at most this far ahead. */
 const NEAR = 4_000_000n;
-/** Someone who waits looks again after so long at the latest. */
+/** Interval at which a waiting subscriber looks again (ms). */
 const LOOK_MS = 1000;
 
 /** A subscriber that is behind the tail; `position` is how far it has read. */

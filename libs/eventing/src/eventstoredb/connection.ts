@@ -18,7 +18,7 @@ const PAUSE_MS = { first: 20, most: 250 };
 const DOUBT_MS = 1000;
 /** Between the first and the last interval of keep-alives (ms). */
 const KEEP_ALIVE_MS = { first: 10_000, span: 1000 };
-/** Nothing is won by asking again. */
+/** Errors after which a retry is useless. */
 const FINAL = new Set<string>([
   ErrorType.WRONG_EXPECTED_VERSION,
   ErrorType.STREAM_NOT_FOUND,
@@ -29,7 +29,7 @@ const FINAL = new Set<string>([
   ErrorType.ACCESS_DENIED,
 ]);
 
-/** The event store does not answer; what was asked may be asked again. */
+/** The event store does not answer. The request may be repeated. */
 export class EventStoreUnreachable extends Error {
   readonly code = 'ETIMEDOUT';
 
@@ -39,11 +39,11 @@ export class EventStoreUnreachable extends Error {
   }
 }
 
-/** A client, and the end of what is asked of it. */
+/** A client, and the signal that ends its calls. */
 interface Line {
   readonly client: EventStoreDBClient;
   readonly replaced: AbortController;
-  /** The node that it is connected to, once that is known. */
+  /** The node of the connection; undefined until it is known. */
   node?: string;
 }
 
@@ -60,7 +60,7 @@ export class EventStoreDbConnection {
   constructor(
     private readonly url: string,
     readonly limits: TimeLimits = LIMITS,
-    /** Called whenever the server, or what answers in its place afterwards, may be another one. */
+    /** Called whenever the connection is replaced, because another server may answer then. */
     private readonly lost: () => void = () => undefined,
   ) {
     allowAddressesAsNames();
@@ -96,7 +96,7 @@ export class EventStoreDbConnection {
     }
   }
 
-  /** Closes the channel; calls under way may end. */
+  /** Closes the channel. Running calls may finish. */
   close(): void {
     closeChannel(this.line.client);
   }

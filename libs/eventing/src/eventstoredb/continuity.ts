@@ -13,14 +13,14 @@ export class EventStoreDbContinuity {
 
   constructor(private readonly holds: (witness: Witness) => Promise<boolean>) {}
 
-  /** An event of the log that was read or appended. */
+  /** Remembers an event that was read or appended. */
   note(event: Witness | undefined): void {
     // What is read after a loss may be of another log.
     if (this.compared < this.losses) return;
     if (event && event.position > (this.newest?.position ?? 0n)) this.newest = pick(event);
   }
 
-  /** The connection was lost, or may have been: the server may come back with another log. */
+  /** Notes that the connection was or may have been lost: the server may come back with another log. */
   doubt(): void {
     this.losses += 1;
   }

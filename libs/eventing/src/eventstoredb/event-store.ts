@@ -39,13 +39,13 @@ import { Listener } from '../followers/listener';
 import { holds } from './older-log';
 import { traceStep } from '../core/tracing';
 
-/** Events one batch holds at most. */
+/** Largest number of events in a batch. */
 const BATCH_EVENTS = 1000;
 const BATCH_BYTES = 8_000_000n;
-/** Events that are looked through first for the newest one of ours. */
+/** Number of newest records that are searched first for the newest event of Fairlead. */
 const NEWEST = 20;
 const POLL_MS = 1000;
-/** What an append's time limit grows by with each event. */
+/** Time that each event adds to the time limit of an append (ms). */
 const EVENT_MS = 10;
 
 /** An append among others whose order counts: to a stream that holds `version` events. */
@@ -182,7 +182,7 @@ export class EventStoreDbStore extends EventStore {
     });
   }
 
-  /** As the markers in the log say: of streams that were deleted, and of metadata that cuts streams off. */
+  /** Reads the markers that the server writes to the log when a stream is deleted or truncated. */
   override async deletedStreams(): Promise<readonly string[]> {
     return this.connection.call(async (client, signal, alive) => {
       const deleted = new Set<string>();
@@ -245,7 +245,7 @@ export class EventStoreDbStore extends EventStore {
     return (await this.newest())?.position ?? 0n;
   }
 
-  /** The newest event, if there is one. */
+  /** Returns the newest event of the log; undefined when there is none. */
   async newest(): Promise<Recorded | undefined> {
     // A server sends what it is asked for before it hears that the first event was enough.
     return (await this.newestAmong(NEWEST)) ?? this.newestAmong();
@@ -282,7 +282,7 @@ export class EventStoreDbStore extends EventStore {
     });
   }
 
-  /** The server's own records count. */
+  /** As declared; records of the server count too. */
   override async end(): Promise<bigint> {
     return this.connection.call(async (client, signal) => {
       const all = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true });
@@ -304,7 +304,7 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** The next events after `position`. */
+  /** Returns the next events after `position`. */
   private async readOn(position: bigint): Promise<Batch> {
     return this.connection.call(async (client, signal, alive) => {
       await this.continuity.check();
@@ -414,7 +414,7 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** One append after the other, each told the newest version that is known (0 when none is). */
+  /** Runs the appends to a stream one after the other, each with the newest known version (0 when none is known). */
   private async inTurn(stream: string, append: (version: number) => Promise<Appended>): Promise<Appended> {
     const before = this.turns.get(stream);
     const turn = (async () => {
@@ -429,7 +429,7 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** The newest of these events that the stream holds already. */
+  /** Returns the newest of these events that the stream contains already; undefined when it contains none. */
   private async find(stream: string, sent: readonly Sent[]): Promise<Appended | undefined> {
     const ids = new Set(sent.map(({ id }) => id));
     const newest = (await this.read(stream)).findLast(({ id }) => ids.has(id));

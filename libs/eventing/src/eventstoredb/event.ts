@@ -1,7 +1,7 @@
 import type { AllStreamRecordedEvent, RecordedEvent } from '@eventstore/db-client';
 import type { Metadata, Recorded } from '../core/event';
 
-/** The largest number that a server gives to anything in its log; larger ones stand for no place at all. */
+/** Largest position of a server; a larger number means that there is no position. */
 const LARGEST = 2n ** 63n - 1n;
 
 /** A position as a server said it; undefined when it names none, as a checkpoint before anything was passed over does. */
@@ -38,7 +38,7 @@ export function withOriginalTime(metadata: Metadata, time: string): Metadata {
   return { ...metadata, originalTime: time } as Metadata;
 }
 
-/** Whether metadata holds a time already, as that of a moved event does. */
+/** Returns whether metadata contains a time, as that of a moved event does. */
 export function hasOriginalTime(metadata: Metadata): boolean {
   return isTime((metadata as { originalTime?: unknown }).originalTime);
 }
@@ -63,7 +63,7 @@ export function toEvent(event: RecordedEvent): Recorded {
   };
 }
 
-/** A time as we write it: ISO 8601 in UTC with milliseconds. */
+/** Returns whether a value is a time as Fairlead writes it: ISO 8601 in UTC with milliseconds. */
 function isTime(time: unknown): time is string {
   return (
     typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(time) && !Number.isNaN(Date.parse(time))

@@ -16,7 +16,7 @@ export function nodesOf(url: string): readonly string[] {
   return names.length > 1 ? names.map((host) => `${scheme}${user}${host}${options}`) : [];
 }
 
-/** No node of a cluster names one that leads. */
+/** No node of the cluster named a leader. */
 export class NoLeader extends Error {
   constructor(nodes: number) {
     super(`none of ${nodes} nodes names a leader`);
@@ -45,7 +45,7 @@ export async function findLeader(nodes: readonly EventStoreDBClient[]): Promise<
   return most[0];
 }
 
-/** The node that a node takes for the leader. */
+/** Returns the node that a node takes for the leader; undefined when it names none. */
 async function namedBy(node: EventStoreDBClient): Promise<string | undefined> {
   const client = await (
     node as unknown as { getGRPCClient(client: typeof GossipClient, name: string): Promise<GossipClient> }

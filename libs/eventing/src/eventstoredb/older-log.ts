@@ -3,7 +3,7 @@ import type { Recorded } from '../core/event';
 import type { EventStore } from '../core/event-store';
 import { Away } from '../followers/faults';
 
-/** What is kept of an event to recognise the log that it is in. */
+/** The part of an event by which its log is recognised. */
 export type Witness = Pick<Recorded, 'id' | 'stream' | 'position'>;
 
 /** The log is not the one that the read models were made from: it was restored from an older backup. No event is at fault. */

@@ -7,9 +7,9 @@ import type { EventStoreDbContinuity } from './continuity';
 import { EventStoreDbSubscription } from './subscription';
 import { Wakeups } from '../postgres/wakeups';
 
-/** Newest events kept in memory. */
+/** Number of newest events in memory. */
 const KEPT_EVENTS = 5000;
-/** A subscription that has been quiet for so long is compared with the log: it may hang. */
+/** Time without an event after which a subscription is compared with the log, because it may hang (ms). */
 const QUIET_MS = 3000;
 const RETRY_MS = { first: 50, most: 1000 };
 
@@ -32,7 +32,7 @@ export class EventStoreDbTail {
     setMaxListeners(0, this.stop.signal);
   }
 
-  /** Starts listening; further calls change nothing. */
+  /** Subscribes to the log. Further calls do nothing. */
   open(): void {
     this.running ??= this.listen();
   }
@@ -47,7 +47,7 @@ export class EventStoreDbTail {
     return this.wakeups.count;
   }
 
-  /** Whether it knows where it begins. */
+  /** Returns whether the position of its first event is known. */
   get isOpen(): boolean {
     return this.start !== undefined;
   }

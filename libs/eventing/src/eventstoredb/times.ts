@@ -1,6 +1,6 @@
 import type { Recorded } from '../core/event';
 
-/** Streams whose newest time is known; the one that was written or read longest ago is forgotten. */
+/** Number of streams whose newest time is kept; the least recently used one is dropped. */
 const KEPT_STREAMS = 10_000;
 
 /** The times of the newest events of streams, as far as this process has written or read them. */
@@ -15,12 +15,12 @@ export class StreamTimes {
     if (this.kept.size > KEPT_STREAMS) this.kept.delete(this.kept.keys().next().value!);
   }
 
-  /** The newest version of a stream that is known, 0 when none is. */
+  /** Returns the newest known version of a stream; 0 when none is known. */
   newest(stream: string): number {
     return this.kept.get(stream)?.version ?? 0;
   }
 
-  /** The time of the event at a version of a stream, undefined when it is not known. */
+  /** Returns the time of the event at a version of a stream; undefined when it is not known. */
   of(stream: string, version: number): string | undefined {
     const known = this.kept.get(stream);
     return known?.version === version ? known.time : undefined;

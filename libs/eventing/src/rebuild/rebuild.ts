@@ -8,34 +8,34 @@ import { ParkedSubjects } from '../consumers/parked-subjects';
 import { faultOf } from '../followers/faults';
 import { SetAside, type Waiting } from '../followers/set-aside';
 
-/** Tables that can be thrown away, and what fills them from the log. */
+/** Tables that can be made again from the log, and the projections that fill them. */
 export interface ReadModel {
   readonly name: string;
   readonly tables: readonly string[];
-  /** Made again as well, but not compared: what a follower notes of its own work. */
+  /** Tables that are made again but not compared, because followers note their own work in them. */
   readonly notes?: readonly string[];
-  /** New ones that know nothing yet; they write through transactions of `pool`, or of their own on it. */
+  /** Returns new projections that have handled no event. They write in transactions of `pool`. */
   readonly projections: (pool: Pool) => readonly Projection[];
 }
 
-/** How far a rebuild has come. */
+/** The progress of a rebuild. */
 export interface RebuildProgress {
   readonly projection: string;
   readonly position: bigint;
   readonly until: bigint;
-  /** Events handled so far by this projection. */
+  /** Number of events that this projection has handled so far. */
   readonly events: number;
 }
 
-/** A row that a table of the live read model and the rebuilt one do not both have alike. */
+/** A row that differs between the live table and the rebuilt one, or that only one of them has. */
 interface Difference {
   readonly table: string;
-  /** The row's primary key as a JSON object. */
+  /** Primary key of the row, as a JSON object. */
   readonly key: string;
   readonly kind: 'missing' | 'unexpected' | 'different';
 }
 
-/** A stream whose events could not be applied from one on. */
+/** A stream of which the events from a version on could not be applied. */
 interface LeftOut {
   readonly projection: string;
   readonly stream: string;
@@ -43,7 +43,7 @@ interface LeftOut {
   readonly reason: string;
 }
 
-/** Why a read model is not made again now: one line for the operator. */
+/** A read model cannot be rebuilt now. The message is one line for the operator. */
 export class RebuildProblem extends Error {
   constructor(message: string) {
     super(message);
@@ -51,20 +51,20 @@ export class RebuildProblem extends Error {
   }
 }
 
-/** Behind this many events the live followers are made to wait for the rest. */
+/** When the copy is at most this many events behind, the live followers wait while it handles the rest. */
 const NEAR = 1000n;
 const DIFFERENCES_TOLD = 20;
 const LOCK_MS = 5000;
 const ATTEMPTS = 5;
 const PAUSE_MS = 200;
-/** After which the live followers try again what the copy does not hold. */
+/** Time after which the live followers retry the streams that the copy left out (ms). */
 const RETRY_MS = 1000;
-/** A lock was not had in time, or two waited for each other. */
+/** SQLSTATEs of a lock timeout and of a deadlock. */
 const WAITED = new Set(['55P03', '40P01']);
 
 /**
- * A second copy of a read model beside the live one, in a schema of its own, filled from the first event on while the
- * service runs. In the end it stands where the live one does: it is compared with it, or takes its place.
+ * A copy of a read model in a schema of its own, filled from the first event on while the service runs. When it has
+ * reached the position of the live tables, it is compared with them or replaces them.
  */
 export class Rebuild {
   private readonly schema: string;
@@ -73,7 +73,7 @@ export class Rebuild {
   private readonly projections: readonly Projection[];
   private readonly reached = new Map<string, { position: bigint; events: number }>();
   private readonly left = new Map<string, LeftBehind>();
-  /** Holds the lock; the schema is this rebuild's for as long as this is connected. */
+  /** The connection that holds the lock on the schema. The lock ends with the connection. */
   private owner: Client | undefined;
 
   constructor(
@@ -82,7 +82,7 @@ export class Rebuild {
     private readonly url: string,
     private readonly model: ReadModel,
     private readonly progress: (progress: RebuildProgress) => void = () => undefined,
-    /** Gives up filling. */
+    /** Aborts `fill`. */
     private readonly signal?: AbortSignal,
   ) {
     this.schema = `rebuild_${model.name.replaceAll(/\W/g, '_')}`;
@@ -106,17 +106,17 @@ export class Rebuild {
     for (const table of this.tables) await this.shadow.query(`analyze ${this.schema}.${table}`);
   }
 
-  /** Hands the copy what has come up to a position since it was filled. */
+  /** Applies the events up to a position that were appended after `fill`. */
   async reach(position: bigint): Promise<void> {
     for (const projection of this.projections) await this.catchUp(projection, position);
   }
 
-  /** The names of the followers whose tables these are. */
+  /** Returns the names of the followers that fill these tables. */
   get followers(): readonly string[] {
     return this.projections.map(({ name }) => name);
   }
 
-  /** How the live tables differ from the log, row by row; at most 20 rows of each table are told. */
+  /** Returns the rows that differ between the live tables and the copy, at most 20 of each table. */
   async compare(): Promise<{ rows: number; differences: Difference[]; counts: Record<string, number> }> {
     const client = await this.live.connect();
     try {
@@ -141,7 +141,7 @@ export class Rebuild {
     }
   }
 
-  /** What the copy does not hold, because it could not be applied. */
+  /** Returns the streams that the copy left out because their events could not be applied. */
   leftOut(): LeftOut[] {
     return [...this.left].flatMap(([projection, { streams }]) =>
       [...streams.values()].map(({ first: { stream, version }, reason }) => ({ projection, stream, version, reason })),
@@ -149,14 +149,14 @@ export class Rebuild {
   }
 
   /**
-   * Puts the copy in the place of the live tables: requests wait for a moment, none fails. From then on that is set aside
-   * which the copy does not hold, and nothing else.
+   * Replaces the live tables by the copy. Requests wait for a moment; none fails. The streams that the copy left out
+   * are set aside from then on, and no others.
    */
   async swap(): Promise<void> {
     await this.pausingLive((tx) => this.exchange(tx));
   }
 
-  /** The same in a transaction of the caller's, who knows that no live follower runs. */
+  /** As `swap`, in a transaction of the caller. No live follower may run. */
   async exchange(tx: PoolClient): Promise<void> {
     const names = this.tables.map((table) => `public.${table}`).join(', ');
     await this.parkLeftOut(tx);
@@ -175,7 +175,7 @@ export class Rebuild {
     }
   }
 
-  /** Removes what is left of the copy. */
+  /** Removes the schema of the copy and releases its lock. */
   async close(): Promise<void> {
     await this.shadow.end();
     if (!this.owner) return;
@@ -183,7 +183,7 @@ export class Rebuild {
     await this.owner.end();
   }
 
-  /** Two at a time would take each other's tables for their own. */
+  /** Takes the lock on the schema, so that two rebuilds do not share it. */
   private async own(): Promise<void> {
     const owner = await connect(this.url);
     const { rows } = await owner.query<{ free: boolean }>('select pg_try_advisory_lock($1, hashtext($2)) as free', [
@@ -200,7 +200,7 @@ export class Rebuild {
     );
   }
 
-  /** Tables like the live ones, with their indexes, constraints and settings under the same names. */
+  /** Creates tables like the live ones; indexes, constraints and settings have the same names. */
   private async createTables(): Promise<void> {
     const { schema, live } = this;
     await live.query(`drop schema if exists ${schema} cascade`);
@@ -234,7 +234,7 @@ export class Rebuild {
     for (const { definition } of indexes) await live.query(definition.replace(' ON public.', ` ON ${schema}.`));
   }
 
-  /** Hands a projection every event that it has not had, up to and including a position. */
+  /** Applies to a projection all events up to and including a position that it has not handled. */
   private async catchUp(projection: Projection, until: bigint): Promise<void> {
     const { name, categories, types, handle } = projection;
     let { position, events } = this.reached.get(name) ?? { position: 0n, events: 0 };
@@ -279,7 +279,7 @@ export class Rebuild {
     }
   }
 
-  /** Runs `work` while the live followers stand still exactly where the copy stands. */
+  /** Runs `work` while the live followers are stopped at the position of the copy. */
   private async pausingLive(work: (tx: PoolClient) => Promise<void>): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       for (const projection of this.projections) {
@@ -319,7 +319,9 @@ export class Rebuild {
     await work(tx);
   }
 
-  /** Position of the first event after `position` that a projection handles, if there is one. */
+  /**
+   * Returns the position of the first event after `position` that a projection handles; undefined when there is none.
+   */
   private async nextAfter({ categories, types }: Projection, position: bigint): Promise<bigint | undefined> {
     const head = await this.store.head();
     const ending = new AbortController();
@@ -357,7 +359,7 @@ export class Rebuild {
   }
 }
 
-/** Streams that one projection of a copy has set aside. */
+/** The streams that one projection of a copy has set aside. */
 class LeftBehind implements Waiting {
   readonly streams = new Map<string, { readonly first: Recorded; last: Recorded; readonly reason: string }>();
 
@@ -376,5 +378,5 @@ class LeftBehind implements Waiting {
   }
 }
 
-/** The copy has handled an event that the live follower has yet to handle. */
+/** The live follower has not reached the position of the copy yet. */
 class AheadOfLive extends Error {}

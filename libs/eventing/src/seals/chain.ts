@@ -3,9 +3,9 @@ import type { Recorded } from '../core/event';
 import { storedShape } from '../core/upcasters';
 
 /**
- * The hash of a stream up to the last of `events`, which follow on `from` (the hash before them; none for a stream's
- * first events): SHA-256 over the hash before and everything the event holds but its position, base64url. A changed,
- * removed, added or reordered event changes the hashes of all that come after it.
+ * Returns the hash of a stream up to the last of `events`: for each event, SHA-256 over the hash before it and
+ * everything it contains except its position, base64url. `from`: the hash before the first of them; empty at the
+ * beginning of a stream. A changed, removed, added or moved event changes the hashes of all events after it.
  */
 export function chain(events: readonly Recorded[], from = ''): string {
   return events.reduce((before, event) => {
@@ -18,8 +18,8 @@ export function chain(events: readonly Recorded[], from = ''): string {
 const SEALED = /"sealed":"(?!sha256:)([^"\\]*)"/g;
 
 /**
- * JSON text with each sealed secret replaced by its SHA-256. The chain is over this form, so that a history can be
- * handed on and verified without the secrets, encrypted as they are.
+ * Returns a JSON text in which the SHA-256 of each encrypted secret stands for it. The chain is computed from this
+ * form, so that a history can be exported and verified without its encrypted secrets.
  */
 export function withoutSealed(json: string): string {
   if (!json.includes('"sealed":"')) return json;
@@ -28,7 +28,7 @@ export function withoutSealed(json: string): string {
   });
 }
 
-/** A part of a stream that is not as it was written: between `after` and `until` (versions). */
+/** A part of a stream that was changed, between the versions `after` and `until`. */
 interface BrokenChain {
   readonly after: number;
   readonly until: number;
@@ -38,12 +38,12 @@ interface BrokenChain {
 interface ChainReport {
   /** Hash of the whole stream. */
   readonly hash: string;
-  /** Events covered by the hash that a later event holds; those after them are covered by nothing in the stream. */
+  /** Number of events that the hash in a later event covers; no hash in the stream covers those after them. */
   readonly covered: number;
   readonly broken: readonly BrokenChain[];
 }
 
-/** Holds a stream, event by event, against the hashes that its events hold of those before them. */
+/** Compares a stream, event by event, with the hashes that its events contain of the events before them. */
 export class ChainCheck {
   private readonly broken: BrokenChain[] = [];
   private hash = '';
@@ -52,7 +52,7 @@ export class ChainCheck {
   private holding: string | undefined;
   private ended = false;
 
-  /** Takes the next event; after a hole nothing more can be said. */
+  /** Adds the next event. After a missing event, further events are ignored, because they cannot be checked. */
   add(event: Recorded): void {
     if (this.ended) return;
     const { version, metadata } = event;

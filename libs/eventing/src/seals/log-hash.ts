@@ -3,7 +3,7 @@ import { withoutSealed } from './chain';
 import type { Recorded } from '../core/event';
 import { storedShape } from '../core/upcasters';
 
-/** How far the log has been hashed: over its first `count` events, the last one at `position`. */
+/** The hash of the first `count` events of the log; the last of them is at `position`. */
 export interface LogHash {
   readonly position: string;
   readonly count: number;
@@ -14,8 +14,8 @@ export interface LogHash {
 export const NOTHING: LogHash = { position: '0', count: 0, hash: '' };
 
 /**
- * The hash of the log after further events: SHA-256 over the hash before, the event's place (counted, so that it stays
- * when the log moves to another store) and everything it holds, base64url.
+ * Returns the hash of the log after further events: SHA-256 over the hash before, the number of the event (a position
+ * would change when the log moves to another store) and everything the event contains, base64url.
  */
 export function hashLog(events: readonly Recorded[], from: LogHash): LogHash {
   return events.reduce((before, event) => {
@@ -36,7 +36,10 @@ export function hashLog(events: readonly Recorded[], from: LogHash): LogHash {
   }, from);
 }
 
-/** The text that is signed of how far the log has been hashed, between two seals. Positions change when a log moves. */
+/**
+ * Returns the text that is signed between two seals. It contains no position, because positions change when a log
+ * moves.
+ */
 export function headText({ count, hash }: LogHash): string {
   return JSON.stringify(['fairlead log head', count, hash]);
 }

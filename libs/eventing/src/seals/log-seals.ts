@@ -9,7 +9,7 @@ import { hashLog, headText, type LogHash, NOTHING } from './log-hash';
 import type { LogSigner, Signature } from './log-signer';
 import type { Model } from '../core/model';
 
-/** The whole log up to a position, signed; `day` (UTC) is the day of its last event. */
+/** A signed hash of the whole log up to a position. `day` (UTC) is the day of its last event. */
 export interface LogSeal extends LogHash, Signature {
   readonly day: string;
   /** 1 for the first seal. Seals of earlier versions have neither this nor `previous`. */
@@ -30,7 +30,7 @@ export interface SealSchedule {
 
 type LogSealed = DomainEvent<'LogSealed', LogSeal>;
 
-/** How many seals there are, and the newest. */
+/** The number of seals, and the newest of them. */
 interface Sealed {
   readonly number: number;
   readonly last?: LogSeal;
@@ -53,7 +53,7 @@ const seals: Model<Sealed, LogSealed> = {
 const COLUMNS = `"position", count::int as count, hash, day, unsealed, unsealed_since`;
 const LONGEST_WAIT_MS = 60_000;
 
-/** The seals are gone, and nobody has said yet that a new series of them is to begin. */
+/** The stream of the seals was deleted, and the operator has not begun a new series yet. */
 class SealsLost extends StreamDeleted {
   constructor(stream: string) {
     super(stream);
@@ -63,20 +63,23 @@ class SealsLost extends StreamDeleted {
   }
 }
 
-/** Whether a stream holds seals. */
+/** Returns whether a stream contains seals. */
 export function isOfSeals(stream: string): boolean {
   return categoryOf(stream) === CATEGORY;
 }
 
 interface Series {
-  /** The stream that holds the seals, or is to hold the next one. */
+  /** The stream of the present series of seals; the next seal is appended to it. */
   readonly stream: string;
   readonly seals: readonly LogSeal[];
-  /** Those before it, which were deleted. */
+  /** Earlier streams of the same kind, which were deleted in the event store. */
   readonly lost: readonly string[];
 }
 
-/** The seals that there are, oldest first: in `logSeals-1`, and after that was deleted in the event store in the next. */
+/**
+ * Returns the existing seals, oldest first. They are in `logSeals-1`; when that stream was deleted in the event store,
+ * in `logSeals-2`, and so on.
+ */
 export async function readSeals(store: EventStore): Promise<Series> {
   const lost: string[] = [];
   for (;;) {
@@ -91,33 +94,33 @@ export async function readSeals(store: EventStore): Promise<Series> {
   }
 }
 
-/** The text that a seal signs. */
+/** Returns the text that a seal signs. */
 export function sealText({ day, position, count, hash, number, previous }: Omit<LogSeal, keyof Signature>): string {
   if (number === undefined) return JSON.stringify(['fairlead log', day, position, count, hash]);
   return JSON.stringify(['fairlead seal', number, previous, day, position, count, hash]);
 }
 
-/** By what the next seal names a seal: SHA-256 of its text and signature, base64url. */
+/** Returns the hash by which the next seal names this one: SHA-256 of its text and signature, base64url. */
 export function sealHash(seal: LogSeal): string {
   return hashOf('sha256', JSON.stringify([sealText(seal), seal.key_id, seal.signature]), 'base64url');
 }
 
 /**
- * Hashes the whole log as it grows and signs how far it has come, and seals it: after so many events, after so long, and
- * at the end of a day. Each seal names the one before it.
+ * Hashes the log as it grows, and signs each new hash. It makes a seal after a number of events, after a time, and at
+ * the end of each day. Each seal names the one before it.
  */
 @Injectable()
 export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicationShutdown {
   readonly name = 'log.seals';
   readonly gatherMs = 1000;
   readonly holds = 1;
-  /** A hash without an event would be another. */
+  /** Events are never set aside: the hash must include each of them. */
   readonly setsAside = false;
-  /** Its key or its seals may be lost in the server of the log: nobody's request needs them. */
+  /** The process is ready without it, because no request needs seals. */
   readonly optional = true;
   private readonly logger = new Logger('LogSeals');
   private timer: NodeJS.Timeout | undefined;
-  /** Why the log is not sealed, as it was logged. */
+  /** The reason that was logged last for a log that is not sealed. */
   private told: string | undefined;
 
   constructor(
@@ -180,7 +183,7 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     for (const one of finished) await this.seal(one);
   };
 
-  /** Seals the log as far as it has been hashed, today's events included. */
+  /** Seals the log up to its newest hashed event, today's events included. */
   async sealNow(): Promise<LogSeal | undefined> {
     const { rows } = await this.pool.query<Reached>(`select ${COLUMNS} from log_hashes`);
     if (!rows[0]) return undefined;
@@ -193,7 +196,7 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     return seal;
   }
 
-  /** Seals the log when its first event that is not sealed is older than the schedule lets it be. */
+  /** Seals the log when its first unsealed event is older than the schedule allows. */
   async sealDue(now = Date.now()): Promise<LogSeal | undefined> {
     const { rows } = await this.pool.query<Reached>(`select ${COLUMNS} from log_hashes where unsealed > 0`);
     const since = rows[0]?.unsealed_since ?? null;
@@ -201,13 +204,14 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     return this.sealNow();
   }
 
-  /** All seals, oldest first. */
+  /** Returns all seals, oldest first. */
   async all(): Promise<readonly LogSeal[]> {
     return (await readSeals(this.store)).seals;
   }
 
   /**
-   * Begins a new series of seals in the place of one whose stream was deleted, which the log then tells with the reason.
+   * Begins a new series of seals when the stream of the present one was deleted. The first seal contains the names of
+   * the deleted streams, and its event the reason.
    * @throws Error when nothing was deleted, or the log has not been hashed yet
    */
   async replaceLost(reason: string): Promise<LogSeal> {
@@ -218,7 +222,7 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     return this.append(rows[0], lost, { actor: 'operator', reason });
   }
 
-  /** @throws SealsLost: whoever deleted the seals must not be able to have others made in silence */
+  /** @throws SealsLost so that nobody who deletes the seals can have them replaced unnoticed */
   private async seal(reached: LogHash & { day: string }): Promise<LogSeal> {
     const { seals, lost } = await readSeals(this.store);
     if (seals.length === 0 && lost.length > 0) throw new SealsLost(lost.at(-1)!);

@@ -18,7 +18,7 @@ type LogKeyCreated = DomainEvent<
   }
 >;
 
-/** What the holder of a signing key has said of a text. */
+/** A signature, and the key that made it. */
 export interface Signature {
   readonly key_id: string;
   /** Ed25519, base64url. */
@@ -28,7 +28,10 @@ export interface Signature {
 /** A public key as JWK (RFC 8037), with its id. */
 export type PublicKey = JsonWebKey & { readonly kid: string };
 
-/** Keys are in `logKey-1`, and after that was deleted in the event store in `logKey-2`, and so on. */
+/**
+ * Category of the streams with signing keys: `logKey-1`; when that was deleted in the event store, `logKey-2`, and so
+ * on.
+ */
 const STREAM = 'logKey';
 /** The key belongs to the installation, not to a tenant. */
 const TENANT = '';
@@ -38,7 +41,7 @@ const keys: Model<readonly LogKeyCreated['data'][], LogKeyCreated> = {
   evolve: (state, event) => [...state, event.data],
 };
 
-/** The key that the log was signed with is gone, and nobody has said yet that another one is to take its place. */
+/** The stream with the signing key was deleted, and the operator has not replaced the key yet. */
 class SigningKeyLost extends StreamDeleted {
   constructor(stream: string) {
     super(stream);
@@ -48,7 +51,7 @@ class SigningKeyLost extends StreamDeleted {
   }
 }
 
-/** Nothing is to be replaced. */
+/** The signing key exists, so it is not replaced. */
 class SigningKeyPresent extends Error {
   constructor(keyId: string) {
     super(`The signing key ${keyId} is there: nothing is replaced.`);
@@ -57,17 +60,17 @@ class SigningKeyPresent extends Error {
 }
 
 interface Known {
-  /** The stream that holds the keys, or is to hold the next one. */
+  /** The stream of the present keys; the next key is appended to it. */
   readonly stream: string;
   readonly keys: readonly LogKeyCreated['data'][];
-  /** Those before it, which were deleted. */
+  /** Earlier streams of the same kind, which were deleted in the event store. */
   readonly lost: readonly string[];
 }
 
-/** Signs what the log says, with a key of the installation that is sealed in the log itself. */
+/** Signs exported histories, hashes and seals, with a key of the installation that the log contains encrypted. */
 @Injectable()
 export class LogSigner {
-  /** The key, once it has been opened: seals are signed with each batch of the log. */
+  /** The decrypted key. It is kept because a hash is signed with each batch of the log. */
   private signing: ((text: string) => Signature) | undefined;
 
   constructor(
@@ -75,12 +78,12 @@ export class LogSigner {
     private readonly vault: Vault,
   ) {}
 
-  /** Signs with the newest key; the first signature makes one. */
+  /** Signs a text with the newest key. The first call creates the key. */
   async sign(text: string): Promise<Signature> {
     return (await this.key())(text);
   }
 
-  /** The newest key, as a function that signs with it. */
+  /** Returns a function that signs with the newest key. The first call creates the key. */
   async key(): Promise<(text: string) => Signature> {
     if (this.signing) return this.signing;
     const known = await this.found();
@@ -91,7 +94,8 @@ export class LogSigner {
   }
 
   /**
-   * Makes a key in the place of one whose stream was deleted, which the log then tells with the reason; answers its id.
+   * Creates a key when the stream of the keys was deleted, and returns its id. Its event contains the reason and the
+   * names of the deleted streams.
    * @throws SigningKeyPresent
    */
   async replaceLost(reason: string): Promise<string> {
@@ -102,12 +106,12 @@ export class LogSigner {
     return (await this.create(known, { actor: 'operator', reason })).key_id;
   }
 
-  /** Whether a signature is one of this installation's over the text. */
+  /** Returns whether a key of this installation made the signature of the text. */
   async verify(text: string, signature: Signature): Promise<boolean> {
     return isSignedBy(await this.publicKeys(), text, signature);
   }
 
-  /** All public keys that are left, oldest first. @throws SigningKeyLost */
+  /** Returns the public keys of this installation, oldest first. @throws SigningKeyLost */
   async publicKeys(): Promise<PublicKey[]> {
     return (await this.found()).keys.map(({ key_id, public: key }) => ({
       ...key,
@@ -117,7 +121,7 @@ export class LogSigner {
     }));
   }
 
-  /** @throws SigningKeyLost: whoever deleted the key must not be able to have another one made in silence */
+  /** @throws SigningKeyLost so that nobody who deletes the key can have it replaced unnoticed */
   private async found(): Promise<Known> {
     const known = await this.known();
     const lost = known.lost.at(-1);
@@ -154,7 +158,7 @@ export class LogSigner {
   }
 }
 
-/** Whether a signature over the text is of one of these keys. */
+/** Returns whether one of these keys made the signature of the text. */
 export function isSignedBy(keys: readonly PublicKey[], text: string, { key_id, signature }: Signature): boolean {
   const key = keys.find(({ kid }) => kid === key_id);
   if (!key) return false;

@@ -6,17 +6,22 @@ import { type LockedBucket, putLocked } from '../core/s3-bucket';
 
 const ANSWER_MS = 10_000;
 
-/** Where seals are kept that whoever can write to the database cannot reach. */
+/**
+ * Places outside of the database to which seals are sent, so that whoever can write to the database cannot change them.
+ */
 export interface SealTargets {
   /** Each seal is appended to it as a line of JSON. */
   readonly file?: string;
   /** Each seal is sent to it as JSON with POST; `token` goes with it as a bearer token. */
   readonly webhook?: { readonly url: string; readonly token?: string };
-  /** Each seal is an object in it, named by its number, that nobody can change or delete for a time. */
+  /** Each seal becomes an object that nobody can change or delete for a time; its number is its name. */
   readonly bucket?: LockedBucket;
 }
 
-/** Sends each seal out once it is made, at least once and in order; tries again for as long as a target fails. */
+/**
+ * Returns a follower that sends each new seal to the targets, in order and at least once. It retries for as long as a
+ * target fails.
+ */
 export function sealSender({ file, webhook, bucket }: SealTargets): Projection {
   return {
     name: 'log.seals.sent',

@@ -7,7 +7,7 @@ import { DatabaseProblem } from '../problem';
 import { start, succeeded } from './program';
 import type { ServerUser } from './server-user';
 
-/** A file that a power cut has emptied can be full of NUL characters. */
+/** Form of a password. After a power cut, a file can be full of NUL characters. */
 const PASSWORD = /^[!-~]+$/;
 
 /**
@@ -46,7 +46,7 @@ export async function createCluster(
   }
 }
 
-/** Removes what starts that were killed half way left beside `directory`. */
+/** Removes the unfinished directories that killed starts left beside `directory`. */
 export function removeUnfinished(directory: string): void {
   const prefix = `${basename(directory)}.unfinished-`;
   for (const name of readdirSync(dirname(directory))) {
@@ -54,13 +54,13 @@ export function removeUnfinished(directory: string): void {
   }
 }
 
-/** The superuser's password of a cluster; empty when its file is not there or empty. */
+/** Returns the password of the superuser of a cluster; an empty text when its file is missing or empty. */
 export function readPassword(directory: string): string {
   const file = passwordFile(directory);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
 }
 
-/** Makes the next start of a cluster set a new password, when the server does not take the one that is kept. */
+/** Deletes the stored password, so that the next start sets a new one. */
 export function forgetPassword(directory: string): void {
   rmSync(passwordFile(directory), { force: true });
 }

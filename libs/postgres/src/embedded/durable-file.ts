@@ -18,7 +18,7 @@ export function writeDurably(path: string, text: string): void {
   syncDirectory(dirname(path));
 }
 
-/** Brings the names in a directory to the disk, where this user may read it. */
+/** Writes the entries of a directory to the disk, if this user may read it. */
 export function syncDirectory(path: string): void {
   let directory: number;
   try {

@@ -15,7 +15,7 @@ import { serverUser } from './server-user';
 interface EmbeddedOptions {
   /** Belongs to PostgreSQL alone: made on the first start, kept between starts, used by one process at a time. */
   readonly dataDir: string;
-  /** Hears what an operator should know: a server taken over, ended or started again. */
+  /** Receives lines for the operator: a server was taken over, has ended or was started again. */
   readonly log?: (line: string) => void;
   /** Server settings in place of the durable ones, for servers that live as long as a test run. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ interface EmbeddedOptions {
 export interface EmbeddedPostgres {
   /** With user and password; stays the same until `stop`. */
   readonly url: string;
-  /** Of the server that runs now. */
+  /** Process id of the running server. */
   readonly pid: number;
   /** Stops the server and resolves when its process is gone. */
   stop(): Promise<void>;

@@ -37,7 +37,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Asks the server to stop at once (open transactions roll back), ever more firmly, and resolves when it is gone. */
+/** Stops a server: fast shutdown, then immediate shutdown, then SIGKILL. Resolves when its process has ended. */
 export async function stopPostmaster(pid: number): Promise<void> {
   for (const [signal, patience] of [
     ['SIGINT', 20_000],

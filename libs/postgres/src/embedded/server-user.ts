@@ -24,7 +24,7 @@ function nobody(): ServerUser {
   return line ? { uid: Number(line[1]), gid: Number(line[2]) } : { uid: 65534, gid: 65534 };
 }
 
-/** True when `user` may pass through every directory above `directory`. */
+/** Returns whether `user` may pass through every directory above `directory`. */
 export function reachable(directory: string, user: ServerUser): boolean {
   if (user.uid === undefined) return true;
   for (let path = dirname(resolve(directory)); ; path = dirname(path)) {
