@@ -1,4 +1,4 @@
-/** Body of a small experiment that the banner offers as a first upload. The console offers the same; a test compares them. */
+/** Body of a small experiment that the banner and the console offer as a first upload. */
 export const FIRST_UPLOAD = {
   experiment_name: 'first-experiment',
   dataset_name: 'first-dataset',

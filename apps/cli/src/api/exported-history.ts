@@ -1,8 +1,20 @@
-import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { Failure } from '../failure';
 
-/** A public key of an installation, by its name. */
-export type SigningKey = JsonWebKey & { readonly kid: string };
+/** A public key of an installation as JWK, with its id. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly kty?: string;
+  readonly crv?: string;
+  readonly x?: string;
+}
+
+/** The cryptography of the environment: Node.js, or a browser. */
+export interface Cryptography {
+  /** Returns the SHA-256 of a text, base64url. */
+  sha256(text: string): string | Promise<string>;
+  /** Returns whether a key made this Ed25519 signature (base64url) of a text; false also for what is no key. */
+  isSigned(text: string, signature: string, key: SigningKey): boolean | Promise<boolean>;
+}
 
 interface Verified {
   readonly stream: string;
@@ -41,15 +53,16 @@ export interface ExpectedHead {
 
 /**
  * Verifies an exported history, line by line: that its events are those that were exported, all of them and in their
- * order, and that one of `keys` signed that; and that it holds what it held when `expected` was kept. @throws Failure that
- * says what is not as it was
+ * order, and that one of `keys` signed that; and that it holds what it held when `expected` was kept. The command line
+ * and the console both use it. @throws Failure that says what is not as it was
  */
 export async function verifyHistory(
-  lines: AsyncIterable<string>,
+  lines: AsyncIterable<string> | Iterable<string>,
   keys: readonly SigningKey[],
+  cryptography: Cryptography,
   expected?: ExpectedHead,
 ): Promise<Verified> {
-  const chain = new Chain(expected);
+  const chain = new Chain(cryptography, expected);
   let head: Head | undefined;
   let number = 0;
   for await (const line of lines) {
@@ -57,14 +70,14 @@ export async function verifyHistory(
     if (head) throw new Failure(`Line ${number}: something follows after the signature.`);
     const value = parsed(line, number);
     if ('head' in value) head = value as unknown as Head;
-    else chain.add(value as unknown as Event, number);
+    else await chain.add(value as unknown as Event, number);
   }
   if (!head) throw new Failure('The last line, which holds the signature, is missing.');
   const { stream, version, hash, exported_at } = Object(head.head) as Head['head'];
   const key = keys.find(({ kid }) => kid === head.key_id);
   if (!key) throw new Failure(`It was signed with the key ${String(head.key_id)}, which is not among the keys.`);
   const said = JSON.stringify(['fairlead stream', stream, version, hash, exported_at]);
-  if (!isSigned(said, String(head.signature), key)) throw new Failure('The signature is wrong.');
+  if (!(await cryptography.isSigned(said, String(head.signature), key))) throw new Failure('The signature is wrong.');
   if (chain.count !== version) throw new Failure(`It holds ${chain.count} events, and ${version} were exported.`);
   if (chain.hash !== hash || (chain.stream ?? stream) !== stream) {
     throw new Failure(`The events are not those that were exported${chain.where}.`);
@@ -84,9 +97,12 @@ class Chain {
   where = '';
   private held: string | undefined;
 
-  constructor(private readonly expected?: ExpectedHead) {}
+  constructor(
+    private readonly cryptography: Cryptography,
+    private readonly expected?: ExpectedHead,
+  ) {}
 
-  add({ id, stream, version, type, data, metadata, time }: Event, line: number): void {
+  async add({ id, stream, version, type, data, metadata, time }: Event, line: number): Promise<void> {
     if (typeof stream !== 'string') throw new Failure(`Line ${line} is no event of an exported history.`);
     this.stream ??= stream;
     if (stream !== this.stream || version !== this.count + 1) {
@@ -99,7 +115,7 @@ class Chain {
       if (previous !== this.hash && this.where === '') this.where = `: the fault is before line ${line}`;
     }
     const text = JSON.stringify([this.hash, stream, version, id, type, data, metadata, time]);
-    this.hash = createHash('sha256').update(text).digest('base64url');
+    this.hash = await this.cryptography.sha256(text);
     this.count = version;
     if (version !== this.expected?.version) return;
     const { stream: kept = stream, hash } = this.expected;
@@ -117,13 +133,4 @@ function parsed(line: string, number: number): object {
     // Told below.
   }
   throw new Failure(`Line ${number} is not a JSON object.`);
-}
-
-function isSigned(text: string, signature: string, key: SigningKey): boolean {
-  try {
-    const publicKey = createPublicKey({ key, format: 'jwk' });
-    return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'));
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,9 @@
+import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
-import { type ExpectedHead, type SigningKey, verifyHistory } from '../api/exported-history';
+import { type Cryptography, type ExpectedHead, type SigningKey, verifyHistory } from '../api/exported-history';
 import { EXIT, Usage } from '../failure';
 import { namesOf } from '../api/kinds';
 import { type ListOptions, listed, type PageQuery, time } from '../api/lists';
@@ -127,7 +128,7 @@ function addVerify(group: Command): void {
     const unreadable = new Promise<never>((_, reject) =>
       input.once('error', ({ code }: NodeJS.ErrnoException) => reject(new Usage(`${file} cannot be read (${code}).`))),
     );
-    const found = await Promise.race([verifyHistory(lines, keys, expected), unreadable]);
+    const found = await Promise.race([verifyHistory(lines, keys, ofNode, expected), unreadable]);
     const { stream, events, signedBy, exportedAt } = found;
     const unchecked = [...(options.keys === undefined ? [NO_KEYS] : []), ...(expected ? [] : [NO_HEAD])];
     if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
@@ -139,6 +140,18 @@ function addVerify(group: Command): void {
     return options.keys === undefined ? EXIT.unchecked : EXIT.ok;
   });
 }
+
+const ofNode: Cryptography = {
+  sha256: (text) => createHash('sha256').update(text).digest('base64url'),
+  isSigned(text, signature, key) {
+    try {
+      const publicKey = createPublicKey({ key: { ...key }, format: 'jwk' });
+      return verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'));
+    } catch {
+      return false;
+    }
+  },
+};
 
 /** As it is given, or as the last line of an export says. */
 function headOf(text: string): ExpectedHead {

@@ -1,4 +1,5 @@
-import { headOf, keysOf, type SigningKey, verifyHistory } from './verify-history';
+import type { SigningKey } from '../../../../cli/src/api/exported-history';
+import { headOf, keysOf, verifyHistory } from './verify-history';
 
 const STREAM = 'deployment-1';
 

@@ -1,6 +1,6 @@
+import { FIRST_UPLOAD } from '../../../../../libs/service/src/first-upload';
 import { Copy } from '../../ui/parts';
 import css from './experiments.module.css';
-import { FIRST_UPLOAD } from './first-upload.body';
 
 /** The page of a workspace without experiments: a command that uploads one. The list replaces it when one is there. */
 export function FirstUpload() {
