@@ -2,18 +2,16 @@
 
 /** Every domain has these. */
 const ENDINGS = [
-  ...['events', 'schema', 'errors', 'commands', 'view', 'projection', 'queries', 'entity', 'controller', 'module'],
+  ...['events', 'schema', 'errors', 'commands', 'projection', 'queries', 'entity', 'controller', 'module'],
   ...['consumer', 'store', 'worker', 'service', 'client', 'options'],
 ];
 
 /** What is left of earlier names: a file that is renamed takes one of the others, and the list becomes shorter. */
 const EARLIER = [
-  ...['answers', 'attempt', 'authenticator', 'blocks', 'body', 'bounds', 'checker', 'cookie', 'csv', 'decompress'],
-  ...['discovery', 'draft', 'executor', 'export', 'fan-out', 'flow', 'follower', 'frames', 'gate', 'host', 'http'],
-  ...['interceptor', 'json', 'lookup', 'meter', 'names', 'part', 'process', 'read', 'receiver', 'refresher'],
-  ...['registration', 'removal', 'remover', 'render', 'reports', 'resolver', 'results', 'rows', 'runner', 'runs'],
-  ...['scores', 'secrets', 'selection', 'sender', 'sessions', 'split', 'sql', 'statistics', 'sweeper', 'table'],
-  ...['target', 'thread', 'urls', 'vocabulary', 'waits', 'warnings', 'watch', 'zstd'],
+  ...['attempt', 'blocks', 'body', 'checker', 'csv', 'decompress', 'draft', 'executor', 'export', 'frames'],
+  ...['gate', 'host', 'http', 'interceptor', 'json', 'meter', 'names', 'part', 'process', 'read', 'receiver'],
+  ...['render', 'reports', 'results', 'rows', 'runner', 'runs', 'scores', 'selection', 'sessions', 'split'],
+  ...['sql', 'statistics', 'target', 'thread', 'vocabulary', 'warnings', 'zstd'],
 ];
 
 /** The ending of a path: `controller` of `libs/x/src/thing.controller.ts`, undefined when it has none. */

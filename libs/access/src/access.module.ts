@@ -1,17 +1,17 @@
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Followers, Quotas, stoppedWorkspacesProjection, WorkspaceRemovals } from '@fairlead/eventing';
-import { Authenticator } from './access.authenticator';
+import { Authenticator } from './authenticator.service';
 import { AccessOptions } from './access.options';
 import { endsWith } from './keys/api-key';
 import { ApiKeysController } from './keys/api-keys.controller';
 import { ParkedSubjectsController } from './parked-subjects.controller';
-import { apiKeysProjection, ApiKeyView } from './keys/api-key.view';
-import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
+import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
+import { consoleSessionsProjection, ConsoleSessionView } from './console-session.projection';
 import { ConsoleSessionsController } from './console-sessions.controller';
 import { ConsoleSessions } from './console-sessions.service';
-import { KeyRemover } from './keys/key.remover';
+import { KeyRemover } from './keys/keys-removal.service';
 import { TenantsController } from './tenants.controller';
-import { tenantsProjection, TenantView } from './tenant.view';
+import { tenantsProjection, TenantView } from './tenant.projection';
 import { WorkspacesController } from './workspaces.controller';
 
 /** Tenants, API keys and who may do what. */

@@ -26,17 +26,17 @@ import {
   uuid,
 } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Authenticator } from './access.authenticator';
+import { Authenticator } from './authenticator.service';
 import { AccessOptions } from './access.options';
 import type { Manager } from './keys/api-key';
 import type { ApiKeyEntity } from './keys/api-key.entity';
 import { requireSameOrigin, setCookie } from './console-cookie.http';
 import { CodeUnusable, ConsoleSessionNotFound } from './console.errors';
 import { SESSION_MS, sessionScopes } from './console-session';
-import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
+import { consoleSessionsProjection, ConsoleSessionView } from './console-session.projection';
 import { ConsoleSessions } from './console-sessions.service';
 import { consoleCode, consoleSession, listedConsoleSession } from './console.answers.schema';
-import { tenantsProjection, TenantView } from './tenant.view';
+import { tenantsProjection, TenantView } from './tenant.projection';
 
 const LONGEST = 256;
 const signIn = refine(

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Consistency, EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import type { FastifyRequest } from 'fastify';
-import { keep, Lookup } from './access.lookup';
+import { keep, Lookup } from './lookup';
 import { AccessOptions } from './access.options';
 import type { ApiKeyEntity } from './keys/api-key.entity';
 import { CODE_MS, type ConsoleCode, consoleCodeModel, issueCode, newCode, useCode } from './console-code';
@@ -20,7 +20,7 @@ import {
   useSession,
 } from './console-session';
 import type { ConsoleSessionEntity } from './console-session.entity';
-import { consoleSessionsProjection, ConsoleSessionView } from './console-session.view';
+import { consoleSessionsProjection, ConsoleSessionView } from './console-session.projection';
 
 const SYSTEM = 'system:access';
 /** Sessions of one key; when there are more, the oldest ends. */

@@ -1,7 +1,7 @@
 import type { ReadModel } from '@fairlead/eventing';
-import { apiKeysProjection } from './keys/api-key.view';
-import { consoleSessionsProjection } from './console-session.view';
-import { tenantsProjection } from './tenant.view';
+import { apiKeysProjection } from './keys/api-key.projection';
+import { consoleSessionsProjection } from './console-session.projection';
+import { tenantsProjection } from './tenant.projection';
 
 /** The tables of this domain that can be made again from the log. */
 export function accessReadModels(): ReadModel[] {

@@ -14,11 +14,11 @@ import {
 import { Answers, Area, Body, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
 import { bool, Conflict, Forbidden, type Infer, note, object, optional, refine, str, uuid } from '@fairlead/schema';
 import { usage, workspace } from './access.answers.schema';
-import { Authenticator, NO_TENANT } from './access.authenticator';
+import { Authenticator, NO_TENANT } from './authenticator.service';
 import { AccessOptions } from './access.options';
 import { createTenant, type Tenant, type TenantFacts, tenantModel } from './tenant';
 import { TenantExists } from './tenant.errors';
-import { tenantsProjection, TenantView } from './tenant.view';
+import { tenantsProjection, TenantView } from './tenant.projection';
 
 const newTenant = object({
   display_name: note(str({ min: 1, max: 200 }), 'Name that people see.'),

@@ -14,7 +14,7 @@ import {
 import { Answers, Area, CommandContext, Context, Describe, Path, Scope } from '@fairlead/api';
 import { type Infer, note, object, uuid } from '@fairlead/schema';
 import { workspaceState } from './access.answers.schema';
-import { Authenticator } from './access.authenticator';
+import { Authenticator } from './authenticator.service';
 import {
   completeTenantRemoval,
   requestTenantRemoval,
@@ -24,7 +24,7 @@ import {
   tenantModel,
 } from './tenant';
 import { TenantNotFound } from './tenant.errors';
-import { tenantsProjection, TenantView } from './tenant.view';
+import { tenantsProjection, TenantView } from './tenant.projection';
 
 const named = object({
   workspace_id: note(uuid(), 'The `id` of a workspace that the key opens; for the key of the operator, of any.'),

@@ -18,7 +18,7 @@ import {
 import { Controller, Get } from '@nestjs/common';
 import { apiActivity } from './activity';
 import { auditLog, keySet } from './audit.answers.schema';
-import { auditView } from './audit.view';
+import { auditView } from './audit.projection';
 import { AuditQueries, type Entry, type Place } from './audit.queries';
 
 const MOST_OPERATIONS = 100;

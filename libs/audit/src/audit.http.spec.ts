@@ -18,7 +18,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { AuditModule, auditMigrations, RejectedRequestLog } from '.';
-import { auditView } from './audit.view';
+import { auditView } from './audit.projection';
 
 type RecordOf<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 

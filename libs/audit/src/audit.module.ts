@@ -2,7 +2,7 @@ import { Followers, LogSeals, sealSender, type SealTargets } from '@fairlead/eve
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { AuditController } from './audit.controller';
 import { AuditQueries } from './audit.queries';
-import { auditView } from './audit.view';
+import { auditView } from './audit.projection';
 import { RejectedRequestLog } from './rejected-requests.store';
 
 const TARGETS = Symbol('where seals are sent to');

@@ -1,5 +1,5 @@
 import type { ReadModel } from '@fairlead/eventing';
-import { auditView } from './audit.view';
+import { auditView } from './audit.projection';
 
 /** The tables of this domain that can be made again from the log. Refused attempts are not in it. */
 export function auditReadModels(): ReadModel[] {

@@ -4,18 +4,18 @@ import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
 import { AuthProvidersOptions } from './auth-providers.options';
 import { AuthorizationController } from './sign-in/authorization.controller';
-import { AuthorizationFlow } from './sign-in/authorization.flow';
+import { AuthorizationFlow } from './sign-in/authorization.service';
 import { AuthorizationStore } from './sign-in/authorization.store';
-import { AuthorizationWaits } from './sign-in/authorization.waits';
-import { McpDiscovery } from './provider/mcp.discovery';
+import { AuthorizationWaits } from './sign-in/authorization-waits.service';
+import { McpDiscovery } from './provider/mcp-discovery.client';
 import { OAuthClient } from './oauth.client';
 import { OAuthQueries } from './oauth.queries';
-import { OAuthRemover } from './oauth.remover';
-import { OAuthView } from './oauth.view';
+import { OAuthRemover } from './oauth-removal.service';
+import { OAuthView } from './oauth.projection';
 import { ProviderCommands } from './provider/provider.commands';
 import { ProvidersController } from './provider/providers.controller';
 import { TokenCommands } from './token/token.commands';
-import { TokenRefresher } from './token/token.refresher';
+import { TokenRefresher } from './token/token.service';
 import { TokensController } from './token/tokens.controller';
 
 /** OAuth providers, sign-ins through them, and the tokens that come of it. Needs the providers of EventingModule. */

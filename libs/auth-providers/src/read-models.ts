@@ -1,5 +1,5 @@
 import type { ReadModel, Vault } from '@fairlead/eventing';
-import { OAuthView } from './oauth.view';
+import { OAuthView } from './oauth.projection';
 
 /** The tables of this domain that can be made again from the log. */
 export function authProvidersReadModels(vault: Vault): ReadModel[] {

@@ -2,7 +2,7 @@ export * from './deployment/change';
 export * from './deployment/deployment';
 export * from './deployment/deployment-events';
 export { DeploymentQueries, type DeploymentFilter, type Listed, type Page } from './deployment/deployment.queries';
-export { DeploymentsView } from './deployment/deployment.view';
+export { DeploymentsView } from './deployment/deployment.projection';
 export * from './deployments.module';
 export * from './deployments.options';
 export * from './deployment/deployment.errors';

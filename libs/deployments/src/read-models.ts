@@ -1,7 +1,7 @@
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import { DeploymentsView } from './deployment/deployment.view';
-import { listenersProjection } from './listener/listener.view';
-import { PushTargetsView } from './source/push-targets.view';
+import { DeploymentsView } from './deployment/deployment.projection';
+import { listenersProjection } from './listener/listener.projection';
+import { PushTargetsView } from './source/push-targets.projection';
 
 /** The tables of this domain that can be made again from the log. */
 export function deploymentsReadModels(store: EventStore): ReadModel[] {

@@ -1,8 +1,8 @@
 import type { EventStore, ReadModel } from '@fairlead/eventing';
-import { comparativeExperimentsView } from './compare/comparative-experiments.view';
-import { experimentsView } from './sessions/experiments.view';
+import { comparativeExperimentsView } from './compare/comparative-experiments.projection';
+import { experimentsView } from './sessions/experiments.projection';
 import { PayloadStore } from './storage/payload.store';
-import { PersistRuns } from './storage/persist.follower';
+import { PersistRuns } from './storage/persist.consumer';
 
 /** The tables of this domain that can be made again from the log and the uploaded bodies. */
 export function experimentsReadModels(store: EventStore): ReadModel[] {

@@ -24,7 +24,7 @@ import { IntegrationCommands } from './integration.commands';
 import { integration, integrations } from './integrations.answers.schema';
 import { IntegrationsOptions } from './integrations.options';
 import { addRequest, changeRequest, credentialsOf, integrationPath, integrationsQuery } from './integrations.schema';
-import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
+import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.projection';
 import { publicHost } from './provider';
 import { integrationRecord } from './record';
 

@@ -1,5 +1,5 @@
 import type { ReadModel } from '@fairlead/eventing';
-import { integrationsProjection } from './integrations.view';
+import { integrationsProjection } from './integrations.projection';
 
 /** The tables of this domain that can be made again from the log. */
 export function integrationsReadModels(): ReadModel[] {

@@ -2,7 +2,7 @@ import { type CommandContext, ForEachCaller } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import type { WebhookRecord, WithSecret } from './record';
 import { WebhookCommands } from './webhook.commands';
-import { WebhookSecrets } from './webhook.secrets';
+import { WebhookSecrets } from './webhook-secrets.service';
 import { WebhooksOptions } from './webhooks.options';
 
 /**

@@ -1,4 +1,4 @@
-import type { Health } from './deliveries/target.table';
+import type { Health } from './deliveries/target.store';
 import type { Webhook } from './webhook';
 import type { shape } from '@fairlead/api';
 import type { webhookWithSecret } from './webhooks.answers.schema';

@@ -9,7 +9,7 @@ import {
   webhookAggregate,
   type WebhookEvent,
 } from './webhook';
-import { WebhookSecrets } from './webhook.secrets';
+import { WebhookSecrets } from './webhook-secrets.service';
 import { WebhooksOptions } from './webhooks.options';
 
 /** Finds and changes the webhooks of a tenant. */

@@ -20,13 +20,13 @@ import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { AddSecret } from './add-secret.interceptor';
 import { webhookRecord } from './record';
-import { HEALTHY, TargetTable } from './deliveries/target.table';
+import { HEALTHY, TargetTable } from './deliveries/target.store';
 import { patch, renews, type Webhook, type WebhookEvent } from './webhook';
 import { WebhookCommands } from './webhook.commands';
 import { webhook as webhookShape, webhooksPage, webhookWithSecret } from './webhooks.answers.schema';
 import { WebhooksOptions } from './webhooks.options';
 import { addRequest, patchRequest, webhookPath, webhooksQuery } from './webhooks.schema';
-import { WEBHOOKS_VIEW, WebhooksView } from './webhooks.view';
+import { WEBHOOKS_VIEW, WebhooksView } from './webhooks.projection';
 
 @Area('Webhooks')
 @Controller('v1/webhooks')

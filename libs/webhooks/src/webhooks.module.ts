@@ -7,20 +7,20 @@ import { ChangesFeed } from './changes/changes-feed.service';
 import { ChangesPlaces } from './changes/changes-places.service';
 import { DeliveriesController } from './deliveries/deliveries.controller';
 import { DeliveryAttempts } from './deliveries/delivery.attempt';
-import { DeliveryBounds } from './deliveries/delivery.bounds';
-import { DeliveryFanOut } from './deliveries/delivery.fan-out';
+import { DeliveryBounds } from './deliveries/delivery-bounds.store';
+import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
 import { DeliveryQueries } from './deliveries/delivery.queries';
-import { DeliverySender } from './deliveries/delivery.sender';
-import { DeliverySweeper } from './deliveries/delivery.sweeper';
-import { DeliveryTable } from './deliveries/delivery.table';
-import { TargetTable } from './deliveries/target.table';
+import { DeliverySender } from './deliveries/delivery.worker';
+import { DeliverySweeper } from './deliveries/delivery-sweep.worker';
+import { DeliveryTable } from './deliveries/delivery.store';
+import { TargetTable } from './deliveries/target.store';
 import { WebhookCommands } from './webhook.commands';
-import { WebhookSecrets } from './webhook.secrets';
+import { WebhookSecrets } from './webhook-secrets.service';
 import { WebhooksConsumer } from './webhooks.consumer';
 import { WebhooksController } from './webhooks.controller';
 import { WebhooksOptions } from './webhooks.options';
-import { WebhooksRemover } from './webhooks.remover';
-import { WebhooksView } from './webhooks.view';
+import { WebhooksRemover } from './webhooks-removal.service';
+import { WebhooksView } from './webhooks.projection';
 
 /**
  * Webhooks out: tells addresses that tenants name what happens, signed, again until it has arrived, with a log. Needs

@@ -17,10 +17,10 @@ import {
 } from '@fairlead/api';
 import { bool, datetime, type Infer, list, literal, note, object, optional, refine, str, uuid } from '@fairlead/schema';
 import { apiKey, newApiKey } from '../access.answers.schema';
-import { Authenticator, NO_TENANT, PEPPER } from '../access.authenticator';
+import { Authenticator, NO_TENANT, PEPPER } from '../authenticator.service';
 import { type ApiKey, apiKeyModel, createKey, type KeyFacts, type Manager, revokeKey } from './api-key';
 import { KeyNotFound } from './api-key.errors';
-import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { apiKeysProjection, ApiKeyView } from './api-key.projection';
 import { KEY_RANDOM_BYTES, keyText } from './key-text';
 
 const newKey = refine(

@@ -6,21 +6,21 @@ import { Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { publicAddress } from '@fairlead/edge';
 import { AuthProvidersOptions } from '../auth-providers.options';
-import { type Asked, AuthorizationFlow } from './authorization.flow';
+import { type Asked, AuthorizationFlow } from './authorization.service';
 import { type Authorization, AuthorizationStore } from './authorization.store';
-import { AuthorizationWaits } from './authorization.waits';
+import { AuthorizationWaits } from './authorization-waits.service';
 import { type Authentication, authentication, finished, type Waited, waited } from '../oauth.answers.schema';
 import { AuthorizationRefused } from './authorization.errors';
 import { ProviderFailed, ProviderNotFound } from '../provider/provider.errors';
 import { TokenNotFound } from '../token/token.errors';
 import { OAuthQueries } from '../oauth.queries';
-import { OAUTH_VIEW } from '../oauth.view';
+import { OAUTH_VIEW } from '../oauth.projection';
 import { page } from './page';
 import type { Provider } from '../provider/provider';
 import { ProviderCommands } from '../provider/provider.commands';
 import { providerPath } from '../provider/provider.schema';
 import { covers, type Token } from '../token/token';
-import { TokenRefresher } from '../token/token.refresher';
+import { TokenRefresher } from '../token/token.service';
 import {
   authenticateRequest,
   callbackQuery,

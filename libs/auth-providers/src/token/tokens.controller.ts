@@ -6,7 +6,7 @@ import { Controller, Delete, Get, HttpCode, Patch, Post } from '@nestjs/common';
 import { ConnectionNotFound, TokenNotFound } from './token.errors';
 import { connection, connections, removedTokens, tokenRecord, tokenStatus } from '../oauth.answers.schema';
 import { connectionRecord, OAuthQueries, type TokenFilter } from '../oauth.queries';
-import { OAUTH_VIEW } from '../oauth.view';
+import { OAUTH_VIEW } from '../oauth.projection';
 import { ProviderCommands } from '../provider/provider.commands';
 import {
   changeToken,

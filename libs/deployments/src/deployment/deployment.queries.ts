@@ -2,7 +2,7 @@ import { type Dialect, toWire } from '@fairlead/api';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import type { RevisionStatus, Source } from './deployment-events';
-import type { RevisionRow } from '../revision/revision.view';
+import type { RevisionRow } from '../revision/revision.projection';
 
 export interface Page {
   readonly limit: number;

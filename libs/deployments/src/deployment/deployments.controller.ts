@@ -30,7 +30,7 @@ import { DeploymentCommands } from './deployment.commands';
 import type { DeploymentEvent, Secret } from './deployment-events';
 import { nameForAgent } from './deployment.names';
 import { DeploymentQueries } from './deployment.queries';
-import { DEPLOYMENTS_VIEW } from './deployment.view';
+import { DEPLOYMENTS_VIEW } from './deployment.projection';
 import {
   bulkDeleteQuery,
   createRequest,

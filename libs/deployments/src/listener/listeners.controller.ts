@@ -23,7 +23,7 @@ import { v7 as newId } from 'uuid';
 import { type Listener, listenerRecord, patchListener } from './listener';
 import { ListenerCommands } from './listener.commands';
 import { listener, listeners } from './listener.answers.schema';
-import { LISTENERS_VIEW, ListenersView } from './listener.view';
+import { LISTENERS_VIEW, ListenersView } from './listener.projection';
 import { both } from '../deployment/spelling.schema';
 
 const text = str({ max: 255 });

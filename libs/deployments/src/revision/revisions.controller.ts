@@ -27,7 +27,7 @@ import { deployment, plan, revision, revisionDiff, revisions } from '../deployme
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentQueries } from '../deployment/deployment.queries';
-import { DEPLOYMENTS_VIEW } from '../deployment/deployment.view';
+import { DEPLOYMENTS_VIEW } from '../deployment/deployment.projection';
 import {
   deploymentPath,
   diffPath,

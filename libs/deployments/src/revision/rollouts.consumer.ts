@@ -5,7 +5,7 @@ import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { deploymentAggregate, type DeploymentState, reportHost } from '../deployment/deployment';
 import { DeploymentCommands } from '../deployment/deployment.commands';
-import { DeploymentRemoval } from '../deployment/deployment.removal';
+import { DeploymentRemoval } from '../deployment/deployment-removal.service';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionWaits } from './revision.errors';

@@ -8,7 +8,7 @@ import { DeploymentCommands } from '../deployment/deployment.commands';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { buildPush, resolveCommit } from './push';
-import { PushTargetsView } from './push-targets.view';
+import { PushTargetsView } from './push-targets.projection';
 
 /** Lets deployments follow what code hosts tell: branches that have moved, and commits that were found. */
 @Controller()

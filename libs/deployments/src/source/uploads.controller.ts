@@ -12,7 +12,7 @@ import { deploymentPath } from '../deployment/deployment.schema';
 import { DeploymentsOptions } from '../deployments.options';
 import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { SourceStore } from './source.store';
-import { UploadUrls } from './upload.urls';
+import { UploadUrls } from './upload-urls.service';
 
 /** Bytes of an uploaded archive; the limit that clients tell their users. */
 const MOST_BYTES = 200 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { Ctx, EventPattern } from '@nestjs/microservices';
 import type { DeploymentState } from '../deployment/deployment';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { DeploymentCommands } from '../deployment/deployment.commands';
-import { DeploymentRemoval } from '../deployment/deployment.removal';
+import { DeploymentRemoval } from '../deployment/deployment-removal.service';
 
 /** Stands in for the rollouts of an installation: a new deployment is ready at once, and a deleted one gone. */
 @Controller()

@@ -15,7 +15,7 @@ import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { DeploymentCommands } from '../deployment/deployment.commands';
-import { DeploymentRemoval } from '../deployment/deployment.removal';
+import { DeploymentRemoval } from '../deployment/deployment-removal.service';
 import { DeploymentsModule } from '../deployments.module';
 import { DeploymentsOptions } from '../deployments.options';
 import { deploymentsEntities } from '../entities';

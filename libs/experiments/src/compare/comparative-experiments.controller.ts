@@ -28,13 +28,13 @@ import {
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { createComparison, deleteComparison } from './comparative-experiment';
 import { ComparativeExperimentCommands } from './comparative-experiments.commands';
 import { comparativeMembers, listComparativeExperiments } from './comparative-experiments.queries';
-import { comparativeExperimentsView } from './comparative-experiments.view';
+import { comparativeExperimentsView } from './comparative-experiments.projection';
 import { comparativeExperiment, listedComparativeExperiment } from './compare.answers.schema';
 import { sessionsOn } from './comparison-view.queries';
 import { removed } from '../datasets/datasets.answers.schema';

@@ -32,7 +32,7 @@ import {
 } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import * as answers from './compare.answers.schema';
 import { csvLines, jsonLines } from './compare.export';

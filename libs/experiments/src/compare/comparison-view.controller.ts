@@ -16,9 +16,9 @@ import {
 } from '@fairlead/schema';
 import { Controller, Header, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
-import { RunAttachments } from '../storage/attachment.urls';
+import { RunAttachments } from '../storage/attachment-urls.service';
 import { csvLine } from './compare.export';
 import { exampleIdAt } from './compare.scores';
 import { Comparisons } from './compare.service';

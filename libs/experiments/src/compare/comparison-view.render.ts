@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { attachmentUrls, type AttachmentLinks } from '../storage/attachment.urls';
+import { attachmentUrls, type AttachmentLinks } from '../storage/attachment-urls.service';
 import { preview } from './compare.json';
 import { exampleMembers, readCurrentExamples } from '../examples/examples.queries';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';

@@ -32,7 +32,7 @@ import { datasetJson, findDataset } from './datasets.queries';
 import { LiveRunsThread } from '../runs/live/live-runs.thread';
 import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { found, idPath, JSON_TEXT } from '../reading.http';
 import { versionAt } from './dataset-version.http';
 import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets.body';

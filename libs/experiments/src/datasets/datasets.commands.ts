@@ -12,7 +12,7 @@ import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import { storeChange } from '../examples/example-changes.commands';
 import { type ChangedExample, encodeExamples } from '../examples/example-rows';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { SessionNotFound } from '../sessions/session.errors';
 import { SessionCommands, unlessGone } from '../sessions/sessions.commands';
 import { findReferenceDataset } from '../sessions/sessions.queries';

@@ -15,7 +15,7 @@ import {
 import { bool, datetime, type Infer, literal, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import { dataset, datasetVersion, removed, versionsDiff } from './datasets.answers.schema';
 import { countDatasets, findDataset, hasDataset, listDatasets, listSplits } from './datasets.queries';

@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { PayloadStore } from '../storage/payload.store';
 import { idPath } from '../reading.http';
-import { ExampleAttachments } from './example-attachments.urls';
+import { ExampleAttachments } from './example-attachments.service';
 
 const examplePath = idPath('example_id');
 const signedQuery = object({

@@ -12,7 +12,7 @@ import type { Pool } from 'pg';
 import type { Dataset, DatasetEvent, ExamplesChange, ExamplesEvent } from '../datasets/dataset';
 import { changeExamples, type StoredChange } from '../datasets/dataset-write';
 import { OnlyUploads } from '../datasets/dataset.errors';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import type { PayloadStore } from '../storage/payload.store';
 import { type ChangedExample, encodeExamples } from './example-rows';
 

@@ -35,9 +35,9 @@ import { hasDataset } from '../datasets/datasets.queries';
 import { findExample } from './examples.queries';
 import { LiveRunsThread } from '../runs/live/live-runs.thread';
 import { readBytes, readJson } from '../opaque.body';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { found, idPath, JSON_TEXT, oneOrMany } from '../reading.http';
-import { ExampleAttachments } from './example-attachments.urls';
+import { ExampleAttachments } from './example-attachments.service';
 import { findDatasetsOf } from './example-lookups.queries';
 import {
   exampleCreate,

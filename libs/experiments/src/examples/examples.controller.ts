@@ -1,12 +1,12 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { bool, type Infer, literal, note, num, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { example } from '../datasets/datasets.answers.schema';
 import { versionAt } from '../datasets/dataset-version.http';
-import { ExampleAttachments } from './example-attachments.urls';
+import { ExampleAttachments } from './example-attachments.service';
 import { countExamples, type ExampleFilter, findExample, listExamples } from './examples.queries';
 import { found, idPath, JSON_TEXT, oneOrMany, pageOf100, searchedObject, sent } from '../reading.http';
 

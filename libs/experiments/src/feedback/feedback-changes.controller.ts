@@ -16,7 +16,7 @@ import { Controller, Delete, Header, Patch, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import type { FeedbackChanged } from '../sessions/experiment';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { feedback as answered } from './feedback.answers.schema';
 import { scoreData } from './feedback.body';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from './feedback.queries';

@@ -1,7 +1,7 @@
 import { transaction } from '@fairlead/postgres';
 import { v4 as newId } from 'uuid';
 import { type Reading, rows, startReading } from '../testing/reading';
-import { applyFeedbackChanges } from './feedback-changes.view';
+import { applyFeedbackChanges } from './feedback-changes.projection';
 
 let reading: Reading;
 let session: string;

@@ -18,7 +18,7 @@ import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req } from '@ne
 import type { FastifyRequest } from 'fastify';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { configSchema } from './feedback.body';
 import { readOpaqueBody } from '../opaque.body';
 import { array, object as json, raw, text } from '../platform-json';

@@ -31,7 +31,7 @@ import { Pool } from 'pg';
 import { v4 as newId, v5 as idFrom } from 'uuid';
 import { ComparativeExperimentCommands } from '../compare/comparative-experiments.commands';
 import { sessionStream } from '../sessions/experiment';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { feedbackBody, feedbackData, ignoredFeedback, SOURCES } from './feedback.body';
 import { feedback as answered } from './feedback.answers.schema';
 import { feedbackJson, findFeedback, findSubject, listFeedback, type Subject, wasDeleted } from './feedback.queries';

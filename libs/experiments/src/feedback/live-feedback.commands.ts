@@ -2,7 +2,7 @@ import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@
 import { BadRequest, Conflict } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../sessions/experiment';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import type { Parts } from '../runs/live/live-runs.commands';
 
 /** Feedback that came among the parts of a request. */

@@ -7,7 +7,7 @@ import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { PayloadStore } from '../storage/payload.store';
 import { idPath } from '../reading.http';
-import { RunAttachments } from '../storage/attachment.urls';
+import { RunAttachments } from '../storage/attachment-urls.service';
 
 const runPath = idPath('run_id');
 const signedQuery = object({

@@ -3,8 +3,8 @@ import { publicAddress } from '@fairlead/edge';
 import { datetime, type Infer, note, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get } from '@nestjs/common';
 import { Pool } from 'pg';
-import { PublicUrl } from '../storage/attachment.urls';
-import { experimentsView } from '../sessions/experiments.view';
+import { PublicUrl } from '../storage/attachment-urls.service';
+import { experimentsView } from '../sessions/experiments.projection';
 import { found, idPath } from '../reading.http';
 import { appPath } from './run-json';
 

@@ -18,7 +18,7 @@ import {
   type Infer,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import { renderExamples } from '../compare/comparison-view.render';
 import { findViewExamples, sessionsOn } from '../compare/comparison-view.queries';
@@ -26,7 +26,7 @@ import { hasDataset } from '../datasets/datasets.queries';
 import { batches, pieces } from '../storage/pieces';
 import { text } from '../platform-json';
 import { idPath, iso, JSON_TEXT, oneOrMany } from '../reading.http';
-import { PublicUrl, RunAttachments } from '../storage/attachment.urls';
+import { PublicUrl, RunAttachments } from '../storage/attachment-urls.service';
 import { decodeCursor } from './run-cursor';
 import { RUN_TYPES } from './run-json';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';

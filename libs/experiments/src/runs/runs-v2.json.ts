@@ -1,7 +1,7 @@
 import { preview } from '../compare/compare.json';
 import { memberSlices, present } from '../upload/json-slices';
 import { array, object, raw, text } from '../platform-json';
-import type { AttachmentLink } from '../storage/attachment.urls';
+import type { AttachmentLink } from '../storage/attachment-urls.service';
 import { dottedOrder, parents, type RunRow } from './run-json';
 import { threadOf } from './run-thread';
 

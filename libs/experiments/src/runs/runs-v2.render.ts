@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { runFeedbackStatistics } from '../feedback/feedback.statistics';
-import type { AttachmentLinks } from '../storage/attachment.urls';
+import type { AttachmentLinks } from '../storage/attachment-urls.service';
 import type { RunRow } from './run-json';
 import { readRuns } from './runs.queries';
 import { READ_FOR, runV2Json, type V2Select } from './runs-v2.json';

@@ -16,11 +16,11 @@ import {
   uuid,
 } from '@fairlead/schema';
 import { Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import type { Readable } from 'node:stream';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from '../reading.http';
-import { RunAttachments } from '../storage/attachment.urls';
+import { RunAttachments } from '../storage/attachment-urls.service';
 import { decodeCursor } from './run-cursor';
 import { RUN_SELECT, RUN_TYPES } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';

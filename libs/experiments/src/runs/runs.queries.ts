@@ -5,7 +5,7 @@ import { runFeedbackStatistics } from '../feedback/feedback.statistics';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { object, pick, text } from '../platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
-import { attachmentUrls, type AttachmentLinks } from '../storage/attachment.urls';
+import { attachmentUrls, type AttachmentLinks } from '../storage/attachment-urls.service';
 import { ALWAYS_SHOWN, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
 import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { Pool } from 'pg';
 import { array } from '../platform-json';
 import { JSON_TEXT, oneOrMany, searchedObject } from '../reading.http';
-import { experimentsView } from './experiments.view';
+import { experimentsView } from './experiments.projection';
 import { experiments } from './sessions.answers.schema';
 import { EXPERIMENT_ORDERS, listExperiments, SCORE_OPERATORS } from './sessions.queries';
 

@@ -28,7 +28,7 @@ import {
 } from '@fairlead/schema';
 import { Controller, Delete, Get, Header, HttpCode, Patch, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { experimentsView } from './experiments.view';
+import { experimentsView } from './experiments.projection';
 import { Pool } from 'pg';
 import { v4 as newId } from 'uuid';
 import { removed } from '../datasets/datasets.answers.schema';

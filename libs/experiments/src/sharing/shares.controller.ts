@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 import { removed } from '../datasets/datasets.answers.schema';
 import { hasDataset } from '../datasets/datasets.queries';
 import { found, idPath } from '../reading.http';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { Shares } from './shares.service';
 
 const runPath = idPath('run_id');

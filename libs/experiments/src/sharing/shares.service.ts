@@ -4,7 +4,7 @@ import { BadRequest, HttpProblem } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { v5 as idFrom } from 'uuid';
-import { experimentsView } from '../sessions/experiments.view';
+import { experimentsView } from '../sessions/experiments.projection';
 import { isoTime } from '../sql';
 import { share, type ShareKind, shareModel, unshare } from './share';
 

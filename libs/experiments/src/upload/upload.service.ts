@@ -22,7 +22,7 @@ import {
   sessionStream,
   upload,
 } from '../sessions/experiment';
-import { EXPERIMENTS_VIEW } from '../sessions/experiments.view';
+import { EXPERIMENTS_VIEW } from '../sessions/experiments.projection';
 import { experimentId } from '../ids';
 import { SessionExists } from '../sessions/session.errors';
 import { SessionCommands } from '../sessions/sessions.commands';

@@ -1,6 +1,6 @@
 import { CommitResolver } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { HostCommitResolver } from './commit.resolver';
+import { HostCommitResolver } from './commit.service';
 import { CredentialsStore } from '../credentials.store';
 import { Hosts } from '../hosts/hosts.service';
 import { IntegrationCommands } from '../integration.commands';

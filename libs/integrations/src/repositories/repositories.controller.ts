@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { IntegrationCommands } from '../integration.commands';
 import { installation, repository } from '../integrations.answers.schema';
 import { integrationPath } from '../integrations.schema';
-import { INTEGRATIONS_VIEW, IntegrationsView } from '../integrations.view';
+import { INTEGRATIONS_VIEW, IntegrationsView } from '../integrations.projection';
 import { installRecord, repositoryRecord } from '../record';
 import { Repositories } from './repositories.service';
 

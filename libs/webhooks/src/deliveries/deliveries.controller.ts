@@ -2,11 +2,11 @@ import { Answers, Area, CommandContext, Context, Describe, Idempotent, Path, Que
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { DeliveryQueries } from './delivery.queries';
-import { DeliveryTable } from './delivery.table';
+import { DeliveryTable } from './delivery.store';
 import { WebhookCommands } from '../webhook.commands';
 import { deliveriesPage, delivery } from '../webhooks.answers.schema';
 import { deliveriesQuery, deliveryPath, webhookPath } from '../webhooks.schema';
-import { WEBHOOKS_VIEW } from '../webhooks.view';
+import { WEBHOOKS_VIEW } from '../webhooks.projection';
 
 /** Serves the log of deliveries to a webhook, and sends deliveries again. */
 @Area('Webhooks')

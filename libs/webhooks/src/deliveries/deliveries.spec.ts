@@ -2,7 +2,7 @@ import { Followers } from '@fairlead/eventing';
 import { OTHER_TENANT, TENANT } from '@fairlead/edge/testing';
 import { Webhook } from 'standardwebhooks';
 import { until } from '@fairlead/postgres/testing';
-import { DeliverySweeper } from './delivery.sweeper';
+import { DeliverySweeper } from './delivery-sweep.worker';
 import { type Received, Receiver } from '../testing/receiver';
 import { activated, TestService } from '../testing/service';
 

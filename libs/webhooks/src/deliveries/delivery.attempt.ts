@@ -1,9 +1,9 @@
 import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { Injectable } from '@nestjs/common';
 import { Webhook as Signer } from 'standardwebhooks';
-import type { Due } from './delivery.table';
+import type { Due } from './delivery.store';
 import { type Attempt, retryAfter } from './retry-schedule';
-import { WebhookSecrets } from '../webhook.secrets';
+import { WebhookSecrets } from '../webhook-secrets.service';
 import { WebhooksOptions } from '../webhooks.options';
 
 /** Number of bytes of an answer that the log stores. */

@@ -6,8 +6,8 @@ import { OutboundPolicy, OutboundResolver, parseOutboundAllow } from '@fairlead/
 import { v4 as newId } from 'uuid';
 import { Receiver } from '../testing/receiver';
 import { activated, TestService } from '../testing/service';
-import { WebhookSecrets } from '../webhook.secrets';
-import { TargetTable } from './target.table';
+import { WebhookSecrets } from '../webhook-secrets.service';
+import { TargetTable } from './target.store';
 
 /** How many targets are dead, in workspaces of as many webhooks as one may have; more are tried by hand, with `DEAD_TARGETS`. */
 const DEAD = Number(process.env.DEAD_TARGETS ?? 60);

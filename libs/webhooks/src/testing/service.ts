@@ -24,7 +24,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { v7 as uuid } from 'uuid';
 import { webhooksMigrations } from '../migrations';
-import { TargetTable } from '../deliveries/target.table';
+import { TargetTable } from '../deliveries/target.store';
 import { WebhooksModule } from '../webhooks.module';
 import { WebhooksOptions } from '../webhooks.options';
 

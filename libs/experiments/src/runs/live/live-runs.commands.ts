@@ -2,7 +2,7 @@ import type { Caller, Consistency, EventStore } from '@fairlead/eventing';
 import { Conflict, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { type RunChange, type RunsReceived, sessionStream } from '../../sessions/experiment';
-import { experimentsView } from '../../sessions/experiments.view';
+import { experimentsView } from '../../sessions/experiments.projection';
 import { appendFeedback, awaitedRoom, feedbackEvents } from '../../feedback/live-feedback.commands';
 import type { SentParts, SentRun } from './live-runs.body';
 import { findSessions, makeSessions } from './live-runs.sessions';

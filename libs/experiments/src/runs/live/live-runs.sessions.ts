@@ -3,7 +3,7 @@ import { type Caller, serviceCaller } from '@fairlead/eventing';
 import { Conflict, NotFound, PayloadTooLarge } from '@fairlead/schema';
 import { v4 as newId } from 'uuid';
 import type { SentRun } from './live-runs.body';
-import { experimentsView } from '../../sessions/experiments.view';
+import { experimentsView } from '../../sessions/experiments.projection';
 import type { Parts } from './live-runs.commands';
 import type { SessionCommands } from '../../sessions/sessions.commands';
 

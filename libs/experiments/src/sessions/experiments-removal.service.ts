@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { deleteComparison } from '../compare/comparative-experiment';
 import { ComparativeExperimentCommands } from '../compare/comparative-experiments.commands';
-import { comparativeExperimentsView } from '../compare/comparative-experiments.view';
+import { comparativeExperimentsView } from '../compare/comparative-experiments.projection';
 import { sealsOf } from '../sharing/shares.service';
 import { PayloadStore } from '../storage/payload.store';
 import { DatasetCommands } from '../datasets/datasets.commands';

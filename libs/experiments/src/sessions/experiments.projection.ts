@@ -7,9 +7,9 @@ import type {
   ExperimentAdded,
   ScoreDirectionsChanged,
 } from '../datasets/dataset';
-import { applyDatasetChanged, requireOwnDataset } from '../datasets/datasets.view';
-import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './deletions.view';
-import { applyDatasetTagged, applyExamples } from '../examples/examples.view';
+import { applyDatasetChanged, requireOwnDataset } from '../datasets/datasets.projection';
+import { applyDatasetDeleted, applySessionDeleted, applyTenantRemoved } from './deletions.projection';
+import { applyDatasetTagged, applyExamples } from '../examples/examples.projection';
 import type {
   ExperimentEvent,
   ExperimentUploaded,
@@ -19,18 +19,18 @@ import type {
   SessionCreated,
 } from './experiment';
 import type { FeedbackConfigEvent } from '../feedback/feedback-config';
-import { applyFeedbackChange } from '../feedback/feedback-changes.view';
-import { applyFeedbackConfig } from '../feedback/feedback-configs.view';
+import { applyFeedbackChange } from '../feedback/feedback-changes.projection';
+import { applyFeedbackConfig } from '../feedback/feedback-configs.projection';
 import {
   applyFeedbackAdded,
   applyFeedbackAwaited,
   refreshFeedbackStats,
   settleFeedback,
-} from '../feedback/feedback.view';
-import { applyRunsReceived, refreshRunStats } from '../runs/live/live-runs.view';
+} from '../feedback/feedback.projection';
+import { applyRunsReceived, refreshRunStats } from '../runs/live/live-runs.projection';
 import type { ShareEvent } from '../sharing/share';
-import { applyShare } from '../sharing/shares.view';
-import { applySessionPatched } from './sessions.view';
+import { applyShare } from '../sharing/shares.projection';
+import { applySessionPatched } from './sessions.projection';
 import { extraOf } from '../upload/upload-answer';
 
 /** Name of the follower that keeps the tables of datasets and sessions. */

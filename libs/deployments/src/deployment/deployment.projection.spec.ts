@@ -4,7 +4,7 @@ import { transaction } from '@fairlead/postgres';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
 import type { DeploymentEvent } from './deployment-events';
 import { DeploymentQueries, type DeploymentFilter } from './deployment.queries';
-import { DeploymentsView } from './deployment.view';
+import { DeploymentsView } from './deployment.projection';
 import { deploymentsMigrations } from '../migrations';
 import { codehost, creation, streamOf, uuidOf } from '../testing/samples';
 

@@ -1,8 +1,8 @@
 import { EventStore, Followers, handle, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { Authenticator } from '../access.authenticator';
+import { Authenticator } from '../authenticator.service';
 import { apiKeyModel, endKey } from './api-key';
-import { apiKeysProjection, ApiKeyView } from './api-key.view';
+import { apiKeysProjection, ApiKeyView } from './api-key.projection';
 
 const AT_ONCE = 100;
 

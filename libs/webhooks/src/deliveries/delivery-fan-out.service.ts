@@ -2,7 +2,7 @@ import type { Recorded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
-import { DeliveryBounds } from './delivery.bounds';
+import { DeliveryBounds } from './delivery-bounds.store';
 import { subscribes } from '../event-types';
 import { publicEvent } from '../public-event';
 import { WebhooksOptions } from '../webhooks.options';

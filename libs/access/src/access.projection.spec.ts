@@ -4,10 +4,10 @@ import { recorded } from '@fairlead/eventing/testing';
 import { transaction } from '@fairlead/postgres';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { ApiKeyEvent, KeyFacts, Manager } from './keys/api-key';
-import { apiKeysProjection, ApiKeyView } from './keys/api-key.view';
+import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
 import { accessEntities } from './entities';
 import { accessMigrations } from './migrations';
-import { tenantsProjection, TenantView } from './tenant.view';
+import { tenantsProjection, TenantView } from './tenant.projection';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 beforeAll(async () => {

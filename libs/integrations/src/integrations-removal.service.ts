@@ -2,7 +2,7 @@ import { Followers, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { remove } from './integration';
 import { IntegrationCommands } from './integration.commands';
-import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.view';
+import { INTEGRATIONS_VIEW, IntegrationsView } from './integrations.projection';
 
 const AT_ONCE = 50;
 

@@ -2,13 +2,13 @@ import { transaction } from '@fairlead/postgres';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { v7 as uuid } from 'uuid';
-import { DeliveryBounds } from './delivery.bounds';
+import { DeliveryBounds } from './delivery-bounds.store';
 import { DeliveryNotFound } from './delivery.errors';
 import { WebhookDisabledNow } from '../webhook.errors';
 import { TEST_TYPE } from '../event-types';
 import { MOST_ATTEMPTS } from './delivery.queries';
 import type { Attempt, Outcome, Tries } from './retry-schedule';
-import { TargetTable } from './target.table';
+import { TargetTable } from './target.store';
 import type { Webhook } from '../webhook';
 import { WebhooksOptions } from '../webhooks.options';
 

@@ -6,14 +6,14 @@ import { randomPKCECodeVerifier } from 'openid-client';
 import { type Authorization, AuthorizationStore, LIFETIME_MINUTES } from './authorization.store';
 import { AuthorizationRefused } from './authorization.errors';
 import { ProviderFailed } from '../provider/provider.errors';
-import { McpDiscovery } from '../provider/mcp.discovery';
+import { McpDiscovery } from '../provider/mcp-discovery.client';
 import { OAuthClient } from '../oauth.client';
 import { originOf, type Provider } from '../provider/provider';
 import { ProviderCommands } from '../provider/provider.commands';
-import { isSameBrowser, signInCookie } from './sign-in.cookie';
+import { isSameBrowser, signInCookie } from './sign-in-cookie';
 import { grantToken } from '../token/token';
 import { TokenCommands } from '../token/token.commands';
-import { TokenRefresher } from '../token/token.refresher';
+import { TokenRefresher } from '../token/token.service';
 
 /** Query parameters with which a provider sent the browser back. */
 interface Returned {

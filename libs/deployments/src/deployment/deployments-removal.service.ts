@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { DeploymentCommands } from './deployment.commands';
 import { ListenerCommands } from '../listener/listener.commands';
-import { LISTENERS_VIEW, ListenersView } from '../listener/listener.view';
+import { LISTENERS_VIEW, ListenersView } from '../listener/listener.projection';
 
 const AT_ONCE = 50;
 

@@ -1,9 +1,9 @@
 import { SCOPES } from '@fairlead/api';
 import { type INestApplicationContext, Logger } from '@nestjs/common';
 import { EventStore, handle, StreamDeleted, streamName, Vault } from '@fairlead/eventing';
-import { Authenticator, PEPPER } from '../access.authenticator';
+import { Authenticator, PEPPER } from '../authenticator.service';
 import { apiKeyModel, type KeyFacts, OPERATOR_KEY_ID, setOperatorKey } from './api-key';
-import { ApiKeyView } from './api-key.view';
+import { ApiKeyView } from './api-key.projection';
 import { DEFAULT_TENANT, ensureTenant, tenantModel } from '../tenant';
 
 const METADATA = { tenant: DEFAULT_TENANT.id, actor: 'system:access' };

@@ -6,14 +6,14 @@ import { canonicalUuid, Forbidden, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './keys/api-key';
 import type { ApiKeyEntity } from './keys/api-key.entity';
-import { apiKeysProjection, ApiKeyView } from './keys/api-key.view';
-import { keep, Lookup } from './access.lookup';
+import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
+import { keep, Lookup } from './lookup';
 import type { ConsoleSessionEntity } from './console-session.entity';
 import { ConsoleSessions } from './console-sessions.service';
 import { sessionScopes } from './console-session';
 import { keyIdOf } from './keys/key-text';
 import type { TenantEntity } from './tenant.entity';
-import { tenantsProjection, TenantView } from './tenant.view';
+import { tenantsProjection, TenantView } from './tenant.projection';
 
 /** Subject whose data key in the vault is the pepper of all key hashes. */
 export const PEPPER = 'apiKeys';

@@ -1,4 +1,4 @@
-import { Lookup } from './access.lookup';
+import { Lookup } from './lookup';
 
 const rows = (...ids: string[]) => ids.map((id) => ({ id, version: 1 }));
 

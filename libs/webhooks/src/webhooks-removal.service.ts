@@ -1,10 +1,10 @@
 import { Followers, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
-import { DeliverySweeper } from './deliveries/delivery.sweeper';
+import { DeliverySweeper } from './deliveries/delivery-sweep.worker';
 import { remove } from './webhook';
 import { WebhookCommands } from './webhook.commands';
-import { WebhooksView } from './webhooks.view';
+import { WebhooksView } from './webhooks.projection';
 
 const AT_ONCE = 50;
 

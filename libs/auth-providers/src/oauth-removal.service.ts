@@ -2,7 +2,7 @@ import { Followers, serviceCaller } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import { OAuthQueries } from './oauth.queries';
-import { OAUTH_VIEW } from './oauth.view';
+import { OAUTH_VIEW } from './oauth.projection';
 import { ProviderCommands } from './provider/provider.commands';
 
 const AT_ONCE = 50;

@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { EventStore, Followers, handle, type Lease, QueueWorker, streamName } from '@fairlead/eventing';
 import { Injectable, Logger } from '@nestjs/common';
 import { DeliveryAttempts } from './delivery.attempt';
-import { DeliveryTable, type Due } from './delivery.table';
+import { DeliveryTable, type Due } from './delivery.store';
 import { judge } from './retry-schedule';
-import { TargetTable } from './target.table';
+import { TargetTable } from './target.store';
 import { disable, webhookModel } from '../webhook';
 import { WebhooksOptions } from '../webhooks.options';
-import { WebhooksView } from '../webhooks.view';
+import { WebhooksView } from '../webhooks.projection';
 
 /** Time after which a target gives way to waiting ones (ms). */
 const TURN_MS = 5000;

@@ -1,9 +1,9 @@
 import { Followers, type Projection, type Recorded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
-import { DeliveryFanOut } from './deliveries/delivery.fan-out';
+import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
 import { PUBLISHED } from './public-event';
-import { type Health, healthOf, type HealthRow, TargetTable } from './deliveries/target.table';
+import { type Health, healthOf, type HealthRow, TargetTable } from './deliveries/target.store';
 import { renews, type Webhook, type WebhookEvent } from './webhook';
 import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
 

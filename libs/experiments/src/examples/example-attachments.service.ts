@@ -3,7 +3,7 @@ import { Vault } from '@fairlead/eventing';
 import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { CommandContext } from '@fairlead/api';
-import { PublicUrl } from '../storage/attachment.urls';
+import { PublicUrl } from '../storage/attachment-urls.service';
 import type { AttachmentUrls } from './examples.queries';
 import { object, text } from '../platform-json';
 

@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
 import { deploymentOf, type DeploymentRecord, deploymentRecord, unshownPart } from './record';
-import { RevisionRows } from '../revision/revision.view';
+import { RevisionRows } from '../revision/revision.projection';
 import { imageVersion } from '../source/source-rules';
 
 /** Name of the follower that keeps this view. */
