@@ -58,7 +58,7 @@ export function contextOf(execution: ExecutionContext): CommandContext {
 }
 
 /** Metadata of an event from the request that caused it. */
-export interface RequestMetadata {
+interface RequestMetadata {
   readonly tenant?: string;
   readonly actor?: string;
   readonly requestId?: string;
@@ -79,7 +79,7 @@ const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0
  * of `x-reason` (up to 1000 characters; UTF-8, or percent-encoded), method and path, client address and, as
  * `causationId`, the `Idempotency-Key`.
  */
-export function metadataOf(request: FastifyRequest): RequestMetadata {
+function metadataOf(request: FastifyRequest): RequestMetadata {
   const { actor } = request;
   const reason = reasonOf(request.headers);
   const traceparent = single(request.headers.traceparent);

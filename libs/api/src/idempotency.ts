@@ -59,7 +59,9 @@ export class Idempotency {
     const { tenantId } = request.actor;
     const holder = randomUUID();
     const sent = body ?? JSON.stringify(request.body) ?? '';
-    const fingerprint = Buffer.from(await this.digests.digest('idempotency', `${request.method} ${request.url}\n${sent}`));
+    const fingerprint = Buffer.from(
+      await this.digests.digest('idempotency', `${request.method} ${request.url}\n${sent}`),
+    );
     if (!(await this.claim(tenantId, key, fingerprint, holder))) {
       return replay<T>(await this.find(tenantId, key), fingerprint, reply);
     }

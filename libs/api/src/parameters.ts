@@ -78,7 +78,7 @@ export class OwnRoutesGuard implements CanActivate {
 }
 
 /** The schemas of the parts of a request. */
-export interface Parts<P, Q, B> {
+interface Parts<P, Q, B> {
   readonly path?: Schema<P>;
   readonly query?: ObjectSchema<Q>;
   readonly body?: Schema<B>;

@@ -14,10 +14,7 @@ import type { Settings } from './settings';
 class EdgeModule {}
 
 /** Makes the module; services run in this process, except those that `elsewhere` has an address of. */
-type MakeEdgeModule = (
-  parts: EventingParts,
-  elsewhere: (service: ServiceName) => Remote | undefined,
-) => DynamicModule;
+type MakeEdgeModule = (parts: EventingParts, elsewhere: (service: ServiceName) => Remote | undefined) => DynamicModule;
 
 /** Loads what only a process has that clients reach: keys, the audit log and the gateway. */
 export async function edgeModule(

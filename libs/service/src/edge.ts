@@ -42,7 +42,11 @@ export async function startEdge(
   const running = await start(
     {
       ...program,
-      migrations: [...access.accessMigrations, ...audit.auditMigrations, ...here.flatMap(({ migrations }) => migrations)],
+      migrations: [
+        ...access.accessMigrations,
+        ...audit.auditMigrations,
+        ...here.flatMap(({ migrations }) => migrations),
+      ],
       entities: [...access.accessEntities, ...audit.auditEntities, ...here.flatMap(({ entities }) => entities)],
       module: (parts) => {
         const keys = new SigningKeys(parts.pool);

@@ -14,7 +14,17 @@ const LOAD = `
 
 /** Libraries and packages that only some processes need. */
 const COSTLY = [
-  ...['access', 'audit', 'auth-providers', 'deployments', 'experiments', 'gateway', 'integrations', 'rollouts', 'webhooks'],
+  ...[
+    'access',
+    'audit',
+    'auth-providers',
+    'deployments',
+    'experiments',
+    'gateway',
+    'integrations',
+    'rollouts',
+    'webhooks',
+  ],
   ...['@kubernetes/client-node', '@octokit/core', 'csv-parse', 'openid-client', 'standardwebhooks'],
 ];
 
