@@ -42,7 +42,7 @@ export class ParkedSubjectsController {
     return found(id, await this.parked.find(id));
   }
 
-  /** Tries it again at once; what it led to is shown by the subject, or by its absence. */
+  /** Retries a parked subject at once. Afterwards it shows the result, or no longer exists. */
   @Post(':parked_subject_id/retry')
   @HttpCode(202)
   @Scope('admin', { operator: true })

@@ -42,12 +42,12 @@ export class TenantView {
     this.tenants = db.getRepository(TenantEntity);
   }
 
-  /** Those of the given ids that exist. */
+  /** Returns the tenants among the given ids that exist. */
   byIds(ids: readonly string[]): Promise<TenantEntity[]> {
     return this.tenants.findBy({ id: Any(ids) });
   }
 
-  /** The tenants of an organisation, or of all organisations, oldest first; removed ones when they are asked for. */
+  /** Returns the tenants of an organisation, or of all, oldest first. `removed`: removed ones are included. */
   list(organizationId: string | undefined, removed: boolean): Promise<TenantEntity[]> {
     const where = {
       ...(organizationId !== undefined && { organization_id: organizationId }),

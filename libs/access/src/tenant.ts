@@ -40,7 +40,7 @@ const STATUS_AFTER = {
   TenantRemoved: 'removed',
 } as const;
 
-/** The status of a workspace after an event of its. */
+/** Returns the status of a workspace after one of its events. */
 export function statusAfter({ type }: TenantEvent): TenantStatus {
   return type === 'TenantCreated' ? 'active' : STATUS_AFTER[type];
 }
@@ -74,14 +74,14 @@ export function createTenant(facts: TenantFacts): (state: TenantState) => Tenant
   };
 }
 
-/** Creates a tenant unless it is there. */
+/** Creates a tenant if it does not exist. */
 export function ensureTenant(facts: TenantFacts): (state: TenantState) => TenantCreated[] {
   return (state) => (state ? [] : [{ type: 'TenantCreated', data: facts }]);
 }
 
 type Decide = (state: TenantState) => TenantEvent[];
 
-/** Lets nothing of a workspace work until it is resumed. @throws TenantNotFound, TenantStays */
+/** Suspends a workspace until it is resumed. @throws TenantNotFound, TenantStays */
 export function suspendTenant(id: string): Decide {
   return (state) => {
     const { status } = stoppable(state, id);
@@ -91,7 +91,7 @@ export function suspendTenant(id: string): Decide {
   };
 }
 
-/** Lets a suspended workspace work again. @throws TenantNotFound, TenantStays */
+/** Resumes a suspended workspace. @throws TenantNotFound, TenantStays */
 export function resumeTenant(id: string): Decide {
   return (state) => {
     if (!state) throw new TenantNotFound(id);
@@ -110,7 +110,7 @@ export function requestTenantRemoval(id: string): Decide {
   };
 }
 
-/** Says that nothing of a workspace is left. */
+/** Records that nothing of a workspace is left. */
 export function completeTenantRemoval(state: TenantState): TenantEvent[] {
   return state?.status === 'removing' ? [{ type: 'TenantRemoved', data: {} }] : [];
 }

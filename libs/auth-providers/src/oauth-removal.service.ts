@@ -17,7 +17,7 @@ export class OAuthRemover {
     private readonly queries: OAuthQueries,
   ) {}
 
-  /** Removes some; answers how many it found. */
+  /** Removes some of the providers, and returns how many it found. */
   async remove(tenant: string): Promise<number> {
     const found = (await this.queries.providers(tenant)).slice(0, AT_ONCE);
     const caller = serviceCaller({ tenant, actor: 'system:auth-providers' });

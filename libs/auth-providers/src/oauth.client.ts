@@ -5,18 +5,18 @@ import { AuthProvidersOptions } from './auth-providers.options';
 import { ProviderFailed } from './provider/provider.errors';
 import type { Provider } from './provider/provider';
 
-/** What a token endpoint gave, in plain text. */
+/** The answer of a token endpoint, not encrypted. */
 export interface PlainGrant {
   readonly access_token: string;
   readonly refresh_token?: string;
-  /** When it was asked for. */
+  /** Time of the request. ISO 8601. */
   readonly obtained_at: string;
   readonly expires_at: string | null;
   /** Absent when the answer does not say. */
   readonly scopes?: readonly string[];
 }
 
-/** A browser's way to the provider and back. */
+/** The redirect URI of a sign-in, and its PKCE verifier. */
 interface Redirect {
   readonly redirectUri: string;
   readonly state: string;
@@ -32,7 +32,7 @@ const CODE = /^[a-z0-9_.-]{1,64}$/i;
 export class OAuthClient {
   constructor(private readonly options: AuthProvidersOptions) {}
 
-  /** Where the browser has to go. Parameters that `auth_url` holds itself stay in it. */
+  /** Returns the address at the provider to which the browser is sent. Parameters in `auth_url` are kept. */
   async authorizationUrl(provider: Provider, scopes: readonly string[], redirect: Redirect): Promise<string> {
     const { state, redirectUri, verifier } = redirect;
     const parameters = {
@@ -48,7 +48,7 @@ export class OAuthClient {
     return openid.buildAuthorizationUrl(this.configuration(provider), parameters).href;
   }
 
-  /** Changes the code of a browser's return for tokens. @throws ProviderFailed */
+  /** Exchanges an authorisation code for tokens. @throws ProviderFailed */
   async exchange(
     provider: Provider,
     secret: string | undefined,
@@ -65,7 +65,10 @@ export class OAuthClient {
     return this.grant(provider, openid.authorizationCodeGrant(configuration, url, checks, resourceOf(provider)));
   }
 
-  /** Changes a refresh token for new tokens. @throws ProviderFailed, with the code `invalid_grant` when it is taken no more. */
+  /**
+   * Exchanges a refresh token for new tokens.
+   * @throws ProviderFailed, with the code `invalid_grant` when the provider no longer accepts it
+   */
   async refresh(provider: Provider, secret: string | undefined, refreshToken: string): Promise<PlainGrant> {
     const configuration = this.configuration(provider, secret);
     return this.grant(provider, openid.refreshTokenGrant(configuration, refreshToken, resourceOf(provider)));
@@ -102,7 +105,7 @@ export class OAuthClient {
   }
 }
 
-/** The failure behind what a call to `server` threw. */
+/** Returns the failure that an error of a call to `server` means. */
 export function providerFailed(server: string, error: unknown): ProviderFailed {
   if (error instanceof openid.ResponseBodyError) {
     const code = CODE.test(error.error) ? error.error : 'an error';

@@ -74,7 +74,7 @@ function makesDefault({ type, data }: Recorded<TokenEvent>): boolean {
   return (type === 'OAuthTokenGranted' || type === 'OAuthTokenChanged') && data.is_default === true;
 }
 
-/** The other tokens of the same provider and user are the default no more. */
+/** Makes a token the only default among those of its provider and user. */
 async function onlyDefault(tx: PoolClient, { id, tenant_id, provider, user_id }: Token): Promise<void> {
   await tx.query(
     `update oauth_tokens set is_default = false

@@ -8,11 +8,11 @@ import type { Connection, Token } from './token/token';
 export interface TokenFilter {
   /** Id of the provider's stream. */
   readonly provider?: string;
-  /** null: only tokens of no user. */
+  /** null: only tokens without a user. */
   readonly user_id?: string | null;
 }
 
-/** Reads the tables that the view keeps. */
+/** Queries of the tables of providers, tokens and connections. */
 @Injectable()
 export class OAuthQueries {
   constructor(
@@ -20,7 +20,7 @@ export class OAuthQueries {
     private readonly db: DataSource,
   ) {}
 
-  /** A tenant's providers, the oldest first. */
+  /** Returns the providers of a tenant, oldest first. */
   async providers(tenantId: string): Promise<Provider[]> {
     const rows = await this.db
       .getRepository(OAuthProviderEntity)
@@ -28,7 +28,7 @@ export class OAuthQueries {
     return rows.map(({ state }) => state);
   }
 
-  /** A tenant's tokens, defaults first, then the newest. */
+  /** Returns the tokens of a tenant: defaults first, then the newest. */
   tokens(tenantId: string, { provider, user_id }: TokenFilter): Promise<Token[]> {
     return this.find({
       tenant_id: tenantId,
@@ -41,7 +41,7 @@ export class OAuthQueries {
     return (await this.find({ tenant_id: tenantId, id }))[0];
   }
 
-  /** The connections of an agent, the newest first, each with its token. */
+  /** Returns the connections of an agent with their tokens, newest first. */
   async connections(tenantId: string, agentId: string): Promise<ConnectedToken[]> {
     const { rows } = await this.pool.query<{ id: string; state: string }>(
       `select c.id, t.state from oauth_connections as c join oauth_tokens as t on t.id = c.token_id
@@ -68,7 +68,7 @@ interface ConnectedToken {
   readonly connection: Connection & { readonly created_at: string };
 }
 
-/** A connection as answers show it. */
+/** Returns a connection as answers show it. */
 export function connectionRecord({ token, connection }: ConnectedToken) {
   return {
     id: connection.connection_id,

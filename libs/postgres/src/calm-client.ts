@@ -1,6 +1,9 @@
 import { Client, type ClientConfig } from 'pg';
 
-/** Reports a lost connection to the query that meets it. As an event that nobody hears it would end the process. */
+/**
+ * A client that reports a lost connection to the next query. As an `error` event without a listener it would end the
+ * process.
+ */
 export class CalmClient extends Client {
   constructor(config?: ClientConfig) {
     super(config);

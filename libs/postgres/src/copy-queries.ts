@@ -1,6 +1,6 @@
 import type { ClientBase, Connection, Submittable } from 'pg';
 
-/** A `COPY … FROM STDIN` and all it takes in. */
+/** A `COPY … FROM STDIN` statement with all its data. */
 interface CopyQuery {
   readonly statement: string;
   readonly bytes: Buffer;
@@ -19,7 +19,7 @@ export function copyAtOnce(client: ClientBase, queries: readonly CopyQuery[]): P
   });
 }
 
-/** What the client asks of a query: `handle…` of each message that answers it. */
+/** A query object of the client, which calls `handle…` for each message of the answer. */
 class CopiesAtOnce implements Submittable {
   constructor(
     private readonly queries: readonly CopyQuery[],

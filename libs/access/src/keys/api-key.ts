@@ -129,7 +129,7 @@ export function setOperatorKey(facts: KeyFacts): (state: ApiKeyState) => ApiKeyE
   };
 }
 
-/** The key with which one ends; null for one that was made by the operator's key, whose keys stay. */
+/** Returns the key with which a key ends; null for keys that the operator's key made, because these stay. */
 export function endsWith(data: unknown): string | null {
   const { made_by } = data as Partial<KeyFacts>;
   return made_by === OPERATOR_KEY_ID ? null : (made_by ?? null);

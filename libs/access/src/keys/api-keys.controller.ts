@@ -146,7 +146,7 @@ export class ApiKeysController {
   }
 }
 
-/** What answers tell of a key; never the key itself. */
+/** Returns a key as answers show it, without its text. */
 function answer(key: ApiKey) {
   const { id, short_key, description, scopes, tenant_id, organization_id, created_at, expires_at, made_by } = key;
   const read_only = !effectiveScopes(scopes).has('write');

@@ -5,19 +5,19 @@ const LENGTHS = { id: 22, random: 27, crc: 6 };
 const FORM = /^fl_([0-9A-Za-z]{22})_([0-9A-Za-z]{27})_([0-9A-Za-z]{6})$/;
 const UUID_LIMIT = 2n ** 128n;
 
-/** Random bytes that `keyText` needs. */
+/** Number of random bytes that `keyText` needs. */
 export const KEY_RANDOM_BYTES = 20;
 
 /**
- * The text of a key: `fl_<id>_<random>_<crc>`, 60 characters. `id` is the key's uuid and `random` 160 random bits, both
- * in base 62; the CRC-32 of what stands before it lets scanners and `keyIdOf` recognise keys.
+ * Returns the text of a key: `fl_<id>_<random>_<crc>`, 60 characters. `id` is the UUID of the key and `random` 160
+ * random bits, both in base 62. By the CRC-32 of the text before it, scanners and `keyIdOf` recognise keys.
  */
 export function keyText(id: string, random: Buffer): string {
   const head = `fl_${encode(BigInt(`0x${id.replaceAll('-', '')}`), LENGTHS.id)}_${encode(BigInt(`0x${random.toString('hex')}`), LENGTHS.random)}`;
   return `${head}_${checksum(head)}`;
 }
 
-/** The uuid in a key's text; undefined when the text is no such key or has a typing error. */
+/** Returns the UUID in the text of a key; undefined when the text is no key or has a typing error. */
 export function keyIdOf(text: string): string | undefined {
   const match = FORM.exec(text);
   if (!match || checksum(text.slice(0, -LENGTHS.crc - 1)) !== match[3]) return undefined;

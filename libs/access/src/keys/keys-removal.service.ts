@@ -16,7 +16,7 @@ export class KeyRemover {
     private readonly authenticator: Authenticator,
   ) {}
 
-  /** Revokes some of the keys; answers how many it found. */
+  /** Revokes some of the keys, and returns how many it found. */
   async remove(tenant: string): Promise<number> {
     const ids = await this.view.working(tenant, AT_ONCE);
     for (const id of ids) {

@@ -1,14 +1,14 @@
 import { parseUrl } from '@fairlead/schema';
 import type { AuthMethod } from './provider';
 
-/** What a protected resource says about itself (RFC 9728), as far as it is of use. */
+/** The members that are used of the metadata of a protected resource (RFC 9728). */
 export interface ResourceMetadata {
   readonly resource: string;
   readonly authorizationServers: readonly string[];
   readonly scopes?: readonly string[];
 }
 
-/** The `resource_metadata` parameter of a `WWW-Authenticate` header (RFC 9728, section 5.1). */
+/** Returns the parameter `resource_metadata` of a `WWW-Authenticate` header (RFC 9728, section 5.1). */
 export function challengedMetadata(header: string | null): string | undefined {
   return /\bresource_metadata\s*=\s*(?:"([^"\\]+)"|([^\s,"]+))/i
     .exec(header ?? '')
@@ -16,27 +16,27 @@ export function challengedMetadata(header: string | null): string | undefined {
     .find(Boolean);
 }
 
-/** Where a resource may publish its metadata when it names no place: below its path first, then at the root. */
+/** Returns the addresses at which a resource may publish its metadata: below its path first, then at the root. */
 export function wellKnownMetadata(resource: URL): string[] {
   const path = resource.pathname.replace(/\/$/, '');
   const at = (suffix: string) => `${resource.origin}/.well-known/oauth-protected-resource${suffix}`;
   return path === '' ? [at('')] : [at(path), at('')];
 }
 
-/** Reads a metadata document; undefined when it is none, or speaks for another resource than `server`. */
+/** Returns the metadata in a document; undefined when it is none, or describes another resource than `server`. */
 export function readMetadata(document: unknown, server: URL): ResourceMetadata | undefined {
   const { resource, authorization_servers, scopes_supported } = Object(document) as Record<string, unknown>;
   if (typeof resource !== 'string' || !speaksFor(resource, server)) return undefined;
   return { resource, authorizationServers: texts(authorization_servers), scopes: texts(scopes_supported) };
 }
 
-/** How a client that can keep a secret authenticates, of the methods that a server supports. */
+/** Returns the preferred method of client authentication among those that a server supports. */
 export function preferredMethod(supported: readonly string[] = ['client_secret_basic']): AuthMethod | undefined {
   const known: AuthMethod[] = ['client_secret_post', 'client_secret_basic', 'none'];
   return known.find((method) => supported.includes(method));
 }
 
-/** True when `resource` is the server's URL or one above it on the same origin. */
+/** Returns whether `resource` is the URL of the server, or one above it on the same origin. */
 function speaksFor(resource: string, server: URL): boolean {
   const url = parseUrl(resource);
   if (!url) return false;

@@ -118,7 +118,7 @@ export class ProviderCommands {
     return (await this.providers.find(tenantId, id)).state;
   }
 
-  /** A provider's client secret in plain text, if it has one. */
+  /** Returns the client secret of a provider in plain text; undefined when it has none. */
   async secretOf({ tenant_id, id, client_secret }: Provider): Promise<string | undefined> {
     return client_secret ? this.vault.open(tenant_id, id, CLIENT_SECRET, client_secret.sealed) : undefined;
   }

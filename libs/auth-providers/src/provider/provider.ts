@@ -86,7 +86,7 @@ export const providerAggregate: Aggregate<Provider, ProviderEvent> = {
   notFound: (ref) => new ProviderNotFound(ref),
 };
 
-/** Adds a provider whose provider_id has been reserved. */
+/** Adds a provider. Its provider_id must be reserved. */
 export function addProvider(facts: ProviderFacts): () => OAuthProviderAdded[] {
   return () => [{ type: 'OAuthProviderAdded', data: facts }];
 }
@@ -121,7 +121,7 @@ export function removeProvider(): OAuthProviderRemoved[] {
   return [{ type: 'OAuthProviderRemoved', data: {} }];
 }
 
-/** A provider as answers show it; never its secret. */
+/** Returns a provider as answers show it, without its secret. */
 export function providerRecord(provider: Provider) {
   return {
     id: provider.id,

@@ -4,7 +4,7 @@ import { AuthorizationStore } from './authorization.store';
 
 const EVERY_MS = 250;
 
-/** Long polls of this process: while there are any, one query at a time asks for all of them. */
+/** Answers the long polls of this process. While there are any, one query at a time asks for all of them. */
 @Injectable()
 export class AuthorizationWaits implements BeforeApplicationShutdown {
   private readonly waiting = new Map<string, Set<() => void>>();

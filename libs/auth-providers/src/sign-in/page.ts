@@ -1,4 +1,4 @@
-/** What a person sees in the browser at the end of a sign-in. Texts are escaped. */
+/** Returns the page that a browser shows at the end of a sign-in. Texts are escaped. */
 export function page(title: string, text: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -22,7 +22,7 @@ body { font: 1rem/1.5 system-ui, sans-serif; margin: 20vh auto 0; max-width: 32r
 `;
 }
 
-/** For element content and quoted attributes. */
+/** Escapes a text for element content and quoted attributes. */
 function escape(text: string): string {
   const names: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
   return text.replaceAll(/[&<>"']/g, (character) => `&${names[character]};`);

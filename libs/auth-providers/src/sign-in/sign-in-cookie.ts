@@ -15,7 +15,7 @@ export function isSameBrowser(header: string | undefined, state: string): boolea
   });
 }
 
-/** Of its own for each sign-in: a person may have several under way. */
+/** Returns the name of the cookie, which differs for each sign-in, because several may run at a time. */
 function nameOf(state: string): string {
   return `fairlead_sign_in_${hash('sha256', `name ${state}`, 'hex').slice(0, 16)}`;
 }

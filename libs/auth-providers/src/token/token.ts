@@ -102,7 +102,7 @@ export const tokenAggregate: Aggregate<Token, TokenEvent> = {
   notFound: (id) => new TokenNotFound(id),
 };
 
-/** Takes in a new token, or the same one consented to anew, and connects the agent that asked for it. */
+/** Stores a token, or the new consent to an existing one, and connects the agent that asked for it. */
 export function grantToken(grant: TokenGrant, agent?: Connection) {
   return (state: TokenState): TokenEvent[] => [
     { type: 'OAuthTokenGranted', data: grant },
@@ -110,7 +110,7 @@ export function grantToken(grant: TokenGrant, agent?: Connection) {
   ];
 }
 
-/** Takes in what a refresh gave. A provider that sends no new refresh token means the old one to be kept. */
+/** Stores the result of a refresh. Without a new refresh token, the old one is kept. */
 export function refreshToken(grant: SealedGrant) {
   return (token: Token): OAuthTokenRefreshed[] => {
     const refresh_token = grant.refresh_token ?? token.refresh_token;
@@ -118,7 +118,7 @@ export function refreshToken(grant: SealedGrant) {
   };
 }
 
-/** Forgets a refresh token that the provider takes no more. */
+/** Deletes a refresh token that the provider no longer accepts. */
 export function refuseRefresh(error: string) {
   return ({ refresh_token }: Token): OAuthTokenRefreshRefused[] =>
     refresh_token ? [{ type: 'OAuthTokenRefreshRefused', data: { error } }] : [];
@@ -151,7 +151,7 @@ export function removeToken(): OAuthTokenRemoved[] {
   return [{ type: 'OAuthTokenRemoved', data: {} }];
 }
 
-/** Whether a token may stand in for a request of these scopes. */
+/** Returns whether a token has these scopes. */
 export function covers({ scopes, requested_scopes }: Token, wanted: readonly string[]): boolean {
   return wanted.every((scope) => scopes.includes(scope) || requested_scopes.includes(scope));
 }
@@ -168,7 +168,7 @@ export function isEnding({ obtained_at, expires_at }: SealedGrant, now = Date.no
   return end - now <= Math.min(MARGIN_MS, (end - Date.parse(obtained_at)) / 2);
 }
 
-/** A token as lists show it; never the token itself. */
+/** Returns a token as lists show it, without its value. */
 export function tokenSummary(token: Token) {
   const { id, provider_id, user_id, provider_account_label, scopes, expires_at, is_default } = token;
   const { created_at, updated_at } = token;

@@ -38,8 +38,8 @@ interface Waiting {
 }
 
 /**
- * Appends that are sent one after the other in one call, without waiting for the answers in between: the server takes
- * them in their order. The client has batches too, but those of all its instances share one table of what waits, which
+ * Sends appends one after the other in one call, without waiting for the answers; the server carries them out in their
+ * order. The batches of the client itself are not used: all its instances share one table of waiting appends, which
  * each broken call empties.
  */
 export class EventStoreDbBatches {

@@ -16,20 +16,20 @@ interface Reader {
 }
 
 /**
- * Readings of an old part of the log that subscribers of a process share, so that the server sends it once for all who
- * keep up with each other, and once more for those who do not.
+ * Reads old parts of the log for the subscribers of a process. Subscribers at nearly the same position share one
+ * reading; others get one of their own.
  */
 export class EventStoreDbCatchUp {
   private readonly together: Lane;
   private readonly behind: Lane;
 
-  /** `read` answers the events after a position, unfiltered; the same position when there are none. */
+  /** `read` returns the events after a position, unfiltered; the same position when there are none. */
   constructor(read: (position: bigint) => Promise<Batch>, patience = PATIENCE_MS) {
     this.together = new Lane(read, patience.together);
     this.behind = new Lane(read, patience.behind);
   }
 
-  /** The batches after a position in order, until the end of the log or until `signal` aborts. */
+  /** Yields the batches after a position in order, until the end of the log or until `signal` aborts. */
   async *from(position: bigint, signal: AbortSignal): AsyncGenerator<Batch> {
     const reader: Reader = { position };
     let lane = this.together.takes(position) ? this.together : this.behind;
@@ -55,7 +55,7 @@ interface Kept extends Batch {
   readonly from: bigint;
 }
 
-/** One reading of the log: the newest batches of it, and everybody who reads them. */
+/** One reading of the log, with its newest batches and its subscribers. */
 class Lane {
   private readonly readers = new Set<Reader>();
   private readonly moved = new Wakeups();
@@ -67,7 +67,7 @@ class Lane {
     private readonly patienceMs: number,
   ) {}
 
-  /** Whether a reader at this position finds here what it needs next, or soon. */
+  /** Returns whether this reading has the events after a position, or will have them soon. */
   takes(position: bigint): boolean {
     if (this.readers.size === 0) return true;
     const positions = [...this.readers].map((reader) => reader.position).sort((a, b) => (a < b ? -1 : 1));
@@ -78,7 +78,10 @@ class Lane {
     return from <= position && position <= end + NEAR;
   }
 
-  /** A reader at an older position than what is kept makes the reading begin there again: the others wait for it. */
+  /**
+   * Adds a reader. When its position is older than the kept batches, the reading starts again there, and the others
+   * wait.
+   */
   join(reader: Reader): void {
     this.readers.add(reader);
     if (!this.kept[0] || reader.position < this.kept[0].from) this.kept = [];
@@ -90,7 +93,7 @@ class Lane {
     this.moved.wake();
   }
 
-  /** The next batch for a reader; 'left behind' when it is no longer kept, 'end' when the log ends there. */
+  /** Returns the next batch for a reader; 'left behind' when it is no longer kept, 'end' at the end of the log. */
   async next(reader: Reader, signal: AbortSignal): Promise<Batch | 'left behind' | 'end'> {
     while (!signal.aborted) {
       const { position } = reader;
@@ -111,7 +114,9 @@ class Lane {
     return 'end';
   }
 
-  /** Whether the reading goes on at this position: at its end, or, where it has not begun, at the oldest reader. */
+  /**
+   * Returns whether the reading continues at this position: at its end or, before it has begun, at its oldest reader.
+   */
   private isNext(position: bigint): boolean {
     const end = this.end();
     const positions = [...this.readers].map((reader) => reader.position);
@@ -121,7 +126,10 @@ class Lane {
     return positions.every((one) => position <= one);
   }
 
-  /** Reads the batch after a position; false when there is none. It waits for readers who still need the oldest one. */
+  /**
+   * Reads the batch after a position, and returns false when there is none. It waits for readers that still need the
+   * oldest batch.
+   */
   private async advance(position: bigint, signal: AbortSignal): Promise<boolean> {
     const patience = Date.now() + this.patienceMs;
     while (this.kept.length >= KEPT && this.isNeeded(this.kept[0]!) && Date.now() < patience && !signal.aborted) {

@@ -6,7 +6,7 @@ import { StreamDeleted } from '../core/event-store';
 import { findLeader, NoLeader, nodesOf } from './leader';
 import { OlderLog } from './older-log';
 
-/** Milliseconds that one attempt may be without progress, and after which no further attempt is made. */
+/** Time limits (ms): of one attempt without progress, and of all attempts together. */
 export interface TimeLimits {
   readonly attempt: number;
   readonly total: number;
@@ -14,9 +14,12 @@ export interface TimeLimits {
 
 const LIMITS: TimeLimits = { attempt: 3000, total: 8000 };
 const PAUSE_MS = { first: 20, most: 250 };
-/** A call of a cluster that has been silent for so long makes it ask which node leads, again and again. */
+/**
+ * Time without an answer after which the nodes of a cluster are asked for the leader, and the interval of this question
+ * (ms).
+ */
 const DOUBT_MS = 1000;
-/** Between the first and the last interval of keep-alives (ms). */
+/** Shortest interval of keep-alives, and the range that is added to it (ms). */
 const KEEP_ALIVE_MS = { first: 10_000, span: 1000 };
 /** Errors after which a retry is useless. */
 const FINAL = new Set<string>([
@@ -48,8 +51,8 @@ interface Line {
 }
 
 /**
- * A client of an EventStoreDB server or cluster that is replaced when it gets no answers, or when another node of the
- * cluster leads: what waits for the old one is then asked again at once.
+ * A connection to an EventStoreDB server or cluster. The client is replaced when it gets no answers, or when another
+ * node leads the cluster; waiting calls are repeated at once.
  */
 export class EventStoreDbConnection {
   private readonly nodes: readonly string[];
@@ -101,7 +104,7 @@ export class EventStoreDbConnection {
     closeChannel(this.line.client);
   }
 
-  /** A new channel: the old one may hang on a connection that is dead, or wait longer and longer between attempts. */
+  /** Opens a new channel. The old one may hang on a dead connection, or wait longer and longer between attempts. */
   private replace(silent: Line): void {
     if (this.line !== silent) return;
     this.lost();
@@ -110,7 +113,7 @@ export class EventStoreDbConnection {
     silent.replaced.abort();
   }
 
-  /** Asks the nodes which one leads when they have not been asked already, and leaves a node that does not. */
+  /** Asks the nodes for the leader, unless that is under way, and leaves a node that does not lead. */
   private doubt(line: Line): void {
     if (this.nodes.length === 0 || line.node === undefined || this.line !== line) return;
     this.asking ??= this.leader()
@@ -153,7 +156,7 @@ export class EventStoreDbConnection {
   }
 }
 
-/** What a reading gives; the call ends when `signal` aborts or the consumer has enough. */
+/** Yields the items of a read. The call ends when `signal` aborts or the consumer stops. */
 export async function* reading<T>(stream: StreamingRead<T>, signal: AbortSignal): AsyncGenerator<T> {
   const stop = () => void stream.cancel().catch(() => undefined);
   signal.addEventListener('abort', stop, { once: true });
@@ -169,7 +172,10 @@ export async function* reading<T>(stream: StreamingRead<T>, signal: AbortSignal)
   }
 }
 
-/** Rejects when `work` has neither ended nor shown life for so long, or its client has been replaced; `doubt` is called meanwhile. */
+/**
+ * Rejects when `work` has neither ended nor made progress within the time limit, or when its client was replaced.
+ * `doubt` is called meanwhile.
+ */
 async function inTime<T>(
   ms: number,
   replaced: AbortSignal,

@@ -1,12 +1,12 @@
 import { OlderLog, type Witness } from './older-log';
 
 /**
- * Whether the log is still the one that this process knows: the newest event that it has seen must be there again after
- * each loss of the connection, before anything is appended or followed.
+ * Checks that the log is still the one that this process knows: after each loss of the connection, the newest known
+ * event must be there, before anything is appended or read.
  */
 export class EventStoreDbContinuity {
   private newest: Witness | undefined;
-  /** Losses of the connection so far, and after how many of them the log was compared last. */
+  /** Number of losses of the connection, and the number at the last comparison. */
   private losses = 0;
   private compared = 0;
   private comparing: Promise<void> | undefined;

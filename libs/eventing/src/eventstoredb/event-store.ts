@@ -48,7 +48,7 @@ const POLL_MS = 1000;
 /** Time that each event adds to the time limit of an append (ms). */
 const EVENT_MS = 10;
 
-/** An append among others whose order counts: to a stream that holds `version` events. */
+/** One of several appends in a fixed order, to a stream with `version` events. */
 interface OrderedAppend {
   readonly stream: string;
   readonly version: number;
@@ -60,7 +60,7 @@ interface OrderedAppend {
 type Sent = DomainEvent & { readonly id: string };
 
 interface EventStoreDbOptions {
-  /** The database that subscribers write to: subscriptions end once it was away. */
+  /** The database that subscribers write to. Subscriptions end when it was away. */
   readonly database?: Pool;
   readonly limits?: TimeLimits;
   /** Milliseconds since 1970: the clock that events get their times from. */
@@ -77,7 +77,7 @@ export class EventStoreDbStore extends EventStore {
   private readonly tail: EventStoreDbTail;
   private readonly older = new EventStoreDbCatchUp((position) => this.readOn(position));
   private readonly restarts: Listener | undefined;
-  /** How often the subscribers' database has been connected to. */
+  /** Number of connections to the database of the subscribers so far. */
   private connections = 0;
   /** Appends at any version that are under way, by stream. */
   private readonly turns = new Map<string, Promise<Appended>>();
@@ -296,7 +296,7 @@ export class EventStoreDbStore extends EventStore {
     await Promise.all([this.continuity.check().then(() => this.head()), this.database?.query('select 1')]);
   }
 
-  /** What is older than the tail, in order and without a gap to the tail. */
+  /** Yields the events before the tail, in order and without a gap. */
   private async *catchUp(position: bigint, signal: AbortSignal, filter: Filter): AsyncGenerator<Batch> {
     for await (const { events, position: reached } of this.older.from(position, signal)) {
       yield { events: events.filter((event) => matches(event, filter)), position: reached };
@@ -371,14 +371,14 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** What time it is, but never earlier than the event at a version of a stream. */
+  /** Returns the present time, or the time of the event at a version of the stream when that is later. */
   private async timeAfter(stream: string, version: number): Promise<string> {
     const now = new Date(this.now()).toISOString();
     const before = version === 0 ? undefined : (this.times.of(stream, version) ?? (await this.timeOf(stream, version)));
     return before !== undefined && before > now ? before : now;
   }
 
-  /** The time of the event at a version of a stream, undefined when there is none. */
+  /** Returns the time of the event at a version of a stream; undefined when there is none. */
   private async timeOf(stream: string, version: number): Promise<string | undefined> {
     try {
       return (await this.read(stream, version - 1))[0]?.time;

@@ -4,20 +4,17 @@ import type { Metadata, Recorded } from '../core/event';
 /** Largest position of a server; a larger number means that there is no position. */
 const LARGEST = 2n ** 63n - 1n;
 
-/** A position as a server said it; undefined when it names none, as a checkpoint before anything was passed over does. */
+/** Returns the position in an answer of the server; undefined when it contains none, as in a first checkpoint. */
 export function positionOf(said: bigint | undefined): bigint | undefined {
   return said !== undefined && said >= 0n && said < LARGEST ? said : undefined;
 }
 
-/**
- * The version of the event at a revision, which is one less; undefined when no event has it, as the marker of a stream that
- * was deleted in the server.
- */
+/** Returns the version of the event at a revision (one more); undefined for the marker of a deleted stream. */
 export function versionOf(revision: bigint): number | undefined {
   return revision >= 0n && revision < BigInt(Number.MAX_SAFE_INTEGER) ? Number(revision) + 1 : undefined;
 }
 
-/** Whether a record is an event of ours: the server's own are in streams, or of types, that begin with a dollar sign. */
+/** Returns whether a record is an event of Fairlead. Streams or types of the server begin with a dollar sign. */
 export function isOurs({ streamId, type, revision }: RecordedEvent): boolean {
   return !streamId.startsWith('$') && !type.startsWith('$') && versionOf(revision) !== undefined;
 }
@@ -33,7 +30,7 @@ export function markedBy({ streamId, type, data }: RecordedEvent): { stream: str
   return { stream: streamId.slice(2), cut: ['$tb', '$maxCount', '$maxAge'].some((limit) => Boolean(metadata[limit])) };
 }
 
-/** Metadata for an event with a time that is not the server's: its writer's, or that of the store it was moved from. */
+/** Returns metadata with the time of the event: that of its writer, or of the store that it was moved from. */
 export function withOriginalTime(metadata: Metadata, time: string): Metadata {
   return { ...metadata, originalTime: time } as Metadata;
 }
@@ -43,12 +40,14 @@ export function hasOriginalTime(metadata: Metadata): boolean {
   return isTime((metadata as { originalTime?: unknown }).originalTime);
 }
 
-/** The time that metadata holds; call it only where {@link hasOriginalTime} holds. */
+/** Returns the time in metadata. Call it only when {@link hasOriginalTime} returns true. */
 export function originalTime(metadata: Metadata): string {
   return (metadata as unknown as { originalTime: string }).originalTime;
 }
 
-/** An event as every store gives it, with the time that its writer gave it; those of earlier versions have the server's. */
+/**
+ * Returns a record as an event, with the time of its writer; events of earlier versions have the time of the server.
+ */
 export function toEvent(event: RecordedEvent): Recorded {
   const { originalTime, ...metadata } = (event.metadata ?? {}) as Metadata & { originalTime?: unknown };
   return {

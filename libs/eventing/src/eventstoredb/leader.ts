@@ -4,12 +4,12 @@ import { type ClusterInfo, MemberInfo } from '@eventstore/db-client/generated/go
 import { Empty } from '@eventstore/db-client/generated/shared_pb';
 import { Metadata } from '@grpc/grpc-js';
 
-/** Milliseconds that a node has to say which node leads. */
+/** Time limit of the question which node leads (ms). */
 const ANSWER_MS = 1000;
 /** Parts of an address: scheme, user and password, hosts, options. */
 const ADDRESS = /^(esdb(?:\+discover)?:\/\/)([^@/?]*@)?([^/?]+)(.*)$/;
 
-/** Addresses of the nodes that an address names one by one, each as an address of its own; none when it names a single host. */
+/** Returns an address for each node that an address lists; none when it names a single host. */
 export function nodesOf(url: string): readonly string[] {
   const [, scheme, user = '', hosts = '', options] = ADDRESS.exec(url) ?? [];
   const names = scheme === 'esdb://' ? hosts.split(',') : [];

@@ -6,7 +6,7 @@ import { Away } from '../followers/faults';
 /** The part of an event by which its log is recognised. */
 export type Witness = Pick<Recorded, 'id' | 'stream' | 'position'>;
 
-/** The log is not the one that the read models were made from: it was restored from an older backup. No event is at fault. */
+/** The log was restored from an older backup than the database. No event is at fault. */
 export class OlderLog extends Away {
   constructor(finding: string) {
     super(
@@ -50,7 +50,10 @@ export async function requireSameLog(store: EventStore, pool: Pool): Promise<voi
   }
 }
 
-/** Whether the log holds an event where it was. One that an operator deleted from the server with its stream proves nothing. */
+/**
+ * Returns whether the log contains an event at its position. An event whose stream an operator deleted in the server
+ * counts as present.
+ */
 export async function holds(store: EventStore, { id, stream, position }: Witness): Promise<boolean> {
   if ((await store.at(position))?.id === id) return true;
   return (await store.deletedStreams()).includes(stream);

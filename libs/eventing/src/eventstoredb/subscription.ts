@@ -11,7 +11,7 @@ import { type Batch, type Filter, matches } from '../core/event-store';
 import type { EventStoreDbConnection } from './connection';
 import { isOurs, positionOf, toEvent } from './event';
 
-/** Events that the server looks at before it says how far it has come; also the most that wait here. */
+/** Number of events between two checkpoints of the server, and largest number of events that wait here. */
 const WINDOW = 500;
 
 /** A batch, and whether the end of the log has been reached for the first time. */
@@ -19,10 +19,10 @@ interface Heard extends Batch {
   readonly caughtUp: boolean;
 }
 
-/** What comes among the events. */
+/** An item of a subscription: an event, a checkpoint, or the end of the log. */
 type Item = AllStreamResolvedEvent | { readonly checkpoint: bigint } | 'caught up';
 
-/** A subscription to the whole log that the server filters. It reads no faster than it is listened to. */
+/** A subscription to the whole log that the server filters. It is read only as fast as its events are handled. */
 export class EventStoreDbSubscription {
   private items: Item[] = [];
   private ended = false;
@@ -41,7 +41,10 @@ export class EventStoreDbSubscription {
     stream.on('close', () => this.end());
   }
 
-  /** Events after `position`. @throws EventStoreUnreachable when the server does not confirm in time */
+  /**
+   * Subscribes to the events after `position`.
+   * @throws EventStoreUnreachable when the server does not confirm in time
+   */
   static async to(
     connection: EventStoreDbConnection,
     position: bigint,
@@ -58,7 +61,10 @@ export class EventStoreDbSubscription {
     });
   }
 
-  /** What has come since the last call; nothing when nothing comes for `ms` milliseconds. Rejects once it was dropped. */
+  /**
+   * Returns the events since the last call; none after `ms` milliseconds without any. Rejects once the subscription was
+   * dropped.
+   */
   async next(ms: number, signal: AbortSignal): Promise<Heard> {
     if (this.items.length === 0 && !this.ended && !signal.aborted) await this.something(ms, signal);
     if (this.items.length === 0 && this.ended) throw this.failure ?? new Error('The subscription was dropped.');
@@ -68,7 +74,7 @@ export class EventStoreDbSubscription {
     return this.heard(items);
   }
 
-  /** Ends the call. The stream is read to its end: the client keeps a call whose end it has not seen. */
+  /** Ends the call. The stream is read to its end, because the client keeps a call until then. */
   close(): void {
     this.stream.unsubscribe().catch(() => undefined);
     this.stream.removeAllListeners('data').resume();
@@ -88,7 +94,7 @@ export class EventStoreDbSubscription {
     return { ...batch, position: this.position };
   }
 
-  /** A server begins with a checkpoint that names no position while it has passed over nothing, and says some again. */
+  /** Handles a checkpoint. A first one may contain no position, and some are repeated. */
   private reached(said: bigint): void {
     const position = positionOf(said);
     if (position !== undefined && position > this.position) this.position = position;
@@ -133,12 +139,12 @@ export class EventStoreDbSubscription {
   }
 }
 
-/** Where a subscription or a reading goes on after `position`. */
+/** Returns the start of a subscription or read after `position`. */
 export function from(position: bigint): typeof START | Position {
   return position === 0n ? START : { commit: position, prepare: position };
 }
 
-/** Only what can be said to the server: what it lets through is looked at again. */
+/** Returns the part of a filter that the server can apply; its events are filtered again here. */
 function atServer({ categories, types }: Filter): ServerFilter {
   const options = {
     maxSearchWindow: WINDOW,

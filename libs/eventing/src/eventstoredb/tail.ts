@@ -13,12 +13,15 @@ const KEPT_EVENTS = 5000;
 const QUIET_MS = 3000;
 const RETRY_MS = { first: 50, most: 1000 };
 
-/** The newest events of an EventStoreDB log, heard once for all subscriptions of a process; dropped, it subscribes again. */
+/**
+ * Keeps the newest events of an EventStoreDB log. All subscriptions of a process share its one subscription, which it
+ * renews when it was dropped.
+ */
 export class EventStoreDbTail {
   private readonly wakeups = new Wakeups();
   private readonly stop = new AbortController();
   private events: Recorded[] = [];
-  /** Everything after it and up to `end` is in `events`. */
+  /** Position before the first of `events`, which contains everything up to `end`. */
   private start: bigint | undefined;
   private end = 0n;
   private failure: unknown;
@@ -42,7 +45,7 @@ export class EventStoreDbTail {
     await this.running;
   }
 
-  /** Taken before looking; `wait` then sees what came while looking. */
+  /** Counts what came. Read it before looking for events, and pass it to `wait`, which then misses none. */
   get count(): number {
     return this.wakeups.count;
   }
@@ -52,12 +55,12 @@ export class EventStoreDbTail {
     return this.start !== undefined;
   }
 
-  /** Whether everything after `position` is, or will be, here. */
+  /** Returns whether all events after `position` are or will be here. */
   reaches(position: bigint): boolean {
     return this.start !== undefined && position >= this.start;
   }
 
-  /** Events after `position`, at most `most`, or undefined when the tail does not reach back that far. */
+  /** Returns at most `most` events after `position`; undefined when the tail begins later. */
   after(position: bigint, most: number, filter: Filter): Batch | undefined {
     if (!this.reaches(position)) return undefined;
     const first = this.indexAfter(position);
@@ -66,7 +69,7 @@ export class EventStoreDbTail {
     return { events: events.filter((event) => matches(event, filter)), position: reached };
   }
 
-  /** Waits for the log to go on, at most `ms` milliseconds. Rejects when it cannot be heard. */
+  /** Waits for new events, at most `ms` milliseconds. Rejects when the subscription fails. */
   async wait(signal: AbortSignal, ms: number, count: number): Promise<void> {
     if (this.failure === undefined) await this.wakeups.next(signal, ms, count);
     if (this.failure !== undefined) throw this.failure as Error;
@@ -94,7 +97,7 @@ export class EventStoreDbTail {
     }
   }
 
-  /** Keeps what a subscription brings until it is dropped or found to hang. */
+  /** Adds the events of a subscription until it is dropped or hangs. */
   private async hear(subscription: EventStoreDbSubscription): Promise<void> {
     const { signal } = this.stop;
     let missed = 0n;

@@ -3,7 +3,7 @@ import type { Recorded } from '../core/event';
 /** Number of streams whose newest time is kept; the least recently used one is dropped. */
 const KEPT_STREAMS = 10_000;
 
-/** The times of the newest events of streams, as far as this process has written or read them. */
+/** Times of the newest events of streams that this process has written or read. */
 export class StreamTimes {
   private readonly kept = new Map<string, { readonly version: number; readonly time: string }>();
 

@@ -47,7 +47,7 @@ function failure(directory: string, user: ServerUser): string {
   return error?.message ?? stderr;
 }
 
-/** Makes the symbolic links of the libraries, which npm leaves out where it does not run install scripts. */
+/** Creates the symbolic links of the libraries. npm omits them when it runs no install scripts. */
 function hydrate(home: string): void {
   const script = join(home, 'scripts', 'hydrate-symlinks.js');
   if (existsSync(script)) execFileSync(process.execPath, [script], { cwd: home, stdio: 'ignore' });

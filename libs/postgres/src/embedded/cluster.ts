@@ -118,7 +118,7 @@ async function initialise(directory: string, binaries: string, user: ServerUser,
   await succeeded(initdb);
 }
 
-/** Files that root has copied, as from a backup, belong to root: the server could not open them. */
+/** Changes the owner of files that root has copied, for example from a backup, so that the server can open them. */
 function giveBack(directory: string, { uid, gid }: ServerUser): void {
   if (uid === undefined || gid === undefined) return;
   const parts = [directory, passwordFile(directory), join(directory, 'cluster', 'PG_VERSION')];

@@ -13,7 +13,7 @@ import { start } from './program';
 import { serverUser } from './server-user';
 
 interface EmbeddedOptions {
-  /** Belongs to PostgreSQL alone: made on the first start, kept between starts, used by one process at a time. */
+  /** Directory for PostgreSQL alone. It is created at the first start, and used by one process at a time. */
   readonly dataDir: string;
   /** Receives lines for the operator: a server was taken over, has ended or was started again. */
   readonly log?: (line: string) => void;
@@ -31,7 +31,7 @@ export interface EmbeddedPostgres {
 }
 
 interface Running extends Postmaster {
-  /** Holds the lock that says whose server this is: it falls with the connection, however this process ends. */
+  /** Connection that holds the lock of ownership. The lock ends with it, however this process ends. */
   readonly owner: Client;
 }
 
@@ -53,7 +53,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 const ATTEMPTS = 8;
 const ANSWER_MS = 5_000;
-/** The server takes another password than the one that is kept: a power cut can leave a part of the file. */
+/** The server refuses the stored password, because a power cut left only a part of its file. */
 const REFUSED = 'refused';
 const WRONG_PASSWORD = '28P01';
 
@@ -112,7 +112,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   };
 }
 
-/** The URL of the server that runs on a data directory, whichever process started it; undefined when none runs. */
+/** Returns the URL of the server on a data directory, whichever process started it; undefined when none runs. */
 export function findEmbedded(dataDir: string): string | undefined {
   const directory = resolve(dataDir);
   const running = findPostmaster(join(directory, 'cluster'));

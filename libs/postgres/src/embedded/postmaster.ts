@@ -23,7 +23,7 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
   return undefined;
 }
 
-/** False also for a process that ended and was not yet collected by its parent. */
+/** Returns whether a process runs; false also for one that ended and was not collected by its parent. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -51,7 +51,7 @@ export async function stopPostmaster(pid: number): Promise<void> {
   }
 }
 
-/** A server's working directory is its data directory. */
+/** Returns whether a process is the server of a cluster, by its working directory. */
 function servesCluster(pid: number, cluster: string): boolean {
   try {
     if (existsSync('/proc/self/cwd')) return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster);
