@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
 import { Installation, startTogether } from '@fairlead/service/testing';
 import { LogTail } from '../../../libs/eventing/src/followers/log-tail';
 import { executedFiles } from './testing/executed-files';
@@ -41,6 +42,11 @@ describe('docs/architecture.md', () => {
       return installation.ask('PATCH', `/v2/deployments/${id}`, { secrets, source_revision_config }, headers);
     };
     for (let warmed = 0; warmed < 5; warmed++) await patch();
+    // Nothing is rolled out any more, and every follower waits for the next event.
+    await until(async () => {
+      const { active_revision_id, latest_revision_id } = await installation.ask('GET', `/v2/deployments/${id}`);
+      return active_revision_id === latest_revision_id;
+    });
     // What followers do with the events is no part of the request: they read them only now and then.
     for (const way of ['offer', 'hear'] as const) jest.spyOn(LogTail.prototype, way).mockReturnValue(undefined);
     const executed = (await executedFiles(patch, 20)).filter((file) => !OUTSIDE.test(file));

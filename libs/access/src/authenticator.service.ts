@@ -2,12 +2,12 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Consistency, Vault, Workspaces, WorkspaceStopped } from '@fairlead/eventing';
 import { type Actor, effectiveScopes } from '@fairlead/api';
-import { canonicalUuid, Forbidden, Unauthorized } from '@fairlead/schema';
+import { canonicalUuid, Forbidden, Recent, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './keys/api-key';
 import type { ApiKeyEntity } from './keys/api-key.entity';
 import { apiKeysProjection, ApiKeyView } from './keys/api-key.projection';
-import { keep, Lookup } from './lookup';
+import { KEPT, Lookup } from './lookup';
 import type { ConsoleSessionEntity } from './console-session.entity';
 import { ConsoleSessions } from './console-sessions.service';
 import { sessionScopes } from './console-session';
@@ -39,7 +39,7 @@ export class Authenticator {
   private readonly unproven: Lookup<ApiKeyEntity>;
   private readonly tenants: Lookup<TenantEntity>;
   /** Keys whose text was right before, by its SHA-256: finding them again costs neither HMAC nor decoding. */
-  private readonly verified = new Map<string, Pick<ApiKeyEntity, 'id' | 'hash'>>();
+  private readonly verified = new Recent<Pick<ApiKeyEntity, 'id' | 'hash'>>(KEPT);
 
   constructor(
     private readonly vault: Vault,
@@ -148,7 +148,7 @@ export class Authenticator {
     if (known && known.hash === before.hash) return known;
     const key = await this.verify(text);
     if (!key) return undefined;
-    keep(this.verified, print, { id: key.id, hash: key.hash });
+    this.verified.set(print, { id: key.id, hash: key.hash });
     return key;
   }
 

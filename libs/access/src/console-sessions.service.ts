@@ -1,7 +1,8 @@
+import { Recent } from '@fairlead/schema';
 import { Injectable, Logger } from '@nestjs/common';
 import { Consistency, EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import type { FastifyRequest } from 'fastify';
-import { keep, Lookup } from './lookup';
+import { KEPT, Lookup } from './lookup';
 import { AccessOptions } from './access.options';
 import type { ApiKeyEntity } from './keys/api-key.entity';
 import { CODE_MS, type ConsoleCode, consoleCodeModel, issueCode, newCode, useCode } from './console-code';
@@ -33,7 +34,7 @@ export class ConsoleSessions {
   private readonly sessions: Lookup<ConsoleSessionEntity>;
   /** Sessions that were not found before: a flood of unknown tokens does not delay the others' queries. */
   private readonly unproven: Lookup<ConsoleSessionEntity>;
-  private readonly proven = new Map<string, true>();
+  private readonly proven = new Recent<true>(KEPT);
   private readonly recording = new Set<string>();
   /** Waits until the view shows every session. @throws ViewBehind */
   private readonly shown: () => Promise<void>;
@@ -59,7 +60,7 @@ export class ConsoleSessions {
     const session = await (this.proven.has(known.id) ? this.sessions : this.unproven).get(known.id);
     const now = Date.now();
     if (!session || session.hash !== known.hash || !isLive(session, now)) return undefined;
-    keep(this.proven, session.id, true);
+    this.proven.set(session.id, true);
     requireSameOrigin(request);
     if (isStale(session, now)) this.recordUse(session);
     return session;

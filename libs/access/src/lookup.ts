@@ -1,3 +1,5 @@
+import { Recent } from '@fairlead/schema';
+
 interface Versioned {
   readonly id: string;
   readonly version: number;
@@ -8,7 +10,8 @@ interface Kept<T> {
   readonly until: number;
 }
 
-const KEPT = 10_000;
+/** Rows that are kept of each kind. */
+export const KEPT = 10_000;
 const KEPT_MS = 1000;
 
 /**
@@ -16,9 +19,9 @@ const KEPT_MS = 1000;
  * unknown ids costs one query at a time and bounded memory.
  */
 export class Lookup<T extends Versioned> {
-  private readonly found = new Map<string, Kept<T>>();
-  private readonly missing = new Map<string, Kept<T>>();
-  private readonly written = new Map<string, T>();
+  private readonly found = new Recent<Kept<T>>(KEPT);
+  private readonly missing = new Recent<Kept<T>>(KEPT);
+  private readonly written = new Recent<T>(KEPT);
   private wanted = new Set<string>();
   private running: Promise<unknown> = Promise.resolve();
   private next: Promise<Map<string, T>> | undefined;
@@ -40,7 +43,7 @@ export class Lookup<T extends Versioned> {
 
   /** Makes a row known here at once; an older version that is still in the database does not come back. */
   put(row: T): void {
-    keep(this.written, row.id, row);
+    this.written.set(row.id, row);
     this.remember(row.id, row);
   }
 
@@ -72,15 +75,8 @@ export class Lookup<T extends Versioned> {
   private remember(id: string, row: T | undefined): void {
     this.missing.delete(id);
     this.found.delete(id);
-    keep(row ? this.found : this.missing, id, { row, until: Date.now() + KEPT_MS });
+    (row ? this.found : this.missing).set(id, { row, until: Date.now() + KEPT_MS });
   }
-}
-
-/** Sets an entry as the newest of a map and drops the oldest when there are more than 10,000. */
-export function keep<V>(map: Map<string, V>, id: string, value: V): void {
-  map.delete(id);
-  map.set(id, value);
-  if (map.size > KEPT) map.delete(map.keys().next().value!);
 }
 
 function newer<T extends Versioned>(a: T | undefined, b: T | undefined): T | undefined {

@@ -1,6 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { Recent } from '@fairlead/schema';
 import { FairPlaces } from './fair-places';
 
 export interface ResolvedAddress {
@@ -48,7 +49,7 @@ export class OutboundResolver {
   private readonly places: FairPlaces;
   private readonly asked = new Map<string, Promise<readonly ResolvedAddress[]>>();
   private readonly running = new Map<string, Promise<readonly ResolvedAddress[]>>();
-  private readonly failed = new Map<string, { readonly error: unknown; readonly until: number }>();
+  private readonly failed = new Recent<{ readonly error: unknown; readonly until: number }>(MOST_REMEMBERED);
   private hosts: { readonly names: Promise<Map<string, ResolvedAddress[]>>; readonly until: number } | undefined;
 
   constructor(options: Partial<ResolverOptions> = {}) {
@@ -80,9 +81,7 @@ export class OutboundResolver {
     try {
       return await this.inTime(this.running.get(hostname) ?? this.begin(hostname));
     } catch (error) {
-      this.failed.delete(hostname);
       this.failed.set(hostname, { error, until: performance.now() + this.options.remembered });
-      if (this.failed.size > MOST_REMEMBERED) this.failed.delete(this.failed.keys().next().value!);
       throw error;
     } finally {
       leave();

@@ -1,4 +1,5 @@
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
+import { Recent } from '@fairlead/schema';
 import type { PoolClient } from 'pg';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
@@ -25,7 +26,7 @@ export class DeploymentsView implements Projection {
   readonly name = DEPLOYMENTS_VIEW;
   readonly categories = ['deployment'];
   readonly pipelined = true;
-  private readonly folds = new Map<string, Fold>();
+  private readonly folds = new Recent<Fold>(FOLDS_KEPT);
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
     const streams = byDeployment(events as Recorded<DeploymentEvent>[]);
@@ -82,11 +83,7 @@ export class DeploymentsView implements Projection {
   }
 
   private keep(changed: ReadonlyMap<string, Fold>): void {
-    for (const [id, fold] of changed) {
-      this.folds.delete(id);
-      this.folds.set(id, fold);
-      if (this.folds.size > FOLDS_KEPT) this.folds.delete(this.folds.keys().next().value!);
-    }
+    for (const [id, fold] of changed) this.folds.set(id, fold);
   }
 }
 

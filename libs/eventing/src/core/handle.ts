@@ -1,5 +1,5 @@
 import type { EventType } from '@fairlead/contracts';
-import { PreconditionFailed } from '@fairlead/schema';
+import { PreconditionFailed, Recent } from '@fairlead/schema';
 import { chain } from '../seals/chain';
 import type { DomainEvent, Metadata, Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
@@ -41,7 +41,7 @@ interface Folded {
 }
 
 const FOLDS_KEPT = 4000;
-const folds = new WeakMap<EventStore, Map<string, Folded>>();
+const folds = new WeakMap<EventStore, Recent<Folded>>();
 const numbers = new WeakMap<object, number>();
 let numbered = 0;
 
@@ -214,13 +214,11 @@ function remembered(store: EventStore, model: object, stream: string): Folded | 
 
 function remember(store: EventStore, stream: string, folded: Folded): void {
   let kept = folds.get(store);
-  if (!kept) folds.set(store, (kept = new Map<string, Folded>()));
+  if (!kept) folds.set(store, (kept = new Recent<Folded>(FOLDS_KEPT)));
   const name = foldOf(folded.model, stream);
   const known = kept.get(name);
   if (known && known.version > folded.version) return;
-  kept.delete(name);
   kept.set(name, folded);
-  if (kept.size > FOLDS_KEPT) kept.delete(kept.keys().next().value!);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Recent } from '@fairlead/schema';
 import { chain } from '../seals/chain';
 import { streamName, type DomainEvent, type Metadata, type Recorded } from './event';
 import { type EventStore, StreamDeleted, VersionConflict } from './event-store';
@@ -71,7 +72,7 @@ async function isFree(
 ): Promise<boolean> {
   const gone = await isGone(owner);
   if (gone === true) return true;
-  const seen = watched.get(store) ?? new Map<string, Watched>();
+  const seen = watched.get(store) ?? new Recent<Watched>(MOST_WATCHED);
   watched.set(store, seen);
   const known = seen.get(stream);
   const isUsed = gone === false && (await store.read(owner)).length > 0;
@@ -79,7 +80,6 @@ async function isFree(
   seen.delete(stream);
   if (isUsed) return false;
   seen.set(stream, { id, since: performance.now() });
-  if (seen.size > MOST_WATCHED) seen.delete(seen.keys().next().value!);
   return false;
 }
 

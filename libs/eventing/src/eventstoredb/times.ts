@@ -1,3 +1,4 @@
+import { Recent } from '@fairlead/schema';
 import type { Recorded } from '../core/event';
 
 /** Number of streams whose newest time is kept; the least recently used one is dropped. */
@@ -5,14 +6,12 @@ const KEPT_STREAMS = 10_000;
 
 /** Times of the newest events of streams that this process has written or read. */
 export class StreamTimes {
-  private readonly kept = new Map<string, { readonly version: number; readonly time: string }>();
+  private readonly kept = new Recent<{ readonly version: number; readonly time: string }>(KEPT_STREAMS);
 
   note(newest: Pick<Recorded, 'stream' | 'version' | 'time'> | undefined): void {
     if (!newest) return;
     const { stream, version, time } = newest;
-    this.kept.delete(stream);
     this.kept.set(stream, { version, time });
-    if (this.kept.size > KEPT_STREAMS) this.kept.delete(this.kept.keys().next().value!);
   }
 
   /** Returns the newest known version of a stream; 0 when none is known. */

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { Recent } from '@fairlead/schema';
 import { transaction } from '@fairlead/postgres';
 import type { Pool, PoolClient } from 'pg';
 import { MasterKeyProblem, type MasterKeys } from './master-key';
@@ -117,7 +118,7 @@ export class Vault {
 
 /** The table of data keys, with the most recently used ones in memory. */
 class DataKeys {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Recent<Kept>(KEPT);
 
   constructor(
     private readonly pool: Pool,
@@ -127,15 +128,10 @@ class DataKeys {
   /** Returns the data key of a subject; undefined when it has none. */
   find(subject: string): Promise<DataKey | undefined> {
     const kept = this.kept.get(subject);
-    this.kept.delete(subject);
-    if (kept && kept.until > Date.now()) {
-      this.kept.set(subject, kept);
-      return kept.found;
-    }
+    if (kept && kept.until > Date.now()) return kept.found;
     const found = this.read(subject);
     const entry = { found, until: Date.now() + KEPT_MS };
     this.kept.set(subject, entry);
-    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value!);
     const forget = () => this.kept.get(subject) === entry && this.kept.delete(subject);
     found.then((key) => key ?? forget(), forget);
     return found;

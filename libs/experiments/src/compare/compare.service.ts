@@ -1,5 +1,5 @@
 import { sharedReading } from '@fairlead/postgres';
-import { BadRequest, NotFound } from '@fairlead/schema';
+import { BadRequest, NotFound, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 import {
@@ -63,7 +63,7 @@ const MOST_KEPT_CELLS = 2_000_000;
 /** Compares experiments of a dataset. The last few comparisons are kept until one of their experiments changes. */
 @Injectable()
 export class Comparisons {
-  private readonly kept = new Map<string, Comparison>();
+  private readonly kept = new Recent<Comparison>(KEPT);
   private readonly found = new WeakMap<Comparison, Map<string, Promise<Uint8Array>>>();
 
   constructor(private readonly pool: Pool) {}
@@ -81,20 +81,20 @@ export class Comparisons {
       directionOf(key, [asked(request), ofDataset], configs),
     );
     if (settled && comparison.table.rows * sessions.length <= MOST_KEPT_CELLS) {
-      keepNewest(this.kept, fingerprint, comparison, KEPT);
+      this.kept.set(fingerprint, comparison);
     }
     return comparison;
   }
 
   /** By row of a comparison 1 for those that hold a text. Found once for all pages of it, until the dataset changes. */
   async rowsWith(datasetId: string, comparison: Comparison, text: string): Promise<Uint8Array> {
-    const texts = this.found.get(comparison) ?? new Map<string, Promise<Uint8Array>>();
+    const texts = this.found.get(comparison) ?? new Recent<Promise<Uint8Array>>(KEPT_TEXTS);
     this.found.set(comparison, texts);
     const key = `${await datasetStamp(this.pool, datasetId)} ${text}`;
     const known = texts.get(key);
     if (known) return known;
     const searching = sharedReading(() => rowsWith(this.pool, datasetId, comparison.table, text));
-    keepNewest(texts, key, searching, KEPT_TEXTS);
+    texts.set(key, searching);
     searching.catch(() => texts.delete(key));
     return searching;
   }
@@ -167,11 +167,6 @@ export class Comparisons {
       ]),
     );
   }
-}
-
-function keepNewest<T>(kept: Map<string, T>, key: string, value: T, most: number): void {
-  kept.set(key, value);
-  if (kept.size > most) kept.delete(kept.keys().next().value!);
 }
 
 /** A number within the range of doubles, else null. */

@@ -1,6 +1,6 @@
 import { Workspaces } from '@fairlead/eventing';
 import { RateLimit } from '@fairlead/edge';
-import { HttpProblem, NotFound } from '@fairlead/schema';
+import { HttpProblem, NotFound, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { type Shared, type SharedRun, Shares } from './shares.service';
 
@@ -13,7 +13,7 @@ const MOST_KNOWN = 10_000;
 @Injectable()
 export class PublicReading {
   private readonly perWorkspace = new RateLimit('shared', RATE);
-  private readonly owners = new Map<string, string>();
+  private readonly owners = new Recent<string>(MOST_KNOWN);
 
   constructor(
     private readonly shares: Shares,
@@ -41,9 +41,7 @@ export class PublicReading {
     if (!shared) throw new NotFound(`Share token ${token} not found.`);
     await this.workspaces.requireWorking(shared.tenant);
     if (known === undefined) this.count(shared.tenant);
-    this.owners.delete(token);
     this.owners.set(token, shared.tenant);
-    if (this.owners.size > MOST_KNOWN) this.owners.delete(this.owners.keys().next().value!);
     return shared;
   }
 

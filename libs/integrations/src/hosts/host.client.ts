@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Recent } from '@fairlead/schema';
 import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
 import { CodeHostFailed, CodeHostTooSlow } from './code-host.errors';
 import type { IntegrationsOptions } from '../integrations.options';
@@ -19,7 +20,7 @@ const BUSY = new Set([429, 500, 502, 503, 504]);
  * host, with retries when the host is busy, and with the `ETag` of the last answer.
  */
 export class HostClient {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Recent<Kept>(KEPT_URLS);
 
   constructor(
     private readonly options: IntegrationsOptions,
@@ -73,19 +74,13 @@ export class HostClient {
     }
     const etag = answer.headers.get('etag');
     const isKept = answer.ok && etag !== null && body.length <= LONGEST_KEPT && (init.method ?? 'GET') === 'GET';
-    if (isKept) this.keep(url.href, { etag, body, headers: answer.headers });
+    if (isKept) this.kept.set(url.href, { etag, body, headers: answer.headers });
     return this.respond(body, answer.status, answer.headers, url);
   }
 
   private respond(body: string, status: number, headers: Headers, url: URL): Response {
     const empty = status === 204 || status === 205;
     return Object.defineProperty(new Response(empty ? null : body, { status, headers }), 'url', { value: url.href });
-  }
-
-  private keep(url: string, kept: Kept): void {
-    this.kept.delete(url);
-    this.kept.set(url, kept);
-    if (this.kept.size > KEPT_URLS) this.kept.delete(this.kept.keys().next().value!);
   }
 
   private busy(status: number, wait: number): CodeHostFailed {

@@ -1,3 +1,4 @@
+import { Recent } from '@fairlead/schema';
 import { Shredded } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import { BitbucketHost } from './bitbucket.host';
@@ -12,7 +13,6 @@ import type { Integration } from '../integration';
 import { IntegrationsOptions } from '../integrations.options';
 import { JsonHost } from './json.host';
 import { apiUrl } from '../provider';
-import { Recent } from '../repositories/recent';
 import { Turns } from '../turns';
 
 const AT_ONCE_PER_HOST = 4;

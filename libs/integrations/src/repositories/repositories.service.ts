@@ -1,9 +1,9 @@
+import { Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { CodeHostFailed, CodeHostTooSlow } from '../hosts/code-host.errors';
 import { Hosts } from '../hosts/hosts.service';
 import type { Integration } from '../integration';
 import { IntegrationsOptions } from '../integrations.options';
-import { Recent } from './recent';
 import type { Repository } from '../record';
 
 interface Listed {
