@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { Workspace } from './features/shell/workspace';
 import { Root } from './features/shell/root';
+import { Shared } from './features/shell/shared';
 import { parseSearch, stringifySearch } from './search';
 
 type Search = Record<string, string | undefined>;
@@ -19,6 +20,7 @@ const home = createRoute({
 });
 const login = createRoute({ getParentRoute: () => root, path: '/login' });
 const workspace = createRoute({ getParentRoute: () => root, path: '/o/$w', component: Workspace, validateSearch });
+const shared = createRoute({ getParentRoute: () => root, path: '/public/$token', component: Shared, validateSearch });
 const experiments = () => import('./features/experiments/pages');
 const compare = () => import('./features/compare/pages');
 const runs = () => import('./features/runs/pages');
@@ -26,6 +28,8 @@ const deployments = () => import('./features/deployments/pages');
 const audit = () => import('./features/audit/pages');
 const verify = () => import('./features/audit/verify');
 const keys = () => import('./features/keys/pages');
+const sharedDataset = () => import('./features/experiments/shared');
+const sharedRun = () => import('./features/runs/shared');
 const health = () => import('./features/health/pages');
 const integrations = () => import('./features/connections/integrations');
 const providers = () => import('./features/connections/providers');
@@ -62,8 +66,14 @@ const pages = [
   createRoute({ ...page, path: '/health', component: lazyRouteComponent(health, 'HealthPage') }),
 ];
 
+const open = { getParentRoute: () => shared, validateSearch };
+const sharedPages = [
+  createRoute({ ...open, path: '/d', component: lazyRouteComponent(sharedDataset, 'SharedDatasetPage') }),
+  createRoute({ ...open, path: '/r', component: lazyRouteComponent(sharedRun, 'SharedRunPage') }),
+];
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, login, workspace.addChildren(pages)]),
+  routeTree: root.addChildren([home, login, workspace.addChildren(pages), shared.addChildren(sharedPages)]),
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',

@@ -276,6 +276,22 @@ describe('A session of the console', () => {
     jest.restoreAllMocks();
   });
 
+  it('is not used by what a page sends by itself', async () => {
+    const [left, used] = [await signIn(), await signIn()];
+    const usedAt = async (headers: Record<string, string>) => {
+      const { json } = await send('GET', '/v1/console/sessions', { headers: { ...headers, 'x-unattended': 'true' } });
+      return (json as { current: boolean; used_at: string }[]).find(({ current }) => current)!.used_at;
+    };
+    const [leftBefore, usedBefore] = [await usedAt(left), await usedAt(used)];
+    advance(3_600_000);
+    expect((await send('GET', '/v1/probe', { headers: { ...left, 'x-unattended': 'true' } })).status).toBe(200);
+    expect((await send('GET', '/v1/probe', { headers: used })).status).toBe(200);
+    // Uses are recorded in their order.
+    while ((await usedAt(used)) === usedBefore);
+    expect(await usedAt(left)).toBe(leftBefore);
+    jest.restoreAllMocks();
+  });
+
   it('is listed and can be ended by who manages its key, and by nobody else', async () => {
     const { key } = await newKey({ scopes: ['admin'], description: 'lister' });
     const { json: tenant } = await send('POST', '/api/v1/workspaces', {

@@ -62,7 +62,7 @@ export class ConsoleSessions {
     if (!session || session.hash !== known.hash || !isLive(session, now)) return undefined;
     this.proven.set(session.id, true);
     requireSameOrigin(request);
-    if (isStale(session, now)) this.recordUse(session);
+    if (isStale(session, now) && !isUnattended(request)) this.recordUse(session);
     return session;
   }
 
@@ -140,4 +140,9 @@ export class ConsoleSessions {
     this.sessions.put(session);
     this.unproven.put(session);
   }
+}
+
+/** True when a page says that it sends a request by itself: waiting for changes does not keep a session from ending. */
+function isUnattended({ headers }: FastifyRequest): boolean {
+  return headers['x-unattended'] === 'true';
 }

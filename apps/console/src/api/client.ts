@@ -1,5 +1,6 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { components, paths } from '../../generated/api';
+import { attendance } from './attended';
 import { parseLossless } from './lossless';
 
 export type Schemas = components['schemas'];
@@ -25,9 +26,13 @@ export function setWorkspace(id: string): void {
   workspace = id;
 }
 
+function ownHeaders(): Record<string, string> {
+  return { ...attendance(), ...(workspace !== '-' && { 'x-tenant-id': workspace }) };
+}
+
 const inWorkspace: Middleware = {
   onRequest({ request }) {
-    if (workspace !== '-') request.headers.set('x-tenant-id', workspace);
+    for (const [name, value] of Object.entries(ownHeaders())) request.headers.set(name, value);
     return request;
   },
 };
@@ -56,9 +61,17 @@ export async function answeredWhole<T extends Answered>(asked: Promise<T>) {
 }
 
 /** JSON whose numbers are kept as they were written. @throws ApiError */
-export async function readLossless(path: string, signal?: AbortSignal): Promise<unknown> {
-  const headers: Record<string, string> = workspace === '-' ? {} : { 'x-tenant-id': workspace };
-  const response = await fetch(path, { credentials: 'same-origin', headers, signal });
+export function readLossless(path: string, signal?: AbortSignal): Promise<unknown> {
+  return lossless(path, { credentials: 'same-origin', headers: ownHeaders(), signal });
+}
+
+/** The same of what is shared, for which nobody is signed in. @throws ApiError */
+export function readShared(path: string, signal?: AbortSignal): Promise<unknown> {
+  return lossless(path, { credentials: 'omit', signal });
+}
+
+async function lossless(path: string, init: RequestInit): Promise<unknown> {
+  const response = await fetch(path, init);
   const text = await response.text();
   if (response.ok) return parseLossless(text);
   throw new ApiError(response.status, sentence(json(text), response), response.headers.get('x-request-id'));

@@ -1,3 +1,5 @@
+import { useEffect } from 'react';
+
 const NAME = 'fairlead.shortcuts';
 const FIELDS = 'input:not([type=checkbox]), select, textarea';
 
@@ -14,4 +16,21 @@ export function switchShortcuts(on: boolean): void {
 /** Whether a pressed key is meant for the page: neither for a field nor for an open dialog. */
 export function isForPage({ target }: KeyboardEvent): boolean {
   return !(target as HTMLElement).closest(FIELDS) && !document.querySelector('dialog[open]');
+}
+
+/** What single keys do while a page, or a part of one, is shown; a key without a function does nothing. */
+export function useShortcuts(commands: Readonly<Record<string, (() => void) | undefined>>): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const { key, ctrlKey, metaKey, altKey, defaultPrevented } = event;
+      const command = Object.hasOwn(commands, key) ? commands[key] : undefined;
+      // The second key of a shortcut such as `g d` was taken before.
+      if (!command || defaultPrevented || ctrlKey || metaKey || altKey) return;
+      if (!shortcutsOn() || !isForPage(event)) return;
+      event.preventDefault();
+      command();
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  });
 }

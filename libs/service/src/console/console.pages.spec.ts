@@ -162,6 +162,13 @@ it.each([
   }
 });
 
+it('sends a browser from a shared address that a command line has put its prefix before to that address', async () => {
+  for (const path of ['/public/t/d', '/public/t/r?run=1']) {
+    const { status, headers } = await ask(`/api-host${path}`);
+    expect([status, headers.location]).toEqual([302, path]);
+  }
+});
+
 it('does not send programs away from what is API as well', async () => {
   const programs: Record<string, string>[] = [
     {},

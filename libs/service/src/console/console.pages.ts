@@ -34,8 +34,13 @@ const OWN = new RegExp(`^/(?:$|login$|o(?:/|$))`);
 const PRINTED = new RegExp(
   `^/(?:datasets/${ID}(?:/compare|/e/${ID})?|projects/p/${ID}(?:/r/${ID})?|host/deployments(?:/${ID})?)$`,
 );
+/** Addresses of what is shared, which are read without signing in. */
+const SHARED = new RegExp(`^/public/${ID}/[dr]$`);
 /** Addresses that clients print and that Fairlead does not offer; a page says so. */
-const NOT_OFFERED = new RegExp(`^/(?:public/${ID}/[dr]|(?:hub|prompts|context)(?:/.*)?)$`);
+const NOT_OFFERED = /^\/(?:hub|prompts|context)(?:\/.*)?$/;
+
+/** What a command line puts before the addresses of pages. */
+const PREFIX = '/api-host/';
 
 /** Returns a function that answers browsers that ask for a page or a file of the console, and no other requests. */
 export function consolePages(files: ConsoleFiles): Pages {
@@ -50,7 +55,10 @@ export function consolePages(files: ConsoleFiles): Pages {
       return wanted ? (reply) => redirect(reply, `/o/-${path}${search.join('')}`) : undefined;
     }
     if (routed) return undefined;
-    if (OWN.test(path) || NOT_OFFERED.test(path)) {
+    if (SHARED.test(path) && originalUrl.startsWith(PREFIX) && asksForPage(request)) {
+      return (reply) => redirect(reply, path + search.join(''));
+    }
+    if (OWN.test(path) || SHARED.test(path) || NOT_OFFERED.test(path)) {
       return asksForPage(request)
         ? (reply) => send(request, reply, files.get('/index.html')!, PAGE_HEADERS)
         : undefined;
@@ -60,10 +68,10 @@ export function consolePages(files: ConsoleFiles): Pages {
   };
 }
 
-/** Returns the path and query of a request, without the prefix `/api-host` that a command line puts before pages. */
+/** Returns the path and query of a request, without the prefix that a command line puts before pages. */
 function pathOf(url: string): string {
   const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '');
-  return path.startsWith('/api-host/') ? path.slice('/api-host'.length) : path;
+  return path.startsWith(PREFIX) ? path.slice(PREFIX.length - 1) : path;
 }
 
 function asksForPage({ headers }: FastifyRequest): boolean {

@@ -1,28 +1,43 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { answered, api, type Dataset, type Session } from '../../api/client';
+import { answered, api, type Schemas, type Session } from '../../api/client';
 
-const WAITING_MS = 1500;
+export type Experiment = Schemas['ListedExperiment'];
+
+const STORING_MS = 1500;
+const PAGE = 50;
 const MOST_KEYS = 8;
 const MOST_METADATA = 4;
 
-/** The experiments of the workspace, or of one dataset, newest first; asked again while some are being stored. */
-export function useExperiments(dataset?: string) {
+/** Which experiments, and in which order. */
+interface Wanted {
+  readonly dataset?: string;
+  readonly q?: string;
+  readonly metadata?: string;
+  readonly sort?: string;
+}
+
+/** The experiments of the workspace, or of one dataset; asked again while some are being stored. */
+export function useExperiments({ dataset, q, metadata, sort }: Wanted) {
   const { w } = useParams({ from: '/o/$w' });
-  return useQuery({
-    queryKey: ['experiments', w, dataset],
-    queryFn: ({ signal }) => {
+  return useInfiniteQuery({
+    queryKey: ['experiments', w, dataset, q, metadata, sort],
+    queryFn: ({ pageParam, signal }) => {
       const query = {
-        reference_free: false,
-        limit: 100,
-        ...(dataset !== undefined && { reference_dataset: [dataset] }),
+        limit: PAGE,
+        ...(dataset && { dataset_id: [dataset] }),
+        ...(q && { q }),
+        ...(metadata && { metadata }),
+        ...(sort && { sort }),
+        ...(pageParam !== null && { cursor: pageParam }),
       };
-      return answered(api.GET('/api/v1/sessions', { params: { query }, signal })) as Promise<Session[]>;
+      return answered(api.GET('/v1/experiments', { params: { query }, signal })) as Promise<Schemas['ExperimentsPage']>;
     },
-    refetchInterval: ({ state }) => {
-      const sessions = state.data as Session[] | undefined;
-      return sessions && (sessions.length === 0 || sessions.some(isStoring)) ? WAITING_MS : 30_000;
-    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ resources }) => resources.some(isStoring)) ? STORING_MS : false,
   });
 }
 
@@ -32,7 +47,6 @@ export function useDatasets() {
   return useQuery({
     queryKey: ['datasets', w],
     queryFn: ({ signal }) => answered(api.GET('/api/v1/datasets', { params: { query: { limit: 100 } }, signal })),
-    refetchInterval: ({ state }) => ((state.data as Dataset[] | undefined)?.length === 0 ? WAITING_MS : 30_000),
   });
 }
 
@@ -56,12 +70,12 @@ export function useExamples(dataset: string) {
 }
 
 /** Whether the rows of an experiment are still being stored: it has no statistics yet. */
-export function isStoring({ run_count }: Session): boolean {
+export function isStoring({ run_count }: Pick<Session, 'run_count'>): boolean {
   return run_count === null;
 }
 
 /** The score keys of experiments, those first that most of them have. */
-export function keysOf(sessions: readonly Session[]): string[] {
+export function keysOf(sessions: readonly Pick<Session, 'feedback_stats'>[]): string[] {
   const counts = new Map<string, number>();
   for (const { feedback_stats } of sessions) {
     for (const key of Object.keys(feedback_stats ?? {})) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -73,16 +87,16 @@ export function keysOf(sessions: readonly Session[]): string[] {
 }
 
 /** The metadata of an experiment. */
-export function metadataOf({ extra }: Session): Readonly<Record<string, unknown>> {
+export function metadataOf({ extra }: Pick<Session, 'extra'>): Readonly<Record<string, unknown>> {
   const metadata = (extra as { metadata?: unknown } | null)?.metadata;
   return typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>) : {};
 }
 
 /** Names of metadata with plain values that are not the same in all experiments. */
-export function differing(sessions: readonly Session[]): string[] {
+export function differing(sessions: readonly Pick<Session, 'extra'>[]): string[] {
   if (sessions.length < 2) return [];
   const names = [...new Set(sessions.flatMap((session) => Object.keys(metadataOf(session))))];
-  const text = (session: Session, name: string) => JSON.stringify(metadataOf(session)[name]);
+  const text = (session: Pick<Session, 'extra'>, name: string) => JSON.stringify(metadataOf(session)[name]);
   return names
     .filter((name) => sessions.every((session) => typeof metadataOf(session)[name] !== 'object'))
     .filter((name) => new Set(sessions.map((session) => text(session, name))).size > 1)
@@ -92,11 +106,4 @@ export function differing(sessions: readonly Session[]): string[] {
 /** Half the width of the 95 % interval of a mean, undefined where there is none. */
 export function halfWidth({ n, stdev }: { n: number; stdev: number | null }): number | undefined {
   return stdev === null || n < 2 ? undefined : (1.96 * stdev) / Math.sqrt(n);
-}
-
-/** Whether a text stands in the name, the dataset or the metadata of an experiment. */
-export function matches(session: Session, dataset: string, text: string): boolean {
-  const wanted = text.trim().toLowerCase();
-  if (wanted === '') return true;
-  return [session.name, dataset, JSON.stringify(metadataOf(session))].some((one) => one.toLowerCase().includes(wanted));
 }

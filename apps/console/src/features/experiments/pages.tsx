@@ -1,8 +1,8 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { whole } from '../../ui/format';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
-import { printLossless } from '../../api/lossless';
-import { useDataset, useDatasets, useExamples, useExperiments } from './data';
+import { useDataset, useDatasets, useExamples } from './data';
+import { ExampleList } from './examples';
 import css from './experiments.module.css';
 import { FirstUpload } from './first-upload';
 import { ExperimentTable } from './table';
@@ -10,24 +10,9 @@ import { ExperimentTable } from './table';
 /** The experiments of all datasets. */
 export function ExperimentsPage() {
   useTitle('Experiments');
-  const experiments = useExperiments();
-  const datasets = useDatasets();
-  const list = experiments.data;
-  const count = list && list.length > 0 ? (list.length < 100 ? whole(list.length) : 'the newest 100') : '';
   return (
-    <Page
-      title={
-        <>
-          Experiments <span className={css.count}>{count}</span>
-        </>
-      }
-    >
-      {experiments.error && <Problem error={experiments.error} retry={() => void experiments.refetch()} />}
-      {!list && !experiments.error && <Skeleton />}
-      {list?.length === 0 && <FirstUpload />}
-      {list && list.length > 0 && (
-        <ExperimentTable sessions={list} datasets={new Map((datasets.data ?? []).map(({ id, name }) => [id, name]))} />
-      )}
+    <Page title="Experiments">
+      <ExperimentTable none={<FirstUpload />} />
     </Page>
   );
 }
@@ -92,7 +77,6 @@ export function DatasetPage() {
   const { tab = 'experiments' } = useSearch({ from: '/o/$w/datasets/$dataset' });
   const navigate = useNavigate({ from: '/o/$w/datasets/$dataset' });
   const dataset = useDataset(id);
-  const experiments = useExperiments(id);
   const name = dataset.data?.name ?? 'Dataset';
   useTitle(name);
   return (
@@ -123,18 +107,20 @@ export function DatasetPage() {
             >
               {label}{' '}
               <span className={css.faint}>
-                {whole((value === 'experiments' ? experiments.data?.length : dataset.data?.example_count) ?? 0)}
+                {whole((value === 'experiments' ? dataset.data?.session_count : dataset.data?.example_count) ?? 0)}
               </span>
             </button>
           ))}
         </nav>
       )}
       {tab === 'examples' ? <Examples dataset={id} /> : null}
-      {tab !== 'examples' && experiments.data && experiments.data.length > 0 && (
-        <ExperimentTable sessions={experiments.data} />
-      )}
-      {tab !== 'examples' && experiments.data?.length === 0 && (
-        <p className={css.nothing}>No experiment ran on this dataset yet; the first one appears here by itself.</p>
+      {tab !== 'examples' && (
+        <ExperimentTable
+          dataset={id}
+          none={
+            <p className={css.nothing}>No experiment ran on this dataset yet; the first one appears here by itself.</p>
+          }
+        />
       )}
     </Page>
   );
@@ -144,33 +130,10 @@ function Examples({ dataset }: { dataset: string }) {
   const examples = useExamples(dataset);
   if (examples.error) return <Problem error={examples.error} />;
   if (!examples.data) return <Skeleton />;
-  const preview = (value: unknown) =>
-    printLossless(value ?? null, 0)
-      .replaceAll(/\s+/g, ' ')
-      .slice(0, 400);
   return (
-    <div className={css.scroll} tabIndex={0} role="region" aria-label="Examples">
-      <table className={`${css.table} ${css.fixed}`}>
-        <thead>
-          <tr>
-            <th>Input</th>
-            <th>Reference</th>
-          </tr>
-        </thead>
-        <tbody>
-          {examples.data.map(({ id, inputs, outputs }) => (
-            <tr key={id}>
-              <td className={css.code}>
-                <Text>{preview(inputs)}</Text>
-              </td>
-              <td className={css.code}>
-                <Text>{preview(outputs)}</Text>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <ExampleList examples={examples.data} />
       {examples.data.length === 100 && <p className={css.nothing}>The first 100 examples.</p>}
-    </div>
+    </>
   );
 }

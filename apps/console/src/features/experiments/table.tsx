@@ -1,30 +1,37 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { Session } from '../../api/client';
+import { merged, useAddress } from '../../ui/address';
+import { Typed } from '../../ui/form';
 import { duration, figure, middle, percent, whole } from '../../ui/format';
-import { Button, Text, Time } from '../../ui/parts';
-import { differing, halfWidth, isStoring, keysOf, matches, metadataOf } from './data';
+import { More } from '../../ui/list';
+import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
+import { useShortcuts } from '../../ui/shortcuts';
+import { differing, type Experiment, halfWidth, isStoring, keysOf, metadataOf, useExperiments } from './data';
 import css from './experiments.module.css';
 
 const MOST_COMPARED = 20;
+const MOST_FACETS = 100;
 
-interface Listed {
-  readonly sessions: readonly Session[];
-  /** Names of datasets by their ids; undefined where all are of one dataset. */
-  readonly datasets?: ReadonlyMap<string, string>;
+interface ListedProps {
+  /** Only the experiments on this dataset. */
+  readonly dataset?: string;
+  /** What stands in place of a list that has nothing at all. */
+  readonly none: ReactNode;
 }
 
-/** A list of experiments, of which some can be ticked and compared. */
-export function ExperimentTable({ sessions, datasets }: Listed) {
+/** A list of experiments, of which some can be ticked and compared; filter and order stand in the address. */
+export function ExperimentTable({ dataset, none }: ListedProps) {
   const { w } = useParams({ from: '/o/$w' });
   const navigate = useNavigate();
-  const [filter, setFilter] = useState('');
-  const [ticked, setTicked] = useState<readonly string[]>([]);
-  const keys = useMemo(() => keysOf(sessions), [sessions]);
-  const columns = useMemo(() => differing(sessions), [sessions]);
-  const nameOf = (session: Session) => datasets?.get(session.reference_dataset_id ?? '') ?? '';
-  const shown = sessions.filter((session) => matches(session, nameOf(session), filter));
-  const chosen = sessions.filter(({ id }) => ticked.includes(id));
+  const { search, change } = useAddress();
+  const { q, metadata, sort } = search;
+  const query = useExperiments({ dataset, q, metadata, sort });
+  const [chosen, setChosen] = useState<readonly Experiment[]>([]);
+  const pages = query.data?.pages;
+  const experiments = useMemo(() => pages?.flatMap(({ resources }) => resources) ?? [], [pages]);
+  const keys = useMemo(() => keysOf(experiments), [experiments]);
+  const columns = useMemo(() => differing(experiments), [experiments]);
   const of = new Set(chosen.map(({ reference_dataset_id }) => reference_dataset_id));
   const problem =
     of.size > 1
@@ -32,90 +39,178 @@ export function ExperimentTable({ sessions, datasets }: Listed) {
       : chosen.length > MOST_COMPARED
         ? 'At most 20.'
         : undefined;
-  const tick = (id: string) => setTicked((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id]));
+  const tick = (one: Experiment) =>
+    setChosen((now) => (now.some(({ id }) => id === one.id) ? now.filter(({ id }) => id !== one.id) : [...now, one]));
   const compare = () => {
     // The oldest is what the others are measured against.
-    const age = (a: Session, b: Session) =>
+    const age = (a: Experiment, b: Experiment) =>
       a.start_time.localeCompare(b.start_time) || (a.test_run_number ?? 0) - (b.test_run_number ?? 0);
-    const ids = [...chosen].sort(age).map(({ id }) => id);
-    const dataset = chosen[0]!.reference_dataset_id!;
     void navigate({
       to: '/o/$w/datasets/$dataset/compare',
-      params: { w, dataset },
-      search: { selectedSessions: ids.join(',') },
+      params: { w, dataset: chosen[0]!.reference_dataset_id! },
+      search: {
+        selectedSessions: [...chosen]
+          .sort(age)
+          .map(({ id }) => id)
+          .join(),
+      },
     });
   };
+  const body = useRef<HTMLTableSectionElement>(null);
+  /** Moves the focus by so many rows, from the one that has it; onto the first one when none has it. */
+  const step = (places: number) => {
+    const names = [...(body.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
+    const at = names.findIndex((name) => name.closest('tr')!.contains(document.activeElement));
+    names[at < 0 ? 0 : at + places]?.focus();
+  };
+  const tickFocused = () => {
+    const box = body.current?.querySelector('tr:focus-within input');
+    if (box instanceof HTMLElement) box.click();
+  };
+  const ready = chosen.length > 0 && problem === undefined;
+  useShortcuts({ j: () => step(1), k: () => step(-1), x: tickFocused, c: ready ? compare : undefined });
+  const filtered = Boolean(q || metadata);
+  if (query.error) return <Problem error={query.error} retry={() => void query.refetch()} />;
+  if (!query.data) return <Skeleton />;
+  if (experiments.length === 0 && !filtered) return none;
+  const [{ total, facets }] = query.data.pages as [(typeof query.data.pages)[number]];
+  const drop = () => change({ q: undefined, metadata: undefined });
   return (
     <>
       <div className={css.tools}>
-        <input
-          type="search"
-          aria-label="Filter experiments"
-          placeholder="Name, dataset or metadata"
-          data-slash
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
+        <Typed
+          label="Filter experiments"
+          placeholder="Name, description or dataset"
+          main
+          value={q ?? ''}
+          onChange={(text) => change({ q: text || undefined }, 'replace')}
         />
-        <Button kind="main" disabled={chosen.length === 0 || problem !== undefined} onClick={compare}>
+        {metadata && (
+          <Button
+            aria-label={`Drop the filter by metadata ${metadata}`}
+            onClick={() => change({ metadata: undefined })}
+          >
+            <Text>{middle(chipOf(metadata), 48)}</Text> ✕
+          </Button>
+        )}
+        <Button kind="main" disabled={!ready} title="c" onClick={compare}>
           {chosen.length < 2 ? (chosen.length === 1 ? 'Open' : 'Compare') : `Compare ${chosen.length}`}
         </Button>
         <span role="status" className={css.hint}>
           {problem ?? (chosen.length === 0 ? 'Tick experiments to compare them.' : '')}
         </span>
+        <span className={css.total}>
+          {whole(total)} {dataset === undefined && `in ${inDatasets(facets.datasets.length)}`}
+        </span>
       </div>
-      <div className={css.scroll} tabIndex={0} role="region" aria-label="Experiments">
+      <div
+        className={css.scroll}
+        tabIndex={0}
+        role="region"
+        aria-label="Experiments"
+        aria-busy={query.isPlaceholderData}
+      >
         <table className={css.table}>
           <thead>
             <tr>
               <th className={css.tick}>
                 <span className={css.unseen}>Compare</span>
               </th>
-              <th className={css.number}>#</th>
-              <th>Name</th>
-              {datasets && <th>Dataset</th>}
+              <Sorted by="test_run_number" number>
+                #
+              </Sorted>
+              <Sorted by="name">Name</Sorted>
+              {dataset === undefined && <Sorted by="dataset_name">Dataset</Sorted>}
               {keys.map((key) => (
-                <th key={key} className={css.number} title={key}>
+                <Sorted key={key} by={`score:${key}`} number title={key}>
                   <Text>{middle(key, 24)}</Text>
-                </th>
+                </Sorted>
               ))}
-              <th className={css.number}>p50</th>
-              <th className={css.number}>Errors</th>
-              <th className={css.number}>Rows</th>
+              <Sorted by="latency_p50" number>
+                p50
+              </Sorted>
+              <Sorted by="error_rate" number>
+                Errors
+              </Sorted>
+              <Sorted by="run_count" number>
+                Rows
+              </Sorted>
               {columns.map((name) => (
-                <th key={name} title={`Metadata ${name}`}>
+                <Sorted key={name} by={`metadata:${name}`} title={`Metadata ${name}`}>
                   <Text>{middle(name, 24)}</Text>
-                </th>
+                </Sorted>
               ))}
-              <th className={css.number}>Started</th>
+              <Sorted by="start_time" number>
+                Started
+              </Sorted>
             </tr>
           </thead>
-          <tbody>
-            {shown.map((session) => (
+          <tbody ref={body}>
+            {experiments.map((one) => (
               <Row
-                key={session.id}
-                session={session}
-                dataset={datasets && nameOf(session)}
+                key={one.id}
+                session={one}
+                dataset={dataset === undefined ? one.dataset_name : undefined}
                 keys={keys}
                 columns={columns}
-                ticked={ticked.includes(session.id)}
-                onTick={() => tick(session.id)}
+                ticked={chosen.some(({ id }) => id === one.id)}
+                onTick={() => tick(one)}
               />
             ))}
           </tbody>
         </table>
       </div>
-      {shown.length === 0 && (
+      {experiments.length === 0 && (
         <p className={css.nothing}>
-          No experiment here has “{filter}” in its name, dataset or metadata.{' '}
-          <Button onClick={() => setFilter('')}>Drop the filter</Button>
+          No experiment passes this filter. <Button onClick={drop}>Drop the filter</Button>
         </p>
       )}
+      <More query={query} />
     </>
   );
 }
 
+function inDatasets(count: number): string {
+  if (count >= MOST_FACETS) return `${MOST_FACETS} datasets or more`;
+  return count === 1 ? '1 dataset' : `${count} datasets`;
+}
+
+/** `{"model":"b"}` as `model: b`. */
+function chipOf(metadata: string): string {
+  try {
+    const [entry] = Object.entries(JSON.parse(metadata) as object);
+    return entry ? `${entry[0]}: ${String(entry[1])}` : metadata;
+  } catch {
+    return metadata;
+  }
+}
+
+interface SortedProps {
+  /** The order of the service that the column stands for. */
+  readonly by: string;
+  readonly number?: boolean;
+  readonly title?: string;
+  readonly children: ReactNode;
+}
+
+/** The head of a column; it sorts by the column, largest first, then smallest first, then not. */
+function Sorted({ by, number, title, children }: SortedProps) {
+  const { search } = useAddress();
+  const now = search.sort ?? '-start_time';
+  const order = now === `-${by}` ? 'descending' : now === by ? 'ascending' : undefined;
+  const next = order === undefined ? `-${by}` : order === 'descending' ? by : undefined;
+  return (
+    <th className={number ? css.number : undefined} aria-sort={order} title={title}>
+      <Link to="." search={merged({ sort: next })} resetScroll={false}>
+        {children}
+        <span aria-hidden="true">{order === undefined ? '' : order === 'descending' ? ' ↓' : ' ↑'}</span>
+      </Link>
+    </th>
+  );
+}
+
 interface RowProps {
-  readonly session: Session;
+  readonly session: Experiment;
   readonly dataset?: string;
   readonly keys: readonly string[];
   readonly columns: readonly string[];
@@ -139,6 +234,7 @@ function Row({ session, dataset, keys, columns, ticked, onTick }: RowProps) {
           params={{ w, dataset: reference_dataset_id! }}
           search={{ selectedSessions: id }}
           title={name}
+          data-row
         >
           <Text>{middle(name, 48)}</Text>
         </Link>
@@ -172,7 +268,17 @@ function Row({ session, dataset, keys, columns, ticked, onTick }: RowProps) {
       )}
       {columns.map((column) => (
         <td key={column} className={css.metadata} data-label={column}>
-          {metadata[column] === undefined ? '–' : <Text>{middle(String(metadata[column]), 24)}</Text>}
+          {metadata[column] === undefined ? (
+            '–'
+          ) : (
+            <Link
+              to="."
+              search={merged({ metadata: JSON.stringify({ [column]: metadata[column] }) })}
+              title={`Only experiments with this ${column}`}
+            >
+              <Text>{middle(String(metadata[column]), 24)}</Text>
+            </Link>
+          )}
         </td>
       ))}
       <td className={css.number} data-label="Started">
@@ -182,24 +288,24 @@ function Row({ session, dataset, keys, columns, ticked, onTick }: RowProps) {
   );
 }
 
-function Score({
-  label,
-  statistics,
-}: {
-  label: string;
-  statistics?: { n: number; avg: number | null; stdev: number | null };
-}) {
-  const half = statistics && halfWidth(statistics);
+type Statistics = NonNullable<Session['feedback_stats']>[string];
+
+function Score({ label, statistics }: { label: string; statistics?: Statistics }) {
   return (
     <td className={css.number} data-label={label}>
-      {statistics?.avg === undefined || statistics.avg === null ? (
-        <span className={css.faint}>–</span>
-      ) : (
-        <span title={`${whole(statistics.n)} scores; mean and half the width of its 95 % interval`}>
-          {figure(statistics.avg)}
-          {half !== undefined && <span className={css.faint}> ±{half.toPrecision(1)}</span>}
-        </span>
-      )}
+      <Mean statistics={statistics} />
     </td>
+  );
+}
+
+/** The mean of a score and half the width of its interval. */
+export function Mean({ statistics }: { statistics?: Statistics }) {
+  if (statistics?.avg === undefined || statistics.avg === null) return <span className={css.faint}>–</span>;
+  const half = halfWidth(statistics);
+  return (
+    <span title={`${whole(statistics.n)} scores; mean and half the width of its 95 % interval`}>
+      {figure(statistics.avg)}
+      {half !== undefined && <span className={css.faint}> ±{half.toPrecision(1)}</span>}
+    </span>
   );
 }

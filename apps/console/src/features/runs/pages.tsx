@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { answered, api, readLossless } from '../../api/client';
-import { printLossless } from '../../api/lossless';
 import { duration, percent, whole } from '../../ui/format';
-import { Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { RunParts } from './parts';
 import css from './runs.module.css';
 
 /** An experiment, which opens as a comparison of its own, or a project of traces. */
@@ -69,30 +69,7 @@ export function RunPage() {
     >
       {run.error && <Problem error={run.error} retry={() => void run.refetch()} />}
       {!data && !run.error && <Skeleton />}
-      {data && (
-        <div className={css.parts}>
-          {typeof data.error === 'string' && <Part title="Error" text={data.error} />}
-          <Part title="Input" text={printLossless(data.inputs ?? null)} />
-          <Part title="Output" text={printLossless(data.outputs ?? null)} />
-          <Part title="Metadata" text={printLossless(data.extra ?? null)} />
-        </div>
-      )}
+      {data && <RunParts run={data} />}
     </Page>
-  );
-}
-
-function Part({ title, text }: { title: string; text: string }) {
-  return (
-    <section className={css.part}>
-      <header>
-        <h2>{title}</h2>
-        <Copy kind="quiet" text={text}>
-          Copy
-        </Copy>
-      </header>
-      <pre tabIndex={0}>
-        <Text>{text}</Text>
-      </pre>
-    </section>
   );
 }

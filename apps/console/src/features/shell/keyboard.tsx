@@ -30,8 +30,9 @@ export function Keyboard({ w }: { w: string }) {
       else if (command === 'pages' || command === 'shortcuts') setOpen(command);
       else go(command);
     };
-    window.addEventListener('keydown', listen);
-    return () => window.removeEventListener('keydown', listen);
+    // Before what the page does with a key that ends a shortcut of two.
+    window.addEventListener('keydown', listen, true);
+    return () => window.removeEventListener('keydown', listen, true);
   });
   return (
     <>
@@ -107,12 +108,31 @@ function Palette({ onGo, onClose }: { onGo: (to: Path) => void; onClose: () => v
   );
 }
 
-const SHORTCUTS = [
+const EVERYWHERE = [
   ['Ctrl K or ⌘ K', 'Go to a page by its name'],
   ...PAGES.flatMap(([, name, letter]) => (letter === '' ? [] : [[`g ${letter}`, name] as const])),
   ['/', 'Filter what the page lists'],
   ['?', 'These shortcuts'],
-  ['j k', 'Next and previous row of a comparison, from the open one; so do the arrow keys'],
+] as const;
+const EXPERIMENTS = [
+  ['j k', 'Next and previous experiment; Enter opens it'],
+  ['x', 'Tick the experiment'],
+  ['c', 'Compare what is ticked'],
+] as const;
+const COMPARISON = [
+  ['j k', 'Open the next or the previous row; so do the arrow keys'],
+  ['f', 'Open the row as a page of its own'],
+  ['[ ]', 'Previous and next candidate'],
+  ['b', 'Make the candidate the baseline'],
+  ['w', 'Only rows in which the candidate is worse'],
+  ['1 – 9', 'The score with this place'],
+  ['d', 'Begin outputs at their first difference, or whole'],
+  ['s', 'Fold the statistics away'],
+] as const;
+const SHORTCUTS = [
+  ['On every page', EVERYWHERE],
+  ['In a list of experiments', EXPERIMENTS],
+  ['In a comparison', COMPARISON],
 ] as const;
 
 /** Lists the shortcuts, and switches them off in this browser. */
@@ -120,18 +140,23 @@ function Shortcuts({ onClose }: { onClose: () => void }) {
   const [on, setOn] = useState(shortcutsOn);
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      <table className={css.shortcuts}>
-        <tbody>
-          {SHORTCUTS.map(([keys, text]) => (
-            <tr key={keys}>
-              <th scope="row">
-                <kbd>{keys}</kbd>
-              </th>
-              <td>{text}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div className={css.shortcuts}>
+        {SHORTCUTS.map(([where, keys]) => (
+          <table key={where}>
+            <caption>{where}</caption>
+            <tbody>
+              {keys.map(([key, text]) => (
+                <tr key={key}>
+                  <th scope="row">
+                    <kbd>{key}</kbd>
+                  </th>
+                  <td>{text}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        ))}
+      </div>
       <label className={css.switch}>
         <input
           type="checkbox"

@@ -4,28 +4,28 @@ import { Problem } from '../../ui/parts';
 import { Login } from './login';
 import css from './shell.module.css';
 
-const NOT_OFFERED = /^\/(?:api-host\/)?(?:public|hub|prompts|context)(?:\/|$)/;
+const NOT_OFFERED = /^\/(?:api-host\/)?(?:hub|prompts|context)(?:\/|$)/;
+const SHARED = /^\/public\//;
 
-/** Whatever is asked for, once somebody is signed in; the address stays meanwhile. */
+/** What is asked for, once somebody is signed in where that is needed; the address stays meanwhile. */
 export function Root() {
   const { pathname } = useLocation();
-  const session = useSession();
-  if (NOT_OFFERED.test(pathname)) return <NotOffered shared={pathname.includes('/public/')} />;
-  if (session.error) return <Problem error={session.error} retry={() => void session.refetch()} />;
-  if (session.data === undefined) return null;
-  if (session.data === null || pathname === '/login') return <Login />;
-  return <Outlet />;
+  if (NOT_OFFERED.test(pathname)) return <NotOffered />;
+  return SHARED.test(pathname) ? <Outlet /> : <SignedIn login={pathname === '/login'} />;
 }
 
-function NotOffered({ shared }: { shared: boolean }) {
+function SignedIn({ login }: { login: boolean }) {
+  const session = useSession();
+  if (session.error) return <Problem error={session.error} retry={() => void session.refetch()} />;
+  if (session.data === undefined) return null;
+  return session.data === null || login ? <Login /> : <Outlet />;
+}
+
+function NotOffered() {
   return (
     <main className={css.notice}>
-      <h1>{shared ? 'Shared, for programs' : 'This is not offered here'}</h1>
-      <p>
-        {shared
-          ? 'The console does not show shared datasets and runs yet: SDKs read them with the token of this address.'
-          : 'Prompts and a hub are parts of another product.'}
-      </p>
+      <h1>This is not offered here</h1>
+      <p>Prompts and a hub are parts of another product.</p>
       <p>
         <a href="/">Go to the experiments</a>
       </p>

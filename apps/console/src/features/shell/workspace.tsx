@@ -1,12 +1,12 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { setWorkspace } from '../../api/client';
 import { useSession, useSigning } from '../../api/session';
 import { Button, Text } from '../../ui/parts';
-import { chooseTheme, chosenTheme, type Theme, THEMES } from '../../ui/theme';
 import { Keyboard } from './keyboard';
+import { Live } from './live';
 import { Mark } from './login';
 import css from './shell.module.css';
+import { ThemeChoice } from './theme-choice';
 
 /** The frame of every page of a workspace: where one can go, and who one is. */
 export function Workspace() {
@@ -80,28 +80,10 @@ export function Workspace() {
           </Button>
         </div>
       </header>
-      <Outlet key={w} />
+      <div className={css.content}>
+        <Live workspace={current} />
+        <Outlet key={w} />
+      </div>
     </div>
-  );
-}
-
-function ThemeChoice() {
-  const [theme, setTheme] = useState(chosenTheme);
-  return (
-    <select
-      aria-label="Theme"
-      value={theme}
-      onChange={(event) => {
-        const chosen = event.target.value as Theme;
-        chooseTheme(chosen);
-        setTheme(chosen);
-      }}
-    >
-      {THEMES.map((one) => (
-        <option key={one} value={one}>
-          {{ system: 'System', light: 'Light', dark: 'Dark' }[one]}
-        </option>
-      ))}
-    </select>
   );
 }

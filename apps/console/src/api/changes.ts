@@ -1,0 +1,111 @@
+import { UNATTENDED } from './attended';
+import { answered, api, ApiError, type Schemas } from './client';
+
+const WAIT_S = 25;
+/** Changes that follow each other within so long are told together. */
+const GATHER_MS = 1000;
+/** A page of its own asks so often where browsers do not let pages agree on one that asks, which is over plain http. */
+const LOOK_MS = 10_000;
+const RETRY_MS = 2000;
+const AWAY_MS = 30_000;
+
+/** What the pages of a browser tell one another. */
+interface News {
+  /** Up to which place in the log this is all. */
+  readonly position?: string;
+  /** What is stale, as `concerned` names it. */
+  readonly stale: readonly string[];
+  /** Since when the service cannot be reached, in milliseconds since 1970. */
+  readonly lost?: number;
+  /** Nobody is signed in any more. */
+  readonly ended?: boolean;
+}
+
+/**
+ * Hears of the changes in a workspace until the signal aborts. One page of the browser waits for them and tells the
+ * others, because a browser has few connections for all pages of a server; when it closes, another one goes on.
+ */
+export function follow(workspace: string, hear: (news: News) => void, signal: AbortSignal): void {
+  const name = `fairlead.changes.${workspace}`;
+  const channel = new BroadcastChannel(name);
+  let position: string | undefined;
+  const take = (news: News) => {
+    position = news.position ?? position;
+    hear(news);
+  };
+  const tell = (news: News) => {
+    if (signal.aborted) return;
+    channel.postMessage(news);
+    take(news);
+  };
+  const ask = async (wait: number, rest: number) => {
+    let failing: number | undefined;
+    while (!signal.aborted) {
+      try {
+        const news = await newsAfter(position, wait, signal);
+        tell(failing === undefined ? news : { ...news, stale: [ALL] });
+        failing = undefined;
+        await pause(rest, signal);
+      } catch (error) {
+        failing ??= Date.now();
+        const ended = error instanceof ApiError && error.status === 401;
+        if (ended || Date.now() - failing >= AWAY_MS) tell({ stale: [], lost: failing, ended });
+        await pause(RETRY_MS, signal);
+      }
+    }
+  };
+  channel.onmessage = ({ data }: MessageEvent<News>) => take(data);
+  signal.addEventListener('abort', () => channel.close());
+  // Browsers have no locks on pages that are not secure.
+  const locks = navigator.locks as LockManager | undefined;
+  if (!locks) void ask(0, LOOK_MS);
+  else locks.request(name, { signal }, () => ask(WAIT_S, GATHER_MS)).catch(() => undefined);
+}
+
+async function newsAfter(position: string | undefined, wait: number, signal: AbortSignal): Promise<News> {
+  // The first answer only says where the log ends.
+  const query = position === undefined ? { wait: 0 } : { after: position, wait };
+  const { changes, reset, ...news } = (await answered(
+    api.GET('/v1/changes', { params: { query }, headers: UNATTENDED, signal }),
+  )) as Schemas['Changes'];
+  return { ...news, stale: reset ? [ALL] : concerned(changes) };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
+}
+
+/** Stands for all that pages show. */
+const ALL = '*';
+const DATASETS = ['datasets', 'dataset', 'examples', 'experiments'];
+const EXPERIMENTS = ['experiments', 'datasets', 'dataset', 'comparison', 'row', 'project', 'run'];
+/** The first members of the keys of the queries that a kind of change concerns. */
+const CONCERNED: Readonly<Record<string, readonly string[]>> = {
+  deployment: ['deployments'],
+  revision: ['deployments'],
+  dataset: DATASETS,
+  experiment: EXPERIMENTS,
+  session: EXPERIMENTS,
+  feedback: EXPERIMENTS,
+  integration: ['integrations'],
+  oauth_provider: ['providers'],
+};
+
+/** Names the queries that changes concern: by the first member of their keys, those of one deployment with its id. */
+export function concerned(changes: readonly { readonly type: string; readonly data: unknown }[]): string[] {
+  const names = changes.flatMap(({ type, data }) => {
+    const { deployment_id: deployment } = data as { deployment_id?: string };
+    const kind = type.slice(0, type.indexOf('.'));
+    return [...(CONCERNED[kind] ?? []), ...(deployment === undefined ? [] : [`deployment ${deployment}`])];
+  });
+  return [...new Set(names)];
+}
+
+/** Whether a query is among those that are named stale; its key begins with its name, the workspace, and an id. */
+export function isStale(names: ReadonlySet<string>, [name, , id]: readonly unknown[]): boolean {
+  if (names.has(ALL)) return name !== 'session';
+  return names.has(String(name)) || names.has(`${String(name)} ${String(id)}`);
+}
