@@ -1,12 +1,8 @@
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { answered, answeredWhole, api } from '../../api/client';
 import type { Parameters } from '../../ui/address';
-import { isUnderWay, type Revision } from './words';
 
-const MOVING_MS = 2000;
-const RESTING_MS = 15_000;
 export const PAGE = 50;
 const HISTORY_PAGE = 100;
 
@@ -37,7 +33,6 @@ export function useDeployments(search: Parameters) {
     queryKey: ['deployments', w, query],
     queryFn: ({ signal }) => answeredWhole(api.GET('/v2/deployments', { params: { query }, signal })),
     placeholderData: keepPreviousData,
-    refetchInterval: RESTING_MS,
   });
 }
 
@@ -54,8 +49,6 @@ export function useNamedRevisions(named: readonly { deployment: string; revision
             signal,
           }),
         ),
-      refetchInterval: ({ state }: { state: { data?: Revision } }) =>
-        state.data && isUnderWay(state.data.status) ? MOVING_MS : false,
     })),
     combine: (results) => new Map(results.flatMap(({ data }) => (data ? [[data.id, data] as const] : []))),
   });
@@ -67,7 +60,6 @@ export function useDeployment(id: string) {
   return useQuery({
     queryKey: ['deployment', w, id, 'now'],
     queryFn: () => readDeployment(id),
-    refetchInterval: RESTING_MS,
   });
 }
 
@@ -86,7 +78,7 @@ export function readDeployment(id: string) {
   return answeredWhole(api.GET('/v2/deployments/{deployment_id}', { params: { path: { deployment_id: id } } }));
 }
 
-/** The revisions of a deployment, the newest first; asked for again while one of them is rolled out. */
+/** The revisions of a deployment, the newest first. */
 export function useRevisions(id: string) {
   const w = useWorkspace();
   return useInfiniteQuery({
@@ -100,8 +92,6 @@ export function useRevisions(id: string) {
       ),
     initialPageParam: 0,
     getNextPageParam: ({ body, more }) => (more ? body.offset : undefined),
-    refetchInterval: ({ state }) =>
-      state.data?.pages[0]?.body.resources.some(({ status }) => isUnderWay(status)) ? MOVING_MS : RESTING_MS,
   });
 }
 
@@ -122,7 +112,6 @@ export function useHistory(id: string, types?: string) {
       ),
     initialPageParam: 0,
     getNextPageParam: ({ body, more }) => (more ? body.offset : undefined),
-    refetchInterval: RESTING_MS,
   });
 }
 
@@ -156,18 +145,6 @@ export function useRefresh(id: string) {
     void queries.invalidateQueries({ queryKey: ['deployments', w] });
     await queries.invalidateQueries({ queryKey: ['deployment', w, id] });
   };
-}
-
-/** Asks again for the deployment when its newest revision has moved on. */
-export function useFollowing(id: string, revisions: readonly Revision[]): void {
-  const refresh = useRefresh(id);
-  const state = revisions
-    .slice(0, 3)
-    .map((revision) => revision.id + revision.status)
-    .join();
-  useEffect(() => {
-    if (state !== '') void refresh();
-  }, [state]);
 }
 
 /** The headers of a write: why, and the `ETag` of what it starts from. */

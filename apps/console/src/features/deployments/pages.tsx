@@ -1,23 +1,25 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { Tabs } from '../../ui/list';
 import { Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
-import { ChangeDialog } from './change-dialog';
-import { elements, useDeployment, useFollowing, useRevisions, useWorkspace } from './data';
+import { elements, useDeployment, useRevisions, useWorkspace } from './data';
 import css from './deployments.module.css';
-import { History } from './history-tab';
 import { Artefact, DeploymentsPage } from './list';
-import { Logs } from './logs';
 import { Overview } from './overview';
 import { Revisions } from './revisions';
-import { Secrets } from './secrets';
-import { Settings } from './settings';
 import { type Deployment, deploymentTone, type Revision, revisionName, revisionTone, spoken } from './words';
 
 export { DeploymentsPage };
+
+// What is not on the first tab comes when it is looked at.
+const ChangeDialog = lazy(async () => ({ default: (await import('./change-dialog')).ChangeDialog }));
+const History = lazy(async () => ({ default: (await import('./history-tab')).History }));
+const Logs = lazy(async () => ({ default: (await import('./logs')).Logs }));
+const Secrets = lazy(async () => ({ default: (await import('./secrets')).Secrets }));
+const Settings = lazy(async () => ({ default: (await import('./settings')).Settings }));
 
 const TABS = {
   overview: 'Overview',
@@ -44,7 +46,6 @@ export function DeploymentPage() {
   const revisions = useRevisions(id);
   const all = elements(revisions);
   const [changing, setChanging] = useState(false);
-  useFollowing(id, all);
   const deployment = found.data?.body;
   const name = deployment?.name ?? 'Deployment';
   useTitle(name);
@@ -75,16 +76,18 @@ export function DeploymentPage() {
           <Now {...shown} />
           <Tabs label="Parts of the deployment" tabs={TABS} current={tab} />
           {revisions.error && <Problem error={revisions.error} retry={() => void revisions.refetch()} />}
-          {tab === 'overview' && <Overview {...shown} />}
-          {tab === 'revisions' && <Revisions {...shown} query={revisions} />}
-          {tab === 'history' && <History {...shown} />}
-          {tab === 'secrets' && <Secrets {...shown} />}
-          {tab === 'logs' && all.length > 0 && <Logs {...shown} />}
-          {tab === 'logs' && revisions.isSuccess && all.length === 0 && (
-            <p>There are no logs before the first revision.</p>
-          )}
-          {tab === 'settings' && <Settings {...shown} />}
-          {changing && <ChangeDialog {...shown} onClose={() => setChanging(false)} />}
+          <Suspense fallback={<Skeleton />}>
+            {tab === 'overview' && <Overview {...shown} />}
+            {tab === 'revisions' && <Revisions {...shown} query={revisions} />}
+            {tab === 'history' && <History {...shown} />}
+            {tab === 'secrets' && <Secrets {...shown} />}
+            {tab === 'logs' && all.length > 0 && <Logs {...shown} />}
+            {tab === 'logs' && revisions.isSuccess && all.length === 0 && (
+              <p>There are no logs before the first revision.</p>
+            )}
+            {tab === 'settings' && <Settings {...shown} />}
+          </Suspense>
+          <Suspense>{changing && <ChangeDialog {...shown} onClose={() => setChanging(false)} />}</Suspense>
         </>
       )}
     </Page>

@@ -31,7 +31,8 @@ export function Plan({ changes, creates_revision, pauses_push }: Planned) {
 function usePlan(deployment: string, what: string, ask: () => Promise<unknown>) {
   const w = useWorkspace();
   return useQuery({
-    queryKey: ['deployment', w, deployment, 'plan', what],
+    // Not among the queries of the deployment: a plan that is being looked at does not change by itself.
+    queryKey: ['plan', w, deployment, what],
     queryFn: async () => (await ask()) as Planned,
     staleTime: Infinity,
     gcTime: 0,

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Action } from '../../ui/action';
 import { merged, useAddress } from '../../ui/address';
 import { Changes } from '../../ui/changes';
@@ -14,6 +14,8 @@ import type { Shown } from './pages';
 import { InterruptDialog, RollBackDialog } from './plans';
 import { actorOf, isUnderWay, type Revision, revisionName, revisionTone, spoken } from './words';
 
+const BisectPanel = lazy(() => import('./bisect-panel'));
+
 /** The revisions of a deployment: what they deploy, who made them and why, and what became of them. */
 export function Revisions({ deployment, revisions, query }: Shown & { query: ReturnType<typeof useRevisions> }) {
   const { search, change } = useAddress();
@@ -27,8 +29,21 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
       </Nothing>
     );
   }
+  const latest = revisions[0];
+  const bisecting = search.good !== undefined || search.bad !== undefined;
   return (
     <>
+      {bisecting ? (
+        <Suspense fallback={<Skeleton rows={2} />}>
+          <BisectPanel deployment={deployment} revisions={revisions} query={query} onRollBack={setPlanned} />
+        </Suspense>
+      ) : (
+        revisions.length > 2 && (
+          <div className={css.tools}>
+            <Button onClick={() => change({ bad: revisionName(latest!) })}>Bisect: which one broke it?</Button>
+          </div>
+        )
+      )}
       <List
         label="Revisions"
         items={revisions}
