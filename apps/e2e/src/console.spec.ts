@@ -1,112 +1,48 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { Installation, OPERATOR } from '@fairlead/service/testing';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Installation, OPERATOR } from '@fairlead/service/testing';
+import type { Page } from 'playwright-core';
+import { ConsoleWalk, inBrowser, settled } from './testing/console-walk';
 import { askUntil } from './testing/route-service';
 import { newDeployment, upload } from './testing/tenant-things';
 
-const CHROMIUM = '/usr/bin/chromium';
-const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-/** Told of whatever the policy of the page forbids. */
-const WATCH = `addEventListener('securitypolicyviolation', (event) => {
-  console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
-});`;
-
+let walk: ConsoleWalk;
 let installation: Installation;
-let browser: Browser;
-let context: BrowserContext;
 let page: Page;
-const complaints: string[] = [];
 
-async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-  context = await browser.newContext({ baseURL: installation.url, ...options });
-  await context.addInitScript(WATCH);
-  const opened = await context.newPage();
-  // A request that is answered 401, 404 or 412 is told of on the console as well.
-  opened.on('console', (message) => {
-    if (message.type() === 'error' && !/the server responded with a status of 4(0|12)/.test(message.text())) {
-      complaints.push(`${opened.url()}: ${message.text()}`);
-    }
-  });
-  opened.on('pageerror', ({ message }) => complaints.push(`${opened.url()}: ${message}`));
-  return opened;
-}
-
-/** An experiment of two rows on the dataset `compared`, of which the second one has a score. */
-async function uploadRows(name: string, second: number, dataset?: string) {
+/** An experiment of two rows on a dataset of its own, or on that of a former one, of which the second one has a score. */
+async function uploadRows(name: string, second: number, dataset?: string, set = 'c') {
   const { results, ...body } = upload(name);
   const rows = [1, 2].map((n) => ({
     ...results[0]!,
-    row_id: `c0000000-0000-4000-8000-00000000000${n}`,
+    row_id: `${set}0000000-0000-4000-8000-00000000000${n}`,
     inputs: { question: `question ${n}` },
     expected_outputs: { answer: `the answer to ${n}` },
     actual_outputs: { answer: `the ${name} answer to ${n}`, steps: [{ ms: 100 * n + second }] },
     evaluation_scores: [{ key: 'correct', score: n === 1 ? 1 : second }],
   }));
-  const named = dataset === undefined ? { dataset_name: 'compared' } : { dataset_name: undefined, dataset_id: dataset };
+  const named =
+    dataset === undefined ? { dataset_name: `compared ${set}` } : { dataset_name: undefined, dataset_id: dataset };
   type Uploaded = { dataset: { id: string }; experiment: { id: string } };
   const sent = { ...body, ...named, results: rows };
   return (await installation.ask('POST', '/api/v1/datasets/upload-experiment', sent)) as Uploaded;
 }
 
-const newLink = async () => (await installation.ask('POST', '/v1/console/codes')).path as string;
-
-async function signIn(): Promise<void> {
-  await page.goto(await newLink());
-  await page.waitForURL('**/o/-/experiments');
-}
-
-/** A deployment whose first revision runs. */
-async function deploy(name: string, image = 1): Promise<{ id: string; revision: string }> {
-  const { id } = await installation.ask('POST', '/v2/deployments', newDeployment(name));
-  for (let tag = 2; tag <= image; tag++) await changeImage(id, `registry.example/${name}:${tag}`);
-  return { id, revision: await deployed(id) };
-}
-
-async function changeImage(id: string, image_uri: string): Promise<void> {
-  await deployed(id);
-  await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri } });
-}
-
-/** The newest revision, once it has been rolled out. */
-async function deployed(id: string): Promise<string> {
-  const { latest_revision_id: revision } = await installation.ask('GET', `/v2/deployments/${id}`);
-  await installation.ask('GET', `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`);
-  return revision as string;
-}
-
-/** What axe finds on the page that is shown. */
-async function faults(): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
-    };
-    const { violations } = await axe.run();
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
-    );
-  });
-}
+const deploy = (name: string, images?: number) => walk.deploy(name, images);
+const faults = () => walk.faults(page);
 
 inBrowser('The console', () => {
   beforeAll(async () => {
-    installation = await Installation.start();
-    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
-    browser = await chromium.launch({ executablePath: CHROMIUM, args });
-    page = await open();
+    walk = await ConsoleWalk.start();
+    ({ installation } = walk);
+    page = await walk.open();
   }, 60_000);
 
-  afterAll(async () => {
-    await browser?.close();
-    await installation?.stop();
-  });
+  afterAll(() => walk?.stop());
 
-  beforeEach(signIn);
-  afterEach(() => expect(complaints.splice(0)).toEqual([]));
+  beforeEach(() => walk.signIn(page));
+  afterEach(() => expect(walk.complaints.splice(0)).toEqual([]));
 
   it('is signed in to by a link, once, and shows the first experiment by itself', async () => {
-    const link = await newLink();
+    const link = await walk.newLink();
     await page.goto(link);
     await page.waitForURL('**/o/-/experiments');
     await page.getByText('No experiment yet').waitFor();
@@ -117,12 +53,11 @@ inBrowser('The console', () => {
     // The cell of the score comes when the rows are stored.
     await page.locator('td[data-label="correct"]').waitFor();
 
-    const stranger = await browser.newContext({ baseURL: installation.url });
-    const second = await stranger.newPage();
+    const second = await walk.open();
     await second.goto(link);
     await second.getByText('This link was used already').waitFor();
     expect(second.url()).toBe(`${installation.url}/login`);
-    await stranger.close();
+    await second.context().close();
   });
 
   it('is signed in to with a key, which is kept nowhere in the browser, and signed out of', async () => {
@@ -138,7 +73,7 @@ inBrowser('The console', () => {
       'JSON.stringify([document.documentElement.outerHTML, { ...localStorage }, { ...sessionStorage }, document.cookie])',
     );
     expect(kept).not.toContain(OPERATOR);
-    const cookies = await context.cookies();
+    const cookies = await page.context().cookies();
     expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
     expect(JSON.stringify(cookies)).not.toContain(OPERATOR);
   });
@@ -174,6 +109,51 @@ inBrowser('The console', () => {
     await page.getByText('the base answer to 1').waitFor();
   });
 
+  it('is used by keyboard from the list of experiments to a row', async () => {
+    const first = await uploadRows('one by keyboard', 1, undefined, 'd');
+    const { id } = first.dataset;
+    const [two, three] = [
+      (await uploadRows('two by keyboard', 1, id, 'd')).experiment.id,
+      (await uploadRows('three by keyboard', 0, id, 'd')).experiment.id,
+    ];
+    await page.goto(`/o/-/datasets/${id}`);
+    for (const name of ['one', 'two', 'three']) await page.getByLabel(`Compare ${name} by keyboard`).waitFor();
+    for (const key of ['j', 'x', 'j', 'x', 'j', 'x', 'c']) await page.keyboard.press(key);
+    const asked = (name: string, value: string | null) =>
+      page.waitForURL(({ searchParams }) => searchParams.get(name) === value);
+    await asked('selectedSessions', [first.experiment.id, two, three].join());
+    await page.getByText('the one by keyboard answer to 2').waitFor();
+    await page.keyboard.press(']');
+    await asked('candidate', three);
+    await page.keyboard.press('1');
+    await asked('key', 'correct');
+    await page.keyboard.press('w');
+    await asked('rows', `${three}:worse:correct`);
+    await expectRows(1);
+    await page.keyboard.press('d');
+    await asked('texts', 'whole');
+    await page.keyboard.press('s');
+    const statistics = page.getByRole('region', { name: 'Statistics by experiment' });
+    await statistics.waitFor({ state: 'detached' });
+    await page.keyboard.press('s');
+    await statistics.waitFor();
+    await page.keyboard.press('w');
+    await asked('rows', null);
+    await expectRows(2);
+    await page.keyboard.press('[');
+    await asked('candidate', two);
+    await page.keyboard.press('b');
+    await asked('baseline', two);
+    await page.keyboard.press('j');
+    const panel = page.getByRole('complementary', { name: 'Row' });
+    await panel.getByText('question 1').waitFor();
+    await page.keyboard.press('j');
+    await panel.getByText('question 2').waitFor();
+    expect(await faults()).toEqual([]);
+    await page.keyboard.press('f');
+    await page.waitForURL(`**/datasets/${id}/e/d0000000-0000-4000-8000-000000000002`);
+  });
+
   it('plans a roll-back, and carries it out on top of what somebody else changed meanwhile', async () => {
     const { id } = await deploy('rolled', 2);
     await page.goto('/o/-/host/deployments?name_contains=rolled');
@@ -186,7 +166,7 @@ inBrowser('The console', () => {
     expect(await plan.locator('del').allTextContents()).toEqual(['registry.example/rolled:2']);
     expect(await plan.locator('ins').allTextContents()).toEqual(['registry.example/rolled:1']);
     expect(await faults()).toEqual([]);
-    await changeImage(id, 'registry.example/rolled:3');
+    await walk.changeImage(id, 'registry.example/rolled:3');
     await dialog.getByLabel('Reason').fill('2 was slow – “very”');
     await dialog.getByRole('button', { name: 'Roll back' }).click();
     await dialog.getByText('The deployment changed while this plan was open').waitFor();
@@ -219,7 +199,7 @@ inBrowser('The console', () => {
     await dialog.waitFor({ state: 'detached' });
     const { source_config } = await installation.ask('GET', `/v2/deployments/${id}`);
     expect(source_config).toMatchObject({ custom_url: 'https://a.example', resource_spec: { cpu: 1, memory_mb: 512 } });
-    await deployed(id);
+    await walk.deployed(id);
 
     await page.getByRole('link', { name: 'Secrets' }).click();
     await page.getByRole('button', { name: 'Reveal TOKEN' }).click();
@@ -386,7 +366,7 @@ inBrowser('The console', () => {
       'webhooks',
     ]) {
       await page.goto(`/o/-/${path}`);
-      await page.waitForLoadState('networkidle');
+      await settled(page);
       for (const { colorScheme, width } of looks) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 844 });

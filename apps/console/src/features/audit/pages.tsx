@@ -111,7 +111,11 @@ function Entries({
           title: 'Who',
           cell: ({ actor: { user } }) =>
             user.credential_uid ? (
-              <Link to="." search={merged({ actor: isKey(user.credential_uid) ? user.credential_uid : undefined })}>
+              <Link
+                className={css.link}
+                to="."
+                search={merged({ actor: isKey(user.credential_uid) ? user.credential_uid : undefined })}
+              >
                 <Text>{who(user)}</Text>
               </Link>
             ) : (
@@ -165,7 +169,12 @@ function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string, strin
   const more = others.length > 0 ? ` and ${others.length} more` : '';
   if (first.type === 'deployment') {
     return (
-      <Link to="/o/$w/host/deployments/$deployment" params={{ w, deployment: first.uid }} title={first.uid}>
+      <Link
+        className={css.link}
+        to="/o/$w/host/deployments/$deployment"
+        params={{ w, deployment: first.uid }}
+        title={first.uid}
+      >
         <Text>{(names.get(first.uid) ?? `deployment ${first.uid.slice(0, 8)}`) + more}</Text>
       </Link>
     );

@@ -46,22 +46,24 @@ export function VerifyPage() {
         An exported history ends with a signature. This page checks the chain of its events and the signature with what
         the browser brings: no file leaves it, and the service is not asked.
       </p>
-      <Form action="Verify" busy={busy} disabled={!history || !keys} onSubmit={() => void verify()}>
-        <div className={css.drop}>
-          <Drop label="History, a .jsonl file" file={history} onFile={setHistory}>
-            “Export, signed” in the history of a deployment writes it.
-          </Drop>
-          <Drop label="Keys, keys.json" file={keys} onFile={setKeys}>
-            As <a href="/v1/audit/keys">the service</a> answered them when you trusted it.
-          </Drop>
-        </div>
-        <TextField
-          label="Head that was kept, version:hash (optional)"
-          hint="Shows whether the history was rewritten before it was exported."
-          value={head}
-          onChange={(event) => setHead(event.target.value)}
-        />
-      </Form>
+      <div className={css.narrow}>
+        <Form action="Verify" busy={busy} disabled={!history || !keys} onSubmit={() => void verify()}>
+          <div className={css.drop}>
+            <Drop label="History, a .jsonl file" file={history} onFile={setHistory}>
+              “Export, signed” in the history of a deployment writes it.
+            </Drop>
+            <Drop label="Keys, keys.json" file={keys} onFile={setKeys}>
+              As <a href="/v1/audit/keys">the service</a> answered them when you trusted it.
+            </Drop>
+          </div>
+          <TextField
+            label="Head that was kept, version:hash (optional)"
+            hint="Shows whether the history was rewritten before it was exported."
+            value={head}
+            onChange={(event) => setHead(event.target.value)}
+          />
+        </Form>
+      </div>
       <div role="status">
         {outcome && 'problem' in outcome && (
           <section className={css.result} data-right={false}>

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { answered, api, type Comparison, readLossless } from '../../api/client';
 
@@ -51,13 +51,26 @@ export function useComparison(asked: Asked) {
   });
 }
 
-/** The pages of rows that are looked at; `pages` by their numbers. */
+const stamps = new WeakMap<object, number>();
+let made = 0;
+
+/** A number that stands for the statistics of a comparison: rows that were fetched under another one may be old. */
+export function stampOf(comparison: object): number {
+  const stamp = stamps.get(comparison) ?? ++made;
+  stamps.set(comparison, stamp);
+  return stamp;
+}
+
+/** The pages of rows that are looked at; `pages` by their numbers. Older ones are shown until new ones are there. */
 export function useRowPages(asked: Asked, pages: readonly number[], stamp: number) {
   const { w, ask } = useAsk();
+  const queries = useQueryClient();
   const { dataset, experiments, baseline, rows, sort } = asked;
+  const key = ['rows', w, dataset, experiments.join(), baseline, rows, sort];
   return useQueries({
     queries: pages.map((page) => ({
-      queryKey: ['rows', w, dataset, experiments.join(), baseline, rows, sort, page, stamp],
+      queryKey: [...key, page, stamp],
+      placeholderData: () => queries.getQueryData<Comparison>([...key, page, stamp - 1]),
       queryFn: ({ signal }: { signal: AbortSignal }) => ask(asked, { offset: page * PAGE, limit: PAGE }, signal),
       staleTime: KEPT_MS,
       gcTime: KEPT_MS,

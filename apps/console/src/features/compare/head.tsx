@@ -1,6 +1,6 @@
 import type { Comparison } from '../../api/client';
 import { duration, figure, percent, probability, whole } from '../../ui/format';
-import { Text } from '../../ui/parts';
+import { Button, Text } from '../../ui/parts';
 import { Bar } from './bar';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
@@ -11,6 +11,11 @@ interface HeadProps {
   readonly comparison: Comparison;
   readonly focus: KeyComparison | undefined;
   readonly filter: string | undefined;
+  /** The candidate that keys go by; undefined when there is no choice. */
+  readonly candidate: string | undefined;
+  /** Only the scores are shown to choose from. */
+  readonly folded: boolean;
+  readonly onFold: () => void;
   readonly onKey: (key: string) => void;
   readonly onBaseline: (id: string) => void;
   readonly onFilter: (rows: string | undefined) => void;
@@ -19,7 +24,8 @@ interface HeadProps {
 const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
 
 /** What is known of each experiment on the key in focus. */
-export function Head({ comparison, focus, filter, onKey, onBaseline, onFilter }: HeadProps) {
+export function Head(props: HeadProps) {
+  const { comparison, focus, filter, candidate, folded, onFold, onKey, onBaseline, onFilter } = props;
   const { keys, experiments, baseline } = comparison;
   const { surviving } = correct(keys);
   const alone = experiments.length === 1;
@@ -41,93 +47,98 @@ export function Head({ comparison, focus, filter, onKey, onBaseline, onFilter }:
           </button>
         ))}
         {keys.length === 0 && <p className={css.faint}>These experiments have no scores.</p>}
+        <Button kind="quiet" aria-expanded={!folded} title="s" className={css.fold} onClick={onFold}>
+          {folded ? 'Show statistics' : 'Fold statistics'}
+        </Button>
       </div>
-      <div className={css.scroll} tabIndex={0} role="region" aria-label="Statistics by experiment">
-        <table className={css.head}>
-          <thead>
-            <tr>
-              <th>Experiment</th>
-              <th className={css.number}>Mean</th>
-              {!alone && (
-                <>
-                  <th>Difference, 95 % interval</th>
-                  <th className={css.axis}>
-                    {focus && (
-                      <div>
-                        <span>{difference(-span, focus.kind).replace(' points', '')}</span>
-                        <span>0</span>
-                        <span>{difference(span, focus.kind).replace(' points', '')}</span>
-                      </div>
-                    )}
-                  </th>
-                  <th className={css.number}>p, pairs</th>
-                  <th>Rows</th>
-                </>
-              )}
-              <th className={css.number}>p50</th>
-              <th className={css.number}>p99</th>
-              <th className={css.number}>Errors</th>
-            </tr>
-          </thead>
-          <tbody>
-            {experiments.map(({ id, name, latency, error_rate, run_count }) => {
-              const result = results?.find(({ experiment }) => experiment === id);
-              const of = focus?.results.find(({ experiment }) => experiment === id);
-              return (
-                <tr key={id}>
-                  <th scope="row" className={css.experiment}>
-                    <span title={name}>
-                      <Text>{name}</Text>
-                    </span>
-                    {!alone &&
-                      (id === baseline ? (
-                        <span className={css.base}>baseline</span>
-                      ) : (
-                        <button type="button" className={css.rebase} onClick={() => onBaseline(id)}>
-                          make baseline
-                        </button>
-                      ))}
-                  </th>
-                  <td className={css.number} data-label="Mean">
-                    {figure(result?.mean)}
-                  </td>
-                  {!alone && (
-                    <Difference
-                      keyed={focus}
-                      result={result}
-                      span={span}
-                      firm={focus !== undefined && surviving.has(nameOf(focus.key, id))}
-                    />
-                  )}
-                  {!alone && (
-                    <td className={css.accounting} data-label="Rows">
-                      {of?.counts && focus ? (
-                        <Bar
-                          counts={of.counts}
-                          chosen={filter}
-                          filterOf={(kind) => `${id}:${kind}:${focus.key}`}
-                          onChoose={onFilter}
-                        />
-                      ) : (
-                        <span className={css.faint}>{whole(run_count)} runs</span>
+      {!folded && (
+        <div className={css.scroll} tabIndex={0} role="region" aria-label="Statistics by experiment">
+          <table className={css.head}>
+            <thead>
+              <tr>
+                <th>Experiment</th>
+                <th className={css.number}>Mean</th>
+                {!alone && (
+                  <>
+                    <th>Difference, 95 % interval</th>
+                    <th className={css.axis}>
+                      {focus && (
+                        <div>
+                          <span>{difference(-span, focus.kind).replace(' points', '')}</span>
+                          <span>0</span>
+                          <span>{difference(span, focus.kind).replace(' points', '')}</span>
+                        </div>
                       )}
+                    </th>
+                    <th className={css.number}>p, pairs</th>
+                    <th>Rows</th>
+                  </>
+                )}
+                <th className={css.number}>p50</th>
+                <th className={css.number}>p99</th>
+                <th className={css.number}>Errors</th>
+              </tr>
+            </thead>
+            <tbody>
+              {experiments.map(({ id, name, latency, error_rate, run_count }) => {
+                const result = results?.find(({ experiment }) => experiment === id);
+                const of = focus?.results.find(({ experiment }) => experiment === id);
+                return (
+                  <tr key={id} aria-current={id === candidate || undefined}>
+                    <th scope="row" className={css.experiment}>
+                      <span title={name}>
+                        <Text>{name}</Text>
+                      </span>
+                      {!alone &&
+                        (id === baseline ? (
+                          <span className={css.base}>baseline</span>
+                        ) : (
+                          <button type="button" className={css.rebase} onClick={() => onBaseline(id)}>
+                            make baseline
+                          </button>
+                        ))}
+                    </th>
+                    <td className={css.number} data-label="Mean">
+                      {figure(result?.mean)}
                     </td>
-                  )}
-                  <td className={css.number} data-label="p50">
-                    {duration(latency.p50)}
-                  </td>
-                  <td className={css.number} data-label="p99">
-                    {duration(latency.p99)}
-                  </td>
-                  <td className={css.number} data-label="Errors">
-                    {percent(error_rate)}
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+                    {!alone && (
+                      <Difference
+                        keyed={focus}
+                        result={result}
+                        span={span}
+                        firm={focus !== undefined && surviving.has(nameOf(focus.key, id))}
+                      />
+                    )}
+                    {!alone && (
+                      <td className={css.accounting} data-label="Rows">
+                        {of?.counts && focus ? (
+                          <Bar
+                            counts={of.counts}
+                            chosen={filter}
+                            filterOf={(kind) => `${id}:${kind}:${focus.key}`}
+                            onChoose={onFilter}
+                          />
+                        ) : (
+                          <span className={css.faint}>{whole(run_count)} runs</span>
+                        )}
+                      </td>
+                    )}
+                    <td className={css.number} data-label="p50">
+                      {duration(latency.p50)}
+                    </td>
+                    <td className={css.number} data-label="p99">
+                      {duration(latency.p99)}
+                    </td>
+                    <td className={css.number} data-label="Errors">
+                      {percent(error_rate)}
+                    </td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
     </section>
   );
 }

@@ -3,13 +3,14 @@ import { useEffect, useMemo } from 'react';
 import { ApiError } from '../../api/client';
 import { middle, whole } from '../../ui/format';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
-import { isForPage } from '../../ui/shortcuts';
+import { isForPage, useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
-import { type Asked, useComparison, useExample } from './data';
+import { type Asked, stampOf, useComparison, useExample } from './data';
 import { Head } from './head';
 import { RowPanel } from './row-panel';
 import { Values } from './values';
 import { Rows } from './rows';
+import { Tools } from './tools';
 import { correct, headline, markdown } from './statistics';
 
 /** Candidates that are summed up above the statistics. */
@@ -35,7 +36,33 @@ export function ComparePage() {
   const alone = experiments.length === 1;
   const title = alone ? (data?.experiments[0]?.name ?? 'Experiment') : 'Compare';
   useTitle(title);
-  useKeys(Boolean(search.row), () => set({ row: undefined }));
+  useEscape(Boolean(search.row), () => set({ row: undefined }));
+  const others = useMemo(() => data?.experiments.filter(({ id }) => id !== data.baseline) ?? [], [data]);
+  const candidate = others.find(({ id }) => id === search.candidate) ?? others[0];
+  const wholeTexts = search.texts === 'whole';
+  const folded = search.head === 'folded';
+  const choose = (step: number) => {
+    const next = others[others.indexOf(candidate!) + step];
+    if (next) set({ candidate: next.id }, true);
+  };
+  const onlyWorse = candidate && focus ? `${candidate.id}:worse:${focus.key}` : undefined;
+  const fold = () => set({ head: folded ? undefined : 'folded' }, true);
+  const turn = () => set({ texts: wholeTexts ? undefined : 'whole' }, true);
+  const rebase = (baseline: string) => set({ baseline, candidate: undefined, rows: undefined });
+  useShortcuts({
+    '[': candidate && (() => choose(-1)),
+    ']': candidate && (() => choose(1)),
+    b: candidate && (() => rebase(candidate.id)),
+    w:
+      onlyWorse === undefined
+        ? undefined
+        : () => set({ rows: search.rows === onlyWorse ? undefined : onlyWorse, row: undefined }),
+    d: candidate && turn,
+    s: data && fold,
+    ...Object.fromEntries(
+      (data?.keys ?? []).slice(0, 9).map(({ key }, index) => [String(index + 1), () => set({ key })]),
+    ),
+  });
 
   if (experiments.length === 0) {
     return (
@@ -51,8 +78,6 @@ export function ComparePage() {
     );
   }
   const { tests, alarms } = correct(data?.keys ?? []);
-  const stamp = comparison.dataUpdatedAt;
-  const others = data?.experiments.filter(({ id }) => id !== data.baseline) ?? [];
   return (
     <Page
       title={
@@ -81,7 +106,7 @@ export function ComparePage() {
             {tests > 0 &&
               ` · ${tests === 1 ? '1 test' : `${tests} tests`}: ${alarms.toFixed(1)} false alarms to be expected`}
           </p>
-          {others.length > 0 && (
+          {others.length > 0 && !folded && (
             <ul className={css.findings}>
               {others.slice(0, MOST_FINDINGS).map(({ id, name }) => (
                 <li key={id}>
@@ -97,8 +122,11 @@ export function ComparePage() {
             comparison={data}
             focus={focus}
             filter={search.rows}
+            candidate={others.length > 1 ? candidate?.id : undefined}
+            folded={folded}
+            onFold={fold}
             onKey={(key) => set({ key })}
-            onBaseline={(baseline) => set({ baseline, rows: undefined })}
+            onBaseline={rebase}
             onFilter={(rows) => set({ rows, row: undefined })}
           />
           <Warnings messages={data.warnings.map(({ message }) => message)} />
@@ -108,13 +136,22 @@ export function ComparePage() {
               <Button onClick={() => set({ rows: undefined })}>Show all rows</Button>
             </p>
           )}
+          <Tools
+            others={others}
+            candidate={candidate}
+            focus={focus}
+            sort={search.sort}
+            wholeTexts={wholeTexts}
+            onChange={(change) => set(change, true)}
+          />
           <div className={search.row === undefined ? css.body : `${css.body} ${css.beside}`}>
             <Rows
               asked={asked}
               comparison={data}
               focus={focus}
-              stamp={stamp}
+              stamp={stampOf(data)}
               chosen={search.row}
+              whole={wholeTexts}
               onChoose={(row) => set({ row }, search.row !== undefined)}
             />
             {search.row !== undefined && (
@@ -124,6 +161,8 @@ export function ComparePage() {
                 comparison={data}
                 asked={asked}
                 example={search.row}
+                candidate={candidate?.id}
+                onCandidate={(id) => set({ candidate: id }, true)}
                 onClose={() => set({ row: undefined })}
               />
             )}
@@ -159,7 +198,7 @@ function FilterName({ text, names }: { text: string; names: ReadonlyMap<string, 
 }
 
 /** Closes what is open with Escape, unless the key is meant for a field or a dialog. */
-function useKeys(open: boolean, close: () => void): void {
+function useEscape(open: boolean, close: () => void): void {
   useEffect(() => {
     if (!open) return undefined;
     const listen = (event: KeyboardEvent) => {

@@ -1,9 +1,10 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { printLossless } from '../../api/lossless';
 import type { Comparison } from '../../api/client';
 import { figure, signed } from '../../ui/format';
 import { Button, Problem, Skeleton, Text } from '../../ui/parts';
+import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, useExample, useRowAround, useRun } from './data';
 import { members, words } from './difference';
@@ -14,15 +15,19 @@ interface RowPanelProps {
   readonly comparison: Comparison;
   readonly asked: Asked;
   readonly example: string;
+  /** Undefined while one experiment is shown alone. */
+  readonly candidate: string | undefined;
+  readonly onCandidate: (id: string) => void;
   readonly onClose: () => void;
 }
 
 /** One row in detail: its scores, and how an output differs from that of the baseline or from the reference. */
-export function RowPanel({ dataset, comparison, asked, example: id, onClose }: RowPanelProps) {
+export function RowPanel(props: RowPanelProps) {
+  const { dataset, comparison, asked, example: id, onCandidate, onClose } = props;
   const { w } = useParams({ from: '/o/$w' });
   const { experiments, keys, baseline } = comparison;
   const candidates = experiments.filter((one) => one.id !== baseline);
-  const [candidate, setCandidate] = useState((candidates[0] ?? experiments[0])!.id);
+  const candidate = props.candidate ?? experiments[0]!.id;
   const [against, setAgainst] = useState<'baseline' | 'reference'>(candidates.length > 0 ? 'baseline' : 'reference');
   // Also where the filter in use leaves the row out.
   const row = useRowAround({ ...asked, rows: undefined }, id);
@@ -33,6 +38,9 @@ export function RowPanel({ dataset, comparison, asked, example: id, onClose }: R
   const base = useRun(found?.cells[0]?.run_id);
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus(), []);
+  const navigate = useNavigate();
+  const page = { to: '/o/$w/datasets/$dataset/e/$example', params: { w, dataset, example: id } } as const;
+  useShortcuts({ f: () => void navigate(page) });
   const place = row.data?.page.place;
   const before = against === 'reference' ? example.data?.outputs : base.data?.outputs;
   const error = row.error ?? example.error ?? run.error;
@@ -41,10 +49,11 @@ export function RowPanel({ dataset, comparison, asked, example: id, onClose }: R
       <header>
         <h2>
           {place === null || place === undefined ? 'Row' : `Row ${place + 1}`}{' '}
-          <Link to="/o/$w/datasets/$dataset/e/$example" params={{ w, dataset, example: id }} className={css.id}>
-            {id.slice(0, 8)}
-          </Link>
+          <span className={css.id}>{id.slice(0, 8)}</span>
         </h2>
+        <Link {...page} className={css.whole} title="f">
+          Full page
+        </Link>
         <Button kind="quiet" onClick={onClose}>
           Close <kbd>Esc</kbd>
         </Button>
@@ -57,7 +66,7 @@ export function RowPanel({ dataset, comparison, asked, example: id, onClose }: R
             {candidates.length > 1 && (
               <label>
                 Output of{' '}
-                <select value={candidate} onChange={(event) => setCandidate(event.target.value)}>
+                <select value={candidate} onChange={(event) => onCandidate(event.target.value)}>
                   {candidates.map(({ id: one, name }) => (
                     <option key={one} value={one}>
                       {name}

@@ -3,7 +3,7 @@ import { type KeyboardEvent, memo, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
 import { duration, figure, whole } from '../../ui/format';
 import { Problem, Text } from '../../ui/parts';
-import { shortcutsOn } from '../../ui/shortcuts';
+import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useRowPages } from './data';
 import { firstDifference } from './difference';
@@ -19,11 +19,13 @@ interface RowsProps {
   readonly focus: KeyComparison | undefined;
   readonly stamp: number;
   readonly chosen: string | undefined;
+  /** Texts are shown from their beginning, not from their first difference from the baseline. */
+  readonly whole: boolean;
   readonly onChoose: (example: string) => void;
 }
 
 /** The rows, of which only those in view are in the document. */
-export function Rows({ asked, comparison, focus, stamp, chosen, onChoose }: RowsProps) {
+export function Rows({ asked, comparison, focus, stamp, chosen, whole: wholeTexts, onChoose }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const { experiments, keys } = comparison;
   const first = useRowPages(asked, [0], stamp)[0]!;
@@ -43,19 +45,26 @@ export function Rows({ asked, comparison, focus, stamp, chosen, onChoose }: Rows
   const rowAt = (index: number): ComparedRow | undefined =>
     loaded[pages.indexOf(Math.floor(index / PAGE))]?.data?.page.rows[index % PAGE];
   const place = keys.findIndex(({ key }) => key === focus?.key);
+  /** Opens the row so many places after the open one, or the first row in view. */
+  const step = (places: number): boolean => {
+    const at = items.find(({ index }) => rowAt(index)?.example_id === chosen)?.index;
+    const to =
+      at === undefined || chosen === undefined
+        ? Math.floor((scroller.current?.scrollTop ?? 0) / ROW_HEIGHT)
+        : at + places;
+    const next = rowAt(to);
+    if (!next) return false;
+    virtualizer.scrollToIndex(to);
+    onChoose(next.example_id);
+    return true;
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
   const failed = loaded.find(({ error }) => error)?.error ?? first.error;
   if (failed) return <Problem error={failed} retry={() => void first.refetch()} />;
 
   const move = (event: KeyboardEvent) => {
-    const letter = shortcutsOn() ? { j: 1, k: -1 }[event.key] : undefined;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? letter;
-    if (step === undefined || chosen === undefined) return;
-    const at = items.find(({ index }) => rowAt(index)?.example_id === chosen)?.index;
-    const next = at === undefined ? undefined : rowAt(at + step);
-    if (!next) return;
-    event.preventDefault();
-    virtualizer.scrollToIndex(at! + step);
-    onChoose(next.example_id);
+    const places = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (places !== undefined && chosen !== undefined && step(places)) event.preventDefault();
   };
   const widths = [INPUT_WIDTH, REFERENCE_WIDTH, ...experiments.map(() => RESULT_WIDTH)];
   const columns = { gridTemplateColumns: widths.map((width) => `minmax(0, ${width}fr)`).join(' ') };
@@ -105,6 +114,7 @@ export function Rows({ asked, comparison, focus, stamp, chosen, onChoose }: Rows
                       place={place}
                       lower={focus?.direction === 'lower is better'}
                       index={index}
+                      whole={wholeTexts}
                       onChoose={onChoose}
                     />
                   ) : (
@@ -126,10 +136,11 @@ interface RowCellsProps {
   readonly place: number;
   readonly lower: boolean;
   readonly index: number;
+  readonly whole: boolean;
   readonly onChoose: (example: string) => void;
 }
 
-const RowCells = memo(function RowCells({ row, place, lower, index, onChoose }: RowCellsProps) {
+const RowCells = memo(function RowCells({ row, place, lower, index, whole: wholeTexts, onChoose }: RowCellsProps) {
   const [baseline] = row.cells;
   return (
     <>
@@ -144,7 +155,13 @@ const RowCells = memo(function RowCells({ row, place, lower, index, onChoose }: 
       </span>
       {row.cells.map((cell, at) => (
         <span role="gridcell" key={at} className={css.cell}>
-          <Result cell={cell} baseline={at === 0 ? undefined : baseline} place={place} lower={lower} />
+          <Result
+            cell={cell}
+            baseline={at === 0 ? undefined : baseline}
+            place={place}
+            lower={lower}
+            whole={wholeTexts}
+          />
         </span>
       ))}
     </>
@@ -171,9 +188,10 @@ interface ResultProps {
   readonly baseline: Cell | null | undefined;
   readonly place: number;
   readonly lower: boolean;
+  readonly whole: boolean;
 }
 
-function Result({ cell, baseline, place, lower }: ResultProps) {
+function Result({ cell, baseline, place, lower, whole: wholeText }: ResultProps) {
   if (!cell) return <span className={css.faint}>no such row</span>;
   if (cell.status === 'error') {
     return (
@@ -187,7 +205,9 @@ function Result({ cell, baseline, place, lower }: ResultProps) {
   }
   const text = shown(cell.outputs_preview ?? '');
   const at =
-    baseline?.outputs_preview === undefined ? 0 : firstDifference(text, shown(baseline?.outputs_preview ?? ''));
+    wholeText || baseline?.outputs_preview === undefined
+      ? 0
+      : firstDifference(text, shown(baseline?.outputs_preview ?? ''));
   const score = place < 0 ? null : cell.scores[place];
   return (
     <>

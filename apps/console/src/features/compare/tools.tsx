@@ -1,0 +1,71 @@
+import type { Comparison } from '../../api/client';
+import css from './compare.module.css';
+import type { KeyComparison } from './data';
+
+interface ToolsProps {
+  readonly others: Comparison['experiments'];
+  readonly candidate: Comparison['experiments'][number] | undefined;
+  readonly focus: KeyComparison | undefined;
+  readonly sort: string | undefined;
+  readonly wholeTexts: boolean;
+  readonly onChange: (change: Partial<Record<'candidate' | 'sort' | 'texts', string | undefined>>) => void;
+}
+
+/** Which candidate the keys go by, in which order the rows stand, and where their texts begin. */
+export function Tools({ others, candidate, focus, sort, wholeTexts, onChange }: ToolsProps) {
+  if (!candidate) return null;
+  const orders = {
+    '': 'the largest regression first',
+    improvement: 'the largest improvement first',
+    ...(focus && { [`difference:${candidate.id}:${focus.key}`]: `${candidate.name}: worst on ${focus.key} first` }),
+    [`latency:${candidate.id}`]: `${candidate.name}: slowest first`,
+    row: 'as they were uploaded',
+  };
+  const known = sort === undefined || sort in orders;
+  return (
+    <div className={css.tools}>
+      {others.length > 1 && (
+        <Select
+          label="Candidate"
+          value={candidate.id}
+          options={Object.fromEntries(others.map(({ id, name }) => [id, name]))}
+          onChange={(id) => onChange({ candidate: id })}
+        />
+      )}
+      <Select
+        label="Order"
+        value={sort ?? ''}
+        options={known ? orders : { ...orders, [sort]: 'as the address says' }}
+        onChange={(order) => onChange({ sort: order || undefined })}
+      />
+      <Select
+        label="Outputs"
+        value={wholeTexts ? 'whole' : ''}
+        options={{ '': 'from their first difference', whole: 'from their beginning' }}
+        onChange={(texts) => onChange({ texts: texts || undefined })}
+      />
+    </div>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly onChange: (value: string) => void;
+}
+
+function Select({ label, value, options, onChange }: SelectProps) {
+  return (
+    <label>
+      {label}{' '}
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        {Object.entries(options).map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

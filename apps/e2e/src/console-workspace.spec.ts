@@ -1,0 +1,233 @@
+import { Client } from 'langsmith';
+import { type Installation, OPERATOR } from '@fairlead/service/testing';
+import type { Page } from 'playwright-core';
+import { ConsoleWalk, inBrowser, settled } from './testing/console-walk';
+import { type Outside, startOutside } from './testing/outside';
+import { askUntil } from './testing/route-service';
+import { newDeployment, upload } from './testing/tenant-things';
+
+let walk: ConsoleWalk;
+let installation: Installation;
+let outside: Outside;
+let page: Page;
+
+/** An experiment on a dataset of its own, and its run. */
+async function uploaded(name: string) {
+  type Uploaded = { dataset: { id: string }; experiment: { id: string } };
+  const { dataset, experiment }: Uploaded = await installation.ask(
+    'POST',
+    '/api/v1/datasets/upload-experiment',
+    upload(name),
+  );
+  const run = await askUntil(async () => {
+    const { runs } = await installation.ask('POST', '/api/v1/runs/query', { session: [experiment.id] });
+    return (runs as { id: string }[])[0]?.id;
+  });
+  return { dataset: dataset.id, run };
+}
+
+inBrowser('The console of a workspace', () => {
+  beforeAll(async () => {
+    outside = await startOutside('a-token');
+    walk = await ConsoleWalk.start({
+      EXECUTOR: 'command',
+      COMMAND_DEPLOY: `/bin/sh -c 'case "$FAIRLEAD_IMAGE_URI" in *slow*) sleep 600;; esac'`,
+      OUTBOUND_ALLOW: '127.0.0.1',
+    });
+    ({ installation } = walk);
+    page = await walk.open();
+    await walk.signIn(page);
+  }, 60_000);
+
+  afterAll(async () => {
+    await walk?.stop();
+    outside?.stop();
+  });
+
+  afterEach(() => expect(walk.complaints.splice(0)).toEqual([]));
+
+  it('shows what is shared to whoever opens the address that an SDK gave out, and nothing else', async () => {
+    const { dataset, run } = await uploaded('shared with all');
+    const client = new Client({ apiUrl: `${installation.url}/api/v1`, apiKey: OPERATOR, webUrl: installation.url });
+    const { url } = await client.shareDataset(dataset);
+    const stranger = await walk.open();
+    await stranger.goto(url);
+    await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
+    await stranger.getByRole('cell', { name: 'shared with all' }).waitFor();
+    expect(await walk.faults(stranger)).toEqual([]);
+    await stranger.getByRole('link', { name: 'Examples 1' }).click();
+    await stranger.getByRole('region', { name: 'Examples' }).getByText('question').waitFor();
+
+    await stranger.goto(await client.shareRun(run));
+    await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
+    await stranger.getByText('"answer"').first().waitFor();
+    await stranger.emulateMedia({ colorScheme: 'dark' });
+    expect(await walk.faults(stranger)).toEqual([]);
+    await stranger.goto(`/api-host/public/${new URL(url).pathname.split('/')[2]}/d`);
+    await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
+
+    await client.unshareDataset(dataset);
+    await stranger.reload();
+    await stranger.getByText('not found').waitFor();
+    await stranger.goto('/');
+    await stranger.getByLabel('API key').waitFor();
+    await stranger.context().close();
+  });
+
+  it('adds a code host, deploys one of its repositories, and removes the host', async () => {
+    await page.goto('/o/-/integrations');
+    await page.getByRole('button', { name: 'Add a code host …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Company GitLab');
+    await dialog.getByLabel('Host', { exact: true }).selectOption('gitlab');
+    await dialog.getByLabel('Address').fill(outside.url);
+    await dialog.getByLabel('Access token').fill('canary-of-the-host');
+    expect(await walk.faults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain('canary-of-the-host');
+    await page.getByRole('link', { name: 'Company GitLab' }).click();
+    await page.getByRole('button', { name: 'Deploy this: agent' }).click();
+    await dialog.getByLabel('Name of the deployment').fill('from-a-repository');
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await page.waitForURL('**/host/deployments/*');
+    await page.getByRole('heading', { level: 1, name: 'from-a-repository' }).waitFor();
+    const { resources } = await installation.ask('GET', '/v2/deployments?name=from-a-repository');
+    expect(resources[0]).toMatchObject({
+      source: 'codehost',
+      source_config: { repo_url: `${outside.url}/team/agent` },
+      source_revision_config: { repo_ref: 'main' },
+    });
+    await page.goto('/o/-/integrations');
+    await removeFirst('Company GitLab');
+    await page.getByText('No code host yet').waitFor();
+  });
+
+  it('adds and removes an OAuth provider and a listener', async () => {
+    const dialog = page.getByRole('dialog');
+    await page.goto('/o/-/providers');
+    await page.getByRole('button', { name: 'Add a provider …' }).click();
+    await dialog.getByLabel('Id for paths').fill('company');
+    await dialog.getByLabel('Name').fill('Company');
+    await dialog.getByLabel('Authorization endpoint').fill('not an address');
+    await dialog.getByLabel('Token endpoint').fill(`${outside.url}/token`);
+    await dialog.getByLabel('Client id').fill('client');
+    await dialog.getByLabel('Client secret').fill('canary-of-the-client');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByRole('alert').getByText('auth_url').waitFor();
+    await dialog.getByLabel('Authorization endpoint').fill('https://login.example/authorize');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('https://login.example/authorize').waitFor();
+    expect(await page.content()).not.toContain('canary-of-the-client');
+    await removeFirst('Company', 'company');
+    await page.getByText('No OAuth provider yet').waitFor();
+
+    await page.goto('/o/-/listeners');
+    await page.getByRole('button', { name: 'Add a listener …' }).click();
+    await dialog.getByLabel('Name of the cluster').fill('eu-production');
+    await dialog.getByLabel('Namespaces').fill('agents, staging');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('agents, staging').waitFor();
+    await removeFirst('eu-production');
+    await page.getByText('No listener yet').waitFor();
+  });
+
+  it('adds a webhook, shows its secret once, sends a test and shows what became of it', async () => {
+    await page.goto('/o/-/webhooks');
+    await page.getByRole('button', { name: 'Add a webhook …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Address').fill(`${outside.url}/hook`);
+    await dialog.getByLabel('Events').fill('dataset.deleted');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    const secret = await dialog.locator('code').textContent();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole('link', { name: `${outside.url}/hook` }).click();
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('cell', { name: 'Delivered' }).waitFor();
+    await page.getByRole('link', { name: 'webhook.test' }).click();
+    await page.getByText('Attempt 1').waitFor();
+    expect(await walk.faults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('Attempt 2').waitFor();
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await page.getByText('Off: requested').waitFor();
+  });
+
+  it('interrupts a rollout', async () => {
+    const { id } = await walk.deploy('interrupted');
+    await page.goto(`/o/-/host/deployments/${id}?tab=revisions`);
+    await page.getByText('v1', { exact: true }).waitFor();
+    await walk.changeImage(id, 'registry.example/slow:2');
+    await page.getByRole('button', { name: 'Interrupt' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('it takes too long');
+    await dialog.getByRole('button', { name: 'Interrupt' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const list = page.getByRole('region', { name: 'Revisions' });
+    await list.getByText('Interrupted', { exact: true }).waitFor();
+    await list.getByText('Live', { exact: true }).waitFor();
+  });
+
+  it('finds the first bad revision by halves, and keeps how far it is in the address', async () => {
+    const { id } = await walk.deploy('halved', 5);
+    await page.goto(`/o/-/host/deployments/${id}?tab=revisions`);
+    await page.getByRole('button', { name: 'Bisect' }).click();
+    const panel = page.getByRole('region', { name: 'Bisect' });
+    await panel.getByLabel('Known good').selectOption('v1');
+    await panel.getByText('At most 2 steps left').waitFor();
+    expect(await walk.faults(page)).toEqual([]);
+    await panel.getByRole('button', { name: 'Roll back to v3' }).click();
+    await page.getByRole('dialog').getByText('registry.example/halved:3').first().waitFor();
+    await page.keyboard.press('Escape');
+    await panel.getByRole('button', { name: 'Bad' }).click();
+    await panel.getByText('1 step left').waitFor();
+    expect(page.url()).toContain('good=v1');
+    await page.reload();
+    await panel.getByRole('button', { name: 'Good' }).click();
+    await panel.getByText('v3 is the first bad revision').waitFor();
+    await panel.getByText('registry.example/halved:2').waitFor();
+    await page.goBack();
+    await panel.getByText('1 step left').waitFor();
+    await panel.getByRole('button', { name: 'End' }).click();
+    await panel.waitFor({ state: 'detached' });
+  });
+
+  it('follows what changes in all pages of a browser, of which one waits for the service', async () => {
+    const context = page.context();
+    const asked: Record<'first' | 'second', (string | undefined)[]> = { first: [], second: [] };
+    const count = (of: Page, name: keyof typeof asked) =>
+      of.on('request', (request) => {
+        if (request.url().includes('/v1/changes')) asked[name].push(request.headers()['x-unattended']);
+      });
+    await page.close();
+    const [first, second] = [await walk.openIn(context), await walk.openIn(context)];
+    count(first, 'first');
+    count(second, 'second');
+    const waiting = first.waitForRequest(/\/v1\/changes\?after=/);
+    await first.goto('/o/-/host/deployments');
+    await waiting;
+    await second.goto('/o/-/host/deployments');
+    await settled(second);
+    await installation.ask('POST', '/v2/deployments', newDeployment('seen by both'));
+    for (const one of [first, second]) await one.getByRole('link', { name: 'seen by both' }).waitFor();
+    expect([new Set(asked.first), asked.second]).toEqual([new Set(['true']), []]);
+    const next = second.waitForRequest(/\/v1\/changes\?after=/);
+    await first.close();
+    await next;
+    await installation.ask('POST', '/v2/deployments', newDeployment('seen by the second'));
+    await second.getByRole('link', { name: 'seen by the second' }).waitFor();
+    page = second;
+  });
+});
+
+/** Removes the first thing of a list, by its name and what has to be typed. */
+async function removeFirst(name: string, typed = name): Promise<void> {
+  await page.getByRole('button', { name: `Remove ${name}` }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(`Type ${typed}`).fill(typed);
+  await dialog.getByRole('button', { name: 'Remove for good' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}

@@ -1,0 +1,105 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { Installation } from '@fairlead/service/testing';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { newDeployment } from './tenant-things';
+
+const CHROMIUM = '/usr/bin/chromium';
+/** Describes what is seen in a browser, where there is one. */
+export const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+/** Told of whatever the policy of the page forbids. */
+const WATCH = `addEventListener('securitypolicyviolation', (event) => {
+  console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
+});`;
+
+/** A browser in front of an installation. */
+export class ConsoleWalk {
+  /** What browsers and pages complained about. */
+  readonly complaints: string[] = [];
+
+  private constructor(
+    readonly installation: Installation,
+    readonly browser: Browser,
+  ) {}
+
+  static async start(settings: Parameters<typeof Installation.start>[0] = {}): Promise<ConsoleWalk> {
+    const installation = await Installation.start(settings);
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    return new ConsoleWalk(installation, browser);
+  }
+
+  /** A page in a browser of its own, in which nobody is signed in. */
+  async open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context = await this.browser.newContext({ baseURL: this.installation.url, ...options });
+    await context.addInitScript(WATCH);
+    return this.openIn(context);
+  }
+
+  /** A further page of a browser. */
+  async openIn(context: BrowserContext): Promise<Page> {
+    const page = await context.newPage();
+    // A request that is answered 401, 404, 412 or 422 is told of on the console as well.
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/the server responded with a status of 4(0|12|22)/.test(message.text())) {
+        this.complaints.push(`${page.url()}: ${message.text()}`);
+      }
+    });
+    page.on('pageerror', ({ message }) => this.complaints.push(`${page.url()}: ${message}`));
+    return page;
+  }
+
+  /** The path of a link that signs a browser in, once. */
+  async newLink(): Promise<string> {
+    return ((await this.installation.ask('POST', '/v1/console/codes')) as { path: string }).path;
+  }
+
+  async signIn(page: Page): Promise<void> {
+    await page.goto(await this.newLink());
+    await page.waitForURL('**/o/-/experiments');
+  }
+
+  /** A deployment with so many images one after the other, of which the last one runs. */
+  async deploy(name: string, images = 1): Promise<{ id: string; revision: string }> {
+    const { id } = (await this.installation.ask('POST', '/v2/deployments', newDeployment(name))) as { id: string };
+    for (let tag = 2; tag <= images; tag++) await this.changeImage(id, `registry.example/${name}:${tag}`);
+    return { id, revision: await this.deployed(id) };
+  }
+
+  async changeImage(id: string, image_uri: string): Promise<void> {
+    await this.deployed(id);
+    await this.installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config: { image_uri } });
+  }
+
+  /** The newest revision, once it has been rolled out. */
+  async deployed(id: string): Promise<string> {
+    const { latest_revision_id: revision } = await this.installation.ask('GET', `/v2/deployments/${id}`);
+    await this.installation.ask('GET', `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`);
+    return revision as string;
+  }
+
+  /** What axe finds on the page that is shown. */
+  async faults(page: Page): Promise<string[]> {
+    await page.evaluate(AXE);
+    return page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+      );
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await this.installation.stop();
+  }
+}
+
+/** Resolves when a page shows its content, and nothing of it is still being loaded. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor();
+  await page.waitForFunction(`!document.querySelector('[aria-busy="true"]')`);
+}
