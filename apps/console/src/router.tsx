@@ -23,6 +23,7 @@ const workspace = createRoute({ getParentRoute: () => root, path: '/o/$w', compo
 const shared = createRoute({ getParentRoute: () => root, path: '/public/$token', component: Shared, validateSearch });
 const experiments = () => import('./features/experiments/pages');
 const compare = () => import('./features/compare/pages');
+const example = () => import('./features/compare/example');
 const runs = () => import('./features/runs/pages');
 const deployments = () => import('./features/deployments/pages');
 const audit = () => import('./features/audit/pages');
@@ -45,7 +46,7 @@ const pages = [
   createRoute({
     ...page,
     path: '/datasets/$dataset/e/$example',
-    component: lazyRouteComponent(compare, 'ExamplePage'),
+    component: lazyRouteComponent(example, 'ExamplePage'),
   }),
   createRoute({ ...page, path: '/projects/p/$session', component: lazyRouteComponent(runs, 'ProjectPage') }),
   createRoute({ ...page, path: '/projects/p/$session/r/$run', component: lazyRouteComponent(runs, 'RunPage') }),

@@ -144,14 +144,18 @@ inBrowser('The console', () => {
     await asked('candidate', two);
     await page.keyboard.press('b');
     await asked('baseline', two);
+    await page.getByRole('grid').getByRole('columnheader').nth(2).getByText('two by keyboard').waitFor();
+    await page.getByRole('button', { name: 'Open row 1' }).waitFor();
     await page.keyboard.press('j');
     const panel = page.getByRole('complementary', { name: 'Row' });
-    await panel.getByText('question 1').waitFor();
-    await page.keyboard.press('j');
     await panel.getByText('question 2').waitFor();
+    await page.keyboard.press('j');
+    await panel.getByText('question 1').waitFor();
     expect(await faults()).toEqual([]);
     await page.keyboard.press('f');
-    await page.waitForURL(`**/datasets/${id}/e/d0000000-0000-4000-8000-000000000002`);
+    await page.waitForURL(`**/datasets/${id}/e/d0000000-0000-4000-8000-000000000001?selectedSessions=*`);
+    const results = page.getByRole('region', { name: 'Results' });
+    await results.getByText('the three by keyboard answer to 1').waitFor();
   });
 
   it('plans a roll-back, and carries it out on top of what somebody else changed meanwhile', async () => {

@@ -16,8 +16,8 @@ export function Text({ children, title }: { children: string; title?: string }) 
   return <bdi title={title}>{plain(children)}</bdi>;
 }
 
-/** A time, relative to now, absolute in its title. */
-export function Time({ at }: { at: string }) {
+/** A time, relative to now, absolute in its title; within a sentence with `prose`. */
+export function Time({ at, prose }: { at: string; prose?: boolean }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 30_000);
@@ -25,9 +25,13 @@ export function Time({ at }: { at: string }) {
   }, []);
   return (
     <time dateTime={at} title={new Date(at).toISOString().replace('T', ' ').replace('Z', ' UTC')}>
-      {ago(at, now)}
+      {prose ? inProse(ago(at, now)) : ago(at, now)}
     </time>
   );
+}
+
+function inProse(time: string): string {
+  return time === 'now' ? 'just now' : `${time} ago`;
 }
 
 /** What could not be shown, in the service's own words. */

@@ -100,6 +100,5 @@ export class ConsoleWalk {
 
 /** Resolves when a page shows its content, and nothing of it is still being loaded. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator('main h1').first().waitFor();
-  await page.waitForFunction(`!document.querySelector('[aria-busy="true"]')`);
+  await page.locator('main:not(:has([aria-busy="true"])) h1').first().waitFor();
 }

@@ -2,6 +2,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { merged, useAddress } from '../../ui/address';
 import { Filters, Pick, Typed } from '../../ui/form';
+import { middle } from '../../ui/format';
 import { List, More, Nothing } from '../../ui/list';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -116,7 +117,7 @@ function Entries({
                 to="."
                 search={merged({ actor: isKey(user.credential_uid) ? user.credential_uid : undefined })}
               >
-                <Text>{who(user)}</Text>
+                <Text title={who(user)}>{middle(who(user), 32)}</Text>
               </Link>
             ) : (
               <span className={css.quiet}>unknown key</span>
@@ -175,7 +176,7 @@ function What({ entry, names }: { entry: Entry; names: ReadonlyMap<string, strin
         params={{ w, deployment: first.uid }}
         title={first.uid}
       >
-        <Text>{(names.get(first.uid) ?? `deployment ${first.uid.slice(0, 8)}`) + more}</Text>
+        <Text>{middle(names.get(first.uid) ?? `deployment ${first.uid.slice(0, 8)}`, 40) + more}</Text>
       </Link>
     );
   }

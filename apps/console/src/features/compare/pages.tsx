@@ -5,10 +5,9 @@ import { middle, whole } from '../../ui/format';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { isForPage, useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
-import { type Asked, stampOf, useComparison, useExample } from './data';
+import { type Asked, stampOf, useComparison } from './data';
 import { Head } from './head';
 import { RowPanel } from './row-panel';
-import { Values } from './values';
 import { Rows } from './rows';
 import { Tools } from './tools';
 import { correct, headline, markdown } from './statistics';
@@ -207,27 +206,4 @@ function useEscape(open: boolean, close: () => void): void {
     window.addEventListener('keydown', listen);
     return () => window.removeEventListener('keydown', listen);
   });
-}
-
-/** One example, and where it is compared. */
-export function ExamplePage() {
-  const { w, dataset, example: id } = useParams({ from: '/o/$w/datasets/$dataset/e/$example' });
-  const example = useExample(dataset, id);
-  useTitle('Row');
-  return (
-    <Page
-      title={
-        <>
-          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
-            Dataset
-          </Link>{' '}
-          <span className={css.faint}>/</span> Row
-        </>
-      }
-    >
-      {example.error && <Problem error={example.error} retry={() => void example.refetch()} />}
-      {!example.data && !example.error && <Skeleton />}
-      {example.data && <Values values={{ Input: example.data.inputs, Reference: example.data.outputs ?? null }} />}
-    </Page>
-  );
 }

@@ -39,7 +39,11 @@ export function RowPanel(props: RowPanelProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus(), []);
   const navigate = useNavigate();
-  const page = { to: '/o/$w/datasets/$dataset/e/$example', params: { w, dataset, example: id } } as const;
+  const page = {
+    to: '/o/$w/datasets/$dataset/e/$example',
+    params: { w, dataset, example: id },
+    search: { selectedSessions: asked.experiments.join() },
+  } as const;
   useShortcuts({ f: () => void navigate(page) });
   const place = row.data?.page.place;
   const before = against === 'reference' ? example.data?.outputs : base.data?.outputs;

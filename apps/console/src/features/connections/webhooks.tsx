@@ -167,7 +167,7 @@ export function WebhookPage() {
           <Link to="/o/$w/webhooks" params={{ w }} className={css.crumb}>
             Webhooks
           </Link>{' '}
-          / <Text>{url}</Text>
+          <span className={css.slash}>/</span> <Text>{url}</Text>
         </>
       }
       aside={
@@ -199,7 +199,7 @@ export function WebhookPage() {
             Status: <HookStatus hook={hook.data} />,
             Events: hook.data.event_types.join(', '),
             For: hook.data.description && <Text>{hook.data.description}</Text>,
-            'Failing since': hook.data.failing_since && <Time at={hook.data.failing_since} />,
+            'Failing since': hook.data.failing_since && <Time at={hook.data.failing_since} prose />,
             'Paused until': hook.data.paused_until && hook.data.paused_until.slice(0, 19).replace('T', ' '),
           }}
         />
@@ -240,9 +240,9 @@ export function WebhookPage() {
             },
             {
               title: 'Status',
-              cell: ({ status }) => {
+              cell: ({ status, attempt_count }) => {
                 const [tone, text] = STATUSES[status]!;
-                return <Status tone={tone}>{text}</Status>;
+                return <Status tone={tone}>{status === 'pending' && attempt_count > 0 ? 'Retrying' : text}</Status>;
               },
             },
             { title: 'Answer', cell: ({ last_status }) => last_status ?? '–' },
@@ -307,7 +307,7 @@ function Attempts({ webhook, delivery }: { webhook: string; delivery: string }) 
       <ol>
         {found.data.attempts.map(({ number, at, latency_ms, status, error, response }) => (
           <li key={number}>
-            <b>Attempt {number}</b> <Time at={at} />, {latency_ms} ms: {status ?? 'no answer'}
+            <b>Attempt {number}</b> <Time at={at} prose />, {latency_ms} ms: {status ?? 'no answer'}
             {error && (
               <span className={css.bad}>
                 {' '}

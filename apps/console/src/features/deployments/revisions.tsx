@@ -49,7 +49,16 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
         items={revisions}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Revision', kind: 'name', cell: (revision) => revisionName(revision) },
+          {
+            title: 'Revision',
+            kind: 'name',
+            cell: (revision) => (
+              <span className={css.inline}>
+                {revisionName(revision)}
+                {bisecting && <Judged name={revisionName(revision)} good={search.good} bad={search.bad} />}
+              </span>
+            ),
+          },
           {
             title: 'Status',
             cell: ({ id, status }) =>
@@ -140,6 +149,12 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
       )}
     </>
   );
+}
+
+/** Says which revisions a bisection began with. */
+function Judged({ name, good, bad }: { name: string; good?: string; bad?: string }) {
+  if (name === good) return <span className={css.good}>good</span>;
+  return name === bad ? <span className={css.wrong}>bad</span> : null;
 }
 
 /** Which log tells of a revision in this status. */

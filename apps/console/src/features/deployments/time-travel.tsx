@@ -48,7 +48,7 @@ export function TimeTravel({ deployment, entries, query }: TravelProps) {
           {entry && (
             <>
               {' · '}
-              {titleOf(entry.type)} <Time at={entry.time} /> <span className={css.faint}>by</span>{' '}
+              {titleOf(entry.type)} <Time at={entry.time} prose /> <span className={css.faint}>by</span>{' '}
               <Text>{actorOf(entry)}</Text>
               {entry.reason && (
                 <>

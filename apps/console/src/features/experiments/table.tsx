@@ -100,7 +100,8 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
           {problem ?? (chosen.length === 0 ? 'Tick experiments to compare them.' : '')}
         </span>
         <span className={css.total}>
-          {whole(total)} {dataset === undefined && `in ${inDatasets(facets.datasets.length)}`}
+          {total === 1 ? '1 experiment' : `${whole(total)} experiments`}
+          {dataset === undefined && ` in ${inDatasets(facets.datasets.length)}`}
         </span>
       </div>
       <div

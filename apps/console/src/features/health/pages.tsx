@@ -3,8 +3,8 @@ import { Link, useParams } from '@tanstack/react-router';
 import { answered, api, ApiError, type Schemas } from '../../api/client';
 import { useMay } from '../../api/session';
 import { Action } from '../../ui/action';
-import { whole } from '../../ui/format';
-import { Facts, List, Nothing, Section } from '../../ui/list';
+import { figure, whole } from '../../ui/format';
+import { Facts, List, Section } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import css from './health.module.css';
@@ -12,7 +12,11 @@ import css from './health.module.css';
 type Parked = Schemas['ParkedSubject'];
 
 const LOOK_MS = 10_000;
-const GIGABYTE = 1_000_000_000;
+const UNITS = [
+  ['GB', 1_000_000_000],
+  ['MB', 1_000_000],
+  ['kB', 1000],
+] as const;
 
 /** Whether the service works, what it gave up on, and how much of its share the workspace uses. */
 export function HealthPage() {
@@ -107,7 +111,7 @@ function ParkedSubjects() {
   }
   if (parked.error) return <Problem error={parked.error} retry={() => void parked.refetch()} />;
   if (!parked.data) return <Skeleton rows={2} />;
-  if (parked.data.resources.length === 0) return <Nothing title="Nothing: every event was handled." />;
+  if (parked.data.resources.length === 0) return <Status tone="ok">Nothing: every event was handled</Status>;
   return (
     <>
       {retry.error && <Problem error={retry.error} />}
@@ -181,5 +185,6 @@ function Usage({ usage }: { usage: Schemas['WorkspaceUsage'] }) {
 }
 
 function bytes(count: number): string {
-  return `${(count / GIGABYTE).toFixed(count < GIGABYTE ? 3 : 1)} GB`;
+  const [unit, size] = UNITS.find(([, least]) => count >= least) ?? ['B', 1];
+  return `${figure(count / size)} ${unit}`;
 }

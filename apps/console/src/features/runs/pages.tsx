@@ -63,7 +63,7 @@ export function RunPage() {
           <Link to="/o/$w/projects/p/$session" params={{ w, session }} className={css.crumb}>
             Experiment
           </Link>{' '}
-          / <Text>{name}</Text>
+          <span className={css.slash}>/</span> <Text>{name}</Text>
         </>
       }
     >

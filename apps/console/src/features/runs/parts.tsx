@@ -9,7 +9,7 @@ export function RunParts({ run }: { run: Readonly<Record<string, unknown>> }) {
       {typeof run.error === 'string' && <Part title="Error" text={run.error} />}
       <Part title="Input" text={printLossless(run.inputs ?? null)} />
       <Part title="Output" text={printLossless(run.outputs ?? null)} />
-      <Part title="Metadata" text={printLossless(run.extra ?? null)} />
+      {run.extra != null && <Part title="Metadata" text={printLossless(run.extra)} />}
     </div>
   );
 }

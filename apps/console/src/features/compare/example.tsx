@@ -1,0 +1,128 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { answered, api, type Comparison, type Schemas } from '../../api/client';
+import { duration, figure } from '../../ui/format';
+import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import css from './compare.module.css';
+import { type ComparedRow, useExample, useRowAround } from './data';
+import { Values } from './values';
+
+const FROM = '/o/$w/datasets/$dataset/e/$example';
+const MOST_EXPERIMENTS = 20;
+
+/** One example, and what became of it in the experiments of the address, or in the newest ones of its dataset. */
+export function ExamplePage() {
+  const { w, dataset, example: id } = useParams({ from: FROM });
+  const { selectedSessions } = useSearch({ from: FROM });
+  const example = useExample(dataset, id);
+  const newest = useQuery({
+    queryKey: ['experiments', w, dataset, 'newest'],
+    queryFn: async ({ signal }) => {
+      const query = { dataset_id: [dataset], limit: MOST_EXPERIMENTS };
+      const found = (await answered(
+        api.GET('/v1/experiments', { params: { query }, signal }),
+      )) as Schemas['ExperimentsPage'];
+      // The oldest is what the others are measured against.
+      return found.resources.map((one) => one.id).reverse();
+    },
+    enabled: selectedSessions === undefined,
+  });
+  const experiments = selectedSessions?.split(',').filter(Boolean) ?? newest.data ?? [];
+  useTitle('Row');
+  const error = example.error ?? newest.error;
+  return (
+    <Page
+      title={
+        <>
+          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
+            Dataset
+          </Link>{' '}
+          <span className={css.faint}>/</span> Row <span className={css.id}>{id.slice(0, 8)}</span>
+        </>
+      }
+    >
+      {error && <Problem error={error} retry={() => void example.refetch()} />}
+      {!example.data && !error && <Skeleton />}
+      {example.data && (
+        <div className={css.example}>
+          <Values values={{ Input: example.data.inputs, Reference: example.data.outputs ?? null }} />
+        </div>
+      )}
+      {experiments.length > 0 && <Results dataset={dataset} example={id} experiments={experiments} />}
+    </Page>
+  );
+}
+
+interface ResultsProps {
+  readonly dataset: string;
+  readonly example: string;
+  readonly experiments: readonly string[];
+}
+
+/** What each experiment made of an example. */
+function Results({ dataset, example, experiments }: ResultsProps) {
+  const { w } = useParams({ from: FROM });
+  const found = useRowAround({ dataset, experiments }, example);
+  const row = found.data?.page.rows.find(({ example_id }) => example_id === example);
+  if (found.error) return <Problem error={found.error} />;
+  if (!found.data) return <Skeleton rows={3} />;
+  if (!row) return <p className={css.faint}>None of these experiments has this row.</p>;
+  return (
+    <section className={css.results} aria-label="Results">
+      <header>
+        <h2>Results</h2>
+        <Link
+          to="/o/$w/datasets/$dataset/compare"
+          params={{ w, dataset }}
+          search={{ selectedSessions: experiments.join(), row: example }}
+        >
+          {experiments.length === 1 ? 'Open the experiment' : `Compare all ${experiments.length}`}
+        </Link>
+      </header>
+      <ol>
+        {found.data.experiments.map(({ id, name }, at) => (
+          <li key={id}>
+            <h3>
+              <Text title={name}>{name}</Text>{' '}
+              {id === found.data.baseline && <span className={css.base}>baseline</span>}
+            </h3>
+            <Result cell={row.cells[at]} base={row.cells[0]} keys={found.data.keys} isBase={at === 0} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+type Cell = ComparedRow['cells'][number] | undefined;
+
+function Result({ cell, base, keys, isBase }: { cell: Cell; base: Cell; keys: Comparison['keys']; isBase: boolean }) {
+  if (!cell) return <p className={css.faint}>no such row</p>;
+  return (
+    <>
+      <p className={css.marks}>
+        {keys.map(({ key, direction }, index) => {
+          const [score, before] = [cell.scores[index] ?? null, base?.scores[index] ?? null];
+          const change = isBase || score === null || before === null ? 0 : score - before;
+          const better = change > 0 === (direction === 'higher is better');
+          return (
+            <span key={key} className={change === 0 ? undefined : better ? css.up : css.down}>
+              <Text>{key}</Text> {change === 0 ? '' : better ? '▲ ' : '▼ '}
+              {figure(score)}
+            </span>
+          );
+        })}
+        <span className={css.faint}>{duration(cell.latency_seconds)}</span>
+      </p>
+      {cell.status === 'error' ? (
+        <p className={css.errored}>
+          ✕ <Text>{cell.error_preview ?? 'failed'}</Text>
+        </p>
+      ) : (
+        <pre tabIndex={0}>
+          <Text>{cell.outputs_preview ?? ''}</Text>
+        </pre>
+      )}
+    </>
+  );
+}
