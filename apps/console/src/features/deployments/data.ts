@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { answered, answeredWhole, api } from '../../api/client';
 import type { Parameters } from '../../ui/address';
 
+const HEALTH_MS = 15_000;
 export const PAGE = 50;
 const HISTORY_PAGE = 100;
 
@@ -70,7 +71,8 @@ export function useHealth(id: string) {
     queryKey: ['deployment', w, id, 'health'],
     queryFn: ({ signal }) =>
       answered(api.GET('/v2/deployments/{deployment_id}/health', { params: { path: { deployment_id: id } }, signal })),
-    refetchInterval: RESTING_MS,
+    // No change tells of it: it is what the executor sees.
+    refetchInterval: HEALTH_MS,
   });
 }
 
