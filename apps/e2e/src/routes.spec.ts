@@ -162,6 +162,7 @@ it('declares a scope on every route', () => {
     '/api/v1/info',
     '/api/v1/info/health',
     '/api/v1/public/:dataset_token/datasets',
+    '/api/v1/public/:dataset_token/datasets/compare',
     '/api/v1/public/:dataset_token/datasets/sessions',
     '/api/v1/public/:dataset_token/examples',
     '/api/v1/public/:run_token/run',

@@ -32,6 +32,7 @@ export const shared: Group = {
     dataset: { route: `GET ${DATASET}/datasets` },
     examples: { route: `GET ${DATASET}/examples`, columns: ['id', 'inputs', 'outputs', 'modified_at'] },
     experiments: { route: `GET ${DATASET}/datasets/sessions`, columns: ['name', 'start_time', 'run_count', 'id'] },
+    comparison: { route: `GET ${DATASET}/datasets/compare` },
     run: { route: `GET ${RUN}/run` },
     child: { route: `GET ${RUN}/run/{run_id}`, about: 'get a run below a shared run' },
     runs: {

@@ -252,6 +252,7 @@ export function details(
     'PATCH /api/v1/runs/:run_id': { body: { error: 'taken over' } },
     'POST /api/v1/runs': { body: { id: MISSING, name } },
     'GET /api/v1/datasets/:dataset_id/compare': { search: `?experiments=${session_id},${MISSING}` },
+    'GET /api/v1/public/:dataset_token/datasets/compare': { search: `?experiments=${session_id}` },
     'GET /api/v1/datasets/:dataset_id/compare/distributions': {
       search: `?experiments=${session_id},${MISSING}&key=correct`,
     },

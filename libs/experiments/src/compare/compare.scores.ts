@@ -66,6 +66,10 @@ const RUN_BYTES = 2 * ID_BYTES + 17;
 const SCORE_BYTES = ID_BYTES + 8;
 /** Characters that are read of the JSON of a value. */
 const VALUE_CHARACTERS = 100;
+/** Different values of a key that are told apart; texts of which each is another one are no categories. */
+const MOST_LABELS = 1000;
+/** What stands for all further ones. */
+const FURTHER = '…';
 /** Experiments read side by side, with two connections each: one comparison must leave some to others. */
 const AT_A_TIME = 2;
 
@@ -229,7 +233,8 @@ class Unpacked {
       offset = end;
       if (run < 0) continue;
       const row = this.rowOfRun[run]!;
-      const label = unquoted(data.toString('utf8', start, end));
+      const text = unquoted(data.toString('utf8', start, end));
+      const label = places.size < MOST_LABELS || places.has(text) ? text : FURTHER;
       const code = places.get(label) ?? places.size;
       places.set(label, code);
       const before = seen[row]!++;

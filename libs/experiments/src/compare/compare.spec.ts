@@ -497,6 +497,26 @@ describe('A comparison of texts and values', () => {
   });
 });
 
+it('A comparison tells a thousand values of a key apart, and the most frequent ones of these', async () => {
+  await newDataset(0);
+  const session = await reading.insert('sessions', rows.session(a, { reference_dataset_id: dataset }));
+  await reading.pool.query(
+    `insert into runs (id, tenant_id, session_id, name, run_type, start_time, status, row_number, dataset_id, example_id)
+     select gen_random_uuid(), $1, $2, 'run', 'chain', now(), 'success', number, $3, gen_random_uuid()
+     from generate_series(1, 1100) as number`,
+    [a, session, dataset],
+  );
+  await reading.pool.query(
+    `insert into feedback (id, tenant_id, session_id, run_id, key, value, source_type, created_at, modified_at)
+     select gen_random_uuid(), tenant_id, session_id, id, 'note', to_json('note ' || row_number)::text, 'api', now(), now()
+     from runs where session_id = $1`,
+    [session],
+  );
+  const [category] = (await compare('limit=0', [session])).json.categories;
+  expect([category.values.length, category.values[0]]).toEqual([20, '…']);
+  expect(category.results).toMatchObject([{ scored: 1100, counts: [100, ...Array(19).fill(1)], other: 981 }]);
+});
+
 describe('A gate', () => {
   beforeAll(async () => {
     await newDataset(20);

@@ -1,8 +1,11 @@
 import type { Readable } from 'node:stream';
 import { Answers, Area, Describe, Path, Query, Scope, shape } from '@fairlead/api';
-import { BadRequest, type Infer, int, note, object, optional, str, uuid } from '@fairlead/schema';
+import { BadRequest, csv, type Infer, int, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
+import { comparisonSummary } from '../compare/compare.answers.schema';
+import { summaryJson } from '../compare/compare.json';
+import { Comparisons } from '../compare/compare.service';
 import { dataset, example } from '../datasets/datasets.answers.schema';
 import { findDataset } from '../datasets/datasets.queries';
 import { countExamples, listExamples } from '../examples/examples.queries';
@@ -30,6 +33,13 @@ const sessionsQuery = object({
   offset: pageOf100.offset,
   limit: pageOf100.limit,
 });
+const compareQuery = object({
+  experiments: note(csv(uuid(), { max: 20 }), 'Experiments to compare, on the shared dataset; separated by commas.'),
+  baseline: note(
+    optional(uuid()),
+    'Experiment that the others are measured against. Default: the first of `experiments`.',
+  ),
+});
 const PUBLIC = { description: 'No key is needed: the token stands for one.' };
 
 /** Lets whoever has the token of a shared dataset read it, its newest examples and its experiments. */
@@ -39,6 +49,7 @@ export class PublicDatasetsController {
   constructor(
     private readonly pool: Pool,
     private readonly reading: PublicReading,
+    private readonly comparisons: Comparisons,
   ) {}
 
   @Get('datasets')
@@ -88,5 +99,21 @@ export class PublicDatasetsController {
     const { tenant, id } = await this.reading.dataset(path.dataset_token);
     const asked = { ...query, reference_dataset: [id], sort_by: 'start_time', sort_by_desc: true } as const;
     return array(await listSessions(this.pool, tenant, asked));
+  }
+
+  @Get('datasets/compare')
+  @Scope('public')
+  @Describe({
+    summary: 'Compare experiments on a shared dataset',
+    description: 'The statistics in less than 4 KB, without rows. No key is needed: the token stands for one.',
+  })
+  @Answers({ 200: comparisonSummary })
+  async compare(
+    @Path(tokenPath) path: Infer<typeof tokenPath>,
+    @Query(compareQuery) { experiments, baseline }: Infer<typeof compareQuery>,
+  ) {
+    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+    const asked = { datasetId: id, experiments, baseline, lowerIsBetter: [], higherIsBetter: [] };
+    return summaryJson(id, await this.comparisons.compare(tenant, asked));
   }
 }

@@ -169,9 +169,37 @@ describe('A shared dataset', () => {
     expect((await open(`/public/${token}/run`)).status).toBe(404);
     expect((await reading.send('DELETE', `${path}/share`, undefined, 'b')).status).toBe(404);
     expect((await reading.send('DELETE', `${path}/share`)).status).toBe(200);
-    for (const what of ['datasets', 'examples', 'datasets/sessions']) {
+    for (const what of ['datasets', 'examples', 'datasets/sessions', `datasets/compare?experiments=${experiment}`]) {
       expect((await open(`/public/${token}/${what}`)).status).toBe(404);
     }
+  });
+
+  it('shows the statistics of comparisons of its experiments, and no rows', async () => {
+    const id = await newDataset();
+    const { json: example } = await reading.post('/examples', { dataset_id: id, inputs: { q: 'an input' } });
+    const experiments: string[] = [];
+    for (const score of [1, 0]) {
+      const session = await newSession({ reference_dataset_id: id });
+      const about = { dataset_id: id, example_id: example.id, outputs: '{"a":"an output"}' };
+      const run = await reading.insert('runs', rows.run(reading.tenants.a, session, about));
+      const given = { run_id: run, key: 'correct', score };
+      await reading.insert('feedback', rows.feedback(reading.tenants.a, session, given));
+      experiments.push(session);
+    }
+    const elsewhere = await newSession({ reference_dataset_id: await newDataset() });
+    const token = await share(`/datasets/${id}`);
+    const compare = (ids: readonly string[], more = '') =>
+      open(`/public/${token}/datasets/compare?experiments=${ids.join(',')}${more}`);
+    const { status, json, text } = await compare(experiments);
+    expect({ status, json }).toMatchObject({
+      status: 200,
+      json: { baseline: experiments[0], rows: 1, keys: [{ key: 'correct', results: [{ mean: 1 }, { worse: 1 }] }] },
+    });
+    expect(text).not.toMatch(/an (?:in|out)put/);
+    expect((await compare(experiments, `&baseline=${experiments[1]}`)).json.baseline).toBe(experiments[1]);
+    expect((await compare([experiments[0]!, elsewhere])).status).toBe(400);
+    expect((await compare([newId()])).status).toBe(404);
+    expect((await compare(['x'])).status).toBe(422);
   });
 
   it('is gone when it is deleted', async () => {
