@@ -200,6 +200,7 @@ describe('A shared dataset', () => {
     expect((await compare([experiments[0]!, elsewhere])).status).toBe(400);
     expect((await compare([newId()])).status).toBe(404);
     expect((await compare(['x'])).status).toBe(422);
+    expect((await reading.send('DELETE', `/datasets/${id}/share`)).status).toBe(200);
   });
 
   it('is gone when it is deleted', async () => {
