@@ -11,20 +11,34 @@ export type Task =
   | { readonly kind: 'ask'; readonly revision: RevisionCreatedMessage }
   | { readonly kind: 'roll out'; readonly revision: RevisionCreatedMessage }
   /** Let the active revision run again in place of one that was not deployed. */
-  | { readonly kind: 'restore'; readonly broken: RevisionCreatedMessage };
+  | { readonly kind: 'restore'; readonly broken: RevisionCreatedMessage }
+  /** Apply sizes that were changed without a revision. */
+  | { readonly kind: 'resize' }
+  /** See whether the active revision still runs, and nothing else. */
+  | { readonly kind: 'observe' };
 
 const NOTHING: Task = { kind: 'nothing' };
 
-/**
- * The next task, from what the deployment's stream says, what was last said about its host, and the revision that left
- * something behind.
- */
-export function nextTask(target: Target, host: Host, broken?: RevisionCreatedMessage): Task {
+/** What the executor can see to. */
+interface Kept {
+  /** A revision that was not deployed and has left something behind. */
+  readonly broken: RevisionCreatedMessage | undefined;
+  /** Whether the active revision is one of this executor, and nothing else has been put in its place. */
+  readonly isActive: boolean;
+}
+
+const NONE: Kept = { broken: undefined, isActive: false };
+
+/** The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps. */
+export function nextTask(target: Target, { status, sized = 0 }: Host, { broken, isActive }: Kept = NONE): Task {
   if (!target || target.removed) return NOTHING;
-  if (target.deleting) return host === 'REMOVED' ? NOTHING : { kind: 'remove' };
-  if (host !== 'READY') return { kind: 'prepare' };
-  if (target.running) return { kind: 'roll out', revision: target.running };
+  if (target.deleting) return status === 'REMOVED' ? NOTHING : { kind: 'remove' };
   const newest = target.queued.at(-1);
+  const isPrepared = status === 'READY' || (isActive && !target.running && !newest);
+  if (!isPrepared) return { kind: 'prepare' };
+  if (target.running) return { kind: 'roll out', revision: target.running };
   if (newest) return { kind: 'ask', revision: newest };
-  return broken ? { kind: 'restore', broken } : NOTHING;
+  if (broken) return { kind: 'restore', broken };
+  if (!isActive) return NOTHING;
+  return { kind: target.sized > sized ? 'resize' : 'observe' };
 }

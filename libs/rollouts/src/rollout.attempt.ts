@@ -2,8 +2,9 @@ import { CommitResolver, type RevisionCreatedMessage, type RolloutStatus, Source
 import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executors/executor';
+import { placeDeployment } from './executors/host';
 import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
-import { hasFinished, pause, resolveCommit, restored, type Rollout, startAttempt, stop } from './rollout';
+import { hasFinished, pause, resolveCommit, type Rollout, startAttempt, stop } from './rollout';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 import { type Deployed, isBuilt, lackingArtefact } from './executors/target';
@@ -111,53 +112,6 @@ export class RolloutAttempts {
     }
   }
 
-  /** Whether something is done after a revision that was not deployed. */
-  get restores(): boolean {
-    return this.options.onFailure === 'rollback' && this.executor.upkeep !== undefined;
-  }
-
-  /**
-   * Lets the active revision run again in place of one that was not deployed, or nothing when there is none. It says in
-   * the log of that one what has become of it. @throws ExecutorUnreachable
-   */
-  async restore(target: Deployed, version: number, broken: RevisionCreatedMessage, hold: Hold): Promise<void> {
-    const { upkeep } = this.executor;
-    if (!upkeep) return;
-    const log = this.logs.open(target.id, broken.revision_id);
-    const revision = this.activeRevision(target);
-    const what = revision ? `Revision ${revision.revision_id}` : 'The deployment';
-    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
-    const assignment = this.assignment(target, version, revision?.secrets ?? target.secrets, log);
-    let reason: string | undefined;
-    try {
-      const step = log.step('deploy', signal, hold.waits);
-      if (revision) {
-        await log.write('deploy', 'INFO', `${what} is applied again, because this one was not deployed.`);
-        await upkeep.restore({ ...assignment, revision, commit: null, source: async () => undefined }, step);
-        await log.write('deploy', 'INFO', `${what} runs again.`);
-      } else {
-        await upkeep.halt(assignment, step);
-        await log.write('deploy', 'INFO', 'Nothing runs: no revision of this deployment has been deployed.');
-      }
-    } catch (error) {
-      hold.signal.throwIfAborted();
-      reason = `${what} ${revision ? 'does not run again' : 'may still run'}: ${log.safe(messageOf(error))}`;
-      await log.write('deploy', 'ERROR', reason);
-      if (error instanceof ExecutorUnreachable) throw new ExecutorUnreachable(reason);
-    } finally {
-      await log.flush();
-    }
-    const said = { deployment_id: target.id, status: reason ? ('UNKNOWN' as const) : ('READY' as const) };
-    await this.reports.sayHost(target, { ...said, ...(reason && { reason }) });
-    const note = restored(target.id, revision?.revision_id ?? null, reason);
-    await this.reports.decide(target.tenantId, broken.revision_id, note);
-  }
-
-  /** The active revision, unless another executor deployed it. */
-  private activeRevision({ active }: Deployed): RevisionCreatedMessage | undefined {
-    return [undefined, this.executor.name].includes(active?.executor) ? active?.revision : undefined;
-  }
-
   private limitPassed(): string {
     return `The time limit of ${this.options.timeLimit / 1000} s has passed.`;
   }
@@ -183,7 +137,7 @@ export class RolloutAttempts {
     }
     const commit = await this.commit(run, target, revision, rollout);
     const steps = this.executor.rollOut({
-      ...this.assignment(target, version, revision.secrets, run.rolloutLog),
+      ...(await this.placed(target, await this.assignment(target, version, revision.secrets, run.rolloutLog))),
       revision,
       commit,
       source: open,
@@ -241,7 +195,7 @@ export class RolloutAttempts {
     const log = this.logs.open(target.id, target.running?.revision_id ?? null);
     const limit = AbortSignal.timeout(this.options.timeLimit);
     try {
-      const assignment = this.assignment(target, version, target.secrets, log);
+      const assignment = await this.assignment(target, version, target.secrets, log);
       await work(assignment, log.step('deploy', AbortSignal.any([signal, limit]), waits));
     } catch (error) {
       signal.throwIfAborted();
@@ -253,7 +207,21 @@ export class RolloutAttempts {
     }
   }
 
-  private assignment(target: Deployed, version: number, sealed: Deployed['secrets'], log: RolloutLog): Assignment {
+  /** The assignment with the place where it is to run, which is recorded before anything is there. */
+  private async placed(target: Deployed, assignment: Assignment): Promise<Assignment> {
+    const { upkeep } = this.executor;
+    if (!upkeep || assignment.place !== undefined) return assignment;
+    const { place } = await this.reports.decideHost(target, placeDeployment(target.id, upkeep.place(assignment)));
+    return { ...assignment, place };
+  }
+
+  /** What an executor gets to work on a deployment with these secrets. */
+  async assignment(
+    target: Deployed,
+    version: number,
+    sealed: Deployed['secrets'],
+    log: RolloutLog,
+  ): Promise<Assignment> {
     const { id: deploymentId, tenantId, name, config } = target;
     const open = async ({ name, sealed }: Deployed['secrets'][number]) =>
       [name, await this.vault.open(tenantId, deploymentId, name, sealed)] as const;
@@ -268,7 +236,8 @@ export class RolloutAttempts {
       log.hide(values.values());
       return values;
     };
-    return { deploymentId, tenantId, name, config, secrets };
+    const { place } = await this.reports.host(deploymentId);
+    return { deploymentId, tenantId, name, config, place, secrets };
   }
 }
 
@@ -308,6 +277,6 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
 }

@@ -5,7 +5,7 @@ import type {
 } from '@fairlead/contracts';
 import { EventStore, handle, load, type Metadata, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
-import { type Host, hostModel, reportHost } from './executors/host';
+import { type Host, type HostEvent, hostModel, reportHost } from './executors/host';
 import { DeploymentMissing } from './rollout.errors';
 import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
 import { type Deployed, type Target, targetModel } from './executors/target';
@@ -29,9 +29,8 @@ export class RolloutReports {
 
   /** Why the place where a deployment runs cannot be reached; null when it can. */
   async unreachable(deploymentId: string): Promise<string | null> {
-    const last = (await this.store.read(streamName('host', deploymentId))).at(-1);
-    const { status, reason = null } = (last?.data ?? {}) as Partial<HostStatusReportedMessage>;
-    return status === 'UNKNOWN' ? reason : null;
+    const { status, reason } = await this.host(deploymentId);
+    return status === 'UNKNOWN' ? (reason ?? null) : null;
   }
 
   async host(deploymentId: string): Promise<Host> {
@@ -51,8 +50,13 @@ export class RolloutReports {
     return undefined;
   }
 
-  async sayHost({ tenantId }: Deployed, said: HostStatusReportedMessage): Promise<void> {
-    await handle(this.store, hostModel, streamName('host', said.deployment_id), reportHost(said), metadata(tenantId));
+  async sayHost(target: Deployed, said: HostStatusReportedMessage): Promise<void> {
+    await this.decideHost(target, reportHost(said));
+  }
+
+  /** What is said about the host after a decision about it. */
+  async decideHost({ id, tenantId }: Deployed, decide: (state: Host) => HostEvent[]): Promise<Host> {
+    return (await handle(this.store, hostModel, streamName('host', id), decide, metadata(tenantId))).state;
   }
 
   async say({ tenantId }: Deployed, said: RolloutStatusReportedMessage): Promise<void> {

@@ -7,6 +7,7 @@ import { RolloutQueue } from './rollout.store';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
 import type { Deployed } from './executors/target';
+import { UpkeepService } from './upkeep.service';
 
 /**
  * Does what there is to do, one task at a time per deployment, several deployments at a time. What is in progress when
@@ -21,6 +22,7 @@ export class RolloutRunner extends QueueWorker {
     private readonly rollouts: RolloutQueue,
     private readonly reports: RolloutReports,
     private readonly attempts: RolloutAttempts,
+    private readonly upkeep: UpkeepService,
     private readonly workspaces: Workspaces,
     private readonly options: RolloutsOptions,
   ) {
@@ -36,12 +38,15 @@ export class RolloutRunner extends QueueWorker {
   protected async work(lease: Lease): Promise<void> {
     const { item, signal } = lease;
     try {
-      while (await this.step(lease)) {
+      let next = await this.step(lease);
+      while (next === 'more') {
         signal.throwIfAborted();
         // What is next takes a place again.
         if (lease.isWaiting) return await this.rollouts.again(item);
+        next = await this.step(lease);
       }
-      await this.rollouts.finish({ ...item, noted: lease.noted });
+      if (next === 'later') await this.rollouts.rest({ ...item, noted: lease.noted }, this.options.watchEvery);
+      else await this.rollouts.finish({ ...item, noted: lease.noted });
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ExecutorUnreachable || error instanceof WorkspaceRests)) this.logger.error(error);
@@ -56,25 +61,28 @@ export class RolloutRunner extends QueueWorker {
     await this.rollouts.postpone({ ...item, noted }, Math.min(most, first * 2 ** Math.min(item.failures, 20)));
   }
 
-  /** Does the next task; answers whether there may be another one. */
-  private async step(lease: Lease): Promise<boolean> {
+  /** Does the next task; answers whether there may be another one, now or some time later. */
+  private async step(lease: Lease): Promise<Next> {
     const deploymentId = lease.item.id;
     await lease.see();
     const { state: target, version } = await this.reports.target(deploymentId);
-    const broken = target && this.attempts.restores ? await this.reports.broken(target) : undefined;
-    const task = nextTask(target, await this.reports.host(deploymentId), broken);
-    if (!target || task.kind === 'nothing') return false;
+    const kept = target ? await this.upkeep.kept(target) : undefined;
+    const task = nextTask(target, await this.reports.host(deploymentId), kept);
+    if (!target || task.kind === 'nothing') return 'nothing';
     // What is removed is removed in any case.
     const mayGoOn = async () =>
       task.kind === 'remove' || (await this.workspaces.stoppedStatus(target.tenantId)) === undefined;
-    if (!(await mayGoOn())) throw new WorkspaceRests();
+    if (!(await mayGoOn())) {
+      if (task.kind === 'observe') return 'later';
+      throw new WorkspaceRests();
+    }
     if (task.kind === 'ask') {
       await this.attempts.ask(target, task.revision);
-      return false;
+      return 'nothing';
     }
     return lease.during(
       (signal) => this.doTask(task, target, version, { signal, waits: () => this.leavePlace(lease, target.tenantId) }),
-      async () => (await mayGoOn()) && same(task, nextTask((await this.reports.target(deploymentId)).state, 'READY')),
+      async () => (await mayGoOn()) && same(task, nextTask((await this.reports.target(deploymentId)).state, READY)),
     );
   }
 
@@ -88,18 +96,20 @@ export class RolloutRunner extends QueueWorker {
     await this.rollouts.leavePlace(lease.item.id);
   }
 
-  private async doTask(task: Task, target: Deployed, version: number, hold: Hold): Promise<boolean> {
+  private async doTask(task: Task, target: Deployed, version: number, hold: Hold): Promise<Next> {
     const { signal } = hold;
     try {
       if (task.kind === 'prepare') await this.attempts.prepare(target, version, hold);
       if (task.kind === 'remove') await this.attempts.remove(target, version, hold);
-      if (task.kind === 'restore') await this.attempts.restore(target, version, task.broken, hold);
-      if (task.kind !== 'roll out') return task.kind === 'prepare';
+      if (task.kind === 'restore') await this.upkeep.restore(target, version, task.broken, hold);
+      if (task.kind === 'resize') await this.upkeep.resize(target, version, hold);
+      if (task.kind === 'observe') await this.upkeep.observe(target, version, hold);
+      if (task.kind !== 'roll out') return AFTER[task.kind] ?? 'nothing';
       await this.attempts.rollOut(target, version, task.revision, hold);
       // Interrupted: there may be another one. Finished: the deployment says what is next.
-      return signal.aborted;
+      return signal.aborted ? 'more' : 'nothing';
     } catch (error) {
-      if (signal.aborted) return true;
+      if (signal.aborted) return 'more';
       if (error instanceof ExecutorUnreachable && task.kind !== 'remove') {
         await this.reports.sayHost(target, { deployment_id: target.id, status: 'UNKNOWN', reason: error.message });
         await this.attempts.giveUp(target);
@@ -109,12 +119,18 @@ export class RolloutRunner extends QueueWorker {
   }
 }
 
+/** Whether there may be another task. */
+type Next = 'more' | 'later' | 'nothing';
+
+const AFTER: Readonly<Record<string, Next>> = { prepare: 'more', restore: 'more', resize: 'more', observe: 'later' };
+const READY = { status: 'READY' } as const;
+
 /** The workspace of the deployment is suspended: there is nothing to do for it until it is resumed. */
 class WorkspaceRests extends Error {}
 
 /** Whether a task is still the one to do: preparing goes on until the deployment is to be removed. */
 function same(task: Task, now: Task): boolean {
-  if (task.kind === 'restore') return now.kind === 'nothing';
+  if (['restore', 'resize', 'observe'].includes(task.kind)) return now.kind === 'nothing';
   if (task.kind === 'roll out') {
     return now.kind === 'roll out' && now.revision.revision_id === task.revision.revision_id;
   }

@@ -44,8 +44,17 @@ export class RolloutQueue extends WorkQueue {
   }
 
   /** Gives a deployment back, to be leased again after `pause` milliseconds or when something is noted for it. */
-  postpone({ id, noted }: WorkItem, pause: number): Promise<void> {
+  postpone(item: WorkItem, pause: number): Promise<void> {
+    return this.giveBackFor(item, pause, 'failures = failures + 1');
+  }
+
+  /** The same for a deployment with which all is well. */
+  rest(item: WorkItem, pause: number): Promise<void> {
+    return this.giveBackFor(item, pause, 'failures = 0');
+  }
+
+  private giveBackFor({ id, noted }: WorkItem, pause: number, set: string): Promise<void> {
     const dueAt = `case when noted = $3 then now() + $4 * interval '1 millisecond' else now() end`;
-    return this.giveBack(id, `failures = failures + 1, due_at = ${dueAt}`, [noted.toString(), pause]);
+    return this.giveBack(id, `${set}, due_at = ${dueAt}`, [noted.toString(), pause]);
   }
 }

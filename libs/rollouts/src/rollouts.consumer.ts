@@ -15,6 +15,12 @@ export class RolloutsConsumer {
     return this.note(context);
   }
 
+  /** Its sizes may have changed. */
+  @EventPattern<string>('DeploymentPatched')
+  patched(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
   @EventPattern<string>('RevisionCreated')
   revisionCreated(@Ctx() context: EventContext): Promise<void> {
     return this.note(context);

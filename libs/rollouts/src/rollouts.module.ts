@@ -11,6 +11,7 @@ import { RolloutReports } from './rollout.reports';
 import { RolloutRunner } from './rollout.runner';
 import { RolloutsConsumer } from './rollouts.consumer';
 import { RolloutsOptions } from './rollouts.options';
+import { UpkeepService } from './upkeep.service';
 
 /**
  * Rolls revisions out through an executor, and answers with their logs. Needs the providers of EventingModule; events
@@ -32,6 +33,7 @@ export class RolloutsModule {
         HealthQueries,
         RolloutAttempts,
         RolloutReports,
+        UpkeepService,
         RolloutRunner,
       ],
     };

@@ -10,6 +10,10 @@ export class RolloutsOptions {
   readonly mostOfTenant: number;
   /** What becomes of what a revision that was not deployed leaves behind: the active one takes its place again, or it stays. */
   readonly onFailure: 'rollback' | 'keep';
+  /** What is done when somebody else has changed what runs: it is said, or undone as well. */
+  readonly onDrift: 'report' | 'repair';
+  /** How long after a look at what runs there is the next one. */
+  readonly watchEvery: number;
   /** Rollouts of a process that may wait beside these, and those of one workspace among them. */
   readonly mostWaiting: number;
   readonly mostWaitingOfTenant: number;
@@ -24,6 +28,8 @@ export class RolloutsOptions {
     this.concurrency = options.concurrency ?? 8;
     this.mostOfTenant = Math.max(1, Math.floor(this.concurrency * 0.75));
     this.onFailure = options.onFailure ?? 'rollback';
+    this.onDrift = options.onDrift ?? 'report';
+    this.watchEvery = options.watchEvery ?? 60_000;
     this.mostWaiting = options.mostWaiting ?? 16 * this.concurrency;
     this.mostWaitingOfTenant = Math.max(1, Math.floor(this.mostWaiting * 0.75));
     this.lease = options.lease ?? 10_000;

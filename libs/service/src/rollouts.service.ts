@@ -13,11 +13,7 @@ export async function rollouts(): Promise<Service> {
   return {
     migrations: rolloutsMigrations,
     entities: [],
-    module: ({ rollouts: settings }) =>
-      RolloutsModule.with(
-        executor(domain, settings),
-        new RolloutsOptions({ timeLimit: settings.timeLimit, onFailure: settings.onFailure }),
-      ),
+    module: ({ rollouts: settings }) => RolloutsModule.with(executor(domain, settings), new RolloutsOptions(settings)),
     alone: {
       migrations: deploymentsMigrations,
       modules: ({ outboundAllow }) => [

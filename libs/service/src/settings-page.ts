@@ -73,6 +73,8 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     ROLLOUT_TIME_LIMIT: 'Seconds for one attempt at a revision; then it fails.',
     ON_FAILURE:
       'What becomes of what a revision leaves in the cluster that was not deployed, for the executor `kubernetes`. `rollback`: the active revision takes its place again. `keep`: it stays until the next revision.',
+    ON_DRIFT:
+      'What is done when somebody else has changed what runs, for the executor `kubernetes`. `report`: the deployment is `UNKNOWN`, with the reason. `repair`: the active revision is applied again.',
     COMMAND_BUILD: 'Command of the executor `command` that builds; unset: nothing is built.',
     COMMAND_DEPLOY: 'Command of the executor `command` that deploys.',
     COMMAND_DELETE: 'Command of the executor `command` that removes a deployment.',

@@ -46,6 +46,7 @@ describe('The settings', () => {
         commands: { build: undefined, deploy: undefined, delete: undefined, passEnv: [] },
         timeLimit: 1_800_000,
         onFailure: 'rollback',
+        onDrift: 'report',
         namespace: 'default',
         healthPath: undefined,
       },

@@ -83,6 +83,8 @@ export interface RolloutSettings {
   readonly timeLimit: number;
   /** What becomes of what a revision that was not deployed leaves behind. */
   readonly onFailure: (typeof ON_FAILURE)[number];
+  /** What is done when somebody else has changed what runs. */
+  readonly onDrift: (typeof ON_DRIFT)[number];
   /** Kubernetes namespace of deployments that name none. */
   readonly namespace: string;
   /** Path at which agents in Kubernetes answer when they are ready. */
@@ -107,6 +109,7 @@ interface Limits {
 const HOSTING = ['any', 'cloud', 'self_hosted'] as const;
 const EXECUTORS = ['record', 'command', 'kubernetes'] as const;
 const ON_FAILURE = ['rollback', 'keep'] as const;
+const ON_DRIFT = ['report', 'repair'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type Hosting = (typeof HOSTING)[number];
 type Executor = (typeof EXECUTORS)[number];
@@ -181,6 +184,7 @@ export function settingsFrom(read: Read, mistakes: string[]): Settings {
       },
       timeLimit: 1000 * read('ROLLOUT_TIME_LIMIT', 1800, whole(1, 7 * 24 * 3600)),
       onFailure: read('ON_FAILURE', 'rollback', oneOf(ON_FAILURE)),
+      onDrift: read('ON_DRIFT', 'report', oneOf(ON_DRIFT)),
       namespace: read('KUBERNETES_NAMESPACE', 'default', namespace),
       healthPath: read('KUBERNETES_HEALTH_PATH', undefined, path),
     },

@@ -38,6 +38,9 @@ export const rolloutEvents = {
   },
   RolloutStarted: { schema: 1, operation: 'rollout_started' },
   RolloutPaused: { schema: 1, operation: 'rollout_paused' },
+  DeploymentPlaced: { schema: 1, operation: 'deployment_placed' },
+  DeploymentResized: { schema: 1, operation: 'deployment_resized' },
+  DeploymentDrifted: { schema: 1, operation: 'deployment_drifted' },
   ActiveRevisionRestored: { schema: 1, operation: 'active_revision_restored' },
   RolloutStopped: { schema: 1, operation: 'rollout_stopped' },
 } as const satisfies Readonly<Record<string, Row>>;

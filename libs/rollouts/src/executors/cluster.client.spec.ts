@@ -46,7 +46,7 @@ describe('a client of a cluster', () => {
   });
 
   it('says what a dry run would say, and changes nothing', async () => {
-    expect(await client.apply(pod, call, true)).toEqual(pod);
+    expect(await client.apply(pod, call, true)).toMatchObject(pod);
     expect(cluster.requests.map(({ url }) => url)).toEqual([expect.stringMatching(/&dryRun=All$/)]);
     expect(await client.read(pod, call)).toBeUndefined();
   });

@@ -7,6 +7,8 @@ export interface Placed {
   readonly deploymentId: string;
   readonly name: string;
   readonly config: SourceConfigMessage;
+  /** Where the executor said that it runs; undefined before it said so. */
+  readonly place: string | undefined;
 }
 
 /** What an executor works on. */
@@ -53,12 +55,24 @@ export interface RolloutSteps {
   close(): Promise<void>;
 }
 
+/** What is found where a revision should run. */
+export interface Observation {
+  /** What somebody else has changed, one short text each. */
+  readonly drift: readonly string[];
+  /** Why it does not run as it should. */
+  readonly trouble?: string;
+}
+
 /** Sees to what runs already. */
 export interface Upkeep {
+  /** Where a deployment is to run that runs nowhere yet. What this returns is recorded, and given back as `place`. */
+  place(assignment: Assignment): string;
   /** Makes the revision run as it did before, whatever was done since, and waits until it does. */
   restore(assignment: RevisionAssignment, step: Step): Promise<void>;
   /** Lets nothing of the deployment run, and waits until nothing does. */
   halt(assignment: Assignment, step: Step): Promise<void>;
+  /** Finds out whether the revision runs, and nothing else. */
+  observe(assignment: RevisionAssignment, step: Step): Promise<Observation>;
 }
 
 /**

@@ -1,17 +1,82 @@
 import type { HostStatusReportedMessage } from '@fairlead/contracts';
-import type { DomainEvent, Model, Recorded } from '@fairlead/eventing';
+import { type DomainEvent, type Model, type Recorded, same } from '@fairlead/eventing';
 
 type HostStatusReported = DomainEvent<'HostStatusReported', HostStatusReportedMessage>;
+/** Where the executor runs the deployment from now on, in the executor's words: a namespace of a cluster. */
+type DeploymentPlaced = DomainEvent<'DeploymentPlaced', { readonly deployment_id: string; readonly place: string }>;
+/** The sizes that the deployment's stream has up to this version are those that run. */
+type DeploymentResized = DomainEvent<
+  'DeploymentResized',
+  { readonly deployment_id: string; readonly version: number; readonly reason?: string }
+>;
+/** Somebody else has changed what runs. */
+type DeploymentDrifted = DomainEvent<
+  'DeploymentDrifted',
+  { readonly deployment_id: string; readonly revision_id: string; readonly differences: readonly string[] }
+>;
 
-/** What was last said about the place where a deployment runs, in its stream `host-<deployment id>`. */
-export type Host = HostStatusReportedMessage['status'] | null;
+/** Everything that can be in a stream `host-<deployment id>`. */
+export type HostEvent = HostStatusReported | DeploymentPlaced | DeploymentResized | DeploymentDrifted;
 
-export const hostModel: Model<Host, HostStatusReported> = {
-  initial: null,
-  evolve: (_, event: Recorded<HostStatusReported>) => event.data.status,
+/** What was last said about the place where a deployment runs. */
+export interface Host {
+  readonly status: HostStatusReportedMessage['status'] | null;
+  /** Why it is UNKNOWN. */
+  readonly reason?: string;
+  readonly place?: string;
+  /** The version of the deployment's stream whose sizes run. */
+  readonly sized?: number;
+  /** Absent once the place has been READY again. */
+  readonly drift?: readonly string[];
+}
+
+export const hostModel: Model<Host, HostEvent> = {
+  initial: { status: null },
+  evolve(state, event: Recorded<HostEvent>) {
+    switch (event.type) {
+      case 'HostStatusReported': {
+        const { status, reason } = event.data;
+        return { ...state, status, reason, drift: status === 'READY' ? undefined : state.drift };
+      }
+      case 'DeploymentPlaced':
+        return { ...state, place: event.data.place };
+      case 'DeploymentResized':
+        return { ...state, sized: event.data.version };
+      case 'DeploymentDrifted':
+        return { ...state, drift: event.data.differences };
+      default:
+        return state;
+    }
+  },
 };
 
 /** Says whether the place is ready; the same status again says nothing. */
-export function reportHost(said: HostStatusReportedMessage): (state: Host) => HostStatusReported[] {
-  return (state) => (state === said.status || state === 'REMOVED' ? [] : [{ type: 'HostStatusReported', data: said }]);
+export function reportHost(said: HostStatusReportedMessage): (state: Host) => HostEvent[] {
+  return ({ status }) =>
+    status === said.status || status === 'REMOVED' ? [] : [{ type: 'HostStatusReported', data: said }];
+}
+
+/** Notes once where the deployment runs. */
+export function placeDeployment(deployment_id: string, place: string): (state: Host) => HostEvent[] {
+  return (state) => (state.place === undefined ? [{ type: 'DeploymentPlaced', data: { deployment_id, place } }] : []);
+}
+
+/** Notes which sizes run, or why they do not. */
+export function noteSizes(deployment_id: string, version: number, reason?: string): (state: Host) => HostEvent[] {
+  return ({ sized = 0 }) =>
+    sized >= version
+      ? []
+      : [{ type: 'DeploymentResized', data: { deployment_id, version, ...(reason && { reason }) } }];
+}
+
+/** Says how what runs differs from the revision; the same differences again say nothing. */
+export function reportDrift(
+  deployment_id: string,
+  revision_id: string,
+  differences: readonly string[],
+): (state: Host) => HostEvent[] {
+  return ({ drift = [] }) =>
+    differences.length === 0 || same(drift, differences)
+      ? []
+      : [{ type: 'DeploymentDrifted', data: { deployment_id, revision_id, differences } }];
 }

@@ -1,6 +1,7 @@
 import { until } from '@fairlead/postgres/testing';
 import { KubernetesExecutor } from './kubernetes.executor';
 import { FakeCluster } from '../testing/fake-cluster';
+import type { RolloutsOptions } from '../rollouts.options';
 import { TestRollouts } from '../testing/service';
 
 let service: TestRollouts;
@@ -286,7 +287,8 @@ describe('the kubernetes executor', () => {
     cluster.instead = ({ url }) => (url.includes('metrics.k8s.io') ? [200, measured] : undefined);
     const used = { memory_bytes: 65 * 1024 ** 2, cpu_cores: 0.2 };
     expect((await service.health(id)).json.processes).toEqual([expect.objectContaining({ ...pod, ...used })]);
-    expect(cluster.requests.at(-1)!.url).toContain(`labelSelector=fairlead.dev%2Fdeployment-id%3D${id}`);
+    const asked = cluster.requests.findLast(({ url }) => url.includes('metrics.k8s.io'));
+    expect(asked!.url).toContain(`labelSelector=fairlead.dev%2Fdeployment-id%3D${id}`);
     cluster.instead = () => [403, { kind: 'Status', message: 'pods is forbidden' }];
     const { state, detail } = (await service.health(id)).json;
     expect([state, detail]).toEqual(['UNKNOWN', 'The cluster refuses (403): pods is forbidden']);
@@ -401,7 +403,7 @@ describe('the kubernetes executor', () => {
       breaks(id, 'a:2');
       const second = await service.revision(id, image('a:2'));
       await service.reached(id, second, 'DEPLOY_FAILED');
-      const duties = () => service.database.pool.query('select from rollout_duties');
+      const duties = () => service.database.pool.query('select from rollout_duties where due_at <= now()');
       await until(duties, ({ rowCount }) => rowCount === 0);
       expect(imageOf(id)).toBe('a:2');
     });
@@ -455,6 +457,137 @@ describe('the kubernetes executor', () => {
     await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
     const lists = cluster.requests.filter(({ url }) => /\/deployments\?/.test(url));
     expect(lists.map(({ url }) => /watch=1/.test(url))).toEqual([false, true]);
+  });
+
+  describe('once a revision is deployed', () => {
+    const restart = async (options: Partial<RolloutsOptions>, namespace = 'elsewhere') => {
+      await service.stop();
+      service.options = options;
+      const quick = { look: 20, deadline: 2000, patience: 1000 };
+      await service.start(new KubernetesExecutor({ namespace, config: cluster.config(), ...quick }));
+    };
+    const deployed = async (config: object = agents) => {
+      const id = await service.deployment(config);
+      const rid = await service.revision(id, image('a:1'));
+      await service.reached(id, rid, 'DEPLOYED');
+      return { id, rid };
+    };
+    const change = (kind: string, name: string, spec: object) => {
+      const [path, object] = [...cluster.objects].find(([, one]) => one.kind === kind && one.metadata.name === name)!;
+      cluster.objects.set(path, { ...object, spec: { ...object.spec, ...spec } });
+      return () => cluster.objects.set(path, object);
+    };
+    const last = async (id: string) => (await service.store.read(`host-${id}`)).at(-1)!;
+    const told = (id: string, status: string) =>
+      until(
+        () => last(id),
+        ({ data }) => (data as { status?: string }).status === status,
+      );
+    const resized = (id: string) =>
+      until(
+        () => last(id),
+        ({ type }) => type === 'DeploymentResized',
+      );
+    const patch = (id: string, resource_spec: object) => {
+      const data = { source_config: { resource_spec: { ...resource_spec } } };
+      return service.append(id, [{ type: 'DeploymentPatched', data }]);
+    };
+
+    it('its sizes can be changed without another one', async () => {
+      const { id, rid } = await deployed();
+      await patch(id, { min_scale: 3 });
+      await resized(id);
+      expect(cluster.find('Deployment', `fairlead-${id}`)).toMatchObject({ spec: { replicas: 3 } });
+      expect(await lastLine(id, rid)).toBe('The revision runs with its new sizes.');
+      expect(await service.statuses(id, rid)).toHaveLength(3);
+    });
+
+    it('sizes that do not run make it UNKNOWN, and are not tried again', async () => {
+      const { id } = await deployed();
+      cluster.podsRefused = 'exceeded quota';
+      await patch(id, { min_scale: 3 });
+      expect((await resized(id)).data).toMatchObject({ reason: expect.stringMatching(/new sizes.*exceeded quota/) });
+      const [said] = (await service.store.read(`host-${id}`)).slice(-2);
+      expect(said!.data).toMatchObject({ status: 'UNKNOWN', reason: expect.stringMatching(/exceeded quota/) });
+    });
+
+    it('what others change is said, and again READY when it is undone', async () => {
+      await restart({ watchEvery: 50 });
+      const { id, rid } = await deployed();
+      const name = `fairlead-${id}`;
+      const undo = change('Deployment', name, { replicas: 7, minReadySeconds: 0 });
+      const { data } = await told(id, 'UNKNOWN');
+      const differences = [`spec.minReadySeconds of Deployment ${name}`, `spec.replicas of Deployment ${name}`];
+      expect((data as { reason: string }).reason).toMatch(/What runs was changed: .*minReadySeconds/);
+      const drifted = (await service.store.read(`host-${id}`)).find(({ type }) => type === 'DeploymentDrifted')!;
+      expect({ ...(drifted.data as object) }).toEqual({
+        deployment_id: id,
+        revision_id: rid,
+        differences: expect.arrayContaining(differences),
+      });
+      undo();
+      await told(id, 'READY');
+      cluster.objects.delete(`/api/v1/namespaces/agents/services/${name}`);
+      expect((await told(id, 'UNKNOWN')).data).toMatchObject({
+        reason: expect.stringMatching(new RegExp(`Service ${name} is gone`)),
+      });
+    });
+
+    it('what others change is undone where the operator wants that', async () => {
+      await restart({ watchEvery: 50, onDrift: 'repair' });
+      const { id } = await deployed();
+      change('Deployment', `fairlead-${id}`, { minReadySeconds: 0 });
+      await until(
+        () => cluster.find('Deployment', `fairlead-${id}`)!.spec!.minReadySeconds,
+        (seconds) => seconds === 10,
+      );
+      await until(async () =>
+        (await service.store.read(`host-${id}`)).some(({ type }) => type === 'DeploymentDrifted'),
+      );
+      expect(await service.hostStatuses(id)).not.toContain('UNKNOWN');
+    });
+
+    it('it is UNKNOWN while it does not run, and says why', async () => {
+      await restart({ watchEvery: 50 });
+      const { id } = await deployed();
+      const lastState = { terminated: { exitCode: 137, reason: 'OOMKilled' } };
+      const waiting = { reason: 'CrashLoopBackOff' };
+      cluster.pods = [{ name: 'p', containerStatuses: [{ name: 'agent', state: { waiting }, lastState }] }];
+      const { data } = await told(id, 'UNKNOWN');
+      expect((data as { reason: string }).reason).toBe(
+        'The revision does not run as it should: p/agent ended with exit code 137: OOMKilled',
+      );
+      cluster.pods = [];
+      await told(id, 'READY');
+    });
+
+    it('it stays in its namespace when the setting changes', async () => {
+      cluster.namespaces.add('elsewhere').add('later');
+      const { id } = await deployed({});
+      await restart({}, 'later');
+      await service.reached(id, await service.revision(id, image('a:2')), 'DEPLOYED');
+      expect([...cluster.objects.keys()].filter((path) => path.includes('/later/'))).toEqual([]);
+      await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
+      await told(id, 'REMOVED');
+      expect(cluster.objects.size).toBe(0);
+    });
+
+    it('its deletion is done when everything is gone, and says what is not', async () => {
+      const { id } = await deployed();
+      const path = `/api/v1/namespaces/agents/services/fairlead-${id}`;
+      const { metadata, ...service_ } = cluster.objects.get(path)!;
+      cluster.objects.set(path, { ...service_, metadata: { ...metadata, finalizers: ['balancer/cleanup'] } });
+      await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
+      const logged = async () => {
+        const { json } = await service.logs(`${id}/deploy_logs`, { level: 'ERROR' });
+        return json.logs.map(({ message }: { message: string }) => message) as string[];
+      };
+      const left = `The cluster has not deleted Service fairlead-${id} (finalizers: balancer/cleanup).`;
+      await until(logged, (messages) => messages.includes(left));
+      expect(await service.hostStatuses(id)).toEqual(['READY']);
+      cluster.objects.set(path, { ...service_, metadata });
+      await told(id, 'REMOVED');
+    });
   });
 
   it('deletes everything with the deployment', async () => {

@@ -4,6 +4,7 @@ import { ClusterClient, type ClusterSettings } from './cluster.client';
 import {
   type Assignment,
   Executor,
+  type Observation,
   type Placed,
   type RevisionAssignment,
   type RolloutSteps,
@@ -38,6 +39,8 @@ interface Measured {
 export class KubernetesExecutor extends Executor {
   readonly name = 'kubernetes';
   override readonly upkeep: Upkeep = {
+    place: (assignment) => this.namespaceOf(assignment),
+    observe: (assignment, step) => this.observe(assignment, step),
     restore: (assignment, step) => this.deploy(assignment, step),
     halt: (assignment, step) => this.halt(assignment, step),
   };
@@ -65,7 +68,7 @@ export class KubernetesExecutor extends Executor {
 
   async remove(assignment: Assignment, step: Step): Promise<void> {
     const namespace = this.namespaceOf(assignment);
-    await this.objects.remove(assignment, namespace, step);
+    await this.objects.remove(assignment, namespace, this.settings.look ?? 1000, step);
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
   }
 
@@ -77,6 +80,15 @@ export class KubernetesExecutor extends Executor {
     const { items: pods } = await this.looking.list<V1Pod>({ ...query, apiVersion: 'v1' }, { signal });
     const usages = new Map((await measured).map((pod) => [pod.metadata.name, usageOf(pod)]));
     return pods.map((pod) => podHealth(pod, usages.get(pod.metadata?.name ?? '')));
+  }
+
+  private async observe(assignment: RevisionAssignment, step: Step): Promise<Observation> {
+    const namespace = this.namespaceOf(assignment);
+    const names = new Map(assignment.revision.secrets.map(({ name }) => [name, '']));
+    const { wanted } = manifests(assignment, namespace, names, this.settings.healthPath);
+    const drift = await this.objects.differences(wanted, assignment, namespace, step);
+    const trouble = await this.watch.trouble(wanted, assignment, namespace, step);
+    return { drift, ...(trouble !== undefined && { trouble }) };
   }
 
   private async halt(assignment: Assignment, step: Step): Promise<void> {
@@ -101,8 +113,8 @@ export class KubernetesExecutor extends Executor {
     await this.objects.removeFormerSecrets(assignment, namespace, step);
   }
 
-  private namespaceOf({ config }: Placed): string {
-    return config.listener_config?.cluster_namespace ?? this.settings.namespace;
+  private namespaceOf({ place, config }: Placed): string {
+    return place ?? config.listener_config?.cluster_namespace ?? this.settings.namespace;
   }
 }
 

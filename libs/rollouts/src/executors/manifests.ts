@@ -93,7 +93,10 @@ export function manifests(
     metadata: { ...common, name: secretName(assignment) },
     type: 'Opaque',
     immutable: true,
-    data: Object.fromEntries([...secrets].map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+    // The server leaves an empty object out, and would take this one for a change of what is immutable.
+    ...(secrets.size > 0 && {
+      data: Object.fromEntries([...secrets].map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+    }),
   };
   const service = {
     apiVersion: 'v1',

@@ -1,10 +1,17 @@
-import type { KubernetesObject, V1Deployment, V1ReplicaSet } from '@kubernetes/client-node';
+import { same } from '@fairlead/eventing';
+import type { KubernetesObject, V1Deployment, V1ObjectMeta, V1ReplicaSet } from '@kubernetes/client-node';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Call, ClusterClient, ClusterRefused } from './cluster.client';
-import type { Assignment, RevisionAssignment, Step } from './executor';
+import { type Assignment, type RevisionAssignment, type Step, StepFailed } from './executor';
 import { type Named, NAMED_KINDS, objectName, secretName, selector, type Size, sizeUnderAutoscaler } from './manifests';
 
 /** Field manager of the numbers of replicas that are not part of what is applied. */
 const SCALER = 'fairlead-scale';
+
+/** Differences, and objects that are left, in one sentence. */
+const MOST_DIFFERENCES = 20;
+/** Looks at objects that were deleted, before it is said that they are still there. */
+const LOOKS_AT_REMOVAL = 60;
 
 /** Puts the objects of deployments into a cluster, and takes them away. */
 export class ObjectsClient {
@@ -63,15 +70,65 @@ export class ObjectsClient {
     }
   }
 
-  /** Deletes everything of a deployment. */
-  async remove(assignment: Assignment, namespace: string, step: Step): Promise<void> {
+  /** How the objects in the cluster differ from what applying them again would make of them. */
+  async differences(
+    wanted: readonly Named[],
+    assignment: RevisionAssignment,
+    namespace: string,
+    step: Step,
+  ): Promise<string[]> {
+    const call = callOf(step);
+    const found: string[] = [];
+    for (const object of wanted) {
+      const what = `${object.kind} ${object.metadata?.name}`;
+      if (object.kind === 'Secret') {
+        // It cannot be changed. Without the right to list Secrets, it is not looked for.
+        const secrets = await this.secrets(assignment, namespace, call).catch(unlessRefused);
+        const isGone = secrets?.every(({ metadata }) => metadata.name !== object.metadata?.name);
+        if (isGone) found.push(`${what} is gone`);
+        continue;
+      }
+      const there = await this.cluster.read<Named>(object, call);
+      const again = (await this.cluster.apply(object, call, true)) as Named;
+      const paths = there ? differing(there.spec, again.spec, 'spec') : [];
+      found.push(...(there ? paths.map((path) => `${path} of ${what}`) : [`${what} is gone`]));
+    }
+    return found.slice(0, MOST_DIFFERENCES);
+  }
+
+  /** Deletes everything of a deployment, and waits until it is gone. @throws StepFailed saying what is not */
+  async remove(assignment: Assignment, namespace: string, look: number, step: Step): Promise<void> {
     const call = callOf(step);
     const named = NAMED_KINDS.flatMap(({ apiVersion, kind }) =>
       namesOf(assignment).map((name) => ({ apiVersion, kind, metadata: { name, namespace } })),
     );
     // Without the right to list Secrets, those go with the Deployment to which they belong.
-    const secrets = await this.secrets(assignment, namespace, call).catch(noneIfRefused);
-    for (const object of [...named, ...secrets]) await this.cluster.remove(object, call);
+    const secrets = (await this.secrets(assignment, namespace, call).catch(unlessRefused)) ?? [];
+    let left: readonly KubernetesObject[] = [...named, ...secrets];
+    for (let looks = 0; looks < LOOKS_AT_REMOVAL; looks++) {
+      const there: KubernetesObject[] = [];
+      for (const object of left) if (await this.cluster.remove(object, call)) there.push(object);
+      const pods = { apiVersion: 'v1', kind: 'Pod', namespace, labels: selector(assignment) };
+      const { items } = await this.cluster.list(pods, call);
+      if (there.length + items.length === 0) return;
+      if (looks === 1) await step.waits();
+      left = there;
+      if (looks === LOOKS_AT_REMOVAL - 1) throw new StepFailed(await this.whatIsLeft(there, items, call));
+      await pause(look, undefined, step);
+    }
+  }
+
+  private async whatIsLeft(
+    objects: readonly KubernetesObject[],
+    pods: readonly KubernetesObject[],
+    call: Call,
+  ): Promise<string> {
+    const texts = pods.map(({ metadata }) => textOf('Pod', metadata));
+    for (const object of objects) {
+      const there = await this.cluster.read(object, { ...call, patient: false }).catch(unlessRefused);
+      texts.push(textOf(object.kind, there?.metadata ?? object.metadata));
+    }
+    return `The cluster has not deleted ${texts.slice(0, MOST_DIFFERENCES).join(', ')}.`;
   }
 
   private async secrets(assignment: Assignment, namespace: string, call: Call) {
@@ -106,9 +163,28 @@ export class ObjectsClient {
   }
 }
 
-function noneIfRefused(error: unknown): [] {
-  if (error instanceof ClusterRefused) return [];
-  throw error;
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof ClusterRefused)) throw error;
+}
+
+/** An object in a sentence about what keeps it there. */
+function textOf(kind = '', { name, finalizers = [] }: V1ObjectMeta = {}): string {
+  return `${kind} ${name}${finalizers.length > 0 ? ` (finalizers: ${finalizers.join(', ')})` : ''}`;
+}
+
+/** Paths of the members and items that differ. */
+function differing(one: unknown, other: unknown, path: string): string[] {
+  if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) {
+    return same(one, other) ? [] : [path];
+  }
+  const members = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+  return members.flatMap((member) => {
+    return differing(one[member], other[member], Array.isArray(one) ? `${path}[${member}]` : `${path}.${member}`);
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The object as one of the Deployment, when that exists. */

@@ -14,7 +14,10 @@ interface Patience {
 
 /** What a look at a Deployment finds. */
 interface Found {
+  /** Whether all replicas run the revision, and go on running. */
   readonly isDone: boolean;
+  /** Whether there are as many as there have to be, whatever else is going on. */
+  readonly isServing: boolean;
   readonly lines: readonly string[];
 }
 
@@ -49,7 +52,8 @@ export class Progress {
   look(deployment: V1Deployment, pods: readonly V1Pod[], events: readonly CoreV1Event[], now: number): Found {
     const { metadata, spec, status } = deployment;
     // Until then the status is that of the revision before.
-    if ((status?.observedGeneration ?? -1) < (metadata?.generation ?? 0)) return { isDone: false, lines: [] };
+    if ((status?.observedGeneration ?? -1) < (metadata?.generation ?? 0))
+      return { isDone: false, isServing: false, lines: [] };
     const present = pods
       .filter(({ metadata }) => !metadata?.deletionTimestamp)
       .map((pod) => this.withoutPast(pod, now));
@@ -62,8 +66,10 @@ export class Progress {
     const { updatedReplicas = 0, availableReplicas = 0, replicas: all = 0 } = status ?? {};
     const isComplete = updatedReplicas >= wanted && all <= updatedReplicas && availableReplicas >= wanted;
     const counts = `${this.name}: ${updatedReplicas} of ${wanted} updated, ${availableReplicas} available.`;
+    const isSound = found.every(({ mends }) => mends);
     return {
-      isDone: isComplete && found.every(({ mends }) => mends),
+      isDone: isComplete && isSound,
+      isServing: availableReplicas >= Math.min(this.least, wanted) && isSound,
       lines: [counts, ...found.map(({ text }) => text)],
     };
   }

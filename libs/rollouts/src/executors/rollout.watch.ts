@@ -8,6 +8,8 @@ import { Progress } from './progress';
 
 /** Pods whose events are read at a look: the pods of one revision seldom have different reasons. */
 const PODS_ASKED = 3;
+/** Looks at what runs, before it is in trouble: replicas come and go. */
+const LOOKS_AT_RUNNING = 10;
 
 /** Waits for what a cluster makes of the objects that were applied. */
 export class RolloutWatch {
@@ -31,6 +33,34 @@ export class RolloutWatch {
     namespace: string,
     step: Step,
   ): Promise<void> {
+    await this.until('isDone', objects, assignment, namespace, step);
+  }
+
+  /** Why a revision that was deployed does not run as it should; undefined when it does. */
+  async trouble(
+    objects: readonly Named[],
+    assignment: RevisionAssignment,
+    namespace: string,
+    step: Step,
+  ): Promise<string | undefined> {
+    const signal = AbortSignal.any([step.signal, AbortSignal.timeout(LOOKS_AT_RUNNING * this.look)]);
+    try {
+      await this.until('isServing', objects, assignment, namespace, { ...step, signal, log: async () => undefined });
+      return undefined;
+    } catch (error) {
+      step.signal.throwIfAborted();
+      if (error instanceof StepFailed) return error.message;
+      throw error;
+    }
+  }
+
+  private async until(
+    state: 'isDone' | 'isServing',
+    objects: readonly Named[],
+    assignment: RevisionAssignment,
+    namespace: string,
+    step: Step,
+  ): Promise<void> {
     const { look } = this;
     const patience = { errors: 60 * look, noProgress: 10 * look, steady: 30 * look };
     const followed = objects
@@ -45,7 +75,7 @@ export class RolloutWatch {
       { apiVersion: 'v1', kind: 'Pod', namespace, labels },
     ];
     const told = new Set<string>();
-    await step.waits();
+    let counts: string | undefined;
     try {
       for await (const [deployments = [], pods = []] of this.follower.follow(queries, step)) {
         const present = pods.filter((pod) => runs(pod, assignment));
@@ -63,10 +93,13 @@ export class RolloutWatch {
           if (!told.has(line)) await step.log('INFO', line);
           told.add(line);
         }
-        if (found.every(({ isDone }) => isDone)) return;
+        const missing = found.find((one) => !one[state]);
+        if (!missing) return;
+        counts = missing.lines[0];
+        await step.waits();
       }
     } catch (error) {
-      const cause = followed.map(({ progress }) => progress.cause).find((known) => known !== undefined);
+      const cause = followed.map(({ progress }) => progress.cause).find((known) => known !== undefined) ?? counts;
       if (step.signal.aborted && cause !== undefined) throw new StepFailed(cause, { cause: error });
       throw error;
     }

@@ -18,11 +18,15 @@ export type TargetEvent =
         readonly secrets: readonly SealedSecret[];
       }
     >
-  | DomainEvent<'DeploymentPatched', DeploymentPatchedMessage>
+  | DomainEvent<'DeploymentPatched', DeploymentPatchedMessage & { readonly source_config?: Sizes }>
   | DomainEvent<'RevisionCreated', RevisionCreatedMessage>
   | DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>
   | DomainEvent<'RevisionActivated', RevisionActivatedMessage>
   | DomainEvent<'DeploymentDeletionRequested' | 'DeploymentDeleted', unknown>;
+
+interface Sizes {
+  readonly resource_spec?: RevisionCreatedMessage['resource_spec'];
+}
 
 /** A deployment as something to roll revisions out to, folded from its stream. */
 export interface Deployed {
@@ -43,6 +47,8 @@ export interface Deployed {
   readonly active: ActiveRevision | null;
   /** Those that have ended since then, oldest first, or the last of them: they may have left something behind. */
   readonly ended: readonly RevisionCreatedMessage[];
+  /** The version of the stream in which its sizes were last changed without a revision; 0: never. */
+  readonly sized: number;
   readonly deleting: boolean;
   readonly removed: boolean;
 }
@@ -63,17 +69,28 @@ export const targetModel: Model<Target, TargetEvent> = {
   evolve(state, event: Recorded<TargetEvent>) {
     if (event.type === 'DeploymentCreated') {
       const { deployment_id: id, tenant_id: tenantId, name, source_config: config, secrets } = event.data;
-      const none = { revisions: new Set<string>(), queued: [], running: null, latest: null, active: null, ended: [] };
+      const none = {
+        revisions: new Set<string>(),
+        queued: [],
+        running: null,
+        latest: null,
+        active: null,
+        ended: [],
+        sized: 0,
+      };
       return { id, tenantId, name, config, secrets, ...none, deleting: false, removed: false };
     }
     return state && { ...state, ...change(state, event) };
   },
 };
 
-function change(state: Deployed, event: Exclude<TargetEvent, { type: 'DeploymentCreated' }>): Partial<Deployed> {
+function change(
+  state: Deployed,
+  event: Recorded<Exclude<TargetEvent, { type: 'DeploymentCreated' }>>,
+): Partial<Deployed> {
   switch (event.type) {
     case 'DeploymentPatched':
-      return { config: { ...state.config, ...event.data.source_config } };
+      return patched(state, event.data.source_config, event.version);
     case 'RevisionCreated':
       return created(state, event.data);
     case 'RevisionStatusChanged':
@@ -87,6 +104,21 @@ function change(state: Deployed, event: Exclude<TargetEvent, { type: 'Deployment
     default:
       return {};
   }
+}
+
+/** Sizes are those of the deployment: they hold for every revision of it that runs, or will. */
+function patched(
+  state: Deployed,
+  source_config: (SourceConfigMessage & Sizes) | undefined,
+  version: number,
+): Partial<Deployed> {
+  const config = { ...state.config, ...source_config };
+  const resource_spec = source_config?.resource_spec;
+  if (!resource_spec) return { config };
+  const sized = <T extends RevisionCreatedMessage | null | undefined>(revision: T): T =>
+    revision && { ...revision, resource_spec };
+  const active = state.active && { ...state.active, revision: sized(state.active.revision) };
+  return { config, active, running: sized(state.running), queued: state.queued.map(sized), sized: version };
 }
 
 function created(state: Deployed, revision: RevisionCreatedMessage): Partial<Deployed> {

@@ -41,7 +41,8 @@ export class HealthQueries {
     const { id: deploymentId, tenantId, name, config } = target;
     const signal = AbortSignal.timeout(LOOK_MS);
     try {
-      const found = await executor.inspect!({ deploymentId, tenantId, name, config }, signal);
+      const { place } = await this.reports.host(deploymentId);
+      const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, signal);
       const processes = found.slice(0, MOST_PROCESSES);
       return { ...verdictOn(processes), processes };
     } catch (error) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
 import { KubeConfig } from '@kubernetes/client-node';
 
 interface Applied {
@@ -134,11 +135,15 @@ export class FakeCluster {
     const twice = method === 'PATCH' && duplicate(body);
     // The real server gives no reason here, and calls it a failure of its own.
     if (twice) return [500, refused(500, `failed to create typed patch object (${path}): ${twice}`)];
-    if (method === 'PATCH' && query.get('dryRun') === 'All') return [200, body as object];
+    if (method === 'PATCH' && this.isFixed(path, body as Applied)) {
+      return [422, refused(422, 'data: Forbidden: field is immutable when `immutable` is set')];
+    }
+    if (method === 'PATCH' && query.get('dryRun') === 'All') return [200, this.merged(path, body as Applied)];
     if (method === 'PATCH') return [200, this.apply(path, body as Applied, query.get('fieldManager'))];
     if (!name) return [200, { kind: 'List', metadata: { resourceVersion: '1' }, items: this.listed(path, query) }];
     const object = this.objects.get(path);
     if (!object) return [404, refused(404, `${path} not found`)];
+    if (method === 'DELETE' && object.metadata.finalizers) return [200, object];
     if (method === 'DELETE') {
       this.drop(path, object);
       return [200, { kind: 'Status', status: 'Success' }];
@@ -177,24 +182,34 @@ export class FakeCluster {
   }
 
   private apply(path: string, object: Applied, manager: string | null): Applied {
-    const before = this.objects.get(path);
-    if (before && manager !== 'fairlead') {
+    if (this.objects.has(path) && manager !== 'fairlead') {
       this.scale(object.metadata.name, object.spec?.replicas ?? 1);
       return this.objects.get(path)!;
     }
-    const generation = (before?.metadata.generation ?? 0) + 1;
-    const uid = before?.metadata.uid ?? randomUUID();
-    const kept = { ...object, metadata: { ...object.metadata, generation, uid } };
-    if (object.kind === 'Deployment') {
-      const { replicas } = object.spec ?? {};
-      if (replicas !== undefined) this.scaled.delete(path);
-      const unowned = this.scaled.has(path) ? before?.spec?.replicas : 1;
-      Object.assign(kept, { spec: { ...object.spec, replicas: replicas ?? unowned } });
-      this.keepReplicaSet(path, kept);
-    }
+    const kept = this.merged(path, object);
+    if (object.spec?.replicas !== undefined) this.scaled.delete(path);
+    if (object.kind === 'Deployment') this.keepReplicaSet(path, kept);
     this.objects.set(path, kept);
     this.looks.delete(path);
     return kept;
+  }
+
+  /** Whether other data is sent for what is immutable. The server keeps no empty object, and takes one for a change. */
+  private isFixed(path: string, { data }: Applied): boolean {
+    const before = this.objects.get(path);
+    const kept = Object.keys(before?.data ?? {}).length > 0 ? before?.data : undefined;
+    return before?.immutable === true && !isDeepStrictEqual(kept, data);
+  }
+
+  /** What applying an object makes of it. */
+  private merged(path: string, object: Applied): Applied {
+    const before = this.objects.get(path);
+    const generation = (before?.metadata.generation ?? 0) + 1;
+    const uid = before?.metadata.uid ?? randomUUID();
+    const kept = { ...object, metadata: { ...object.metadata, generation, uid } };
+    if (object.kind !== 'Deployment') return kept;
+    const unowned = this.scaled.has(path) ? before?.spec?.replicas : 1;
+    return { ...kept, spec: { ...object.spec, replicas: object.spec?.replicas ?? unowned } };
   }
 
   /** A ReplicaSet for each template that a Deployment has had, as long as its history. */
@@ -221,7 +236,7 @@ export class FakeCluster {
     this.scaled.delete(path);
     for (const [at, object] of this.objects) {
       const owners = (object.metadata.ownerReferences ?? []) as { uid: string }[];
-      if (owners.some((owner) => owner.uid === uid)) this.drop(at, object);
+      if (owners.some((owner) => owner.uid === uid) && !object.metadata.finalizers) this.drop(at, object);
     }
   }
 

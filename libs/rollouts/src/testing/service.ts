@@ -164,7 +164,8 @@ export class TestRollouts {
 
   async hostStatuses(deploymentId: string): Promise<string[]> {
     const events = await this.store.read(streamName('host', deploymentId));
-    return events.map(({ data }) => (data as { status: string }).status);
+    const said = events.filter(({ type }) => type === 'HostStatusReported');
+    return said.map(({ data }) => (data as { status: string }).status);
   }
 
   /** Waits until the revision has had this status; answers all it has had. */

@@ -1,0 +1,138 @@
+import type { RevisionCreatedMessage } from '@fairlead/contracts';
+import { Injectable } from '@nestjs/common';
+import { Executor, ExecutorUnreachable, type RevisionAssignment, type Step, type Upkeep } from './executors/executor';
+import { noteSizes, reportDrift } from './executors/host';
+import type { Deployed } from './executors/target';
+import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
+import { restored } from './rollout';
+import { type Hold, messageOf, RolloutAttempts } from './rollout.attempt';
+import { RolloutReports } from './rollout.reports';
+import { RolloutsOptions } from './rollouts.options';
+
+/** Sees to deployments that run, with executors that can. */
+@Injectable()
+export class UpkeepService {
+  constructor(
+    private readonly reports: RolloutReports,
+    private readonly executor: Executor,
+    private readonly logs: RolloutLogs,
+    private readonly options: RolloutsOptions,
+    private readonly attempts: RolloutAttempts,
+  ) {}
+
+  /** What the executor can see to: what a revision left behind, or the active one. */
+  async kept(target: Deployed): Promise<{ broken: RevisionCreatedMessage | undefined; isActive: boolean }> {
+    if (!this.executor.upkeep) return { broken: undefined, isActive: false };
+    const broken = await this.reports.broken(target);
+    const isActive = target.active?.executor === this.executor.name && !broken;
+    return { broken: this.options.onFailure === 'rollback' ? broken : undefined, isActive };
+  }
+
+  /**
+   * Lets the active revision run again in place of one that was not deployed, or nothing when there is none. It says in
+   * the log of that one what has become of it. @throws ExecutorUnreachable
+   */
+  async restore(target: Deployed, version: number, broken: RevisionCreatedMessage, hold: Hold): Promise<void> {
+    const log = this.logs.open(target.id, broken.revision_id);
+    const revision = this.activeRevision(target);
+    const what = revision ? `Revision ${revision.revision_id}` : 'The deployment';
+    const failed = `${what} ${revision ? 'does not run again' : 'may still run'}`;
+    const reason = await this.keep(target, log, failed, hold, async (upkeep, step) => {
+      if (revision) {
+        await step.log('INFO', `${what} is applied again, because this one was not deployed.`);
+        await upkeep.restore(await this.active(target, version, revision, log), step);
+        await step.log('INFO', `${what} runs again.`);
+      } else {
+        await upkeep.halt(await this.attempts.assignment(target, version, target.secrets, log), step);
+        await step.log('INFO', 'Nothing runs: no revision of this deployment has been deployed.');
+      }
+    });
+    const note = restored(target.id, revision?.revision_id ?? null, reason);
+    await this.reports.decide(target.tenantId, broken.revision_id, note);
+  }
+
+  /** Applies sizes that have changed without a revision. @throws ExecutorUnreachable */
+  async resize(target: Deployed, version: number, hold: Hold): Promise<void> {
+    const revision = this.activeRevision(target);
+    if (!revision) return;
+    const log = this.logs.open(target.id, revision.revision_id);
+    const reason = await this.keep(target, log, 'The new sizes do not run', hold, async (upkeep, step) => {
+      await step.log('INFO', 'The sizes have changed: the revision is applied again.');
+      await upkeep.restore(await this.active(target, version, revision, log), step);
+      await step.log('INFO', 'The revision runs with its new sizes.');
+    });
+    await this.reports.decideHost(target, noteSizes(target.id, target.sized, reason));
+  }
+
+  /** Says whether the active revision runs, and nothing else. @throws ExecutorUnreachable */
+  async observe(target: Deployed, version: number, hold: Hold): Promise<void> {
+    const revision = this.activeRevision(target);
+    if (!revision) return;
+    const log = this.logs.open(target.id, revision.revision_id);
+    await this.keep(target, log, 'The revision does not run as it should', hold, async (upkeep, step) => {
+      const assignment = await this.active(target, version, revision, log);
+      const { drift, trouble } = await upkeep.observe(assignment, step);
+      const said = drift.length > 0 && `What runs was changed: ${drift.join(', ')}.`;
+      const before = await this.reports.host(target.id);
+      const { drift: now } = await this.reports.decideHost(target, reportDrift(target.id, revision.revision_id, drift));
+      if (said && before.drift !== now) await step.log('WARNING', said);
+      if (said && this.options.onDrift === 'repair') {
+        await upkeep.restore(assignment, step);
+        await step.log('INFO', 'The revision is applied again, and runs as before.');
+      } else if (said || trouble) throw new Observed([said, trouble].filter(Boolean).join(' '));
+    });
+  }
+
+  /**
+   * Does something for what runs, and says whether the deployment is READY after it. Returns why it is not, which is
+   * logged after `failed`. @throws ExecutorUnreachable
+   */
+  private async keep(
+    target: Deployed,
+    log: RolloutLog,
+    failed: string,
+    hold: Hold,
+    work: (upkeep: Upkeep, step: Step) => Promise<void>,
+  ): Promise<string | undefined> {
+    const { upkeep } = this.executor;
+    if (!upkeep) return undefined;
+    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
+    const { status } = await this.reports.host(target.id);
+    let reason: string | undefined;
+    try {
+      await work(upkeep, log.step('deploy', signal, hold.waits));
+      hold.signal.throwIfAborted();
+    } catch (error) {
+      hold.signal.throwIfAborted();
+      reason = `${failed}: ${log.safe(messageOf(error))}`;
+      // What is seen every minute is said once.
+      if (status !== 'UNKNOWN' || !(error instanceof Observed)) await log.write('deploy', 'ERROR', reason);
+      if (error instanceof ExecutorUnreachable) throw new ExecutorUnreachable(reason);
+    } finally {
+      await log.flush();
+    }
+    await this.reports.sayHost(target, {
+      deployment_id: target.id,
+      ...(reason === undefined ? { status: 'READY' } : { status: 'UNKNOWN', reason }),
+    });
+    return reason;
+  }
+
+  private async active(
+    target: Deployed,
+    version: number,
+    revision: RevisionCreatedMessage,
+    log: RolloutLog,
+  ): Promise<RevisionAssignment> {
+    const assignment = await this.attempts.assignment(target, version, revision.secrets, log);
+    return { ...assignment, revision, commit: null, source: async () => undefined };
+  }
+
+  /** The active revision, unless another executor deployed it. */
+  private activeRevision({ active }: Deployed): RevisionCreatedMessage | undefined {
+    return [undefined, this.executor.name].includes(active?.executor) ? active?.revision : undefined;
+  }
+}
+
+/** What was found when nothing was done. */
+class Observed extends Error {}
