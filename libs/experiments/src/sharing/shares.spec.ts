@@ -226,7 +226,11 @@ describe('A shared dataset', () => {
     const { json } = await reading.post('/datasets', { name: `dataset ${newId()}` }, 'b');
     const other = (await reading.send('PUT', `/datasets/${json.id}/share`, {}, 'b')).json.share_token;
     let answer = await open(`/public/${token}/datasets`);
-    for (let asked = 0; asked < 700 && answer.status === 200; asked++) answer = await open(`/public/${token}/datasets`);
+    // One after the other they could come as slowly as the limit is refilled, on a busy machine.
+    for (let asked = 0; asked < 3000 && answer.status === 200; asked += 100) {
+      const answers = await Promise.all(Array.from({ length: 100 }, () => open(`/public/${token}/datasets`)));
+      answer = answers.find(({ status }) => status !== 200) ?? answer;
+    }
     expect([answer.status, answer.json, answer.headers['retry-after']]).toEqual([
       429,
       { detail: 'Too many requests for what this workspace shares, try again later.' },
