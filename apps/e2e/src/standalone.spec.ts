@@ -163,18 +163,19 @@ describe('The standalone service', () => {
       });
       return { status: answer.status, body: await answer.json() };
     };
-    const kubernetes = await start({ EXECUTOR: 'kubernetes' });
+    const shared = { EXECUTOR: 'kubernetes', KUBERNETES_NAMESPACE: 'agents' };
+    const kubernetes = await start(shared);
     expect(await addWorkspace(kubernetes.url)).toMatchObject({
       status: 409,
       body: { detail: expect.stringMatching(/^EXECUTOR=kubernetes .*one only\.$/) as string },
     });
     await killed(kubernetes.process);
-    const record = await start();
-    expect(await addWorkspace(record.url)).toMatchObject({ status: 200 });
-    await killed(record.process);
-    expect(await run({ EXECUTOR: 'kubernetes' })).toMatchObject({
+    const separate = await start({ ...shared, KUBERNETES_NAMESPACE: 'agents-{workspace_id}' });
+    expect(await addWorkspace(separate.url)).toMatchObject({ status: 200 });
+    await killed(separate.process);
+    expect(await run(shared)).toMatchObject({
       code: 1,
-      errors: [expect.stringMatching(/^EXECUTOR=kubernetes .*one only, and there are 2\. Set EXECUTOR/)],
+      errors: [expect.stringMatching(/^EXECUTOR=kubernetes .*one only, and there are 2\. Change these settings/)],
     });
   });
 

@@ -95,3 +95,31 @@ export abstract class SourceArchives {
   /** The gzip tarball at a path that was given out for this deployment; undefined when nothing was uploaded there. */
   abstract open(tenantId: string, deploymentId: string, path: string): Promise<AsyncIterable<Buffer> | undefined>;
 }
+
+/** A revision as an executor would get it, before it is stored. */
+export interface PlannedRevision {
+  readonly tenantId: string;
+  readonly deploymentId: string;
+  readonly name: string;
+  readonly config: SourceConfigMessage;
+  readonly revision: RevisionCreatedMessage;
+}
+
+/** What the place where a revision would run says of it, in sentences. */
+export interface Rehearsal {
+  /** Why it would be refused. */
+  readonly refusal?: string;
+  /** Why nothing can be said. */
+  readonly unreachable?: string;
+  readonly warnings: readonly string[];
+}
+
+/** Says before a change is stored what the executor would say after it. */
+export interface RolloutPlans {
+  /** Returns why a revision will fail, as far as that is known without asking anybody; undefined when it may succeed. */
+  refusal(planned: PlannedRevision): string | undefined;
+  /** Returns why deployments of a workspace cannot use a namespace; undefined when they can. */
+  namespaceRefusal(tenantId: string, namespace: string): string | undefined;
+  /** Asks the place where the revision would run. Nothing is changed there. */
+  rehearse(planned: PlannedRevision): Promise<Rehearsal>;
+}

@@ -1,3 +1,4 @@
+import type { RolloutPlans } from '@fairlead/contracts';
 import { OutboundPolicy } from '@fairlead/outbound';
 import type { Hosting } from './source/source-rules';
 
@@ -16,6 +17,8 @@ interface More {
   readonly outbound?: OutboundPolicy;
   /** Milliseconds without a change or a use after which a deployment is UNUSED; never when absent. */
   readonly unusedAfter?: number;
+  /** What the executor says of a change before it is stored; nothing when absent. */
+  readonly plans?: RolloutPlans;
 }
 
 /** Settings of the deployments service; the class is also their injection token. */
@@ -24,14 +27,16 @@ export class DeploymentsOptions {
   readonly registry: Registry | undefined;
   readonly outbound: OutboundPolicy;
   readonly unusedAfter: number | undefined;
+  readonly plans: RolloutPlans | undefined;
 
   constructor(
     readonly hosting: Hosting = 'any',
-    { publicUrl, registry, outbound = new OutboundPolicy(), unusedAfter }: More = {},
+    { publicUrl, registry, outbound = new OutboundPolicy(), unusedAfter, plans }: More = {},
   ) {
     this.publicUrl = publicUrl;
     this.registry = registry;
     this.outbound = outbound;
     this.unusedAfter = unusedAfter;
+    this.plans = plans;
   }
 }

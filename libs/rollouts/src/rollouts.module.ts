@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Executor } from './executors/executor';
+import { ExecutorCheck } from './executors/executor-check.worker';
 import { HealthController } from './health/health.controller';
 import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
@@ -35,6 +36,7 @@ export class RolloutsModule {
         RolloutReports,
         UpkeepService,
         RolloutRunner,
+        ExecutorCheck,
       ],
     };
   }

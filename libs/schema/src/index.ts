@@ -1,3 +1,4 @@
+export { AllowList, OUR_PREFIX, parseAllowList } from './allow-list';
 export { CommandProblem, fillCommand, parseCommand, type Placeholder } from './command-line';
 export { datetime, instant, type Instant } from './datetime';
 export {
@@ -19,6 +20,7 @@ export {
 } from './errors';
 export { anyJson, dict, rawDict } from './free';
 export { MOST_VALUES, parseJson, parseJsonInTurns } from './json';
+export { NamespaceProblem, Namespaces, parseNamespace, parseNamespaces } from './namespaces';
 export { bool, int, num } from './number';
 export { member, type Member, object, type ObjectSchema, optional } from './object';
 export { parseUrl } from './parse-url';

@@ -12,7 +12,7 @@ import { DRAIN_MS, type Running, start } from './start';
  * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
  */
 export async function startAlone(name: ServiceName, settings: Settings): Promise<Running> {
-  const service = await services[name]();
+  const service = await services[name](settings);
   let keys: IdentityKeys;
   return start(
     {

@@ -1,16 +1,26 @@
+import type { RolloutPlans } from '@fairlead/contracts';
 import { OutboundPolicy } from '@fairlead/outbound';
 import type { Service } from './service';
+import type { RolloutSettings, Settings } from './settings';
 
-export async function deployments(): Promise<Service> {
+export async function deployments(settings?: Settings): Promise<Service> {
   const { deploymentsEntities, DeploymentsModule, deploymentsMigrations, DeploymentsOptions } =
     await import('@fairlead/deployments');
+  const plans = settings && (await plansOf(settings.rollouts));
   return {
     migrations: deploymentsMigrations,
     entities: deploymentsEntities,
     module: ({ hosting, publicUrl, registry, outboundAllow, unusedAfter }) => {
       const outbound = new OutboundPolicy(outboundAllow);
-      const more = { publicUrl, registry, outbound, unusedAfter };
+      const more = { publicUrl, registry, outbound, unusedAfter, plans };
       return DeploymentsModule.with(new DeploymentsOptions(hosting, more));
     },
   };
+}
+
+/** What the executor says of a change before it is stored; undefined for one that says nothing. */
+async function plansOf({ executor, kubernetes }: RolloutSettings): Promise<RolloutPlans | undefined> {
+  if (executor !== 'kubernetes') return undefined;
+  const { KubernetesPlans } = await import('@fairlead/rollouts');
+  return new KubernetesPlans(kubernetes);
 }

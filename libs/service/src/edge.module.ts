@@ -3,7 +3,7 @@ import { ReferenceController } from '@fairlead/api';
 import type { Remote } from '@fairlead/gateway';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule } from './health/health.module';
-import { ONE_WORKSPACE } from './one-workspace';
+import { oneWorkspaceReason } from './one-workspace';
 import { SearchController } from './search/search.controller';
 import type { Service } from './service';
 import type { ServiceName } from './services';
@@ -24,7 +24,7 @@ export async function edgeModule(
   const { AccessModule, AccessOptions } = await import('@fairlead/access');
   const { AuditModule } = await import('@fairlead/audit');
   const { mount } = await import('@fairlead/gateway');
-  const oneWorkspace = settings.rollouts.executor === 'kubernetes' ? ONE_WORKSPACE : undefined;
+  const oneWorkspace = oneWorkspaceReason(settings.rollouts);
   return (parts, elsewhere) => ({
     module: EdgeModule,
     imports: [

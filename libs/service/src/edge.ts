@@ -31,7 +31,7 @@ export async function startEdge(
   const { serviceUrls: urls } = settings;
   // Those that run elsewhere too: their controllers say which requests are forwarded to them.
   const loaded = new Map<ServiceName, Service>();
-  for (const name of SERVICE_NAMES) loaded.set(name, await services[name]());
+  for (const name of SERVICE_NAMES) loaded.set(name, await services[name](settings));
   const here = [...loaded].filter(([name]) => !urls[name]).map(([, service]) => service);
   const access = await import('@fairlead/access');
   const audit = await import('@fairlead/audit');

@@ -1,10 +1,16 @@
 import type { EventStore } from '@fairlead/eventing';
 import type { Pool } from 'pg';
 import { StartProblem } from './problem';
-import type { Settings } from './settings';
+import type { RolloutSettings, Settings } from './settings';
 
-/** The reason that an installation with this executor has one workspace only. */
-export const ONE_WORKSPACE = 'EXECUTOR=kubernetes does not keep workspaces apart in the cluster: it runs for one only';
+/**
+ * Returns the reason that an installation has one workspace only, without its full stop; undefined when it may have
+ * several: its executor then keeps them apart.
+ */
+export function oneWorkspaceReason({ executor, kubernetes }: RolloutSettings): string | undefined {
+  if (executor !== 'kubernetes' || kubernetes.namespaces.separate) return undefined;
+  return 'EXECUTOR=kubernetes with a namespace that is not of one workspace (KUBERNETES_NAMESPACE, KUBERNETES_NAMESPACES) runs for one only';
+}
 
 /**
  * Refuses to start an executor that does not separate workspaces when there is more than one. A workspace that was
@@ -16,7 +22,8 @@ export async function requireOneWorkspace(
   store: EventStore,
   { rollouts }: Pick<Settings, 'rollouts'>,
 ): Promise<void> {
-  if (rollouts.executor !== 'kubernetes') return;
+  const reason = oneWorkspaceReason(rollouts);
+  if (reason === undefined) return;
   const { rows } = await pool.query<{ tenants: string | null }>(`select to_regclass('tenants') as tenants`);
   if (rows[0]!.tenants === null) return;
   const { rows: counted } = await pool.query<{ count: number; position: string }>(
@@ -24,7 +31,7 @@ export async function requireOneWorkspace(
        coalesce((select "position" from checkpoints where name = 'tenants'), 0)::text as "position" from tenants`,
   );
   const count = counted[0]!.count + (await addedAfter(store, BigInt(counted[0]!.position)));
-  if (count > 1) throw new StartProblem(`${ONE_WORKSPACE}, and there are ${count}. Set EXECUTOR to another executor.`);
+  if (count > 1) throw new StartProblem(`${reason}, and there are ${count}. Change these settings.`);
 }
 
 /** Returns how many workspaces were added after a position of the log. */

@@ -26,9 +26,9 @@ export async function rollouts(): Promise<Service> {
 
 function executor(
   { CommandExecutor, KubernetesExecutor, RecordExecutor }: Rollouts,
-  { executor, commands, namespace, healthPath }: RolloutSettings,
+  { executor, commands, kubernetes }: RolloutSettings,
 ): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
-  if (executor === 'kubernetes') return new KubernetesExecutor({ namespace, healthPath });
+  if (executor === 'kubernetes') return new KubernetesExecutor(kubernetes);
   return new RecordExecutor();
 }

@@ -4,10 +4,14 @@ import { experiments } from './experiments.service';
 import { integrations } from './integrations.service';
 import { rollouts } from './rollouts.service';
 import type { Service } from './service';
+import type { Settings } from './settings';
 import { webhooks } from './webhooks.service';
 
-/** Loads a service with its domain, so that a process loads only the services that it runs. */
-type LoadService = () => Promise<Service>;
+/**
+ * Loads a service with its domain, so that a process loads only the services that it runs, and with what else it needs
+ * of others as the settings say.
+ */
+type LoadService = (settings?: Settings) => Promise<Service>;
 
 /** Every service except the gateway. */
 export const services = {

@@ -12,3 +12,14 @@ export function oneOf<T extends string>(values: readonly T[]): (text: string) =>
     return value ?? new Mistake(`must be ${values.join(', ')} or unset, not ${JSON.stringify(text)}`);
   };
 }
+
+/** Turns a parser that throws the rest of a sentence into one that returns a Mistake. */
+export function orMistake<T>(parse: (text: string) => T): (text: string) => T | Mistake {
+  return (text) => {
+    try {
+      return parse(text);
+    } catch (error) {
+      return new Mistake((error as Error).message);
+    }
+  };
+}

@@ -79,7 +79,18 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     COMMAND_DEPLOY: 'Command of the executor `command` that deploys.',
     COMMAND_DELETE: 'Command of the executor `command` that removes a deployment.',
     COMMAND_PASS_ENV: 'Variables of the service that its commands see too, separated by commas.',
-    KUBERNETES_NAMESPACE: 'Namespace of deployments that name none, for the executor `kubernetes`.',
+    KUBERNETES_NAMESPACE:
+      'Namespace of deployments that name none, for the executor `kubernetes` ([namespaces](../rollouts.md#namespaces)).',
+    KUBERNETES_NAMESPACES:
+      'Further namespaces that deployments may name, separated by commas: `agents`, `agents=<workspace id>` for one workspace, `agents-{workspace_id}` for one of each.',
+    KUBERNETES_ALLOW:
+      'What deployments may name in their namespaces, such as `Secret/db,ServiceAccount/agents-*`, separated by commas ([what pods may have](../rollouts.md#what-pods-may-have)).',
+    KUBERNETES_POD_SECURITY: 'Level of the Pod Security Standards of Kubernetes that pods are held to.',
+    KUBERNETES_NODES: 'Labels of the nodes that pods run on; unset: any node.',
+    KUBERNETES_OVERLAY:
+      'YAML documents that are merged into every object of their kind ([overlays](../rollouts.md#overlays-and-addresses)).',
+    KUBERNETES_ROUTE:
+      'YAML of an Ingress or HTTPRoute that leads requests to each deployment ([addresses](../rollouts.md#overlays-and-addresses)).',
     KUBERNETES_HEALTH_PATH:
       'HTTP path at which agents answer when they are ready, for the executor `kubernetes`. Unset: an agent is ready when its port takes connections.',
     UNUSED_AFTER:

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { AllowList, Namespaces } from '@fairlead/schema';
 import { readSettings, SettingsProblem } from './settings';
 import { settingsPage } from './settings-page';
 
@@ -47,8 +48,7 @@ describe('The settings', () => {
         timeLimit: 1_800_000,
         onFailure: 'rollback',
         onDrift: 'report',
-        namespace: 'default',
-        healthPath: undefined,
+        kubernetes: { namespaces: new Namespaces(), rules: { allow: new AllowList(), level: 'restricted' } },
       },
       limits: {
         uploadMaxBytes: 268_435_456,
@@ -188,6 +188,37 @@ describe('The settings', () => {
     ]);
     for (const line of lines) expect(line).toMatch(/^\S+ must [^\n]+\.$/);
     expect(lines.join()).not.toContain('secret');
+  });
+
+  it('name the namespaces of a cluster that deployments may use, and what they may name there', () => {
+    const env = {
+      EXECUTOR: 'kubernetes',
+      KUBERNETES_NAMESPACE: 'agents',
+      KUBERNETES_ALLOW: 'Secret/db',
+      KUBERNETES_NODES: 'disk=ssd, a.b/c=',
+    };
+    const mistakes = (wrong: Record<string, string>) => problemOf(() => readSettings(wrong)).lines;
+    const { namespaces, rules, nodes } = readSettings(env).rollouts.kubernetes;
+    expect(nodes).toEqual({ disk: 'ssd', 'a.b/c': '' });
+    expect(mistakes({ KUBERNETES_NODES: 'disk' })[0]).toMatch(/^KUBERNETES_NODES must be labels like disk=ssd/);
+    expect(namespaces.of('any', undefined)).toBe('agents');
+    expect([rules.allow.has('Secret', 'db', 'any'), rules.allow.has('Secret', 'other', 'any')]).toEqual([true, false]);
+    expect(mistakes({ EXECUTOR: 'kubernetes' })).toEqual([
+      'EXECUTOR=kubernetes needs KUBERNETES_NAMESPACE or KUBERNETES_NAMESPACES.',
+    ]);
+    expect(
+      mistakes({
+        KUBERNETES_NAMESPACE: 'A',
+        KUBERNETES_NAMESPACES: 'a=b',
+        KUBERNETES_ALLOW: 'x',
+        KUBERNETES_POD_SECURITY: 'x',
+      }),
+    ).toEqual([
+      expect.stringMatching(/^KUBERNETES_NAMESPACE must be names that Kubernetes allows/),
+      expect.stringMatching(/^KUBERNETES_NAMESPACES must have the id of a workspace/),
+      expect.stringMatching(/^KUBERNETES_ALLOW must be a list like/),
+      expect.stringMatching(/^KUBERNETES_POD_SECURITY must be restricted, baseline, privileged or unset/),
+    ]);
   });
 
   it('name a Kafka cluster, and what its connections need', () => {

@@ -16,11 +16,12 @@ import {
 } from '@fairlead/eventing';
 import { type EdgeSettings, readEdgeSettings } from '@fairlead/edge';
 import { type AllowedHost, parseOutboundAllow } from '@fairlead/outbound';
-import type { CommandSettings } from '@fairlead/rollouts';
+import type { CommandSettings, KubernetesSettings } from '@fairlead/rollouts';
 import { parseCommand } from '@fairlead/schema';
 import { kafkaSettings } from './kafka.settings';
 import type { ServiceName } from './services';
-import { Mistake, oneOf, type Read } from './setting';
+import { kubernetesSettings } from './kubernetes.settings';
+import { Mistake, oneOf, orMistake, type Read } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -85,10 +86,7 @@ export interface RolloutSettings {
   readonly onFailure: (typeof ON_FAILURE)[number];
   /** What is done when somebody else has changed what runs. */
   readonly onDrift: (typeof ON_DRIFT)[number];
-  /** Kubernetes namespace of deployments that name none. */
-  readonly namespace: string;
-  /** Path at which agents in Kubernetes answer when they are ready. */
-  readonly healthPath?: string;
+  readonly kubernetes: KubernetesSettings;
 }
 
 interface Limits {
@@ -174,20 +172,7 @@ export function settingsFrom(read: Read, mistakes: string[]): Settings {
       maxDepth: read('MAX_DEPTH', 100, whole(4, 1000)),
     },
     quotas: quotas(read),
-    rollouts: {
-      executor: read('EXECUTOR', 'record', oneOf(EXECUTORS)),
-      commands: {
-        build: read('COMMAND_BUILD', undefined, orMistake(command)),
-        deploy: read('COMMAND_DEPLOY', undefined, orMistake(command)),
-        delete: read('COMMAND_DELETE', undefined, orMistake(command)),
-        passEnv: read('COMMAND_PASS_ENV', [], names),
-      },
-      timeLimit: 1000 * read('ROLLOUT_TIME_LIMIT', 1800, whole(1, 7 * 24 * 3600)),
-      onFailure: read('ON_FAILURE', 'rollback', oneOf(ON_FAILURE)),
-      onDrift: read('ON_DRIFT', 'report', oneOf(ON_DRIFT)),
-      namespace: read('KUBERNETES_NAMESPACE', 'default', namespace),
-      healthPath: read('KUBERNETES_HEALTH_PATH', undefined, path),
-    },
+    rollouts: rollouts(read, mistakes),
     publicUrl: read('PUBLIC_URL', undefined, publicUrl),
     edge: readEdgeSettings((name, fallback, parse) => read(name, fallback, orMistake(parse))),
     console: read('CONSOLE', 'on', oneOf(['on', 'off'])) === 'on',
@@ -234,17 +219,6 @@ export function settingsFrom(read: Read, mistakes: string[]): Settings {
   };
 }
 
-/** Turns a parser that throws the rest of a sentence into one that returns a Mistake. */
-function orMistake<T>(parse: (text: string) => T): (text: string) => T | Mistake {
-  return (text) => {
-    try {
-      return parse(text);
-    } catch (error) {
-      return new Mistake((error as Error).message);
-    }
-  };
-}
-
 function inFile(path: string | undefined): string | Mistake | undefined {
   if (!path) return undefined;
   try {
@@ -252,6 +226,23 @@ function inFile(path: string | undefined): string | Mistake | undefined {
   } catch (error) {
     return new Mistake(`cannot be read from its file ${path} (${(error as NodeJS.ErrnoException).code})`);
   }
+}
+
+function rollouts(read: Read, mistakes: string[]): RolloutSettings {
+  const executor = read('EXECUTOR', 'record', oneOf(EXECUTORS));
+  return {
+    executor,
+    commands: {
+      build: read('COMMAND_BUILD', undefined, orMistake(command)),
+      deploy: read('COMMAND_DEPLOY', undefined, orMistake(command)),
+      delete: read('COMMAND_DELETE', undefined, orMistake(command)),
+      passEnv: read('COMMAND_PASS_ENV', [], names),
+    },
+    timeLimit: 1000 * read('ROLLOUT_TIME_LIMIT', 1800, whole(1, 7 * 24 * 3600)),
+    onFailure: read('ON_FAILURE', 'rollback', oneOf(ON_FAILURE)),
+    onDrift: read('ON_DRIFT', 'report', oneOf(ON_DRIFT)),
+    kubernetes: kubernetesSettings(read, executor === 'kubernetes', mistakes),
+  };
 }
 
 function quotas(read: Read): QuotaLimits {
@@ -360,15 +351,6 @@ function names(text: string): string[] | Mistake {
   const list = text.split(',').map((name) => name.trim());
   if (list.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))) return list;
   return new Mistake(`must be names of variables separated by commas, not ${JSON.stringify(text)}`);
-}
-
-function namespace(text: string): string | Mistake {
-  if (/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)) return text;
-  return new Mistake(`must be a name that Kubernetes allows, not ${JSON.stringify(text)}`);
-}
-
-function path(text: string): string | Mistake {
-  return /^\/[^\s#]*$/.test(text) ? text : new Mistake('must be a path like /ok');
 }
 
 function publicUrl(text: string): string | Mistake {

@@ -42,6 +42,7 @@ import {
   findQuery,
   tagsRequest,
 } from './deployment.schema';
+import { checkedBy, rehearse } from './plans';
 import { answerPlan, answerTried, answerWith, type DeploymentRecord } from './record';
 import { DeploymentsOptions } from '../deployments.options';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
@@ -109,17 +110,20 @@ export class DeploymentsController {
     @Body(createRequest) sent: Infer<typeof createRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { hosting, outbound } = this.options;
+    const { hosting, outbound, plans } = this.options;
     const { tenantId } = context;
     const name = sent.name ?? nameForAgent(sent.agent!);
     const { repo_url } = sent.source_config;
     if (repo_url !== undefined) checkUrl(repo_url, outbound, 'repo_url');
     const ids = { deploymentId: await this.commands.idFor(context, name), revisionId: newId() };
     const tried = { ...sent, name, secrets: await this.secretStore.pretend(ids.deploymentId, [], sent.secrets) };
-    create(tried, tenantId, ids, hosting)(null);
+    const decide = create(tried, tenantId, ids, hosting);
+    (plans ? checkedBy(plans, decide) : decide)(null);
     await this.named.check(tenantId, sent.source_config);
     if (query.dry_run) {
-      return answerTried(reply, query.dry_run, await this.commands.previewCreate(context, ids, tried, hosting));
+      const planned = await this.commands.previewCreate(context, ids, tried, hosting);
+      if (plans) await rehearse(plans, reply, planned);
+      return answerTried(reply, query.dry_run, planned);
     }
     const secrets = await this.secretStore.seal(tenantId, ids.deploymentId, [], sent.secrets);
     const { state } = await this.commands.create(context, ids, { ...sent, name, secrets }, hosting);
@@ -215,16 +219,21 @@ export class DeploymentsController {
     @Body(patchRequest) sent: Infer<typeof patchRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { hosting } = this.options;
+    const { hosting, plans } = this.options;
+    const changes = (secrets: OfferedSecret[] | undefined, revisionId: string) => {
+      const decide = patch({ ...sent, secrets }, revisionId, hosting);
+      return plans ? checkedBy(plans, decide) : decide;
+    };
     if (query.dry_run) {
       const secrets =
         sent.secrets && (await this.secretStore.pretend(id, await this.readable(context, id), sent.secrets));
-      const tried = await this.commands.preview(context, id, patch({ ...sent, secrets }, newId(), hosting));
+      const tried = await this.commands.preview(context, id, changes(secrets, newId()));
+      if (plans) await rehearse(plans, reply, tried);
       return answerTried(reply, query.dry_run, tried);
     }
     const { tenantId } = context;
     const revisionId = newId();
-    const decide = (secrets?: OfferedSecret[]) => patch({ ...sent, secrets }, revisionId, hosting);
+    const decide = (secrets?: OfferedSecret[]) => changes(secrets, revisionId);
     const { secrets: offered } = sent;
     if (!offered) return answerWith(reply, (await this.commands.change(context, id, decide())).state);
     const { state } = await this.commands.changePrepared(context, id, async (current) => {

@@ -16,7 +16,7 @@ import {
   spelled,
   Spelling,
 } from '@fairlead/api';
-import { type Infer, list, literal, note, object, optional, str, uuid } from '@fairlead/schema';
+import { BadRequest, type Infer, list, literal, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { v7 as newId } from 'uuid';
@@ -25,6 +25,7 @@ import { ListenerCommands } from './listener.commands';
 import { listener, listeners } from './listener.answers.schema';
 import { LISTENERS_VIEW, ListenersView } from './listener.projection';
 import { both } from '../deployment/spelling.schema';
+import { DeploymentsOptions } from '../deployments.options';
 
 const text = str({ max: 255 });
 const computeConfig = object(
@@ -64,6 +65,7 @@ export class ListenersController {
   constructor(
     private readonly commands: ListenerCommands,
     private readonly view: ListenersView,
+    private readonly options: DeploymentsOptions,
   ) {}
 
   @Get()
@@ -92,6 +94,7 @@ export class ListenersController {
     @Body(createRequest) body: Infer<typeof createRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
+    this.checkNamespaces(context, body.compute_config.cluster_namespaces);
     return shown(reply, await this.commands.add(context, newId(), body));
   }
 
@@ -118,6 +121,7 @@ export class ListenersController {
     @Body(patchRequest) body: Infer<typeof patchRequest>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
+    this.checkNamespaces(context, body.compute_config?.cluster_namespaces);
     return shown(reply, await this.commands.change(context, path.listener_id, patchListener(body)));
   }
 
@@ -131,6 +135,14 @@ export class ListenersController {
     @Path(listenerPath) path: Infer<typeof listenerPath>,
   ): Promise<void> {
     await this.commands.remove(context, path.listener_id);
+  }
+
+  /** @throws BadRequest for a namespace that deployments of the workspace could not use */
+  private checkNamespaces({ tenantId }: CommandContext, namespaces: readonly string[] = []): void {
+    for (const namespace of namespaces) {
+      const refusal = this.options.plans?.namespaceRefusal(tenantId, namespace);
+      if (refusal !== undefined) throw new BadRequest(refusal);
+    }
   }
 }
 

@@ -39,6 +39,7 @@ import {
 import { DeploymentsOptions } from '../deployments.options';
 import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
+import { checkedBy, rehearse } from '../deployment/plans';
 import { answerTried, answerWith, revisionRecord } from '../deployment/record';
 import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
@@ -142,9 +143,13 @@ export class RevisionsController implements OnModuleDestroy {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const earlier = revisionOf(await this.folded(context, path.deployment_id), path.revision_id);
-    const decide = redeploy(earlier, uuid(), this.options.hosting);
+    const { hosting, plans } = this.options;
+    const anew = redeploy(earlier, uuid(), hosting);
+    const decide = plans ? checkedBy(plans, anew) : anew;
     if (dry_run) {
-      return answerTried(reply, dry_run, await this.commands.preview(context, path.deployment_id, decide));
+      const tried = await this.commands.preview(context, path.deployment_id, decide);
+      if (plans) await rehearse(plans, reply, tried);
+      return answerTried(reply, dry_run, tried);
     }
     const { state } = await this.commands.change(context, path.deployment_id, decide);
     return answerWith(reply, state);

@@ -6,7 +6,7 @@ let cluster: FakeCluster;
 let client: ClusterClient;
 beforeEach(async () => {
   cluster = await FakeCluster.start();
-  client = new ClusterClient({ config: cluster.config(), deadline: 300, patience: 600 });
+  client = new ClusterClient({ config: cluster.config(), patience: 3000 });
 });
 afterEach(() => cluster.stop());
 
@@ -77,7 +77,8 @@ describe('a client of a cluster', () => {
     await client.apply(pod, call);
     expect(cluster.requests).toHaveLength(3);
     cluster.instead = () => [status, refused('never')];
-    await expect(client.apply(pod, call)).rejects.toThrow(`The cluster refuses (${status}): never`);
+    const impatient = new ClusterClient({ config: cluster.config(), patience: 100 });
+    await expect(impatient.apply(pod, call)).rejects.toThrow(`The cluster refuses (${status}): never`);
     const before = cluster.requests.length;
     await expect(client.apply(pod, call, true)).rejects.toThrow('never');
     expect(cluster.requests).toHaveLength(before + 1);
@@ -85,7 +86,8 @@ describe('a client of a cluster', () => {
 
   it('gives up a request that is never answered', async () => {
     cluster.instead = () => null;
-    await expect(client.apply(pod, call)).rejects.toThrow('The cluster does not answer within 0.3 s.');
+    const hasty = new ClusterClient({ config: cluster.config(), deadline: 300 });
+    await expect(hasty.apply(pod, call)).rejects.toThrow('The cluster does not answer within 0.3 s.');
   });
 
   it('ends a request when its caller does', async () => {

@@ -77,6 +77,12 @@ export class ClusterClient {
     return unless404(this.ask('GET', pathOf(object), call)) as Promise<T | undefined>;
   }
 
+  /** @throws StepFailed when there is no namespace of this name */
+  async requireNamespace(name: string, call: Call): Promise<void> {
+    if (await this.read({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, call)) return;
+    throw new StepFailed(`The cluster has no namespace ${name}.`);
+  }
+
   async list<T extends KubernetesObject>(query: Query, call: Call): Promise<{ items: T[]; version: string }> {
     const { items = [], metadata } = (await this.ask('GET', queryPath(query), call)) as {
       items?: T[];

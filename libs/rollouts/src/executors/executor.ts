@@ -84,6 +84,8 @@ export abstract class Executor {
   abstract readonly name: string;
   /** Absent when nothing of a revision is left to see to once its rollout has ended. */
   readonly upkeep?: Upkeep;
+  /** Returns why no revision can be rolled out as this installation is configured; undefined when nothing is wrong. */
+  check?(signal: AbortSignal): Promise<string | undefined>;
   /** Finds out that deployments can be run. */
   abstract prepare(assignment: Assignment, step: Step): Promise<void>;
   abstract rollOut(assignment: RevisionAssignment): RolloutSteps;

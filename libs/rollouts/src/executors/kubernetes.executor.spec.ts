@@ -1,16 +1,49 @@
+import { AllowList, Namespaces, parseAllowList } from '@fairlead/schema';
 import { until } from '@fairlead/postgres/testing';
-import { KubernetesExecutor } from './kubernetes.executor';
+import { KubernetesExecutor, type KubernetesSettings } from './kubernetes.executor';
 import { FakeCluster } from '../testing/fake-cluster';
 import type { RolloutsOptions } from '../rollouts.options';
-import { TestRollouts } from '../testing/service';
+import { STRANGER, TENANT, TestRollouts } from '../testing/service';
 
 let service: TestRollouts;
 let cluster: FakeCluster;
+const OVERLAY = `
+kind: '*'
+metadata: { labels: { cost: '{workspace_id}' } }
+---
+kind: Deployment
+spec: { template: { spec: { containers: [{ name: agent, env: [{ name: PROXY, value: proxy }] }] } } }
+`;
+const PROXY = { name: 'PROXY', value: 'proxy' };
+const ROUTE = `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+spec:
+  tls: [{ hosts: ['*.agents.example'] }]
+  rules:
+    - host: '{deployment_id}.agents.example'
+      http: { paths: [{ path: /, pathType: Prefix, backend: { service: { name: '{name}', port: { name: http } } } }] }
+`;
+/** Settings with short times. */
+const settings = (): KubernetesSettings => ({
+  config: cluster.config(),
+  namespaces: new Namespaces({ name: 'elsewhere' }, [{ name: 'agents' }, { name: 'theirs', workspace: STRANGER }]),
+  rules: {
+    allow: new AllowList(parseAllowList('Secret/db,Secret/pull,ServiceAccount/runner')),
+    level: 'restricted',
+  },
+  nodes: { disk: 'ssd' },
+  overlay: OVERLAY,
+  route: ROUTE,
+  look: 20,
+  deadline: 2000,
+  patience: 1000,
+});
+
 beforeEach(async () => {
   service = await TestRollouts.create();
   cluster = await FakeCluster.start();
-  const quick = { look: 20, deadline: 2000, patience: 1000 };
-  await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), ...quick }));
+  await service.start(new KubernetesExecutor(settings()));
 });
 afterEach(async () => {
   await service.drop();
@@ -42,6 +75,13 @@ const SPEC = {
   ],
 };
 
+/** What the Pod Security level `restricted` asks of a container. */
+const RESTRICTED = {
+  runAsNonRoot: true,
+  seccompProfile: { type: 'RuntimeDefault' },
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+};
 const lastLine = async (id: string, rid: string): Promise<string> => {
   const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
   return json.logs.at(-1)?.message ?? '';
@@ -80,18 +120,21 @@ describe('the kubernetes executor', () => {
           metadata: { labels: { team: 'blue' }, annotations: { 'fairlead.dev/revision-id': rid } },
           spec: {
             serviceAccountName: 'runner',
+            automountServiceAccountToken: false,
             imagePullSecrets: [{ name: 'pull' }],
             volumes: [{ name: 'tmp', emptyDir: {} }],
-            initContainers: [{ name: 'init', image: 'busybox' }],
+            initContainers: [{ name: 'init', image: 'busybox', securityContext: RESTRICTED }],
             containers: [
               {
                 image: 'r/a:1',
+                securityContext: RESTRICTED,
                 resources: { requests: { cpu: '0.5', memory: '512M' }, limits: { cpu: '2', memory: '1024M' } },
                 volumeMounts: [{ name: 'tmp', mountPath: '/scratch' }],
               },
               {
                 name: 'proxy',
                 image: 'envoy',
+                securityContext: RESTRICTED,
                 resources: { limits: { cpu: '1' }, requests: { cpu: '0.5', memory: '1Gi' } },
               },
             ],
@@ -116,7 +159,7 @@ describe('the kubernetes executor', () => {
     expect(cluster.find('Service', name)).toMatchObject({ spec: { selector: { 'fairlead.dev/role': 'server' } } });
     expect(cluster.find('Deployment', `${name}-queue`)).toMatchObject({ spec: { replicas: 3 } });
     const patches = cluster.requests.filter(({ method }) => method === 'PATCH');
-    expect(patches).toHaveLength(7);
+    expect(patches).toHaveLength(10);
     for (const { agent, type, url } of patches) {
       expect(type).toBe('application/apply-patch+yaml');
       expect(agent).toBe('fairlead');
@@ -148,8 +191,11 @@ describe('the kubernetes executor', () => {
       ['Secret', [owner]],
       ['Deployment', undefined],
       ['HorizontalPodAutoscaler', [owner]],
+      ['PodDisruptionBudget', [owner]],
       ['Deployment', [owner]],
+      ['PodDisruptionBudget', [owner]],
       ['Service', [owner]],
+      ['Ingress', [owner]],
     ]);
   });
 
@@ -158,7 +204,7 @@ describe('the kubernetes executor', () => {
     await service.reached(id, await service.revision(id, { ...image('a:1'), resource_spec: SPEC }), 'DEPLOYED');
     await service.reached(id, await service.revision(id, { ...image('a:2'), resource_spec: { cpu: 1 } }), 'DEPLOYED');
     const kinds = new Set([...cluster.objects.values()].map(({ kind }) => kind));
-    expect([...kinds].sort()).toEqual(['Deployment', 'ReplicaSet', 'Secret', 'Service']);
+    expect([...kinds].sort()).toEqual(['Deployment', 'Ingress', 'ReplicaSet', 'Secret', 'Service']);
     expect(cluster.find('Deployment', `fairlead-${id}-queue`)).toBeUndefined();
     expect(cluster.find('Deployment', `fairlead-${id}`)).toMatchObject({ spec: { replicas: 1 } });
   });
@@ -262,8 +308,7 @@ describe('the kubernetes executor', () => {
   it('does not keep others waiting while revisions wait for the cluster', async () => {
     await service.stop();
     service.options = { concurrency: 1 };
-    const quick = { look: 20, deadline: 2000, patience: 1000 };
-    await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), ...quick }));
+    await service.start(new KubernetesExecutor(settings()));
     cluster.status = () => ({ replicas: 1, updatedReplicas: 1 });
     const waiting: [string, string][] = [];
     for (let count = 0; count < 3; count++) {
@@ -396,8 +441,7 @@ describe('the kubernetes executor', () => {
     it('it stays when the operator wants to look at it', async () => {
       await service.stop();
       service.options = { onFailure: 'keep' };
-      const quick = { look: 20, deadline: 2000, patience: 1000 };
-      await service.start(new KubernetesExecutor({ namespace: 'elsewhere', config: cluster.config(), ...quick }));
+      await service.start(new KubernetesExecutor(settings()));
       const id = await service.deployment(agents);
       await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
       breaks(id, 'a:2');
@@ -431,10 +475,38 @@ describe('the kubernetes executor', () => {
   });
 
   it('fails a revision whose namespace does not exist', async () => {
-    const id = await service.deployment({ listener_config: { cluster_namespace: 'missing' } });
+    cluster.namespaces.delete('agents');
+    const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
     await service.reached(id, rid, 'DEPLOY_FAILED');
-    expect(await lastLine(id, rid)).toBe('The cluster has no namespace missing.');
+    expect(await lastLine(id, rid)).toBe('The cluster has no namespace agents.');
+  });
+
+  it.each(['kube-system', 'theirs', 'default'])('applies nothing in the namespace %s', async (cluster_namespace) => {
+    cluster.namespaces.add(cluster_namespace);
+    const id = await service.deployment({ listener_config: { cluster_namespace } });
+    const rid = await service.revision(id, image('a:1'));
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+    expect(await lastLine(id, rid)).toMatch(`The workspace may not use the namespace ${cluster_namespace} `);
+    expect(cluster.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('refuses pods that name what the operator does not list, before anything is applied', async () => {
+    const id = await service.deployment(agents);
+    const references = [{ name: 'THEIRS', secret_name: `fairlead-${id}`, secret_key: 'TOKEN' }];
+    const resource_spec = {
+      service_account_name: 'admin',
+      sidecars: [{ name: 'x', image: 'x', securityContext: { privileged: true } }],
+    };
+    const rid = await service.revision(id, { ...image('a:1'), resource_spec, secret_references: references });
+    await service.reached(id, rid, 'DEPLOY_FAILED');
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+    expect(json.logs.map(({ message }: { message: string }) => message)).toEqual([
+      expect.stringMatching(/^secret_references\[0\]\.secret_name may not be fairlead-/),
+      'service_account_name may not be admin: the setting KUBERNETES_ALLOW does not list ServiceAccount/admin.',
+      'sidecars[0].securityContext.privileged must be false.',
+    ]);
+    expect(cluster.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('logs the warnings of the cluster', async () => {
@@ -459,12 +531,83 @@ describe('the kubernetes executor', () => {
     expect(lists.map(({ url }) => /watch=1/.test(url))).toEqual([false, true]);
   });
 
+  it('labels, spreads and protects what it runs, on the nodes that the operator chooses', async () => {
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, { ...image('r/a:1.2'), resource_spec: SPEC });
+    await service.reached(id, rid, 'DEPLOYED');
+    const name = `fairlead-${id}`;
+    const labels = {
+      'app.kubernetes.io/name': 'agent',
+      'app.kubernetes.io/instance': name,
+      'app.kubernetes.io/version': '1.2',
+      'fairlead.dev/workspace-id': TENANT,
+      'fairlead.dev/revision-id': rid,
+    };
+    for (const kind of ['Secret', 'Service', 'Deployment', 'HorizontalPodAutoscaler', 'PodDisruptionBudget']) {
+      const [object] = [...cluster.objects.values()].filter((one) => one.kind === kind);
+      expect(object).toMatchObject({ metadata: { labels } });
+    }
+    const matchLabels = { 'fairlead.dev/deployment-id': id, 'fairlead.dev/role': 'server' };
+    const spread = { maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', labelSelector: { matchLabels } };
+    expect(cluster.find('Deployment', name)).toMatchObject({
+      spec: {
+        template: {
+          metadata: { labels: { ...labels, 'app.kubernetes.io/component': 'server' } },
+          spec: {
+            nodeSelector: { disk: 'ssd' },
+            topologySpreadConstraints: [
+              { ...spread, topologyKey: 'kubernetes.io/hostname' },
+              { ...spread, topologyKey: 'topology.kubernetes.io/zone' },
+            ],
+          },
+        },
+      },
+    });
+    expect(cluster.find('PodDisruptionBudget', name)).toMatchObject({
+      spec: { maxUnavailable: 1, selector: { matchLabels } },
+    });
+  });
+
+  it('merges the overlay of the operator into every object, and leads requests to the agent', async () => {
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('r/a:1'));
+    await service.reached(id, rid, 'DEPLOYED');
+    const name = `fairlead-${id}`;
+    for (const kind of ['Service', 'Deployment', 'Ingress']) {
+      expect(cluster.find(kind, name)).toMatchObject({ metadata: { namespace: 'agents', labels: { cost: TENANT } } });
+    }
+    expect(cluster.find('Deployment', name)).toMatchObject({
+      spec: { template: { spec: { containers: [{ image: 'r/a:1', env: expect.arrayContaining([PROXY]) }] } } },
+    });
+    expect(cluster.find('Ingress', name)).toMatchObject({
+      spec: { rules: [{ host: `${id}.agents.example`, http: { paths: [{ backend: { service: { name } } }] } }] },
+    });
+    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+    const messages = json.logs.map(({ message }: { message: string }) => message);
+    expect(messages).toContain(`Its address is https://${id}.agents.example.`);
+  });
+
+  it('says what keeps it from working as it is configured', async () => {
+    const { signal } = new AbortController();
+    const check = (more: Partial<KubernetesSettings>) =>
+      new KubernetesExecutor({ ...settings(), ...more }).check(signal);
+    cluster.namespaces.add('elsewhere').add('theirs');
+    expect(await check({})).toBeUndefined();
+    cluster.namespaces.delete('theirs');
+    expect(await check({})).toBe('The cluster has no namespace theirs.');
+    expect(await check({ overlay: 'a: [' })).toMatch(/^KUBERNETES_OVERLAY is no YAML: /);
+    expect(await check({ overlay: 'metadata: {}' })).toBe('KUBERNETES_OVERLAY must have objects with a kind.');
+    expect(await check({ overlay: 'kind: Pod\nmetadata: { name: x }' })).toMatch(/^KUBERNETES_OVERLAY must not have/);
+    expect(await check({ route: 'kind: Service' })).toMatch(/^KUBERNETES_ROUTE must be one object of the kind Ingress/);
+    cluster.failing = 503;
+    expect(await check({})).toMatch(/^The cluster does not answer/);
+  });
+
   describe('once a revision is deployed', () => {
-    const restart = async (options: Partial<RolloutsOptions>, namespace = 'elsewhere') => {
+    const restart = async (options: Partial<RolloutsOptions>, namespaces = settings().namespaces) => {
       await service.stop();
       service.options = options;
-      const quick = { look: 20, deadline: 2000, patience: 1000 };
-      await service.start(new KubernetesExecutor({ namespace, config: cluster.config(), ...quick }));
+      await service.start(new KubernetesExecutor({ ...settings(), namespaces }));
     };
     const deployed = async (config: object = agents) => {
       const id = await service.deployment(config);
@@ -564,7 +707,7 @@ describe('the kubernetes executor', () => {
     it('it stays in its namespace when the setting changes', async () => {
       cluster.namespaces.add('elsewhere').add('later');
       const { id } = await deployed({});
-      await restart({}, 'later');
+      await restart({}, new Namespaces({ name: 'later' }, [{ name: 'elsewhere' }]));
       await service.reached(id, await service.revision(id, image('a:2')), 'DEPLOYED');
       expect([...cluster.objects.keys()].filter((path) => path.includes('/later/'))).toEqual([]);
       await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);

@@ -1,9 +1,11 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import { Additions, type AdditionsSettings, addressOf } from './additions.service';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { ClusterClient, type ClusterSettings } from './cluster.client';
 import {
   type Assignment,
   Executor,
+  ExecutorUnreachable,
   type Observation,
   type Placed,
   type RevisionAssignment,
@@ -12,16 +14,14 @@ import {
   StepFailed,
   type Upkeep,
 } from './executor';
-import { manifests, selector } from './manifests';
+import { selector } from './labels';
+import { manifests } from './manifests';
 import { ObjectsClient } from './objects.client';
 import { podHealth, sumOf } from './pod-health';
+import { namespaceOf, type PlaceSettings, placeOf } from './place';
 import { RolloutWatch } from './rollout.watch';
 
-interface KubernetesSettings extends ClusterSettings {
-  /** For deployments whose listener_config names none. */
-  readonly namespace: string;
-  /** HTTP path at which agents answer when they are ready; their port is tried when absent. */
-  readonly healthPath?: string;
+export interface KubernetesSettings extends ClusterSettings, PlaceSettings, AdditionsSettings {
   /** Milliseconds after which a rollout is looked at although the cluster told of no change. Patience is counted in looks. */
   readonly look?: number;
 }
@@ -39,7 +39,7 @@ interface Measured {
 export class KubernetesExecutor extends Executor {
   readonly name = 'kubernetes';
   override readonly upkeep: Upkeep = {
-    place: (assignment) => this.namespaceOf(assignment),
+    place: (assignment) => namespaceOf(assignment, this.settings.namespaces),
     observe: (assignment, step) => this.observe(assignment, step),
     restore: (assignment, step) => this.deploy(assignment, step),
     halt: (assignment, step) => this.halt(assignment, step),
@@ -58,6 +58,18 @@ export class KubernetesExecutor extends Executor {
     this.watch = new RolloutWatch(this.cluster, settings.look ?? 1000);
   }
 
+  override async check(signal: AbortSignal): Promise<string | undefined> {
+    try {
+      await Additions.read(this.settings);
+      await this.cluster.ping({ signal });
+      for (const name of this.settings.namespaces.fixed) await this.cluster.requireNamespace(name, { signal });
+      return undefined;
+    } catch (error) {
+      if (error instanceof StepFailed || error instanceof ExecutorUnreachable) return error.message;
+      throw error;
+    }
+  }
+
   async prepare(_: Assignment, { signal }: Step): Promise<void> {
     await this.cluster.ping({ signal });
   }
@@ -67,13 +79,16 @@ export class KubernetesExecutor extends Executor {
   }
 
   async remove(assignment: Assignment, step: Step): Promise<void> {
-    const namespace = this.namespaceOf(assignment);
+    const namespace = this.presentNamespace(assignment);
+    if (namespace === undefined) return;
     await this.objects.remove(assignment, namespace, this.settings.look ?? 1000, step);
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
   }
 
   override async inspect(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]> {
-    const query = { kind: 'Pod', namespace: this.namespaceOf(placed), labels: selector(placed) };
+    const namespace = this.presentNamespace(placed);
+    if (namespace === undefined) return [];
+    const query = { kind: 'Pod', namespace, labels: selector(placed) };
     const measuring = this.looking.list<Measured>({ ...query, apiVersion: 'metrics.k8s.io/v1beta1' }, { signal });
     // Not every cluster measures.
     const measured = measuring.then(({ items }) => items).catch(() => []);
@@ -83,38 +98,41 @@ export class KubernetesExecutor extends Executor {
   }
 
   private async observe(assignment: RevisionAssignment, step: Step): Promise<Observation> {
-    const namespace = this.namespaceOf(assignment);
+    const place = placeOf(assignment, this.settings);
+    const { namespace } = place;
     const names = new Map(assignment.revision.secrets.map(({ name }) => [name, '']));
-    const { wanted } = manifests(assignment, namespace, names, this.settings.healthPath);
+    const additions = await Additions.read(this.settings);
+    const { wanted } = additions.to(manifests(assignment, place, names), assignment);
     const drift = await this.objects.differences(wanted, assignment, namespace, step);
     const trouble = await this.watch.trouble(wanted, assignment, namespace, step);
     return { drift, ...(trouble !== undefined && { trouble }) };
   }
 
   private async halt(assignment: Assignment, step: Step): Promise<void> {
-    const namespace = this.namespaceOf(assignment);
+    const namespace = this.presentNamespace(assignment);
+    // A revision that was refused for its namespace has left nothing there.
+    if (namespace === undefined || !this.settings.namespaces.has(assignment.tenantId, namespace)) return;
     await this.objects.halt(assignment, namespace, step);
     await this.watch.halted(assignment, namespace, step);
   }
 
   private async deploy(assignment: RevisionAssignment, step: Step): Promise<void> {
-    if (assignment.revision.source_revision_config.image_uri === undefined) {
-      throw new StepFailed('This installation deploys images and builds none (EXECUTOR=kubernetes): set image_uri.');
-    }
-    const namespace = this.namespaceOf(assignment);
-    const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-    if (!(await this.cluster.read(place, step))) {
-      throw new StepFailed(`The cluster has no namespace ${namespace}.`);
-    }
+    const place = placeOf(assignment, this.settings);
+    const { namespace } = place;
+    await this.cluster.requireNamespace(namespace, step);
     const secrets = await assignment.secrets();
-    const { wanted, unwanted } = manifests(assignment, namespace, secrets, this.settings.healthPath);
+    const additions = await Additions.read(this.settings);
+    const { wanted, unwanted } = additions.to(manifests(assignment, place, secrets), assignment);
     await this.objects.put(wanted, unwanted, assignment, step);
+    const address = wanted.map(addressOf).find((known) => known !== undefined);
+    if (address !== undefined) await step.log('INFO', `Its address is ${address}.`);
     await this.watch.settled(wanted, assignment, namespace, step);
     await this.objects.removeFormerSecrets(assignment, namespace, step);
   }
 
-  private namespaceOf({ place, config }: Placed): string {
-    return place ?? config.listener_config?.cluster_namespace ?? this.settings.namespace;
+  /** The namespace that a deployment names, whether its workspace may use it or not: what is not allowed any more is taken away too. */
+  private presentNamespace({ tenantId, place, config }: Placed): string | undefined {
+    return this.settings.namespaces.wanted(tenantId, place ?? config.listener_config?.cluster_namespace);
   }
 }
 

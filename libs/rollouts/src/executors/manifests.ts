@@ -1,9 +1,13 @@
 import type { KubernetesObject, V1Container, V1PodSpec } from '@kubernetes/client-node';
-import type { Assignment, Placed, RevisionAssignment } from './executor';
+import type { RevisionAssignment } from './executor';
+import { managedLabels, selector } from './labels';
+import { AGENT } from './pod-rules';
+import { type PodSecurityLevel, securityContextFor } from './pod-security';
 
 /** Kinds that a deployment may have under its own name, or its own name and `-queue`. Earlier versions had one Secret. */
 export const NAMED_KINDS = [
   { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' },
+  { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
   { apiVersion: 'apps/v1', kind: 'Deployment' },
   { apiVersion: 'v1', kind: 'Service' },
   { apiVersion: 'v1', kind: 'Secret' },
@@ -25,11 +29,21 @@ export const REVISION_ANNOTATION = 'fairlead.dev/revision-id';
 /** Says on a deployment which path answers when an agent is ready. */
 const HEALTH_PATH_ANNOTATION = 'fairlead.dev/health-path';
 
+/** Where objects are applied, and what holds for all of them there. */
+export interface Place {
+  readonly namespace: string;
+  readonly level: PodSecurityLevel;
+  /** HTTP path at which agents answer when they are ready; their port is tried when absent. */
+  readonly healthPath?: string;
+  /** Labels of the nodes that pods run on. */
+  readonly nodes?: Readonly<Record<string, string>>;
+}
+
 export interface Named extends KubernetesObject {
   readonly [member: string]: unknown;
 }
 
-interface Manifests {
+export interface Manifests {
   /** In the order in which they are applied. */
   readonly wanted: readonly Named[];
   /** What an earlier revision may have had and this one has not. */
@@ -37,20 +51,17 @@ interface Manifests {
 }
 
 type Spec = Readonly<Record<string, unknown>>;
+type Wanted = Pick<RevisionAssignment, 'tenantId' | 'deploymentId' | 'name' | 'revision'>;
+type Owner = Pick<Wanted, 'deploymentId'>;
 
 /** Name of everything that belongs to a deployment: its id, which never changes and is always allowed. */
-export function objectName({ deploymentId }: Placed): string {
+export function objectName({ deploymentId }: Owner): string {
   return `fairlead-${deploymentId}`;
 }
 
 /** Name of the Secret with the values of one revision. */
-export function secretName(assignment: RevisionAssignment): string {
+export function secretName(assignment: Wanted): string {
   return `${objectName(assignment)}-${assignment.revision.revision_id}`;
-}
-
-/** Labels by which its pods are found. */
-export function selector({ deploymentId }: Placed): Record<string, string> {
-  return { 'fairlead.dev/deployment-id': deploymentId };
 }
 
 /** Limits of the number of replicas. */
@@ -74,19 +85,15 @@ export function leastReplicas(objects: readonly Named[], deployment: Named): num
 }
 
 /**
- * The objects of one revision: a Secret of its own, Deployment, Service, and a HorizontalPodAutoscaler where more than one size is
- * allowed; a second Deployment with its autoscaler when the queue is sized by itself. Sizes of databases, caches,
- * orchestrators and executors stand in annotations: nothing of these is run here.
+ * The objects of one revision: a Secret of its own, Deployment, Service, a HorizontalPodAutoscaler where more than one
+ * size is allowed, a PodDisruptionBudget where there are several replicas; a second Deployment with its autoscaler when
+ * the queue is sized by itself. Sizes of databases, caches, orchestrators and executors stand in annotations: nothing of
+ * these is run here.
  */
-export function manifests(
-  assignment: RevisionAssignment,
-  namespace: string,
-  secrets: ReadonlyMap<string, string>,
-  healthPath?: string,
-): Manifests {
+export function manifests(assignment: Wanted, place: Place, secrets: ReadonlyMap<string, string>): Manifests {
   const spec: Spec = assignment.revision.resource_spec ?? {};
   const name = objectName(assignment);
-  const common = { namespace, labels: labelsOf(assignment, spec), annotations: annotationsOf(spec) };
+  const common = { namespace: place.namespace, labels: labelsOf(assignment, spec), annotations: annotationsOf(spec) };
   const secret = {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -103,7 +110,7 @@ export function manifests(
     kind: 'Service',
     metadata: { ...common, name },
     spec: {
-      selector: { ...selector(assignment), 'fairlead.dev/role': 'server' },
+      selector: roleOf(assignment, 'server'),
       ports: [{ name: 'http', port: 80, targetPort: PORT }],
     },
   };
@@ -118,9 +125,10 @@ export function manifests(
     const metadata = { ...common, name };
     const { min, max } = scale(spec, prefix);
     const autoscaler = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata };
+    const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata };
     const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
     if (role === 'queue' && !queued) {
-      unwanted.push(autoscaler, deployment);
+      unwanted.push(autoscaler, budget, deployment);
       continue;
     }
     const scaled = max > min;
@@ -128,25 +136,34 @@ export function manifests(
     const replicas = scaled ? {} : { replicas: min };
     wanted.push({
       ...deployment,
-      spec: { ...replicas, ...deploymentSpec(assignment, spec, secrets, role, prefix, healthPath) },
+      spec: { ...replicas, ...deploymentSpec(assignment, place, spec, secrets, role, prefix) },
     });
     if (scaled) wanted.push({ ...autoscaler, spec: autoscalerSpec(name, min, max) });
     else unwanted.push(autoscaler);
+    // A budget for a single replica would keep its node from being emptied.
+    if (min > 1)
+      wanted.push({ ...budget, spec: { maxUnavailable: 1, selector: { matchLabels: roleOf(assignment, role) } } });
+    else unwanted.push(budget);
   }
   return { wanted: [...wanted, service], unwanted };
 }
 
+/** Labels by which the pods of a role are found. */
+function roleOf(owner: Owner, role: string): Record<string, string> {
+  return { ...selector(owner), 'fairlead.dev/role': role };
+}
+
 function deploymentSpec(
-  assignment: RevisionAssignment,
+  assignment: Wanted,
+  place: Place,
   spec: Spec,
   secrets: ReadonlyMap<string, string>,
   role: string,
   prefix: string,
-  healthPath?: string,
 ) {
   const { revision_id } = assignment.revision;
-  const labels = { ...selector(assignment), 'fairlead.dev/role': role };
-  const own = { ...labelsOf(assignment, spec), ...labels };
+  const labels = roleOf(assignment, role);
+  const own = { ...labelsOf(assignment, spec), ...labels, 'app.kubernetes.io/component': role };
   return {
     selector: { matchLabels: labels },
     progressDeadlineSeconds: PROGRESS_SECONDS,
@@ -154,23 +171,23 @@ function deploymentSpec(
     template: {
       // The revision's id makes pods new even when only the values of secrets have changed.
       metadata: { labels: own, annotations: { ...strings(spec.annotations), [REVISION_ANNOTATION]: revision_id } },
-      spec: podSpec(assignment, spec, secrets, role, prefix, healthPath),
+      spec: podSpec(assignment, place, spec, secrets, role, prefix),
     },
   };
 }
 
 function podSpec(
-  assignment: RevisionAssignment,
+  assignment: Wanted,
+  { level, nodes, healthPath }: Place,
   spec: Spec,
   secrets: ReadonlyMap<string, string>,
   role: string,
   prefix: string,
-  healthPath?: string,
 ): V1PodSpec {
   const { source_revision_config, secret_references } = assignment.revision;
   const name = secretName(assignment);
   const container: V1Container = {
-    name: 'agent',
+    name: AGENT,
     image: source_revision_config.image_uri,
     ports: [{ name: 'http', containerPort: PORT }],
     env: [
@@ -187,11 +204,17 @@ function podSpec(
     ...(role === 'server' && probes(strings(spec.annotations)[HEALTH_PATH_ANNOTATION] ?? healthPath)),
     ...(Array.isArray(spec.volume_mounts) && { volumeMounts: spec.volume_mounts as V1Container['volumeMounts'] }),
   };
-  const sidecars = Array.isArray(spec.sidecars) ? (spec.sidecars as V1Container[]).map(quantified) : [];
+  const secured = (one: V1Container): V1Container => {
+    const securityContext = securityContextFor(level, one.securityContext);
+    return { ...quantified(one), ...(securityContext && { securityContext }) };
+  };
+  const sidecars = Array.isArray(spec.sidecars) ? (spec.sidecars as V1Container[]).map(secured) : [];
   return {
-    containers: [container, ...sidecars],
+    automountServiceAccountToken: false,
+    ...spread(roleOf(assignment, role), nodes),
+    containers: [secured(container), ...sidecars],
     ...(Array.isArray(spec.init_containers) && {
-      initContainers: (spec.init_containers as V1Container[]).map(quantified),
+      initContainers: (spec.init_containers as V1Container[]).map(secured),
     }),
     ...(Array.isArray(spec.volumes) && { volumes: spec.volumes as V1PodSpec['volumes'] }),
     ...(Array.isArray(spec.image_pull_secrets) && {
@@ -251,9 +274,19 @@ function scale(spec: Spec, prefix: string): { min: number; max: number } {
   return { min, max: min === 0 ? 0 : Math.max(min, most ?? min) };
 }
 
-function labelsOf(assignment: Assignment, spec: Spec): Record<string, string> {
-  const managed = { 'app.kubernetes.io/managed-by': 'fairlead' };
-  return { ...strings(spec.labels), ...managed, ...selector(assignment) };
+function labelsOf(assignment: Wanted, spec: Spec): Record<string, string> {
+  return { ...strings(spec.labels), ...managedLabels(assignment) };
+}
+
+/** Spreads the replicas over nodes and zones where that is possible, on the nodes that the operator chooses. */
+function spread(matchLabels: Record<string, string>, nodes: Place['nodes']): Partial<V1PodSpec> {
+  const over = (topologyKey: string) => {
+    return { maxSkew: 1, topologyKey, whenUnsatisfiable: 'ScheduleAnyway', labelSelector: { matchLabels } };
+  };
+  return {
+    topologySpreadConstraints: [over('kubernetes.io/hostname'), over('topology.kubernetes.io/zone')],
+    ...(nodes && { nodeSelector: { ...nodes } }),
+  };
 }
 
 const ELSEWHERE = /^(db|cache|orchestrator|executor)_/;

@@ -3,7 +3,8 @@ import type { KubernetesObject, V1Deployment, V1ObjectMeta, V1ReplicaSet } from 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Call, ClusterClient, ClusterRefused } from './cluster.client';
 import { type Assignment, type RevisionAssignment, type Step, StepFailed } from './executor';
-import { type Named, NAMED_KINDS, objectName, secretName, selector, type Size, sizeUnderAutoscaler } from './manifests';
+import { selector } from './labels';
+import { type Named, NAMED_KINDS, objectName, secretName, type Size, sizeUnderAutoscaler } from './manifests';
 
 /** Field manager of the numbers of replicas that are not part of what is applied. */
 const SCALER = 'fairlead-scale';

@@ -2,7 +2,8 @@ import type { CoreV1Event, V1Deployment, V1Pod } from '@kubernetes/client-node';
 import { ClusterClient, ClusterRefused } from './cluster.client';
 import { ClusterFollower } from './cluster.follower';
 import { type Assignment, type RevisionAssignment, type Step, StepFailed } from './executor';
-import { leastReplicas, type Named, REVISION_ANNOTATION, selector } from './manifests';
+import { selector } from './labels';
+import { leastReplicas, type Named, REVISION_ANNOTATION } from './manifests';
 import { isStuck } from './pod-troubles';
 import { Progress } from './progress';
 

@@ -1,0 +1,67 @@
+import type { PlannedRevision, RolloutPlans } from '@fairlead/contracts';
+import { fold, type Recorded } from '@fairlead/eventing';
+import { Unavailable } from '@fairlead/schema';
+import { type Deployment, deploymentModel, type DeploymentState, snapshotOf } from './deployment';
+import type { DeploymentEvent } from './deployment-events';
+import { InvalidDeployment } from './deployment.errors';
+
+/** Stands for the id of a revision that is not made yet. */
+const PLANNED = '00000000-0000-7000-8000-000000000000';
+
+/** Returns a command that refuses, with InvalidDeployment, what the executor will refuse. */
+export function checkedBy<State extends DeploymentState>(
+  plans: RolloutPlans,
+  decide: (state: State) => DeploymentEvent[],
+): (state: State) => DeploymentEvent[] {
+  return (state) => {
+    const events = decide(state);
+    // The model reads nothing of an event but its type, data and time.
+    const recorded = events.map((event) => ({ ...event, time: '' }) as Recorded<DeploymentEvent>);
+    const after = fold(deploymentModel, recorded, state);
+    const planned = after ? plannedOf(after, events) : undefined;
+    const refusal = planned && plans.refusal(planned);
+    if (refusal !== undefined) throw new InvalidDeployment(refusal);
+    return events;
+  };
+}
+
+/**
+ * Asks the place where a deployment would run about a change that was only tried, and answers with its warnings.
+ * @throws InvalidDeployment when it would refuse the change, Unavailable when it cannot be asked
+ */
+export async function rehearse(
+  plans: RolloutPlans,
+  reply: { header(name: string, value: string): unknown },
+  { state, events }: { readonly state: Deployment; readonly events: readonly DeploymentEvent[] },
+): Promise<void> {
+  const planned = plannedOf(state, events);
+  if (!planned) return;
+  const { refusal, unreachable, warnings } = await plans.rehearse(planned);
+  if (refusal !== undefined) throw new InvalidDeployment(refusal);
+  if (unreachable !== undefined) throw new Unavailable(5, unreachable);
+  if (warnings.length > 0) reply.header('warning', warnings.map(warningValue).join(', '));
+}
+
+/** What would run after a change; undefined when the change is about nothing that runs. */
+function plannedOf(state: Deployment, events: readonly DeploymentEvent[]): PlannedRevision | undefined {
+  const created = events.find((event) => event.type === 'RevisionCreated');
+  const isResized = events.some(
+    (event) => event.type === 'DeploymentPatched' && event.data.source_config?.resource_spec,
+  );
+  if (!created && !isResized) return undefined;
+  const { id, tenant_id, name, source_config, latest_revision_id } = state;
+  const revision = {
+    revision_id: latest_revision_id ?? PLANNED,
+    deployment_id: id,
+    ...snapshotOf(state),
+    ...created?.data,
+  };
+  // Only what is there already can be planned: an image that is still to be built has no name.
+  if (revision.source_revision_config.image_uri === undefined) return undefined;
+  return { tenantId: tenant_id, deploymentId: id, name, config: source_config, revision };
+}
+
+/** A warning as the value of a header. */
+function warningValue(text: string): string {
+  return `299 - ${JSON.stringify(text.replaceAll(/[^\x20-\x7e]/g, '?'))}`;
+}
