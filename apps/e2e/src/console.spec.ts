@@ -1,6 +1,6 @@
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser, settled } from './testing/console-walk';
+import { ConsoleWalk, inBrowser, settled } from './testing/console/console-walk';
 import { askUntil } from './testing/route-service';
 import { newDeployment, upload } from './testing/tenant-things';
 

@@ -6,7 +6,6 @@ import { parseLossless } from './lossless';
 export type Schemas = components['schemas'];
 export type Comparison = Schemas['Comparison'];
 export type Session = Schemas['Session'];
-export type Dataset = Schemas['Dataset'];
 export type ConsoleSession = Schemas['ConsoleSession'];
 
 /** What the service answered in place of what was asked for: its own sentence, and the id of the request. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { Installation } from '@fairlead/service/testing';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { newDeployment } from './tenant-things';
+import { newDeployment } from '../tenant-things';
 
 const CHROMIUM = '/usr/bin/chromium';
 /** Describes what is seen in a browser, where there is one. */
