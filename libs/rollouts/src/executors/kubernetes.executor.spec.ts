@@ -677,6 +677,17 @@ describe('the kubernetes executor', () => {
       });
     });
 
+    it('what Fairlead may not read is left alone', async () => {
+      await restart({ watchEvery: 50 });
+      cluster.instead = ({ method, url }) =>
+        method === 'GET' && url.includes('/services/') ? [403, { kind: 'Status', message: 'no get' }] : undefined;
+      const { id } = await deployed();
+      const looks = () => cluster.requests.filter(({ url }) => url.includes('/services/')).length;
+      const before = looks();
+      await until(looks, (now) => now > before + 2);
+      expect(await service.hostStatuses(id)).toEqual(['READY']);
+    });
+
     it('what others change is undone where the operator wants that', async () => {
       await restart({ watchEvery: 50, onDrift: 'repair' });
       const { id } = await deployed();

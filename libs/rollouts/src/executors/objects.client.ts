@@ -89,7 +89,8 @@ export class ObjectsClient {
         if (isGone) found.push(`${what} is gone`);
         continue;
       }
-      const there = await this.cluster.read<Named>(object, call);
+      const there = await this.found(object, call);
+      if (there === 'unseen') continue;
       const again = (await this.cluster.apply(object, call, true)) as Named;
       const paths = there ? differing(there.spec, again.spec, 'spec') : [];
       found.push(...(there ? paths.map((path) => `${path} of ${what}`) : [`${what} is gone`]));
@@ -116,6 +117,16 @@ export class ObjectsClient {
       left = there;
       if (looks === LOOKS_AT_REMOVAL - 1) throw new StepFailed(await this.whatIsLeft(there, items, call));
       await pause(look, undefined, step);
+    }
+  }
+
+  /** An object as it is; undefined when there is none. What this account may not read is left alone. */
+  private async found(object: Named, call: Call): Promise<Named | undefined | 'unseen'> {
+    try {
+      return await this.cluster.read<Named>(object, { ...call, patient: false });
+    } catch (error) {
+      if (error instanceof ClusterRefused) return 'unseen';
+      throw error;
     }
   }
 
