@@ -150,7 +150,7 @@ afterAll(() => service?.stop());
 
 it('declares a scope on every route', () => {
   expect(service.table.length).toBeGreaterThan(20);
-  const scopes = ['read', 'write', 'admin', 'secrets:read', 'tokens:read', 'public'];
+  const scopes = ['read', 'write', 'admin', 'invoke', 'secrets:read', 'tokens:read', 'public'];
   expect(service.table.filter(({ scope }) => !scopes.includes(scope))).toEqual([]);
   expect(
     service.table

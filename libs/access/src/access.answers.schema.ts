@@ -8,7 +8,10 @@ const keyMembers = {
   id: noted(uuid, 'Identifier of the key; it is no secret.'),
   short_key: noted(text, 'First characters of the key, to recognise it by.'),
   description: noted(text, 'What the key is for, as its maker wrote it.'),
-  scopes: noted(list(oneOf(...SCOPES)), 'What the key may do; `admin` includes `write`, which includes `read`.'),
+  scopes: noted(
+    list(oneOf(...SCOPES)),
+    'What the key may do; `admin` includes `write`, which includes `read` and `invoke`.',
+  ),
   read_only: noted(boolean, 'True when the scopes allow no change.'),
   organization: noted(boolean, 'True when the key opens every workspace of its organisation.'),
   tenant_id: noted(nullable(uuid), 'Workspace that the key belongs to; null for a key of the organisation.'),

@@ -252,7 +252,7 @@ describe('a request', () => {
       keyId: id,
       tenantId: DEFAULT_TENANT.id,
       organizationId: DEFAULT_TENANT.organization_id,
-      scopes: ['read', 'write'],
+      scopes: ['invoke', 'read', 'write'],
     });
   });
 
@@ -321,7 +321,7 @@ describe('an organisation key', () => {
         keyId: id,
         tenantId: named,
         organizationId: DEFAULT_TENANT.organization_id,
-        scopes: ['read', 'write'],
+        scopes: ['invoke', 'read', 'write'],
       });
     }
     const others = [await createForeignTenant(), randomUUID(), '00000000-0000-0000-0000-000000000000', 'nonsense'];
@@ -505,7 +505,7 @@ describe("the operator's key", () => {
     const foreign = await createForeignTenant();
     expect((await send('GET', '/v1/probe', { key: ADMIN })).body).toMatchObject({
       tenantId: DEFAULT_TENANT.id,
-      scopes: ['admin', 'read', 'secrets:read', 'tokens:read', 'write'],
+      scopes: ['admin', 'invoke', 'read', 'secrets:read', 'tokens:read', 'write'],
     });
     expect((await send('GET', '/v1/probe', { key: ADMIN, tenant: foreign })).body).toMatchObject({ tenantId: foreign });
     expect(await send('GET', '/v1/probe', { key: ADMIN, tenant: randomUUID() })).toEqual(FORBIDDEN);
@@ -556,7 +556,7 @@ describe('workspaces', () => {
         read_only: false,
         role_id: null,
         role_name: null,
-        permissions: ['admin', 'read', 'secrets:read', 'tokens:read', 'write'],
+        permissions: ['admin', 'invoke', 'read', 'secrets:read', 'tokens:read', 'write'],
       },
     });
     for (const url of ['/api/v1/workspaces', '/api/v1/tenants?skip_create=true']) {

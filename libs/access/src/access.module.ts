@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Followers, Quotas, stoppedWorkspacesProjection, WorkspaceRemovals } from '@fairlead/eventing';
+import { ProgramKeys } from '@fairlead/api';
 import { Authenticator } from './authenticator.service';
 import { AccessOptions } from './access.options';
 import { endsWith } from './keys/api-key';
@@ -27,6 +28,7 @@ export class AccessModule implements OnModuleInit {
   static with(options = new AccessOptions()): DynamicModule {
     return {
       module: AccessModule,
+      global: true,
       controllers: [
         ApiKeysController,
         ConsoleSessionsController,
@@ -36,9 +38,9 @@ export class AccessModule implements OnModuleInit {
       ],
       providers: [
         { provide: AccessOptions, useValue: options },
-        ...[Authenticator, ApiKeyView, ConsoleSessions, ConsoleSessionView, KeyRemover, TenantView],
+        ...[Authenticator, ApiKeyView, ConsoleSessions, ConsoleSessionView, KeyRemover, ProgramKeys, TenantView],
       ],
-      exports: [Authenticator],
+      exports: [Authenticator, ProgramKeys],
     };
   }
 

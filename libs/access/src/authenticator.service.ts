@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Consistency, Vault, Workspaces, WorkspaceStopped } from '@fairlead/eventing';
-import { type Actor, effectiveScopes } from '@fairlead/api';
+import { type Actor, effectiveScopes, type ProgramActor, PROGRAM_KEY, ProgramKeys } from '@fairlead/api';
 import { canonicalUuid, Forbidden, Recent, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './keys/api-key';
@@ -48,6 +48,7 @@ export class Authenticator {
     keys: ApiKeyView,
     private readonly tenantView: TenantView,
     private readonly sessions: ConsoleSessions,
+    private readonly programs: ProgramKeys,
   ) {
     this.keys = new Lookup((ids) => keys.byIds(ids));
     // What another process has just created is known here as soon as it was answered there.
@@ -58,7 +59,8 @@ export class Authenticator {
 
   /**
    * The actor of a request: key from `x-api-key` or `Authorization: Bearer`, tenant from the key or `X-Tenant-Id`. Without
-   * a key, the session of the console in its cookie stands for the key that opened it.
+   * a key, the session of the console in its cookie stands for the key that opened it, except for the programs of
+   * deployments: their pages are not the console's.
    * A revoked key is refused at once in the process that revoked it and within about a second in others.
    * @throws Unauthorized without a key, or with one that is unknown, malformed, revoked or expired.
    * @throws Forbidden when the key may not act in the tenant, or could act in several and none is named.
@@ -66,7 +68,10 @@ export class Authenticator {
    */
   async authenticate(request: FastifyRequest): Promise<Actor> {
     const text = keyIn(request);
-    const session = text === undefined ? await this.sessions.find(request) : undefined;
+    const program = text?.startsWith(PROGRAM_KEY) ? this.programs.find(text) : undefined;
+    if (program) return this.programActor(request, program);
+    const { single = false, scope } = request.routeOptions.config;
+    const session = text === undefined && scope !== 'invoke' ? await this.sessions.find(request) : undefined;
     const key = text === undefined ? session && (await this.keyBehind(session)) : await this.find(text);
     if (key) request.claimant = { keyId: key.id, tenantId: key.tenant_id };
     if (!key || !isLive(key)) throw new Unauthorized();
@@ -74,9 +79,20 @@ export class Authenticator {
     await this.requireWorking(request.method, key, tenant.tenantId);
     const operator = key.kind === 'operator' ? { operator: true } : {};
     request.consoleSession = session;
-    const { single = false } = request.routeOptions.config;
     const scopes = session && !single ? sessionScopes(key.scopes) : effectiveScopes(key.scopes);
     return { keyId: key.id, ...tenant, scopes, ...operator };
+  }
+
+  /** The actor of a program that this process runs. */
+  private async programActor(request: FastifyRequest, { keyId, tenantId, project }: ProgramActor): Promise<Actor> {
+    request.claimant = { keyId, tenantId };
+    const header = request.headers['x-tenant-id'];
+    if (header && header !== tenantId) throw new Forbidden();
+    const status = await this.workspaces.stoppedStatus(tenantId);
+    if (status !== undefined) throw new WorkspaceStopped(status);
+    const tenant = await this.tenants.get(tenantId);
+    if (!tenant) throw new Unauthorized();
+    return { keyId, tenantId, organizationId: tenant.organization_id, scopes: new Set(), project };
   }
 
   /**

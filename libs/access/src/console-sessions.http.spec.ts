@@ -199,7 +199,7 @@ describe('A session of the console', () => {
     const headers = await signIn();
     expect((await send('GET', '/v1/probe', { headers })).json).toMatchObject({
       tenantId: DEFAULT_TENANT.id,
-      scopes: ['admin', 'read', 'write'],
+      scopes: ['admin', 'invoke', 'read', 'write'],
       operator: true,
     });
     expect((await send('POST', '/v1/probe', { headers })).status).toBe(201);

@@ -3,15 +3,19 @@ import type { FastifyContextConfig } from 'fastify';
 import type { Described } from './describe';
 
 /** Every scope that a key can have. */
-export const SCOPES = ['read', 'write', 'admin', 'secrets:read', 'tokens:read'] as const;
+export const SCOPES = ['read', 'write', 'admin', 'invoke', 'secrets:read', 'tokens:read'] as const;
 
-/** What a key may do. `admin` includes `write`, which includes `read`; `secrets:read` and `tokens:read` stand alone. */
+/**
+ * What a key may do. `admin` includes `write`, which includes `read` and `invoke`; `secrets:read` and `tokens:read` stand
+ * alone.
+ */
 export type Scope = (typeof SCOPES)[number];
 
 const INCLUDED: Readonly<Record<Scope, readonly Scope[]>> = {
   read: ['read'],
-  write: ['write', 'read'],
-  admin: ['admin', 'write', 'read'],
+  write: ['write', 'read', 'invoke'],
+  admin: ['admin', 'write', 'read', 'invoke'],
+  invoke: ['invoke'],
   'secrets:read': ['secrets:read'],
   'tokens:read': ['tokens:read'],
 };
@@ -24,6 +28,8 @@ export interface Actor {
   readonly scopes: ReadonlySet<Scope>;
   /** True for the admin key of the installation, which may see what belongs to no workspace. */
   readonly operator?: boolean;
+  /** The only tracing project to which it may send runs, by its name: it may do nothing else. */
+  readonly project?: string;
 }
 
 /** A key that was recognised, whether or not it may do what the request asks for. */
@@ -56,6 +62,8 @@ interface RouteOptions {
    * text that somebody else chose, their size would tell of them.
    */
   readonly compressed?: boolean;
+  /** True: the route takes runs in, also from programs of deployments, whose keys open no other route. */
+  readonly runs?: boolean;
   /** True: the handler reads several workspaces, so it waits for the events of all of them. */
   readonly acrossWorkspaces?: boolean;
 }
@@ -125,6 +133,7 @@ declare module 'fastify' {
     compressed?: boolean;
     acrossWorkspaces?: boolean;
     operator?: boolean;
+    runs?: boolean;
     /** True when another process answers the request. */
     forward?: boolean;
   }

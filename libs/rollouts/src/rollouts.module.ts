@@ -6,6 +6,10 @@ import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
+import { AppsController } from './local/apps.controller';
+import { LocalApps } from './local/apps.service';
+import { AppsWorker } from './local/apps.worker';
+import { LocalExecutor } from './local/local.executor';
 import { RolloutAttempts } from './rollout.attempt';
 import { RolloutQueue } from './rollout.store';
 import { RolloutReports } from './rollout.reports';
@@ -22,12 +26,14 @@ import { UpkeepService } from './upkeep.service';
 @Module({})
 export class RolloutsModule {
   static with(executor: Executor, options = new RolloutsOptions()): DynamicModule {
+    const apps = executor instanceof LocalExecutor ? executor.programs : undefined;
     return {
       module: RolloutsModule,
-      controllers: [HealthController, LogsController, RolloutsConsumer],
+      controllers: [HealthController, LogsController, RolloutsConsumer, ...(apps ? [AppsController] : [])],
       providers: [
         { provide: Executor, useValue: executor },
         { provide: RolloutsOptions, useValue: options },
+        ...(apps ? [{ provide: LocalApps, useFactory: () => apps }, AppsWorker] : []),
         RolloutQueue,
         RolloutLogs,
         LogQueries,

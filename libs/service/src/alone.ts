@@ -5,13 +5,14 @@ import { HealthModule } from './health/health.module';
 import { type ServiceName, services } from './services';
 import type { Service } from './service';
 import type { Settings } from './settings';
-import { DRAIN_MS, type Running, start } from './start';
+import { DRAIN_MS, requireTogether, type Running, start } from './start';
 
 /**
  * Starts one service in this process, behind a gateway, on the database that all services share.
  * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
  */
 export async function startAlone(name: ServiceName, settings: Settings): Promise<Running> {
+  requireTogether(settings, false);
   const service = await services[name](settings);
   let keys: IdentityKeys;
   return start(

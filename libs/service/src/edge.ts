@@ -7,7 +7,7 @@ import { StartProblem } from './problem';
 import type { Service } from './service';
 import { SERVICE_NAMES, type ServiceName, services } from './services';
 import type { Settings } from './settings';
-import { type Program, type Running, start } from './start';
+import { type Program, requireTogether, type Running, start } from './start';
 
 /**
  * Further handles to listen on. Thousands of clients connect; a service behind a gateway has a few connections and
@@ -29,6 +29,7 @@ export async function startEdge(
   settings: Settings,
 ): Promise<Edge> {
   const { serviceUrls: urls } = settings;
+  requireTogether(settings, urls.rollouts === undefined);
   // Those that run elsewhere too: their controllers say which requests are forwarded to them.
   const loaded = new Map<ServiceName, Service>();
   for (const name of SERVICE_NAMES) loaded.set(name, await services[name](settings));

@@ -8,6 +8,8 @@ import type { RolloutSettings, Settings } from './settings';
  * several: its executor then keeps them apart.
  */
 export function oneWorkspaceReason({ executor, kubernetes }: RolloutSettings): string | undefined {
+  if (executor === 'local')
+    return 'EXECUTOR=local does not keep workspaces apart on this machine: it runs for one only';
   if (executor !== 'kubernetes' || kubernetes.namespaces.separate) return undefined;
   return 'EXECUTOR=kubernetes with a namespace that is not of one workspace (KUBERNETES_NAMESPACE, KUBERNETES_NAMESPACES) runs for one only';
 }

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { OutboundPolicy } from '@fairlead/outbound';
 import type { Executor } from '@fairlead/rollouts';
 import type { Service } from './service';
-import type { RolloutSettings } from './settings';
+import type { RolloutSettings, Settings } from './settings';
 
 type Rollouts = typeof import('@fairlead/rollouts');
 
@@ -13,7 +15,8 @@ export async function rollouts(): Promise<Service> {
   return {
     migrations: rolloutsMigrations,
     entities: [],
-    module: ({ rollouts: settings }) => RolloutsModule.with(executor(domain, settings), new RolloutsOptions(settings)),
+    module: ({ rollouts: settings, ...all }) =>
+      RolloutsModule.with(executor(domain, settings, all), new RolloutsOptions(settings)),
     alone: {
       migrations: deploymentsMigrations,
       modules: ({ outboundAllow }) => [
@@ -25,10 +28,21 @@ export async function rollouts(): Promise<Service> {
 }
 
 function executor(
-  { CommandExecutor, KubernetesExecutor, RecordExecutor }: Rollouts,
+  { CommandExecutor, KubernetesExecutor, LocalApps, LocalExecutor, RecordExecutor }: Rollouts,
   { executor, commands, kubernetes }: RolloutSettings,
+  { dataDir }: Pick<Settings, 'dataDir'>,
 ): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
   if (executor === 'kubernetes') return new KubernetesExecutor(kubernetes);
+  if (executor === 'local') return new LocalExecutor(new LocalApps(appsFolder(dataDir)));
   return new RecordExecutor();
+}
+
+/**
+ * Where deployments have their folders. As root each has a user of its own, who must not get through the data directory:
+ * then it is elsewhere.
+ */
+function appsFolder(dataDir: string): string {
+  if (process.getuid?.() !== 0) return join(dataDir, 'apps');
+  return join('/var/lib/fairlead-apps', createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
 }

@@ -105,7 +105,7 @@ interface Limits {
 }
 
 const HOSTING = ['any', 'cloud', 'self_hosted'] as const;
-const EXECUTORS = ['record', 'command', 'kubernetes'] as const;
+const EXECUTORS = ['record', 'command', 'kubernetes', 'local'] as const;
 const ON_FAILURE = ['rollback', 'keep'] as const;
 const ON_DRIFT = ['report', 'repair'] as const;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

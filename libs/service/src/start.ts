@@ -162,6 +162,12 @@ async function startPostgres({ dataDir }: Settings, logger: Logger, started: Und
   return server.url;
 }
 
+/** Refuses the executor `local` where rollouts and the gateway are not one process. @throws StartProblem */
+export function requireTogether({ rollouts }: Pick<Settings, 'rollouts'>, together: boolean): void {
+  if (rollouts.executor !== 'local' || together) return;
+  throw new StartProblem('EXECUTOR=local runs deployments in the standalone form only (npm start).');
+}
+
 /** Makes the data directory when it does not exist. @throws StartProblem */
 export function makeDataDirectory(directory: string): void {
   try {

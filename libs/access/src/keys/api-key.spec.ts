@@ -89,6 +89,14 @@ describe('creating a key', () => {
       .then(created(short));
   });
 
+  it('makes a key that only sends requests to deployments', () => {
+    const facts = { ...key, scopes: ['invoke' as const] };
+    keys()
+      .when(createKey(facts, { ...admin, scopes: effectiveScopes(['write']) }, NOW))
+      .then(created(facts));
+    expect(effectiveScopes(['invoke']).has('read')).toBe(false);
+  });
+
   it('makes no key that could never be used', () => {
     keys()
       .when(createKey({ ...key, expires_at: NOW }, admin, NOW))
@@ -159,8 +167,8 @@ it('leaves keys that are older than the scope tokens:read what they could do', (
   expect(scopesAfter(key)).toEqual(['read', 'write']);
 });
 
-it('lets admin include write, and write include read, but none include secrets:read or tokens:read', () => {
-  expect([...effectiveScopes(['admin'])].sort()).toEqual(['admin', 'read', 'write']);
-  expect([...effectiveScopes(['write'])].sort()).toEqual(['read', 'write']);
+it('lets admin include write, and write include read and invoke, but none include secrets:read or tokens:read', () => {
+  expect([...effectiveScopes(['admin'])].sort()).toEqual(['admin', 'invoke', 'read', 'write']);
+  expect([...effectiveScopes(['write'])].sort()).toEqual(['invoke', 'read', 'write']);
   expect([...effectiveScopes(['read', 'secrets:read'])].sort()).toEqual(['read', 'secrets:read']);
 });

@@ -77,13 +77,15 @@ export function manages(manager: Manager, key: KeyFacts): boolean {
 
 /**
  * Creates a key that can do no more than its creator, and for no longer. `now` is ISO 8601.
- * @throws UselessKey when it has expired already, would expire after its creator, or could not even read.
+ * @throws UselessKey when it has expired already, would expire after its creator, or could do nothing.
  * @throws GrantNotHeld
  */
 export function createKey(facts: KeyFacts, creator: Manager, now: string): () => ApiKeyCreated[] {
   return () => {
     const granted = effectiveScopes(facts.scopes);
-    if (!granted.has('read')) throw new UselessKey('scopes must hold at least one of read, write and admin.');
+    if (!granted.has('read') && !granted.has('invoke')) {
+      throw new UselessKey('scopes must hold at least one of read, write, admin and invoke.');
+    }
     if (facts.expires_at !== null && Date.parse(facts.expires_at) <= Date.parse(now)) {
       throw new UselessKey('expires_at must be in the future.');
     }

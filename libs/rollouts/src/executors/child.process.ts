@@ -11,7 +11,22 @@ interface Program {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Who it runs as; the user of the service when absent. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+  /** It and all that it started end when the service does, however that ends. */
+  readonly watched?: boolean;
 }
+
+/**
+ * A shell that ends its whole process group when its standard input ends, which is when the service is gone, and becomes
+ * the program in its arguments, which reads nothing.
+ */
+export const WATCHED = [
+  ...['/bin/sh', '-c'],
+  // A shell gives what it starts in the background an empty standard input, so that it must be passed on by another number.
+  'exec 3<&0 < /dev/null; ( cat <&3 > /dev/null; kill -s KILL -- -$$ ) & exec 3<&-; exec "$@"',
+  'sh',
+];
 
 /**
  * Runs a program without a shell and logs what it writes, standard error as warnings. When `signal` aborts, it and all
@@ -19,11 +34,14 @@ interface Program {
  * @throws StepFailed unless it ends with exit code 0.
  */
 export async function runProgram(
-  { words: [command = '', ...args], cwd, env }: Program,
+  { words, cwd, env, user, watched = false }: Program,
   { signal, output }: Step,
 ): Promise<void> {
   signal.throwIfAborted();
-  const child = spawn(command, args, { cwd, env, detached: true, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [command = '', ...args] = watched ? [...WATCHED, ...words] : words;
+  const stdio = [watched ? 'pipe' : 'ignore', 'pipe', 'pipe'] as ['pipe' | 'ignore', 'pipe', 'pipe'];
+  const child = spawn(command, args, { cwd, env, detached: true, shell: false, stdio, ...user });
+  child.stdin?.on('error', () => undefined);
   const exit = new Promise<string | undefined>((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       resolve(`cannot be started (${error.code ?? error.message})`),
@@ -32,18 +50,18 @@ export async function runProgram(
       resolve(code === 0 ? undefined : `ended with ${killed ?? `exit code ${code}`}`),
     );
   });
-  const told = Promise.all([pump(child.stdout, output('INFO')), pump(child.stderr, output('WARNING'))]);
+  const told = Promise.all([pump(child.stdout!, output('INFO')), pump(child.stderr!, output('WARNING'))]);
   const end = () => void terminate(child, exit);
   signal.addEventListener('abort', end, { once: true });
   const failure = await exit;
   signal.removeEventListener('abort', end);
   await Promise.race([told, delay(DRAIN_MS, undefined, { ref: false })]);
-  child.stdout.destroy();
-  child.stderr.destroy();
+  child.stdout!.destroy();
+  child.stderr!.destroy();
   await told;
-  if (signal.aborted || failure !== undefined) kill(child, 'SIGKILL');
+  if (signal.aborted || failure !== undefined || watched) kill(child, 'SIGKILL');
   signal.throwIfAborted();
-  if (failure !== undefined) throw new StepFailed(`${command} ${failure}.`);
+  if (failure !== undefined) throw new StepFailed(`${watched ? 'The command' : command} ${failure}.`);
 }
 
 async function pump(stream: NodeJS.ReadableStream, sink: TextSink): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
+import type { Programs } from './programs';
 
 /** The deployment that an executor looks at. */
 export interface Placed {
@@ -84,6 +85,8 @@ export abstract class Executor {
   abstract readonly name: string;
   /** Absent when nothing of a revision is left to see to once its rollout has ended. */
   readonly upkeep?: Upkeep;
+  /** Absent when it does not run programs itself. */
+  readonly programs?: Programs;
   /** Returns why no revision can be rolled out as this installation is configured; undefined when nothing is wrong. */
   check?(signal: AbortSignal): Promise<string | undefined>;
   /** Finds out that deployments can be run. */

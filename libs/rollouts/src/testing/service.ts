@@ -75,7 +75,7 @@ export class TestRollouts {
         keyId: 'key',
         organizationId: TENANT,
         tenantId: request.headers['x-api-key'] === 'stranger' ? STRANGER : TENANT,
-        scopes: new Set(['read'] as const),
+        scopes: new Set(['read', 'invoke'] as const),
       }),
     });
     await connectConsumers(this.app, 'rollouts');
@@ -174,6 +174,18 @@ export class TestRollouts {
       () => this.statuses(deploymentId, revisionId),
       (statuses) => statuses.includes(status),
     );
+  }
+
+  /** Sends a request. */
+  ask(method: 'GET' | 'POST', url: string, { headers = {}, payload }: { headers?: object; payload?: string } = {}) {
+    return this.app!.inject({ method, url, headers: { 'x-api-key': 'key', ...headers }, payload });
+  }
+
+  /** What the program of a deployment answers, as JSON. */
+  async call(deploymentId: string, path: string) {
+    const { statusCode, payload } = await this.ask('GET', `/apps/${deploymentId}${path}`);
+    if (statusCode !== 200) throw new Error(`${statusCode}: ${payload}`);
+    return JSON.parse(payload);
   }
 
   /** Asks for a log over HTTP. */

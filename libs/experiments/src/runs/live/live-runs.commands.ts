@@ -1,5 +1,5 @@
 import type { Caller, Consistency, EventStore } from '@fairlead/eventing';
-import { Conflict, PayloadTooLarge } from '@fairlead/schema';
+import { Conflict, Forbidden, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { type RunChange, type RunsReceived, sessionStream } from '../../sessions/experiment';
 import { experimentsView } from '../../sessions/experiments.projection';
@@ -26,27 +26,28 @@ interface Place {
   readonly session_id: string;
 }
 
+type Sent = Omit<SentParts, 'ignored'> & {
+  /** The only session that the sender may write to, by its name: new runs go there, whatever they say. */
+  readonly project?: string;
+};
+
 /**
  * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is
  * named and not there is made. Changes of known runs stay in the session that the run is in. The view of runs is waited
  * for only where it must know something and does not yet. What is refused is refused before anything is written.
- * @throws NotFound for a session that the tenant does not have, Conflict for an experiment that was
+ * @throws NotFound for a session that the tenant does not have, Forbidden for what is not in the sender's project, Conflict for an experiment that was
  * uploaded, PayloadTooLarge, AppendTooLarge, ViewBehind
  */
-export async function receiveRuns(
-  parts: Parts,
-  caller: Caller,
-  sent: Omit<SentParts, 'ignored'>,
-  payloads: PayloadStore,
-): Promise<void> {
+export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent, payloads: PayloadStore): Promise<void> {
   const { tenantId, metadata } = caller;
-  const { runs, feedback, contents } = sent;
-  const places = await findPlaces(parts, tenantId, runs);
-  const sessions = await findSessions(
-    parts,
-    tenantId,
-    runs.filter(({ change }) => !places.has(change.id)),
-  );
+  const { feedback, contents, project } = sent;
+  const places = await findPlaces(parts, tenantId, sent.runs);
+  const own = { sessionId: undefined, sessionName: project };
+  const runs = project === undefined ? sent.runs : sent.runs.map((run) => ({ ...run, ...own }));
+  const sessions = await findSessions(parts, tenantId, [
+    ...runs.filter(({ change }) => !places.has(change.id)),
+    ...(project === undefined ? [] : [own]),
+  ]);
   const bySession = new Map<string, RunChange[]>();
   for (const run of runs) {
     const session = places.get(run.change.id) ?? sessions.idOf(run);
@@ -54,6 +55,10 @@ export async function receiveRuns(
     const changes = bySession.get(session);
     if (changes) changes.push(run.change);
     else bySession.set(session, [run.change]);
+  }
+  if (project !== undefined) {
+    const allowed = sessions.idOf(own);
+    if (feedback.length > 0 || [...bySession.keys()].some((session) => session !== allowed)) throw new Forbidden();
   }
   await requireLive(parts, [...bySession.keys()]);
   // Nothing is recorded when something is too large to be.

@@ -1,0 +1,248 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
+import { Installation, OPERATOR, startTogether } from '@fairlead/service/testing';
+import { installedProgram, run } from './testing/langgraph-cli';
+
+/** Deployments that run on this machine, from the upload of their source to the runs that they send. */
+
+let folder: string;
+let installation: Installation;
+let reader: string;
+
+/** A program that answers what the service answers it: it sends the request that it is asked to, with its own key. */
+const PROGRAM = `
+const http = require('node:http');
+http.createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk) => (body += chunk)).on('end', async () => {
+    const { method, path, data } = JSON.parse(body || '{}');
+    const headers = { 'x-api-key': process.env.LANGSMITH_API_KEY, 'content-type': 'application/json' };
+    const answer = path && await fetch(process.env.LANGSMITH_ENDPOINT + path, { method, headers, ...(data && { body: JSON.stringify(data) }) });
+    const text = answer ? await answer.text() : '';
+    response.end(JSON.stringify({ status: answer?.status, text, greeting: process.env.GREETING, key: process.env.LANGSMITH_API_KEY, headers: request.headers }));
+  });
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+
+/** What the program answers: what it was answered itself, and what it knows. */
+interface Said {
+  readonly status?: number;
+  readonly greeting: string;
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Deployment {
+  readonly id: string;
+  readonly latest_revision_id: string;
+  readonly active_revision_id: string;
+}
+
+function write(files: Readonly<Record<string, string>>): string {
+  const from = mkdtempSync(join(folder, 'source-'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(from, name)), { recursive: true });
+    writeFileSync(join(from, name), text);
+  }
+  return from;
+}
+
+/** Creates a deployment of an uploaded source, and waits until it is deployed. */
+async function deployed(name: string, files: Readonly<Record<string, string>>): Promise<Deployment> {
+  const { id } = await installation.ask('POST', '/v2/deployments', {
+    ...{ name, source: 'internal_source', source_config: {}, source_revision_config: {} },
+    secrets: [{ name: 'GREETING', value: 'good morning' }],
+  });
+  const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${id}/upload-url`);
+  const body = execFileSync('tar', ['-cz', '-C', write(files), '.']);
+  expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
+  const source_revision_config = { source_tarball_path: object_path };
+  const made: Deployment = await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config });
+  const path = `/v2/deployments/${id}/revisions/${made.latest_revision_id}/wait?timeout=60`;
+  expect(await installation.ask('GET', path)).toMatchObject({ status: 'DEPLOYED' });
+  return made;
+}
+
+/** What a program answers to a request with this key. */
+async function call(named: string, key: string, body: object = {}, headers: Readonly<Record<string, string>> = {}) {
+  const answer = await fetch(`${installation.url}/apps/${named}/`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, headers: answer.headers, json: (await answer.json()) as Said };
+}
+
+async function runsOf(project: string): Promise<{ name: string; outputs: unknown }[]> {
+  const [session] = await installation.ask('GET', `/api/v1/sessions?name=${encodeURIComponent(project)}`);
+  if (!session) return [];
+  return (await installation.ask('POST', '/api/v1/runs/query', { session: [session.id], is_root: true })).runs;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-local-executor-'));
+  installation = await Installation.start({ EXECUTOR: 'local' }, startTogether);
+  reader = (await installation.ask('POST', '/api/v1/api-key', { scopes: ['read'] })).key;
+}, 120_000);
+afterAll(async () => {
+  const { resources } = (await installation?.ask('GET', '/v2/deployments')) ?? { resources: [] };
+  for (const { id } of resources) {
+    await installation.ask('DELETE', `/v2/deployments/${id}`);
+    await until(
+      () => installation.send('GET', `/v2/deployments/${id}`),
+      ({ status }) => status === 404,
+    );
+  }
+  await installation?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 120_000);
+
+describe('A program that runs here', () => {
+  let deployment: Deployment;
+  let caller: string;
+
+  beforeAll(async () => {
+    deployment = await deployed('Support Agent', { Procfile: 'web: node server.js\n', 'server.js': PROGRAM });
+    caller = (await installation.ask('POST', '/api/v1/api-key', { scopes: ['invoke'] })).key;
+  }, 120_000);
+
+  it('answers at its id and at its name, for keys that may invoke it', async () => {
+    for (const named of [deployment.id, 'support-agent']) {
+      const { status, json } = await call(named, caller);
+      expect([status, json.greeting, json.headers['x-api-key']]).toEqual([200, 'good morning', undefined]);
+    }
+    expect(await call('support-agent', reader)).toMatchObject({ status: 403 });
+    expect(await call('another', caller)).toMatchObject({ status: 404, json: { detail: "App 'another' not found." } });
+    expect((await fetch(`${installation.url}/v2/deployments`, { headers: { 'x-api-key': caller } })).status).toBe(403);
+    expect(await installation.ask('GET', `/v2/deployments/${deployment.id}`)).toMatchObject({
+      status: 'READY',
+      executor: 'local',
+    });
+  });
+
+  it('is opened by no session of the console, whose cookie it does not get', async () => {
+    const { code } = await installation.ask('POST', '/v1/console/codes');
+    const signedIn = await fetch(`${installation.url}/v1/console/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: installation.url },
+      body: JSON.stringify({ code }),
+    });
+    const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+    const own = { cookie, origin: installation.url, 'sec-fetch-site': 'same-origin' };
+    expect((await fetch(`${installation.url}/v2/deployments`, { headers: own })).status).toBe(200);
+    expect((await fetch(`${installation.url}/apps/support-agent/`, { headers: own })).status).toBe(401);
+    const { json, headers } = await call('support-agent', caller, {}, { cookie: `${cookie}; theirs=1` });
+    expect(json.headers.cookie).toBe('theirs=1');
+    expect(headers.get('content-security-policy')).toMatch(/^sandbox /);
+  });
+
+  it('sends runs to its own project with a key that opens nothing else', async () => {
+    const send = (method: string, path: string, data?: object) => call('support-agent', caller, { method, path, data });
+    const id = '019b0000-0000-7000-8000-000000000001';
+    const sent = {
+      id,
+      name: 'answer',
+      run_type: 'chain',
+      inputs: {},
+      outputs: { text: 'hello' },
+      session_name: 'other',
+    };
+    expect(await send('POST', '/runs', sent)).toMatchObject({ json: { status: 202 } });
+    await until(
+      () => runsOf('Support Agent'),
+      (runs) => runs.length > 0,
+    );
+    expect(await runsOf('Support Agent')).toMatchObject([{ name: 'answer', outputs: { text: 'hello' } }]);
+    expect(await runsOf('other')).toEqual([]);
+    for (const [method, path] of [
+      ['GET', '/v2/deployments'],
+      ['GET', '/api/v1/sessions'],
+      ['POST', '/api/v1/runs/query'],
+      ['POST', '/api/v1/api-key'],
+      ['POST', '/apps/support-agent'],
+    ]) {
+      expect([path, (await send(method!, path!, method === 'POST' ? {} : undefined)).json.status]).toEqual([path, 403]);
+    }
+    const foreign = { id: '019b0000-0000-7000-8000-000000000002', name: 'elsewhere', run_type: 'chain', inputs: {} };
+    await installation.ask('POST', '/api/v1/runs', { ...foreign, session_name: 'elsewhere' });
+    expect(await send('PATCH', `/runs/${foreign.id}`, { outputs: { text: 'changed' } })).toMatchObject({
+      json: { status: 403 },
+    });
+    const { json } = await send('GET', '/v2/deployments');
+    await installation.ask(
+      'POST',
+      `/v2/deployments/${deployment.id}/revisions/${deployment.latest_revision_id}/redeploy`,
+    );
+    await until(
+      () => fetch(`${installation.url}/api/v1/runs`, { method: 'POST', headers: { 'x-api-key': json.key } }),
+      ({ status }) => status === 401,
+    );
+  }, 120_000);
+
+  it('is the only workspace’s', async () => {
+    expect(await installation.send('POST', '/api/v1/workspaces', { display_name: 'Second' })).toMatchObject({
+      status: 409,
+      json: { detail: expect.stringContaining('EXECUTOR=local') },
+    });
+  });
+});
+
+const program = installedProgram();
+const describeAgent = program === undefined ? describe.skip : describe;
+const reason = program === undefined ? ' (skipped: the package registry cannot be reached)' : '';
+
+/** A graph of one step, which greets. */
+const GRAPH = `
+import { Annotation, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({ name: Annotation(), said: Annotation() });
+export const graph = new StateGraph(State)
+  .addNode('greet', ({ name }) => ({ said: \`\${process.env.GREETING}, \${name}\` }))
+  .addEdge('__start__', 'greet')
+  .compile();
+`;
+
+describeAgent(`An agent that the LangGraph command line deploys${reason}`, () => {
+  it('answers, keeps its threads, and its runs are in its project', async () => {
+    const { packages } = JSON.parse(readFileSync(join(dirname(program!), '../../../../../package-lock.json'), 'utf8'));
+    const version = (name: string) => packages[`node_modules/${name}`].version as string;
+    const names = ['@langchain/langgraph', '@langchain/core'];
+    const project = write({
+      'langgraph.json': JSON.stringify({ graphs: { agent: './agent.mjs:graph' }, env: { GREETING: 'Hello' } }),
+      'package.json': JSON.stringify({
+        ...{ name: 'agent', version: '1.0.0', private: true },
+        dependencies: Object.fromEntries(names.map((name) => [name, version(name)])),
+      }),
+      'agent.mjs': GRAPH,
+    });
+    const env = { LANGSMITH_API_KEY: OPERATOR, LANGGRAPH_CLI_NO_ANALYTICS: '1', HOME: folder, PATH: '/bin:/usr/bin' };
+    const deploy = ['deploy', '--remote', '--no-input', '--name', 'greeter', '--host-url', installation.url];
+    const said = await run(process.execPath, [program!, ...deploy], project, env);
+    expect(said).toMatchObject({ code: 0, output: expect.stringContaining('Deployment successful') });
+    const ask = async (path: string, body: object) => {
+      const answer = await fetch(`${installation.url}/apps/greeter${path}`, {
+        method: 'POST',
+        headers: { 'x-api-key': OPERATOR, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    const { thread_id } = await ask('/threads', {});
+    const input = { assistant_id: 'agent', input: { name: 'Ada' } };
+    expect(await ask(`/threads/${String(thread_id)}/runs/wait`, input)).toMatchObject({ said: 'Hello, Ada' });
+    const runs = await until(
+      () => runsOf('greeter'),
+      (found) => found.some(({ outputs }) => outputs !== null),
+    );
+    expect(runs[0]).toMatchObject({ outputs: { said: 'Hello, Ada' } });
+    const again = await run(process.execPath, [program!, ...deploy], project, env);
+    expect(again.code).toBe(0);
+    expect(await ask(`/threads/${String(thread_id)}/history`, {})).toMatchObject([
+      { values: { said: 'Hello, Ada' } },
+      {},
+      {},
+    ]);
+  }, 300_000);
+});

@@ -1,0 +1,252 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { readlink, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { User } from './app.process';
+import type { Recipe } from './recipe';
+
+const run = promisify(execFile);
+
+/** A revision that was started here: enough to start it again. */
+export interface StartedRevision {
+  readonly deploymentId: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly revisionId: string;
+  /** Name of the folder of its build. */
+  readonly build: string;
+  readonly recipe: Recipe;
+}
+
+/** What is kept of a deployment: the revisions that were started last, the newest first, and whether it was stopped. */
+export interface KeptApp {
+  readonly stopped: boolean;
+  readonly revisions: readonly StartedRevision[];
+}
+
+/** User ids of deployments: each installation of the machine has a block of them. */
+const FIRST_UID = 1_700_000_000;
+const UIDS = 65_536;
+const BLOCKS = 6_800;
+/** Builds of a deployment that are kept, so that a roll-back builds nothing. */
+export const BUILDS_KEPT = 3;
+
+/** The folders of deployments below one folder, each with a user of its own when the server is root. */
+export class AppFolders {
+  constructor(private readonly root: string) {}
+
+  /** Makes the folder, and answers what earlier processes of the server have started; what still runs of it is ended. */
+  begin(): ReadonlyMap<string, KeptApp> {
+    mkdirSync(this.root, { recursive: true });
+    chmodSync(this.root, 0o711);
+    const found = new Map<string, KeptApp>();
+    for (const id of this.ids()) {
+      const folder = this.of(id);
+      folder.killAll();
+      const kept = folder.kept();
+      if (kept) found.set(id, kept);
+    }
+    return found;
+  }
+
+  /** The folder of a deployment, which is made when it is not there. */
+  of(id: string): AppFolder {
+    const path = join(this.root, id);
+    if (!existsSync(join(path, 'home'))) this.make(path);
+    const { uid, gid } = statSync(join(path, 'home'));
+    return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid });
+  }
+
+  /** Ends all processes of a deployment's user, and forgets its files. */
+  async remove(id: string): Promise<void> {
+    const path = join(this.root, id);
+    if (!existsSync(path)) return;
+    this.of(id).killAll();
+    await rm(path, { recursive: true, force: true });
+  }
+
+  /** Removes the folder of all when it holds no deployment. */
+  end(): void {
+    if (!existsSync(this.root) || this.ids().length > 0) return;
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  private ids(): string[] {
+    return readdirSync(this.root, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  }
+
+  private make(path: string): void {
+    // What the server writes, such as a recipe, is in folders that belong to the server.
+    for (const folder of [path, join(path, 'builds')]) {
+      mkdirSync(folder, { recursive: true });
+      chmodSync(folder, 0o755);
+    }
+    const uid = process.getuid?.() === 0 ? this.nextUid() : undefined;
+    for (const name of ['data', 'state', 'proof', 'tmp', 'home']) {
+      mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
+      if (uid !== undefined) chownSync(join(path, name), uid, uid);
+    }
+  }
+
+  /** An id that no deployment of this installation had before: files outside its folders may have outlived it. */
+  private nextUid(): number {
+    const file = join(this.root, 'users');
+    const given = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+    writeWhole(file, String(given + 1));
+    const block = createHash('sha256').update(this.root).digest().readUInt32BE() % BLOCKS;
+    return FIRST_UID + block * UIDS + (given % UIDS);
+  }
+}
+
+/** The folder of one deployment. */
+export class AppFolder {
+  constructor(
+    readonly path: string,
+    readonly user: User | undefined,
+  ) {}
+
+  /** What every command of the deployment finds in its environment. */
+  environment(): Record<string, string> {
+    return {
+      PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+      HOME: join(this.path, 'home'),
+      TMPDIR: join(this.path, 'tmp'),
+      DATA_DIR: join(this.path, 'data'),
+      LANG: 'C.UTF-8',
+      LANGGRAPH_CLI_NO_ANALYTICS: '1',
+      npm_config_update_notifier: 'false',
+    };
+  }
+
+  build(name: string): string {
+    return join(this.path, 'builds', name);
+  }
+
+  /** An empty folder for a build, of the deployment's user. */
+  async emptyBuild(name: string): Promise<string> {
+    const folder = this.build(name);
+    await this.removeBuild(name);
+    mkdirSync(folder, { mode: 0o700 });
+    if (this.user) chownSync(folder, this.user.uid, this.user.gid);
+    return folder;
+  }
+
+  /** The recipe of a build that is complete. */
+  recipe(name: string): Recipe | undefined {
+    return readJson(`${this.build(name)}.json`) as Recipe | undefined;
+  }
+
+  completeBuild(name: string, recipe: Recipe): void {
+    writeWhole(`${this.build(name)}.json`, JSON.stringify(recipe));
+  }
+
+  kept(): KeptApp | undefined {
+    return readJson(join(this.path, 'app.json')) as KeptApp | undefined;
+  }
+
+  keep(app: KeptApp): void {
+    writeWhole(join(this.path, 'app.json'), JSON.stringify(app));
+  }
+
+  /** Removes all builds but the newest ones and those of `used`. */
+  async prune(used: readonly string[]): Promise<void> {
+    const folder = join(this.path, 'builds');
+    const names = readdirSync(folder).filter((name) => !name.endsWith('.json') && !used.includes(name));
+    const newest = names.sort((a, b) => statSync(join(folder, b)).ctimeMs - statSync(join(folder, a)).ctimeMs);
+    const old = newest.slice(Math.max(0, BUILDS_KEPT - used.length));
+    // What cannot be removed now is removed with a later one.
+    for (const name of old) await this.removeBuild(name).catch(() => undefined);
+  }
+
+  /**
+   * Points the state of a build at the deployment's own or at an empty folder, which `proof` is: the program then finds
+   * it at `at`, a path in its build.
+   */
+  async useState(at: string, which: 'state' | 'proof'): Promise<void> {
+    const target = join(this.path, which);
+    if ((await readlink(at).catch(() => undefined)) !== target) {
+      await this.run('rm', ['-rf', '--', at]);
+      await this.run('ln', ['-s', '--', target, at]);
+    }
+    if (which === 'proof') await this.run('find', [target, '-mindepth', '1', '-delete']);
+  }
+
+  /** Bytes on the disk. */
+  async size(): Promise<number> {
+    const { stdout } = await this.run('du', ['-sk', this.path]).catch((error: { stdout?: string }) => error);
+    return 1024 * Number(/^\d+/.exec(stdout ?? '')?.[0] ?? 0);
+  }
+
+  /** Ends every process of the deployment's user, where it has one. */
+  killAll(): void {
+    const { user } = this;
+    if (!user || !existsSync('/proc/self/status')) return;
+    // What is started while the list is read is in the next one.
+    for (let pass = 0; pass < 10; pass++) {
+      const pids = processesOf(user.uid);
+      if (pids.length === 0) return;
+      for (const pid of pids) kill(pid);
+    }
+  }
+
+  private async removeBuild(name: string): Promise<void> {
+    rmSync(`${this.build(name)}.json`, { force: true });
+    if (!existsSync(this.build(name))) return;
+    // As the user: a program of it may move the files meanwhile, so that others would be removed.
+    await this.run('find', [this.build(name), '-mindepth', '1', '-delete']).catch(() => undefined);
+    rmdirSync(this.build(name));
+  }
+
+  /** Runs a command as the deployment's user. */
+  private run(command: string, words: readonly string[]): Promise<{ stdout: string }> {
+    return run(command, words, { cwd: '/', env: { PATH: '/usr/bin:/bin' }, ...this.user });
+  }
+}
+
+/** Ids of the processes of a user that have not ended. */
+function processesOf(uid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return statSync(`/proc/${name}`).uid === uid && !readFileSync(`/proc/${name}/stat`, 'utf8').includes(') Z ');
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+function readJson(path: string): unknown {
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+}
+
+/** Writes a file that holds the old or the new text after a crash. */
+function writeWhole(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+}

@@ -1,0 +1,318 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ExecutorUnreachable, StepFailed } from '../executors/executor';
+import type { ProcessHealth } from '../health/health.answers.schema';
+import type { AppFolder, StartedRevision } from './app-folders.store';
+import { type AppLogLevel, AppLogs } from './app-logs.store';
+import { AppProcess } from './app.process';
+import { freePort, untilReady } from './readiness.watch';
+
+export interface RunLimits {
+  /** Milliseconds until a program must be ready. */
+  readonly ready: number;
+  /** Milliseconds for which a request waits while a program starts, and a program for its requests before it is stopped. */
+  readonly hold: number;
+  /** First and longest pause before a program that ended is started again (ms). */
+  readonly restart: { readonly first: number; readonly most: number };
+}
+
+/** A revision with all that its program needs. */
+export interface Runnable {
+  readonly revision: StartedRevision;
+  readonly folder: AppFolder;
+  readonly env: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  /** To be called when its program has ended. */
+  readonly ended: () => void;
+}
+
+/** The program of a deployment does not answer now; the message is a sentence. */
+export class AppUnavailable extends Error {}
+
+/** A request that a program works on. */
+export interface Entered {
+  readonly port: number;
+  /** To be called when the request has ended. */
+  readonly end: () => void;
+}
+
+/** Lines of a program that are told when it does not become ready. */
+const TOLD_LINES = 20;
+/** Failures in a row after which requests no longer wait for a program. */
+const HOPELESS = 3;
+/** Folder in which the LangGraph server for development keeps its threads. */
+const LANGGRAPH_STATE = '.langgraph_api';
+
+/** A program that is ready. */
+class Serving {
+  readonly since = Date.now();
+  private requests = 0;
+  private idle: () => void = () => undefined;
+
+  constructor(
+    readonly process: AppProcess,
+    readonly port: number,
+    readonly revision: StartedRevision,
+  ) {}
+
+  begin(): Entered {
+    this.requests++;
+    let hasEnded = false;
+    const end = () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      if (--this.requests === 0) this.idle();
+    };
+    return { port: this.port, end };
+  }
+
+  /** Stops it once its requests have ended, or after `most` milliseconds. */
+  async retire(most: number): Promise<void> {
+    const idle = new Promise<void>((resolve) => (this.idle = resolve));
+    if (this.requests > 0) await Promise.race([idle, delay(most, undefined, { ref: false })]);
+    await this.process.stop();
+  }
+}
+
+/** Runs the program of one deployment: which process serves, and what happens when it ends. */
+export class AppRunner {
+  readonly logs = new AppLogs();
+  /** Why the program ended or did not start the last time. */
+  private lastError: string | null = null;
+  /** What serves once it is ready; undefined while nobody has asked for it. It answers undefined when nothing is to run. */
+  private serving: Promise<Serving | undefined> | undefined;
+  private running: Serving | undefined;
+  /** Aborts what is being started. */
+  private life = new AbortController();
+  private failures = 0;
+  private restarts = 0;
+  /** Whether it was told that the program does not come back. */
+  private isHopeless = false;
+  private stopped: boolean;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  /**
+   * `next` answers what is to run now; undefined when that is nothing. `crashes` is called with the reason when the
+   * program does not come back, and without one when it has.
+   */
+  constructor(
+    private readonly limits: RunLimits,
+    private readonly next: () => Promise<Runnable | undefined>,
+    private readonly crashes: (reason?: string) => void,
+    stopped = false,
+  ) {
+    this.stopped = stopped;
+  }
+
+  /** A request to what serves, which is started when nothing does. @throws AppUnavailable */
+  async enter(): Promise<Entered> {
+    const late = AbortSignal.timeout(this.limits.hold);
+    const passed = new Promise<undefined>((resolve) => late.addEventListener('abort', () => resolve(undefined)));
+    for (;;) {
+      if (this.stopped) throw new AppUnavailable('It was stopped.');
+      if (this.failures >= HOPELESS && !this.running) throw this.unavailable();
+      const expected = (this.serving ??= this.start());
+      const serving = await Promise.race([expected, passed]);
+      if (late.aborted) throw this.unavailable();
+      // Another one may have taken its place meanwhile.
+      if (expected !== this.serving) continue;
+      if (serving) return serving.begin();
+      this.serving = undefined;
+      throw this.unavailable();
+    }
+  }
+
+  /**
+   * Puts a program in the place of the one that runs, when it has become ready. Programs overlap, except those that keep
+   * threads in files: two of them would lose each other's, so that requests wait while one follows the other.
+   * @throws StepFailed when it does not become ready; the one before runs on.
+   */
+  replace(program: Runnable, signal: AbortSignal): Promise<void> {
+    return this.inTurn(async () => {
+      this.stopped = false;
+      const { running } = this;
+      const { build, recipe } = program.revision;
+      const alive = () => AbortSignal.any([signal, this.life.signal]);
+      if (running && !recipe.langgraph) {
+        this.take(await this.ready(program, alive()));
+        await running.retire(this.limits.hold);
+        return;
+      }
+      if (running && running.revision.build !== build) await this.prove(program, alive());
+      await this.follow(() => this.ready(program, alive()));
+    });
+  }
+
+  /** Ends the program and starts it again; requests wait meanwhile. @throws StepFailed when it does not become ready */
+  restart(): Promise<void> {
+    return this.inTurn(async () => {
+      this.stopped = false;
+      const program = await this.next();
+      if (program) await this.follow(() => this.ready(program, this.life.signal));
+    });
+  }
+
+  /** Ends the program, which stays so until it is started again. Requests are refused meanwhile. */
+  stop(): Promise<void> {
+    this.stopped = true;
+    this.life.abort(new ExecutorUnreachable('The program was stopped.'));
+    return this.inTurn(async () => {
+      const { running } = this;
+      this.running = undefined;
+      await this.serving?.catch(() => undefined);
+      this.serving = undefined;
+      await running?.process.stop();
+    });
+  }
+
+  /** The program as it is now; undefined while it sleeps or is stopped. */
+  health(): ProcessHealth | undefined {
+    const { running, restarts, lastError: last_error } = this;
+    const facts = { name: 'program', restarts, last_error };
+    if (running) {
+      const use = running.process.use();
+      const memory = use.reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
+      const seconds = use.reduce((sum, { cpu_seconds }) => sum + cpu_seconds, 0);
+      return {
+        ...{ ...facts, state: 'RUNNING', reason: null, revision_id: running.revision.revisionId },
+        started_at: new Date(running.since).toISOString(),
+        memory_bytes: use.length > 0 ? memory : null,
+        cpu_cores: use.length > 0 ? (seconds * 1000) / (Date.now() - running.since) : null,
+      };
+    }
+    const state = this.failures >= HOPELESS ? 'FAILED' : this.serving && !this.stopped ? 'STARTING' : undefined;
+    const unknown = { revision_id: null, started_at: null, memory_bytes: null, cpu_cores: null };
+    return state && { ...facts, ...unknown, state, reason: last_error };
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.turn.then(work);
+    this.turn = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Shows that a program starts, with an empty folder for its threads. @throws StepFailed */
+  private async prove(program: Runnable, signal: AbortSignal): Promise<void> {
+    const { process } = await this.ready(program, signal, 'proof');
+    await process.stop();
+  }
+
+  /** Starts a program after the one that runs has ended, while requests wait. When it fails, the one before is started. */
+  private async follow(start: () => Promise<Serving>): Promise<void> {
+    const { running } = this;
+    this.running = undefined;
+    this.life.abort();
+    this.life = new AbortController();
+    this.failures = 0;
+    let settle: (serving: Serving | undefined) => void = () => undefined;
+    const held = new Promise<Serving | undefined>((resolve) => (settle = resolve));
+    this.serving = held;
+    try {
+      await running?.retire(this.limits.hold);
+      const serving = await start();
+      this.take(serving, held);
+      settle(serving);
+    } catch (error) {
+      this.serving = running ? this.start() : undefined;
+      settle(undefined);
+      throw error;
+    }
+  }
+
+  private take(serving: Serving, promise: Promise<Serving | undefined> = Promise.resolve(serving)): void {
+    this.serving = promise;
+    this.running = serving;
+    if (this.isHopeless) this.crashes();
+    this.isHopeless = false;
+    void serving.process.ended.then((how) => {
+      if (this.running !== serving) return;
+      this.running = undefined;
+      this.lastError = `The program ${how}.`;
+      this.logs.add('ERROR', `${this.lastError} It is started again.`);
+      // One that has run for a while does not crash all the time.
+      if (Date.now() - serving.since > this.limits.restart.most) this.failures = 0;
+      this.restarts++;
+      this.fail();
+      this.serving = this.start();
+    });
+  }
+
+  /** Starts what is to run now, after a pause that grows with every failure. */
+  private async start(): Promise<Serving | undefined> {
+    const { signal } = this.life;
+    const { first, most } = this.limits.restart;
+    for (;;) {
+      const pause = this.failures === 0 ? 0 : Math.min(most, first * 2 ** Math.min(this.failures - 1, 20));
+      await delay(pause, undefined, { ref: false, signal }).catch(() => undefined);
+      if (signal.aborted) return undefined;
+      try {
+        const program = await this.next();
+        if (!program) return undefined;
+        const serving = await this.ready(program, signal);
+        this.take(serving);
+        return serving;
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        this.lastError = (error as Error).message;
+        this.fail();
+      }
+    }
+  }
+
+  private fail(): void {
+    this.failures++;
+    if (this.failures < HOPELESS || this.isHopeless) return;
+    this.isHopeless = true;
+    this.crashes(this.lastError ?? undefined);
+  }
+
+  /** A program that is ready. @throws StepFailed with its last lines; the reason of `signal` when that aborts */
+  private async ready(
+    { revision, folder, env, secrets, ended }: Runnable,
+    signal: AbortSignal,
+    state: 'state' | 'proof' = 'state',
+  ): Promise<Serving> {
+    const { recipe } = revision;
+    const cwd = join(folder.build(revision.build), recipe.folder);
+    if (recipe.langgraph) await folder.useState(join(cwd, LANGGRAPH_STATE), state);
+    const port = await freePort();
+    signal.throwIfAborted();
+    const last: string[] = [];
+    const streams = { INFO: this.logs.writer('INFO', secrets), WARNING: this.logs.writer('WARNING', secrets) };
+    const told = (level: AppLogLevel, text: string) => {
+      streams[level === 'INFO' ? level : 'WARNING'].write(text);
+      last.push(text);
+      if (last.length > TOLD_LINES) last.shift();
+    };
+    const words = ['/bin/sh', '-c', recipe.start];
+    const { user } = folder;
+    const process = new AppProcess({ words, cwd, env: { ...env, PORT: String(port) }, ...(user && { user }) }, told);
+    void process.ended.then(() => {
+      Object.values(streams).forEach((stream) => stream.end());
+      ended();
+    });
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);
+    const isReady = untilReady(port, recipe.health, limit).then(() => undefined);
+    isReady.catch(() => undefined);
+    try {
+      const how = await Promise.race([process.ended, isReady]);
+      signal.throwIfAborted();
+      if (how !== undefined) throw new StepFailed(`The program ${how} before it was ready.${lastLines(last)}`);
+      return new Serving(process, port, revision);
+    } catch (error) {
+      await process.stop();
+      signal.throwIfAborted();
+      if (error instanceof StepFailed) throw error;
+      throw new StepFailed(`The program was not ready within ${this.limits.ready / 1000} s.${lastLines(last)}`);
+    }
+  }
+
+  private unavailable(): AppUnavailable {
+    return new AppUnavailable(this.lastError ?? 'It did not become ready.');
+  }
+}
+
+function lastLines(last: readonly string[]): string {
+  const lines = last.join('').split('\n').filter(Boolean).slice(-TOLD_LINES);
+  return lines.length > 0 ? ` Its last lines: ${lines.join(' | ').slice(-2000)}` : ' It wrote nothing.';
+}

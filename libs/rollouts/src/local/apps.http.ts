@@ -1,0 +1,62 @@
+import { Agent, type IncomingMessage, request as send } from 'node:http';
+import { Unavailable } from '@fairlead/schema';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+type Headers = Record<string, string | string[]>;
+
+/** Headers that hold for one connection only. */
+const HOP_BY_HOP = new Set([
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding'],
+  'upgrade',
+]);
+/** What a program may not say for the whole address of the server. */
+const OURS_TO_SAY = new Set(['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc']);
+/** Cookies of the console: whatever the port. */
+const OUR_COOKIE = /^\s*(?:__Host-fairlead|fairlead-\d+)\s*=/i;
+/** Pages of a program get an origin of their own, so that they cannot use the console's session. */
+const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
+
+const agent = new Agent({ keepAlive: true });
+
+/**
+ * Sends a request on to a port of this machine, until its client is gone; answers the response, whose body has yet to be
+ * read. @throws Unavailable
+ */
+export function forward(
+  { raw, method, url }: FastifyRequest,
+  { raw: back }: FastifyReply,
+  port: number,
+): Promise<IncomingMessage> {
+  const path = url.replace(/^\/apps\/[^/?#]*/, '');
+  return new Promise((resolve, reject) => {
+    const outgoing = send({
+      ...{ agent, host: '127.0.0.1', port, method, headers: requestHeaders(raw) },
+      path: path.startsWith('/') ? path : `/${path}`,
+    });
+    outgoing.on('response', resolve);
+    outgoing.on('error', () => reject(new Unavailable(1, 'The deployment closed the connection.')));
+    back.once('close', () => outgoing.destroy());
+    raw.pipe(outgoing);
+  });
+}
+
+/** The headers of a request without the one that held the key, and without the console's cookie. */
+function requestHeaders({ headers }: IncomingMessage): Headers {
+  const ours = headers['x-api-key'] ? 'x-api-key' : 'authorization';
+  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && name !== ours && name !== 'cookie');
+  const cookies = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  const cookie = cookies.filter((pair) => pair !== '' && !OUR_COOKIE.test(pair)).join('; ');
+  return Object.fromEntries([...kept, ...(cookie ? [['cookie', cookie]] : [])]) as Headers;
+}
+
+/** The headers of a response, in which a program neither sets our cookie nor gets the origin of the console. */
+export function responseHeaders({ headers }: IncomingMessage): Headers {
+  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !OURS_TO_SAY.has(name));
+  const cookies = (headers['set-cookie'] ?? []).filter((cookie) => !OUR_COOKIE.test(cookie));
+  const own = [headers['content-security-policy'] ?? []].flat();
+  return {
+    ...(Object.fromEntries(kept) as Headers),
+    ...(cookies.length > 0 && { 'set-cookie': cookies }),
+    'content-security-policy': own.length > 0 ? [SANDBOX, ...own] : SANDBOX,
+  };
+}

@@ -1,0 +1,178 @@
+import type { Programs } from '../executors/programs';
+import type { ProcessHealth } from '../health/health.answers.schema';
+import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
+import type { AppLogs } from './app-logs.store';
+import { AppRunner, type Entered, type Runnable, type RunLimits } from './app.runner';
+
+/** What the service tells the programs of a deployment: where it is, their project, and a key for sending runs there. */
+export type Tracing = (
+  revision: StartedRevision,
+) => Promise<{ readonly address: string; readonly project: string; readonly key: string; revoke(): void } | undefined>;
+
+/** Which of these revisions is to run, with the values of its secrets; undefined when none is. */
+export type ChooseRevision = (
+  revisions: readonly StartedRevision[],
+) => Promise<{ revision: StartedRevision; secrets: ReadonlyMap<string, string> } | undefined>;
+
+interface LocalLimits extends RunLimits {
+  /** Bytes of an unpacked archive. */
+  readonly source: number;
+  /** Bytes of a deployment's folder while it is built. */
+  readonly disk: number;
+}
+
+const DEFAULTS: LocalLimits = {
+  ready: 120_000,
+  hold: 60_000,
+  restart: { first: 500, most: 60_000 },
+  source: 1024 ** 3,
+  disk: 4 * 1024 ** 3,
+};
+
+/** The deployments whose programs run on this machine. */
+export class LocalApps implements Programs {
+  readonly limits: LocalLimits;
+  private readonly folders: AppFolders;
+  private readonly kept = new Map<string, KeptApp>();
+  private readonly runners = new Map<string, AppRunner>();
+  private choose: ChooseRevision = async () => undefined;
+  private tracing: Tracing = async () => undefined;
+  private crashes: (id: string, reason?: string) => void = () => undefined;
+  private ended = false;
+
+  /** `root`: folder of the deployments' folders. */
+  constructor(root: string, limits: Partial<LocalLimits> = {}) {
+    this.limits = { ...DEFAULTS, ...limits };
+    this.folders = new AppFolders(root);
+  }
+
+  /**
+   * Finds what earlier processes of the server have started: it starts again when somebody asks for it. `crashes` is
+   * called with the reason when a program does not come back, and without one when it has.
+   */
+  begin(choose: ChooseRevision, tracing: Tracing, crashes: (id: string, reason?: string) => void): void {
+    this.choose = choose;
+    this.tracing = tracing;
+    this.crashes = crashes;
+    this.ended = false;
+    for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
+  }
+
+  folder(id: string): AppFolder {
+    return this.folders.of(id);
+  }
+
+  /** Starts a revision in the place of the one that runs. @throws StepFailed, and the one before runs on */
+  async activate(revision: StartedRevision, secrets: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+    const { deploymentId: id } = revision;
+    await this.runner(id).replace(await this.runnable(revision, secrets), signal);
+    const before = this.kept.get(id)?.revisions ?? [];
+    const others = before.filter(({ revisionId }) => revisionId !== revision.revisionId);
+    const revisions = [revision, ...others].slice(0, BUILDS_KEPT);
+    this.keep(id, { stopped: false, revisions });
+    await this.folder(id).prune([...new Set(revisions.map(({ build }) => build))]);
+  }
+
+  /** The deployment of the workspace that an address names, by its id or by its name as a part of an address. */
+  find(tenantId: string, named: string): string | undefined {
+    const own = [...this.kept].filter(([, { revisions }]) => revisions[0]!.tenantId === tenantId);
+    const byId = own.find(([id]) => id === named);
+    return (byId ?? own.find(([, { revisions }]) => slugOf(revisions[0]!.name) === named))?.[0];
+  }
+
+  /** A request to the program of a deployment, which is started when it does not run. @throws AppUnavailable */
+  enter(id: string): Promise<Entered> {
+    return this.runner(id).enter();
+  }
+
+  logs(id: string): AppLogs {
+    return this.runner(id).logs;
+  }
+
+  /** The program of a deployment, as it is now; none while it sleeps or is stopped. */
+  inspect(id: string): readonly ProcessHealth[] {
+    const health = this.kept.has(id) ? this.runner(id).health() : undefined;
+    return health ? [health] : [];
+  }
+
+  async start(id: string): Promise<void> {
+    const kept = this.kept.get(id);
+    if (kept?.stopped) await this.restart(id);
+  }
+
+  async restart(id: string): Promise<void> {
+    const kept = this.kept.get(id);
+    if (!kept) return;
+    this.keep(id, { ...kept, stopped: false });
+    await this.runner(id).restart();
+  }
+
+  async stop(id: string): Promise<void> {
+    const kept = this.kept.get(id);
+    if (!kept) return;
+    this.keep(id, { ...kept, stopped: true });
+    await this.runner(id).stop();
+  }
+
+  /** Ends everything of a deployment and forgets its files. */
+  async remove(id: string): Promise<void> {
+    this.kept.delete(id);
+    await this.runners.get(id)?.stop();
+    this.runners.delete(id);
+    await this.folders.remove(id);
+  }
+
+  /** Ends everything that runs; it is started again after the next `begin`. */
+  async end(): Promise<void> {
+    this.ended = true;
+    await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
+    for (const id of this.kept.keys()) this.folder(id).killAll();
+    this.runners.clear();
+    this.folders.end();
+  }
+
+  private runner(id: string): AppRunner {
+    const known = this.runners.get(id);
+    if (known) return known;
+    const next = () => this.chosen(id);
+    const runner = new AppRunner(this.limits, next, (reason) => this.crashes(id, reason), this.kept.get(id)?.stopped);
+    this.runners.set(id, runner);
+    return runner;
+  }
+
+  private async chosen(id: string): Promise<Runnable | undefined> {
+    const chosen = this.ended ? undefined : await this.choose(this.kept.get(id)?.revisions ?? []);
+    return chosen && this.runnable(chosen.revision, chosen.secrets);
+  }
+
+  private async runnable(revision: StartedRevision, secrets: ReadonlyMap<string, string>): Promise<Runnable> {
+    const folder = this.folder(revision.deploymentId);
+    const traced = await this.tracing(revision);
+    const env = {
+      ...Object.fromEntries(secrets),
+      LANGCHAIN_REVISION_ID: revision.revisionId,
+      ...(traced && {
+        LANGSMITH_TRACING: 'true',
+        LANGSMITH_ENDPOINT: traced.address,
+        LANGSMITH_PROJECT: traced.project,
+        LANGSMITH_API_KEY: traced.key,
+      }),
+      ...folder.environment(),
+    };
+    const hidden = [...secrets.values(), ...(traced ? [traced.key] : [])];
+    return { revision, folder, env, secrets: hidden, ended: () => traced?.revoke() };
+  }
+
+  private keep(id: string, kept: KeptApp): void {
+    this.kept.set(id, kept);
+    this.folder(id).keep(kept);
+  }
+}
+
+/** The name of a deployment as a part of an address. */
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}

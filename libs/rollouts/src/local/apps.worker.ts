@@ -1,0 +1,95 @@
+import type { AddressInfo, Server } from 'node:net';
+import type { RevisionActivatedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
+import { EventStore, type Recorded, streamName, Vault } from '@fairlead/eventing';
+import { ProgramKeys } from '@fairlead/api';
+import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { RolloutReports } from '../rollout.reports';
+import type { StartedRevision } from './app-folders.store';
+import { type ChooseRevision, LocalApps, type Tracing } from './apps.service';
+
+/** Begins and ends with the service what runs on this machine. */
+@Injectable()
+export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Deployments');
+
+  constructor(
+    private readonly apps: LocalApps,
+    private readonly store: EventStore,
+    private readonly reports: RolloutReports,
+    private readonly vault: Vault,
+    private readonly host: HttpAdapterHost,
+    @Optional() private readonly keys?: ProgramKeys,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (process.getuid?.() !== 0) {
+      this.logger.warn('Deployments run as the user of this server and can read what it reads.');
+    }
+    this.apps.begin(
+      (revisions) => this.choose(revisions),
+      (revision) => this.tracing(revision),
+      (id, reason) => void this.report(id, reason).catch((error: unknown) => this.logger.error(error)),
+    );
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.apps.end();
+  }
+
+  private async report(deployment_id: string, reason?: string): Promise<void> {
+    const { state } = await this.reports.target(deployment_id);
+    if (!state || state.deleting) return;
+    const said = reason === undefined ? { status: 'READY' as const } : { status: 'UNKNOWN' as const, reason };
+    await this.reports.sayHost(state, { deployment_id, ...said });
+  }
+
+  private async tracing({ deploymentId, tenantId, name }: StartedRevision): ReturnType<Tracing> {
+    const address = this.address();
+    const { keys } = this;
+    if (!address || !keys) return undefined;
+    const events: readonly Recorded[] = await this.store.read(streamName('deployment', deploymentId));
+    const named = events.findLast(({ type }) => type === 'TracingProjectNamed')?.data as { name: string } | undefined;
+    const project = named?.name ?? name;
+    const key = keys.issue({ keyId: deploymentId, tenantId, project });
+    return { address, project, key, revoke: () => keys.revoke(key) };
+  }
+
+  /** Where this machine reaches the server; undefined while it does not listen. */
+  private address(): string | undefined {
+    const at = (this.host.httpAdapter.getHttpServer() as Server).address() as AddressInfo | null;
+    if (!at) return undefined;
+    const host = /^(0\.0\.0\.0|::)$/.test(at.address) ? '127.0.0.1' : at.address;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${at.port}`;
+  }
+
+  /** The active revision, when this executor deployed it; none while a newer one is being rolled out or after a deletion. */
+  private async choose(revisions: readonly StartedRevision[]): ReturnType<ChooseRevision> {
+    const deploymentId = revisions[0]?.deploymentId ?? '';
+    const { state, version } = await this.reports.target(deploymentId);
+    if (!state || state.deleting) return undefined;
+    const events: readonly Recorded[] = await this.store.read(streamName('deployment', deploymentId));
+    const activated = events.findLast(({ type }) => type === 'RevisionActivated');
+    const { revision_id, executor } = (activated?.data ?? {}) as Partial<RevisionActivatedMessage>;
+    const revision = revisions.find(({ revisionId }) => revisionId === revision_id);
+    // What was started last runs as soon as its rollout has ended.
+    const isLate = state.running !== null && state.running.revision_id === revisions[0]?.revisionId;
+    if (!revision || executor !== 'local' || isLate) return undefined;
+    const created = events.find(({ type, data }) => type === 'RevisionCreated' && isOf(data, revision.revisionId));
+    const { secrets } = created!.data as RevisionCreatedMessage;
+    if (secrets.length === 0) return { revision, secrets: new Map() };
+    await this.reports.sayRead(
+      state,
+      version,
+      secrets.map(({ name }) => name),
+    );
+    const opened = secrets.map(
+      async ({ name, sealed }) => [name, await this.vault.open(state.tenantId, deploymentId, name, sealed)] as const,
+    );
+    return { revision, secrets: new Map(await Promise.all(opened)) };
+  }
+}
+
+function isOf(data: unknown, revisionId: string): boolean {
+  return (data as RevisionCreatedMessage).revision_id === revisionId;
+}

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runProgram } from '../executors/child.process';
+import {
+  type Assignment,
+  Executor,
+  type Placed,
+  type RevisionAssignment,
+  type RolloutSteps,
+  type Step,
+  StepFailed,
+} from '../executors/executor';
+import type { ProcessHealth } from '../health/health.answers.schema';
+import type { AppFolder } from './app-folders.store';
+import type { LocalApps } from './apps.service';
+import { configFile, NoRecipe, projectFolder, type Recipe, recipeOf, type Wanted } from './recipe';
+import { unpack } from './source-archive.process';
+
+/** How often the size of a folder is looked at while it is built (ms). */
+const SIZE_MS = 3000;
+
+/** Builds uploaded sources and runs them as processes on this machine. */
+export class LocalExecutor extends Executor {
+  readonly name = 'local';
+
+  constructor(override readonly programs: LocalApps) {
+    super();
+  }
+
+  async prepare(): Promise<void> {}
+
+  rollOut(assignment: RevisionAssignment): RolloutSteps {
+    const { deploymentId, tenantId, name, config, revision } = assignment;
+    const { source_tarball_path, graph_config_path } = revision.source_revision_config;
+    const { install_command, build_command } = config;
+    const wanted = { install_command, build_command, graph_config_path };
+    const build = buildName({ source_tarball_path, ...wanted });
+    return {
+      build: (step) => this.build(assignment, build, wanted, step),
+      deploy: async ({ signal, log }) => {
+        requireRunnable(assignment);
+        const recipe = this.programs.folder(deploymentId).recipe(build);
+        if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
+        requireScale(recipe, revision.resource_spec);
+        await log('INFO', `Starts: ${recipe.start}`);
+        const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
+        await this.programs.activate(started, await assignment.secrets(), signal);
+        await log('INFO', `It is ready at /apps/${deploymentId}/.`);
+      },
+      close: async () => undefined,
+    };
+  }
+
+  override async inspect({ deploymentId }: Placed): Promise<readonly ProcessHealth[]> {
+    return this.programs.inspect(deploymentId);
+  }
+
+  async remove({ deploymentId }: Assignment): Promise<void> {
+    await this.programs.remove(deploymentId);
+  }
+
+  private async build(assignment: RevisionAssignment, name: string, wanted: Wanted, step: Step): Promise<void> {
+    requireRunnable(assignment);
+    const folder = this.programs.folder(assignment.deploymentId);
+    if (folder.recipe(name)) return step.log('INFO', 'This source has been built before: that build is used.');
+    const source = await assignment.source();
+    if (!source) throw new StepFailed('Nothing was uploaded to source_tarball_path.');
+    const path = await folder.emptyBuild(name);
+    const { user } = folder;
+    await unpack(source, path, { most: this.programs.limits.source, signal: step.signal, ...(user && { user }) });
+    const recipe = await readRecipe(path, wanted);
+    for (const command of recipe.build) await this.run(command, join(path, recipe.folder), folder, step);
+    folder.completeBuild(name, recipe);
+  }
+
+  /** Runs a command of the build; it fails when the deployment's folder grows beyond its limit. */
+  private async run(command: string, cwd: string, folder: AppFolder, step: Step): Promise<void> {
+    await step.log('INFO', `$ ${command}`);
+    const full = new AbortController();
+    const done = new AbortController();
+    const watching = this.watch(folder, full, done.signal);
+    const { user } = folder;
+    const program = {
+      ...{ words: ['/bin/sh', '-c', command], cwd, env: folder.environment(), watched: true },
+      ...(user && { user }),
+    };
+    try {
+      await runProgram(program, { ...step, signal: AbortSignal.any([step.signal, full.signal]) });
+    } catch (error) {
+      if (full.signal.aborted) throw new StepFailed(`The build needs more than ${this.programs.limits.disk} bytes.`);
+      throw error;
+    } finally {
+      done.abort();
+      await watching;
+    }
+  }
+
+  private async watch(folder: AppFolder, full: AbortController, done: AbortSignal): Promise<void> {
+    while (!done.aborted) {
+      await delay(SIZE_MS, undefined, { signal: done }).catch(() => undefined);
+      if (!done.aborted && (await folder.size()) > this.programs.limits.disk) full.abort();
+    }
+  }
+}
+
+/** Name of the folder that holds what a source becomes; the same for the same source and commands. */
+function buildName(members: object): string {
+  return createHash('sha256').update(JSON.stringify(members)).digest('hex').slice(0, 24);
+}
+
+function requireRunnable({ revision: { source } }: RevisionAssignment): void {
+  if (source === 'internal_source') return;
+  throw new StepFailed(`The executor 'local' runs uploaded sources (internal_source), and this one is '${source}'.`);
+}
+
+/** @throws StepFailed when more processes are wanted than the program can have */
+function requireScale({ langgraph }: Recipe, spec: RevisionAssignment['revision']['resource_spec']): void {
+  const least = Number((spec as { min_scale?: unknown } | null)?.min_scale ?? 1);
+  if (least <= 1) return;
+  const reason = langgraph
+    ? 'the LangGraph server for development keeps its threads in files'
+    : "of the executor 'local'";
+  throw new StepFailed(`min_scale is ${least}, but there can be one process only: ${reason}.`);
+}
+
+async function readRecipe(path: string, wanted: Wanted): Promise<Recipe> {
+  try {
+    const folder = join(path, projectFolder(wanted));
+    const text = (file: string) => readFile(join(folder, file), 'utf8').catch(() => undefined);
+    const [langgraph, packageJson, procfile] = await Promise.all([
+      text(configFile(wanted)),
+      text('package.json'),
+      text('Procfile'),
+    ]);
+    const files = new Set(await readdir(folder).catch(() => []));
+    return recipeOf({ files, langgraph, packageJson, procfile }, wanted);
+  } catch (error) {
+    throw error instanceof NoRecipe ? new StepFailed(error.message) : error;
+  }
+}

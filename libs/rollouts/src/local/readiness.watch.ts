@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A port of this machine that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Resolves when a program answers 200 at `health`, or takes connections when there is no such path. @throws when aborted */
+export async function untilReady(port: number, health: string | undefined, signal: AbortSignal): Promise<void> {
+  for (; ; await delay(50, undefined, { signal })) {
+    signal.throwIfAborted();
+    if (health === undefined ? await connects(port) : await answers(port, health)) return;
+  }
+}
+
+async function answers(port: number, path: string): Promise<boolean> {
+  try {
+    const { status, body } = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5000) });
+    await body?.cancel();
+    return status === 200;
+  } catch {
+    return false;
+  }
+}
+
+function connects(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => (socket.destroy(), resolve(true)));
+    socket.once('error', () => resolve(false));
+  });
+}

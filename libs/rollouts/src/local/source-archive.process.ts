@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { StepFailed } from '../executors/executor';
+import type { User } from './app.process';
+
+/**
+ * Unpacks a gzip tarball into an empty folder, as the user of the deployment. Only files and folders are taken.
+ * @throws StepFailed when the archive is broken, holds anything else, or is larger than `most` bytes when unpacked
+ */
+export async function unpack(
+  source: AsyncIterable<Buffer>,
+  folder: string,
+  { most, user, signal }: { readonly most: number; readonly user?: User; readonly signal: AbortSignal },
+): Promise<void> {
+  const tar = spawn('tar', ['-x', '-f', '-', '-C', folder, '--no-same-owner', '--no-same-permissions'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+    ...user,
+  });
+  const exit = once(tar, 'close') as Promise<[number | null]>;
+  exit.catch(() => undefined);
+  let said = '';
+  tar.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(0, 500)));
+  tar.stdin.on('error', () => undefined);
+  const sent = await pipeline(Readable.from(source), createGunzip(), atMost(most), tar.stdin, { signal }).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
+  );
+  // It reads no further than the end of the archive, which may be followed by empty blocks.
+  const isBroken = sent !== undefined && !['ERR_STREAM_PREMATURE_CLOSE', 'EPIPE'].includes(sent.code ?? '');
+  if (isBroken) tar.kill('SIGKILL');
+  const [code] = await exit.catch(() => [null]);
+  signal.throwIfAborted();
+  if (sent instanceof StepFailed) throw sent;
+  if (isBroken || code !== 0) {
+    throw new StepFailed(
+      `The archive cannot be unpacked: ${said.split('\n')[0] || (sent?.message ?? 'tar has failed')}`,
+    );
+  }
+  await checkFiles(folder, folder);
+}
+
+/** @throws StepFailed naming the first thing that is neither a file with one name nor a folder */
+async function checkFiles(folder: string, root: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const found = await lstat(path);
+    if (found.isDirectory()) await checkFiles(path, root);
+    else if (!found.isFile() || found.nlink > 1) {
+      throw new StepFailed(`The archive must hold files and folders only: ${path.slice(root.length + 1)} is neither.`);
+    }
+  }
+}
+
+function atMost(most: number): Transform {
+  let seen = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      seen += chunk.length;
+      if (seen <= most) return done(null, chunk);
+      done(new StepFailed(`The archive has more than ${most} bytes when it is unpacked.`));
+    },
+  });
+}
