@@ -100,6 +100,10 @@ inBrowser('The console', () => {
     await panel.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Show all rows' }).click();
     await expectRows(2);
+    await page.getByLabel('Rows that hold this text').fill('answer to 2');
+    await expectRows(1);
+    await page.getByLabel('Rows that hold this text').fill('');
+    await expectRows(2);
     await page.goBack();
     await page.getByText('Only rows:').waitFor();
 
@@ -245,7 +249,7 @@ inBrowser('The console', () => {
     const palette = page.getByRole('dialog', { name: 'Go to' });
     const button = page.getByRole('button', { name: 'Keyboard shortcuts' });
     await button.click();
-    await help.getByText('Go to a page by its name').waitFor();
+    await help.getByText('Go to a page or a thing by its name').waitFor();
     expect(await faults()).toEqual([]);
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
@@ -260,6 +264,12 @@ inBrowser('The console', () => {
     expect(await help.count()).toBe(0);
 
     await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Control+k');
+    await palette.waitFor();
+    await page.keyboard.type('travell');
+    await palette.getByRole('option', { name: 'travelled' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'travelled' }).waitFor();
     await page.keyboard.press('Control+k');
     await palette.waitFor();
     await page.keyboard.type('audit');

@@ -47,7 +47,7 @@ export function List<T>({ label, items, columns, keyOf, below, old }: ListProps<
                     <td
                       key={title}
                       className={kind && css[kind]}
-                      data-label={kind && kind !== 'number' ? undefined : title}
+                      data-label={kind === 'name' || kind === 'end' ? undefined : title}
                     >
                       {cell(item)}
                     </td>

@@ -17,16 +17,18 @@ export interface Asked {
   readonly experiments: readonly string[];
   readonly baseline?: string;
   readonly rows?: string;
+  readonly q?: string;
   readonly sort?: string;
 }
 
 function useAsk() {
   const { w } = useParams({ from: '/o/$w' });
-  const ask = async ({ dataset, experiments, baseline, rows, sort }: Asked, page: object, signal: AbortSignal) => {
+  const ask = async ({ dataset, experiments, baseline, rows, q, sort }: Asked, page: object, signal: AbortSignal) => {
     const query = {
       experiments: experiments.join(','),
       ...(baseline !== undefined && { baseline }),
       ...(rows !== undefined && { rows: [rows] }),
+      ...(q !== undefined && { q }),
       ...(sort !== undefined && { sort }),
       ...page,
     };
@@ -65,8 +67,8 @@ export function stampOf(comparison: object): number {
 export function useRowPages(asked: Asked, pages: readonly number[], stamp: number) {
   const { w, ask } = useAsk();
   const queries = useQueryClient();
-  const { dataset, experiments, baseline, rows, sort } = asked;
-  const key = ['rows', w, dataset, experiments.join(), baseline, rows, sort];
+  const { dataset, experiments, baseline, rows, q, sort } = asked;
+  const key = ['rows', w, dataset, experiments.join(), baseline, rows, q, sort];
   return useQueries({
     queries: pages.map((page) => ({
       queryKey: [...key, page, stamp],

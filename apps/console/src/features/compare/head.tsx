@@ -1,5 +1,5 @@
 import type { Comparison } from '../../api/client';
-import { duration, figure, percent, probability, whole } from '../../ui/format';
+import { duration, figure, middle, percent, probability, whole } from '../../ui/format';
 import { Button, Text } from '../../ui/parts';
 import { Bar } from './bar';
 import css from './compare.module.css';
@@ -27,6 +27,7 @@ const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
 export function Head(props: HeadProps) {
   const { comparison, focus, filter, candidate, folded, onFold, onKey, onBaseline, onFilter } = props;
   const { keys, experiments, baseline } = comparison;
+  const names = new Map(experiments.map(({ id, name }) => [id, name]));
   const { surviving } = correct(keys);
   const alone = experiments.length === 1;
   const results = focus?.results as readonly Tested[] | undefined;
@@ -139,7 +140,60 @@ export function Head(props: HeadProps) {
           </table>
         </div>
       )}
+      {!folded &&
+        comparison.categories.map((category) => <Category key={category.key} category={category} names={names} />)}
     </section>
+  );
+}
+
+interface CategoryProps {
+  readonly category: Comparison['categories'][number];
+  /** Names of experiments by their ids. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+/** How often each experiment got each value of a key whose values are no scores. */
+function Category({ category: { key, values, results }, names }: CategoryProps) {
+  const others = results.some(({ other }) => other > 0);
+  return (
+    <div className={css.category} tabIndex={0} role="region" aria-label={`Values of ${key}`}>
+      <table className={css.head}>
+        <thead>
+          <tr>
+            <th>
+              <Text>{key}</Text>
+            </th>
+            {values.map((value) => (
+              <th key={value} className={css.number} title={value}>
+                <Text>{middle(value, 24)}</Text>
+              </th>
+            ))}
+            {others && <th className={css.number}>other</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {results.map(({ experiment, scored, counts, other }) => (
+            <tr key={experiment}>
+              <th scope="row" className={css.experiment}>
+                <span title={names.get(experiment)}>
+                  <Text>{names.get(experiment) ?? experiment}</Text>
+                </span>
+              </th>
+              {counts.map((count, place) => (
+                <td key={values[place]} className={css.number} data-label={values[place]}>
+                  {whole(count)} <span className={css.faint}>{percent(scored > 0 ? count / scored : null)}</span>
+                </td>
+              ))}
+              {others && (
+                <td className={css.number} data-label="other">
+                  {whole(other)}
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

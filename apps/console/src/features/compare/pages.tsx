@@ -25,7 +25,14 @@ export function ComparePage() {
     () => (search.selectedSessions ?? '').split(',').filter(Boolean),
     [search.selectedSessions],
   );
-  const asked: Asked = { dataset, experiments, baseline: search.baseline, rows: search.rows, sort: search.sort };
+  const asked: Asked = {
+    dataset,
+    experiments,
+    baseline: search.baseline,
+    rows: search.rows,
+    q: search.q,
+    sort: search.sort,
+  };
   const comparison = useComparison(asked);
   const { data } = comparison;
   const set = (change: Record<string, string | undefined>, replace = false) =>
@@ -141,6 +148,7 @@ export function ComparePage() {
             focus={focus}
             sort={search.sort}
             wholeTexts={wholeTexts}
+            text={search.q ?? ''}
             onChange={(change) => set(change, true)}
           />
           <div className={search.row === undefined ? css.body : `${css.body} ${css.beside}`}>
@@ -150,6 +158,7 @@ export function ComparePage() {
               focus={focus}
               stamp={stampOf(data)}
               chosen={search.row}
+              candidate={candidate?.id}
               whole={wholeTexts}
               onChoose={(row) => set({ row }, search.row !== undefined)}
             />

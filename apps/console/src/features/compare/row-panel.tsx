@@ -30,7 +30,7 @@ export function RowPanel(props: RowPanelProps) {
   const candidate = props.candidate ?? experiments[0]!.id;
   const [against, setAgainst] = useState<'baseline' | 'reference'>(candidates.length > 0 ? 'baseline' : 'reference');
   // Also where the filter in use leaves the row out.
-  const row = useRowAround({ ...asked, rows: undefined }, id);
+  const row = useRowAround({ ...asked, rows: undefined, q: undefined }, id);
   const example = useExample(dataset, id);
   const at = experiments.findIndex((one) => one.id === candidate);
   const found = row.data?.page.rows.find(({ example_id }) => example_id === id);

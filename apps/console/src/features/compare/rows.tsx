@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
 import { duration, figure, whole } from '../../ui/format';
+import { useNarrow } from '../../ui/narrow';
 import { Problem, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
@@ -11,6 +12,8 @@ import { firstDifference } from './difference';
 const ROW_HEIGHT = 64;
 /** Shares of the columns in the width, and pixels that they take at least. */
 const [INPUT_WIDTH, REFERENCE_WIDTH, RESULT_WIDTH] = [210, 180, 220];
+/** On a narrow page: the input, and one candidate. */
+const NARROW_WIDTHS = [130, 200];
 const SHOWN_CHARACTERS = 160;
 
 interface RowsProps {
@@ -19,13 +22,15 @@ interface RowsProps {
   readonly focus: KeyComparison | undefined;
   readonly stamp: number;
   readonly chosen: string | undefined;
+  /** The one that a narrow page shows. */
+  readonly candidate: string | undefined;
   /** Texts are shown from their beginning, not from their first difference from the baseline. */
   readonly whole: boolean;
   readonly onChoose: (example: string) => void;
 }
 
 /** The rows, of which only those in view are in the document. */
-export function Rows({ asked, comparison, focus, stamp, chosen, whole: wholeTexts, onChoose }: RowsProps) {
+export function Rows({ asked, comparison, focus, stamp, chosen, candidate, whole: wholeTexts, onChoose }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const { experiments, keys } = comparison;
   const first = useRowPages(asked, [0], stamp)[0]!;
@@ -58,6 +63,7 @@ export function Rows({ asked, comparison, focus, stamp, chosen, whole: wholeText
     onChoose(next.example_id);
     return true;
   };
+  const narrow = useNarrow();
   useShortcuts({ j: () => step(1), k: () => step(-1) });
   const failed = loaded.find(({ error }) => error)?.error ?? first.error;
   if (failed) return <Problem error={failed} retry={() => void first.refetch()} />;
@@ -66,7 +72,9 @@ export function Rows({ asked, comparison, focus, stamp, chosen, whole: wholeText
     const places = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (places !== undefined && chosen !== undefined && step(places)) event.preventDefault();
   };
-  const widths = [INPUT_WIDTH, REFERENCE_WIDTH, ...experiments.map(() => RESULT_WIDTH)];
+  const at = experiments.findIndex(({ id }) => id === candidate);
+  const only = narrow ? Math.max(0, at) : undefined;
+  const widths = narrow ? NARROW_WIDTHS : [INPUT_WIDTH, REFERENCE_WIDTH, ...experiments.map(() => RESULT_WIDTH)];
   const columns = { gridTemplateColumns: widths.map((width) => `minmax(0, ${width}fr)`).join(' ') };
   const least = widths.reduce((sum, width) => sum + width, 0);
   return (
@@ -83,18 +91,20 @@ export function Rows({ asked, comparison, focus, stamp, chosen, whole: wholeText
           role="grid"
           aria-label="Rows"
           aria-rowcount={total + 1}
-          aria-colcount={experiments.length + 2}
+          aria-colcount={widths.length}
           className={css.grid}
           style={{ minWidth: least }}
         >
           <div role="row" aria-rowindex={1} className={css.titles} style={columns}>
             <span role="columnheader">Input</span>
-            <span role="columnheader">Reference</span>
-            {experiments.map(({ id, name }) => (
-              <span role="columnheader" key={id} title={name}>
-                <Text>{name}</Text>
-              </span>
-            ))}
+            {only === undefined && <span role="columnheader">Reference</span>}
+            {experiments
+              .filter((_, place) => only === undefined || only === place)
+              .map(({ id, name }) => (
+                <span role="columnheader" key={id} title={name}>
+                  <Text>{name}</Text>
+                </span>
+              ))}
           </div>
           <div role="rowgroup" className={css.sizer} style={{ height: virtualizer.getTotalSize() }}>
             {items.map(({ index, start }) => {
@@ -115,6 +125,7 @@ export function Rows({ asked, comparison, focus, stamp, chosen, whole: wholeText
                       lower={focus?.direction === 'lower is better'}
                       index={index}
                       whole={wholeTexts}
+                      only={only}
                       onChoose={onChoose}
                     />
                   ) : (
@@ -137,10 +148,20 @@ interface RowCellsProps {
   readonly lower: boolean;
   readonly index: number;
   readonly whole: boolean;
+  /** The place of the one experiment that a narrow page shows. */
+  readonly only: number | undefined;
   readonly onChoose: (example: string) => void;
 }
 
-const RowCells = memo(function RowCells({ row, place, lower, index, whole: wholeTexts, onChoose }: RowCellsProps) {
+const RowCells = memo(function RowCells({
+  row,
+  place,
+  lower,
+  index,
+  whole: wholeTexts,
+  only,
+  onChoose,
+}: RowCellsProps) {
   const [baseline] = row.cells;
   return (
     <>
@@ -150,20 +171,24 @@ const RowCells = memo(function RowCells({ row, place, lower, index, whole: whole
           <Preview text={row.inputs_preview} />
         </button>
       </span>
-      <span role="gridcell" className={css.cell}>
-        <Preview text={row.reference_outputs_preview} />
-      </span>
-      {row.cells.map((cell, at) => (
-        <span role="gridcell" key={at} className={css.cell}>
-          <Result
-            cell={cell}
-            baseline={at === 0 ? undefined : baseline}
-            place={place}
-            lower={lower}
-            whole={wholeTexts}
-          />
+      {only === undefined && (
+        <span role="gridcell" className={css.cell}>
+          <Preview text={row.reference_outputs_preview} />
         </span>
-      ))}
+      )}
+      {row.cells.map((cell, at) =>
+        only !== undefined && only !== at ? null : (
+          <span role="gridcell" key={at} className={css.cell}>
+            <Result
+              cell={cell}
+              baseline={at === 0 ? undefined : baseline}
+              place={place}
+              lower={lower}
+              whole={wholeTexts}
+            />
+          </span>
+        ),
+      )}
     </>
   );
 });

@@ -1,4 +1,5 @@
 import type { Comparison } from '../../api/client';
+import { Typed } from '../../ui/form';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
 
@@ -8,12 +9,17 @@ interface ToolsProps {
   readonly focus: KeyComparison | undefined;
   readonly sort: string | undefined;
   readonly wholeTexts: boolean;
-  readonly onChange: (change: Partial<Record<'candidate' | 'sort' | 'texts', string | undefined>>) => void;
+  /** What the rows hold that are shown. */
+  readonly text: string;
+  readonly onChange: (change: Partial<Record<'candidate' | 'sort' | 'texts' | 'q', string | undefined>>) => void;
 }
 
 /** Which candidate the keys go by, in which order the rows stand, and where their texts begin. */
-export function Tools({ others, candidate, focus, sort, wholeTexts, onChange }: ToolsProps) {
-  if (!candidate) return null;
+export function Tools({ others, candidate, focus, sort, wholeTexts, text, onChange }: ToolsProps) {
+  const filter = (
+    <Typed label="Rows that hold this text" main value={text} onChange={(q) => onChange({ q: q || undefined })} />
+  );
+  if (!candidate) return <div className={css.tools}>{filter}</div>;
   const orders = {
     '': 'the largest regression first',
     improvement: 'the largest improvement first',
@@ -24,6 +30,7 @@ export function Tools({ others, candidate, focus, sort, wholeTexts, onChange }: 
   const known = sort === undefined || sort in orders;
   return (
     <div className={css.tools}>
+      {filter}
       {others.length > 1 && (
         <Select
           label="Candidate"

@@ -37,20 +37,24 @@ export default function BisectPanel({ deployment, revisions, query, onRollBack }
     <section className={css.bisect} aria-label="Bisect">
       <div className={css.inline}>
         <h2>Which revision broke it?</h2>
-        <span className={css.quiet}>good</span>
-        <Pick
-          label="Known good"
-          value={search.good ?? ''}
-          onChange={(value) => judge({ good: value || undefined, skip: undefined })}
-          options={choices('Last one known to be good')}
-        />
-        <span className={css.quiet}>bad</span>
-        <Pick
-          label="Known bad"
-          value={search.bad ?? ''}
-          onChange={(value) => judge({ bad: value || undefined, skip: undefined })}
-          options={choices('First one known to be bad')}
-        />
+        <span className={css.judged}>
+          <span className={css.quiet}>good</span>
+          <Pick
+            label="Known good"
+            value={search.good ?? ''}
+            onChange={(value) => judge({ good: value || undefined, skip: undefined })}
+            options={choices('Last one known to be good')}
+          />
+        </span>
+        <span className={css.judged}>
+          <span className={css.quiet}>bad</span>
+          <Pick
+            label="Known bad"
+            value={search.bad ?? ''}
+            onChange={(value) => judge({ bad: value || undefined, skip: undefined })}
+            options={choices('First one known to be bad')}
+          />
+        </span>
         <span className={css.end}>
           {found && <Copy text={window.location.href}>Copy link</Copy>}
           <Button kind="quiet" onClick={() => judge({ good: undefined, bad: undefined, skip: undefined })}>

@@ -29,7 +29,7 @@ export function useWorkspace(): string {
 export function useDeployments(search: Parameters) {
   const w = useWorkspace();
   const given = FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
-  const query = { ...Object.fromEntries(given), offset: Number(search.offset ?? 0) || 0, limit: PAGE };
+  const query = { ...Object.fromEntries(given), offset: Number(search.offset ?? 0) || 0, limit: PAGE, count: true };
   return useQuery({
     queryKey: ['deployments', w, query],
     queryFn: ({ signal }) => answeredWhole(api.GET('/v2/deployments', { params: { query }, signal })),

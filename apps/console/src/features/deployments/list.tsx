@@ -75,7 +75,7 @@ export function DeploymentsPage() {
       {items?.length === 0 &&
         (filtered ? <Nothing title="No deployment passes these filters." /> : <FirstDeployment />)}
       {items && items.length > 0 && <Deployments items={items} old={list.isPlaceholderData} />}
-      {items && <Pager shown={items.length} limit={PAGE} more={list.data!.more} />}
+      {items && <Pager shown={items.length} limit={PAGE} more={list.data!.more} total={list.data!.body.total} />}
     </Page>
   );
 }

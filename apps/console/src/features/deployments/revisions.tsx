@@ -53,7 +53,7 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
             title: 'Revision',
             kind: 'name',
             cell: (revision) => (
-              <span className={css.inline}>
+              <span className={css.judged}>
                 {revisionName(revision)}
                 {bisecting && <Judged name={revisionName(revision)} good={search.good} bad={search.bad} />}
               </span>

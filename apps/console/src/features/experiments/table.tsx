@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { Session } from '../../api/client';
 import { merged, useAddress } from '../../ui/address';
 import { Typed } from '../../ui/form';
-import { duration, figure, middle, percent, whole } from '../../ui/format';
+import { duration, figure, middle, percent, signed, whole } from '../../ui/format';
 import { More } from '../../ui/list';
 import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
@@ -254,7 +254,12 @@ function Row({ session, dataset, keys, columns, ticked, onTick }: RowProps) {
       ) : (
         <>
           {keys.map((key) => (
-            <Score key={key} label={key} statistics={session.feedback_stats?.[key]} />
+            <Score
+              key={key}
+              label={key}
+              statistics={session.feedback_stats?.[key]}
+              against={session.against_baseline?.differences[key]}
+            />
           ))}
           <td className={css.number} data-label="p50">
             {duration(session.latency_p50)}
@@ -291,10 +296,23 @@ function Row({ session, dataset, keys, columns, ticked, onTick }: RowProps) {
 
 type Statistics = NonNullable<Session['feedback_stats']>[string];
 
-function Score({ label, statistics }: { label: string; statistics?: Statistics }) {
+interface ScoreProps {
+  readonly label: string;
+  readonly statistics?: Statistics;
+  /** Difference from the baseline of the dataset. */
+  readonly against?: number;
+}
+
+function Score({ label, statistics, against }: ScoreProps) {
   return (
     <td className={css.number} data-label={label}>
       <Mean statistics={statistics} />
+      {against !== undefined && (
+        <span className={css.faint} title="Difference from the baseline of the dataset">
+          {' '}
+          {against === 0 ? '=' : signed(against)}
+        </span>
+      )}
     </td>
   );
 }

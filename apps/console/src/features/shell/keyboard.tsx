@@ -1,7 +1,10 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent as Press, useEffect, useId, useRef, useState } from 'react';
+import { answered, api } from '../../api/client';
 import { Dialog } from '../../ui/dialog';
-import { Button } from '../../ui/parts';
+import { middle } from '../../ui/format';
+import { Button, Text } from '../../ui/parts';
 import { isForPage, shortcutsOn, switchShortcuts } from '../../ui/shortcuts';
 import { commandOf, PAGES, pagesNamed, type Path } from './keys';
 import css from './shell.module.css';
@@ -42,21 +45,33 @@ export function Keyboard({ w }: { w: string }) {
       <Button kind="quiet" aria-label="Keyboard shortcuts" title="?" onClick={() => setOpen('shortcuts')}>
         ?
       </Button>
-      {open === 'pages' && <Palette onGo={go} onClose={close} />}
+      {open === 'pages' && <Palette w={w} onGo={go} onClose={close} />}
       {open === 'shortcuts' && <Shortcuts onClose={close} />}
     </>
   );
 }
 
-/** Goes to a page by a part of its name. */
-function Palette({ onGo, onClose }: { onGo: (to: Path) => void; onClose: () => void }) {
+/** What can be gone to: a page, or something of the workspace that has a page of its own. */
+interface Target {
+  readonly id: string;
+  readonly name: string;
+  readonly hint: string;
+  readonly go: () => void;
+}
+
+/** Goes to a page, a dataset, an experiment or a deployment by a part of its name. */
+function Palette({ w, onGo, onClose }: { w: string; onGo: (to: Path) => void; onClose: () => void }) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   // The dialog, which opens before this effect, gives the focus to its first button.
   useEffect(() => field.current!.focus(), []);
-  const found = pagesNamed(text);
+  const things = useThings(w, text, onClose);
+  const pages = pagesNamed(text).map(([to, name, letter]): Target => {
+    return { id: to, name, hint: letter === '' ? '' : `g ${letter}`, go: () => onGo(to) };
+  });
+  const found = [...pages, ...things];
   const move = (event: Press) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step === undefined || found.length === 0) return;
@@ -69,20 +84,20 @@ function Palette({ onGo, onClose }: { onGo: (to: Path) => void; onClose: () => v
         className={css.palette}
         onSubmit={(event) => {
           event.preventDefault();
-          if (found[at]) onGo(found[at][0]);
+          found[at]?.go();
         }}
       >
         <input
           ref={field}
           role="combobox"
-          aria-label="Name of a page"
+          aria-label="Name"
           aria-autocomplete="list"
           aria-expanded={found.length > 0}
           aria-controls={id}
           aria-activedescendant={found[at] && `${id}-${at}`}
           autoComplete="off"
           spellCheck={false}
-          placeholder="Name of a page"
+          placeholder="Page, dataset, experiment or deployment"
           value={text}
           onKeyDown={move}
           onChange={(event) => {
@@ -91,25 +106,52 @@ function Palette({ onGo, onClose }: { onGo: (to: Path) => void; onClose: () => v
           }}
         />
         {found.length > 0 && (
-          <ul id={id} role="listbox" aria-label="Pages">
-            {found.map(([to, name, letter], index) => (
-              <li key={to} id={`${id}-${index}`} role="option" aria-selected={index === at} onClick={() => onGo(to)}>
-                {name}
-                {letter !== '' && <kbd aria-hidden="true">g {letter}</kbd>}
+          <ul id={id} role="listbox" aria-label="Pages and things">
+            {found.map(({ id: key, name, hint, go }, index) => (
+              <li key={key} id={`${id}-${index}`} role="option" aria-selected={index === at} onClick={go}>
+                <Text title={name}>{middle(name, 56)}</Text>
+                {hint !== '' && <kbd>{hint}</kbd>}
               </li>
             ))}
           </ul>
         )}
         <p role="status" className={css.hint}>
-          {found.length === 0 && `No page has “${text}” in its name.`}
+          {found.length === 0 && `Nothing has “${text}” in its name.`}
         </p>
       </form>
     </Dialog>
   );
 }
 
+/** Datasets, experiments and deployments whose names hold a text, once it is more than a letter. */
+function useThings(w: string, text: string, onClose: () => void): Target[] {
+  const navigate = useNavigate();
+  const q = text.trim();
+  const { data } = useQuery({
+    queryKey: ['search', w, q],
+    queryFn: ({ signal }) => answered(api.GET('/v1/search', { params: { query: { q } }, signal })),
+    enabled: q.length > 1,
+    placeholderData: keepPreviousData,
+  });
+  if (q.length < 2 || !data) return [];
+  return data.resources.map(({ kind, id, name, dataset_id: dataset }) => ({
+    id,
+    name,
+    hint: kind,
+    go: () => {
+      onClose();
+      if (kind === 'deployment') {
+        void navigate({ to: '/o/$w/host/deployments/$deployment', params: { w, deployment: id } });
+      } else if (kind === 'experiment') {
+        const search = { selectedSessions: id };
+        void navigate({ to: '/o/$w/datasets/$dataset/compare', params: { w, dataset: dataset! }, search });
+      } else void navigate({ to: '/o/$w/datasets/$dataset', params: { w, dataset: id } });
+    },
+  }));
+}
+
 const EVERYWHERE = [
-  ['Ctrl K or ⌘ K', 'Go to a page by its name'],
+  ['Ctrl K or ⌘ K', 'Go to a page or a thing by its name'],
   ...PAGES.flatMap(([, name, letter]) => (letter === '' ? [] : [[`g ${letter}`, name] as const])),
   ['/', 'Filter what the page lists'],
   ['?', 'These shortcuts'],
