@@ -2,12 +2,17 @@
 module.exports = {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/{apps,libs,tools}/*/src/**/*.spec.ts'],
-  // Takes minutes: a part of `npm run test:faults`.
-  testPathIgnorePatterns: ['/node_modules/', ...(process.env.FAIRLEAD_FAULTS === 'full' ? [] : ['rolling.spec'])],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    // Takes minutes: a part of `npm run test:faults`.
+    ...(process.env.FAIRLEAD_FAULTS === 'full' ? [] : ['rolling.spec']),
+    // Needs a control plane: `npm run test:kubernetes` starts one.
+    ...(process.env.FAIRLEAD_KUBERNETES ? [] : ['\\.kubernetes\\.spec']),
+  ],
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {
     '^@fairlead/replay$': '<rootDir>/tools/replay/src/index.ts',
-    '^@fairlead/(contracts|eventing|edge|integrations|postgres|service)/testing$':
+    '^@fairlead/(contracts|eventing|edge|integrations|postgres|rollouts|service)/testing$':
       '<rootDir>/libs/$1/src/testing/index.ts',
     '^@fairlead/e2e/testing$': '<rootDir>/apps/e2e/src/testing/index.ts',
     '^@fairlead/standalone$': '<rootDir>/apps/standalone/src/index.ts',

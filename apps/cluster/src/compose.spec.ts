@@ -163,6 +163,10 @@ it('runs on two cores', () => {
 describe('The image', () => {
   const dockerfile = read('docker/Dockerfile');
 
+  it('runs as a user who is not root, by number', () => {
+    expect(dockerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
+  });
+
   it('names what goes in, and holds all that operators start', () => {
     const copied = [...dockerfile.matchAll(/^COPY --from=build (\S.*)$/gm)].flatMap(([, line]) =>
       [...line!.matchAll(/\/fairlead\/(\S+)/g)].map(([, path]) => path),

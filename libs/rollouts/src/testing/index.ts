@@ -1,0 +1,1 @@
+export { rendered, TestNamespace } from './test-namespace';

@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { KubeConfig, type KubernetesObject, loadAllYaml, type V1Pod } from '@kubernetes/client-node';
+import { until } from '@fairlead/postgres/testing';
+import { v7 as uuid } from 'uuid';
+
+/** What `npm run test:kubernetes` has started. */
+interface ControlPlane {
+  /** The program with which Kustomize directories are rendered. */
+  readonly program: string;
+  readonly kubeconfig: string;
+  /** Address where the behaviour of images is set. */
+  readonly images: string;
+  /** File with the audit log of the API server. */
+  readonly audit: string;
+}
+
+/** What containers of an image do: see tools/kubernetes/images.go. */
+type Behaviour = 'ready' | 'unready' | 'crash' | 'oom' | 'missing' | 'creating' | 'root' | 'undying';
+
+type Json = ReturnType<typeof JSON.parse>;
+
+/**
+ * A new namespace in the real control plane of `npm run test:kubernetes`, for one test or one spec file. A path such as
+ * `apps/v1/deployments/agent` or `v1/secrets` leads into this namespace; objects are plain JSON, as the server has them.
+ */
+export class TestNamespace {
+  private constructor(
+    readonly name: string,
+    private readonly plane: ControlPlane,
+    private readonly agent: Agent,
+  ) {}
+
+  /** Resolves when pods can be created in it. */
+  static async create(labels: Readonly<Record<string, string>> = {}): Promise<TestNamespace> {
+    const plane = controlPlane();
+    const config = kubeConfig(plane);
+    const ca = Buffer.from(config.getCurrentCluster()!.caData!, 'base64');
+    const namespace = new TestNamespace(`test-${uuid()}`, plane, new Agent({ ca, keepAlive: true }));
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace.name, labels } };
+    await namespace.send('POST', '/api/v1/namespaces', object);
+    await until(() => namespace.get('v1/serviceaccounts/default'));
+    return namespace;
+  }
+
+  /** Deletes the namespace, without waiting for the end of that. */
+  async drop(): Promise<void> {
+    await this.send('DELETE', `/api/v1/namespaces/${this.name}`);
+    this.agent.destroy();
+  }
+
+  /** How a client reaches the control plane: as its administrator, or as a service account of this namespace. */
+  async config(account?: string): Promise<KubeConfig> {
+    const config = kubeConfig(this.plane);
+    if (account === undefined) return config;
+    const path = this.pathOf(`v1/serviceaccounts/${account}/token`);
+    const { status } = await this.send('POST', path, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' });
+    const limited = new KubeConfig();
+    limited.loadFromClusterAndUser(config.getCurrentCluster()!, { name: account, token: status.token });
+    return limited;
+  }
+
+  /** Decides what containers of an image do from now on, those that exist included. */
+  async behave(image: string, behaviour: Behaviour): Promise<void> {
+    const answer = await fetch(`${this.plane.images}/?image=${encodeURIComponent(image)}`, {
+      method: 'PUT',
+      body: behaviour,
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+  }
+
+  /** An object, or undefined. */
+  async get(path: string): Promise<Json> {
+    return this.send('GET', this.pathOf(path));
+  }
+
+  async list(path: string): Promise<Json[]> {
+    return (await this.send('GET', this.pathOf(path))).items as Json[];
+  }
+
+  async create(path: string, object: object): Promise<Json> {
+    return this.send('POST', this.pathOf(path), object);
+  }
+
+  async delete(path: string): Promise<void> {
+    await this.send('DELETE', this.pathOf(path));
+  }
+
+  /** Changes some members of an object, as `kubectl patch --type merge` does. */
+  async patch(path: string, members: object): Promise<Json> {
+    return this.send('PATCH', this.pathOf(path), members, 'application/merge-patch+json');
+  }
+
+  /** Applies an object in this namespace on the server side, whatever namespace it names. */
+  async apply(object: KubernetesObject): Promise<Json> {
+    const { apiVersion, kind, metadata } = object;
+    const plural = kind!.toLowerCase().replace(/y$/, 'ie').replace(/s$/, 'se') + 's';
+    const path = `${this.pathOf(`${apiVersion}/${plural}/${metadata!.name}`)}?fieldManager=test&force=true`;
+    const here = { ...object, metadata: { ...metadata, namespace: this.name } };
+    return this.send('PATCH', path, here, 'application/apply-patch+yaml');
+  }
+
+  async pods(): Promise<V1Pod[]> {
+    return (await this.list('v1/pods')) as V1Pod[];
+  }
+
+  /** What a service account has asked of the API server so far: `apps deployments patch 200`, each once, sorted. */
+  asked(account: string): string[] {
+    const lines = readFileSync(this.plane.audit, 'utf8').split('\n').filter(Boolean);
+    const events = lines.map((line): Json => JSON.parse(line));
+    const own = events.filter(({ user }) => user.username === `system:serviceaccount:${this.name}:${account}`);
+    const asked = own.flatMap(({ verb, objectRef, responseStatus }) =>
+      objectRef ? [`${objectRef.apiGroup ?? 'core'} ${objectRef.resource} ${verb} ${responseStatus.code}`] : [],
+    );
+    return [...new Set(asked)].sort();
+  }
+
+  private pathOf(path: string): string {
+    const parts = path.split('/');
+    const version = path.startsWith('v1/') ? ['api', parts.shift()] : ['apis', parts.shift(), parts.shift()];
+    return `/${[...version, 'namespaces', this.name, ...parts].join('/')}`;
+  }
+
+  /** The answer, or undefined where there is nothing. @throws Error with the server's sentence */
+  private async send(method: string, path: string, body?: object, type = 'application/json'): Promise<Json> {
+    const config = kubeConfig(this.plane);
+    const url = new URL(path, config.getCurrentCluster()!.server);
+    const headers = { authorization: `Bearer ${config.getCurrentUser()!.token}`, 'content-type': type };
+    const { status, text } = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const sent = request(url, { method, headers, agent: this.agent }, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (part: string) => (text += part));
+        response.on('end', () => resolve({ status: response.statusCode!, text }));
+        response.on('error', reject);
+      });
+      sent.on('error', reject);
+      sent.end(body && JSON.stringify(body));
+    });
+    if (status === 404 && method === 'GET') return undefined;
+    const json: Json = JSON.parse(text);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${json.message}`);
+    return json;
+  }
+}
+
+/** The objects of a Kustomize directory. */
+export function rendered(directory: string): KubernetesObject[] {
+  const text = execFileSync(controlPlane().program, ['render', directory], { encoding: 'utf8' });
+  return loadAllYaml(text) as KubernetesObject[];
+}
+
+function controlPlane(): ControlPlane {
+  return JSON.parse(process.env.FAIRLEAD_KUBERNETES ?? '') as ControlPlane;
+}
+
+function kubeConfig({ kubeconfig }: ControlPlane): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  return config;
+}
