@@ -1,6 +1,6 @@
 import type { Answer } from './api';
 import type { Context } from './context';
-import { exitCodeOf, waitForRollout } from '../commands/deployment-wait.command';
+import { exitCodeOf, waitForRollout } from '../deployments/deployment-wait.command';
 import { changeLines, showDeployment } from '../output/deployments.show';
 import type { Change, Deployment } from './records';
 
