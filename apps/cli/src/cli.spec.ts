@@ -25,8 +25,6 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'GET /v2/auth/callback/{provider_id}': 'a page for a browser',
   'POST /v2/auth/callback/{provider_id}': 'called by that page',
   'POST /v1/integrations/{integration_id}/webhook': 'called by a code host',
-  'PUT /v2/deployments/{deployment_id}/uploads/{upload_id}':
-    'takes no key: the address is what `deployments upload-url` prints',
   'GET /api/v1/tenants': 'another name of `workspace list`',
   'GET /v1/integrations/codehost/install': 'the same integrations as `integrations list`',
   'GET /v1/integrations/managed/codehost/install': 'another name of that',
@@ -398,6 +396,47 @@ describe('Deployments', () => {
       /^NAME +STATUS .*\nlisted-11 +READY, recorded +external_container/,
     );
     expect((await fairlead('deployments get listed-1')).out).toMatch(/^name +listed-1\n/);
+  }, 60_000);
+
+  it('come from a folder, and get a new revision each time', async () => {
+    mkdirSync(join(cli.folder, 'source'));
+    cli.file('source/agent.py', 'print()');
+    const deploy = (...more: string[]) => cli.run(['deploy', 'source', '--name', 'from-folder', ...more]);
+    const first = await deploy();
+    expect(first).toMatchObject({ code: 0, out: expect.stringContaining('Recorded as deployed') });
+    expect(first.err).toMatch(
+      /Created the deployment from-folder\..*\nDeployed by record: recorded, nothing is run\.\n$/s,
+    );
+    const { out } = await deploy('--reason', 'release 2', '--json');
+    const deployment = JSON.parse(out) as { source: string; executor: string };
+    expect(deployment).toMatchObject({ name: 'from-folder', source: 'internal_source', executor: 'record' });
+    const revisions = await cli.json<{ status: string }[]>(['revisions', 'list', 'from-folder', '--include', 'cause']);
+    expect(revisions).toMatchObject([{ status: 'DEPLOYED', reason: 'release 2' }, { status: 'DEPLOYED' }]);
+    const open = await fairlead('deployments open from-folder');
+    expect(open).toMatchObject({ code: 1, err: expect.stringContaining('from-folder has no address') });
+    await cli.run(['deployments', 'patch', 'from-folder', '--set', 'source_config.custom_url=https://agent.example']);
+    expect(await fairlead('deployments open from-folder')).toMatchObject({ code: 0, out: 'https://agent.example\n' });
+  }, 60_000);
+
+  it('have secrets that are set and removed one by one', async () => {
+    await fairlead('deployments create -f -', { input: body.replace('"agent"', '"with-secrets"') });
+    const names = async () => (await fairlead('secrets list with-secrets')).out;
+    expect(await names()).toBe('TOKEN\n');
+    const input = "# of the agent\nMODEL_KEY='a b'\nEMPTY=\n";
+    const set = await fairlead('secrets set with-secrets A=1=2 -f - --wait', { input });
+    expect(set).toMatchObject({ code: 0, out: expect.stringMatching(/secrets +TOKEN, .*MODEL_KEY.*, A\n/) });
+    const shown = await cli.json<{ secrets: { name: string; value: string }[] }>([
+      ...['deployments', 'get', 'with-secrets', '--show-secrets'],
+    ]);
+    expect(new Map(shown.secrets.map(({ name, value }) => [name, value]))).toEqual(
+      new Map(Object.entries({ TOKEN: 'a-secret-value', MODEL_KEY: 'a b', EMPTY: '', A: '1=2' })),
+    );
+    expect(await fairlead('secrets unset with-secrets TOKEN EMPTY')).toMatchObject({ code: 0 });
+    expect(await names()).toBe('MODEL_KEY\nA\n');
+    const missing = await fairlead('secrets unset with-secrets TOKEN');
+    expect(missing).toMatchObject({ code: 2, err: 'Error: with-secrets has no secret TOKEN.\n' });
+    expect(await fairlead('secrets set with-secrets')).toMatchObject({ code: 2 });
+    expect(await fairlead('secrets set with-secrets =1')).toMatchObject({ code: 2 });
   }, 60_000);
 
   it('keep the values of their secrets to themselves unless asked', async () => {

@@ -69,6 +69,48 @@ describe('An answer that is not what was hoped for', () => {
   });
 });
 
+describe('A source that cannot be built', () => {
+  const uploads = `/v2/deployments/${ID}/uploads/u?signature=s`;
+  const log = { timestamp: '2026-01-01T00:00:00Z', level: 'ERROR', message: 'no such package' };
+  const deployment = { id: ID, name: 'a', latest_revision_id: REVISION, source_config: {} };
+  const answers: Readonly<Record<string, object>> = {
+    [`GET /v2/deployments?name_contains=a&limit=100&offset=0`]: { resources: [deployment], offset: 1 },
+    [`GET /v2/deployments/${ID}`]: deployment,
+    // An address that only the service's other clients reach.
+    [`POST /v2/deployments/${ID}/upload-url`]: { upload_url: `https://elsewhere.example${uploads}`, object_path: 'p' },
+    [`PUT ${uploads}`]: {},
+    [`PATCH /v2/deployments/${ID}`]: deployment,
+    [`GET /v2/deployments/${ID}/revisions/${REVISION}`]: { id: REVISION, status: 'BUILD_FAILED' },
+    [`GET /v2/deployments/${ID}/health`]: { detail: 'x', latest_revision: { reason: 'npm ended with code 1' } },
+    [`POST /v1/projects/${ID}/revisions/${REVISION}/build_logs`]: { logs: [log], next_offset: null },
+    [`POST /v1/projects/${ID}/revisions/${REVISION}/deploy_logs`]: { logs: [], next_offset: null },
+  };
+
+  it('ends the deployment of its folder with the log, the reason and the exit code 1', async () => {
+    const sent = new Map<string, Buffer>();
+    double.answer = (request, response) => {
+      const asked = `${request.method} ${request.url}`;
+      void request.toArray().then((chunks) => {
+        sent.set(request.method!, Buffer.concat(chunks as Buffer[]));
+        json(response, answers[asked] ? 200 : 500, answers[asked] ?? { detail: asked });
+      });
+    };
+    cli.file('agent.py', '');
+    const ended = await cli.run(['deploy', '.', '--name', 'a', '--reason', 'release']);
+    expect(ended).toEqual({
+      code: 1,
+      out: '2026-01-01T00:00:00Z  ERROR    no such package\n',
+      err: expect.stringMatching(/^1 file of .*\nUploading: .*\nError: npm ended with code 1\n$/),
+    });
+    expect([...sent.get('PUT')!.subarray(0, 2)]).toEqual([0x1f, 0x8b]);
+    const source_revision_config = { source_tarball_path: 'p' };
+    expect(JSON.parse(String(sent.get('PATCH')))).toEqual({
+      revision_source: 'internal_source',
+      source_revision_config,
+    });
+  });
+});
+
 describe('A request that fails for the moment', () => {
   it('is sent again, with the same Idempotency-Key when it writes', async () => {
     const keys = new Set<unknown>();

@@ -6,12 +6,14 @@ import { addChanges } from './commands/changes.command';
 import { addCompletion } from './commands/completion.command';
 import { addConsole, browsers } from './commands/console.command';
 import { datasets, examples } from './commands/datasets.commands';
+import { addDeploy } from './deployments/deploy.command';
 import { addDeployments } from './deployments/deployments.commands';
 import { addExperiments } from './commands/experiments.commands';
 import { EXIT, Failure, Refusal, Usage } from './failure';
 import { addKeys } from './commands/keys.commands';
 import { Output } from './output/output';
 import { addSearch } from './commands/search.command';
+import { addSecrets } from './deployments/secrets.commands';
 import { addRevisions } from './deployments/revisions.commands';
 import { workspaces } from './commands/workspaces.commands';
 import { feedback } from './commands/feedback.commands';
@@ -26,7 +28,7 @@ import { addGroup } from './table/group';
 const HELP = `
 Examples:
   $ fairlead key whoami
-  $ fairlead deployments create -f deployment.json --wait
+  $ fairlead deploy agents/support --name support-agent
   $ fairlead deployments rollback support-agent --reason 'slow answers'
   $ fairlead experiments upload results.csv --dataset questions
   $ fairlead experiments compare model-a model-b --gate 'correct>=-0.02'
@@ -56,8 +58,10 @@ export function program(): Command {
     .showHelpAfterError('Add --help for what there is.')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', HELP);
+  addDeploy(all);
   addDeployments(all);
   addRevisions(all);
+  addSecrets(all);
   addExperiments(all);
   for (const group of [datasets, examples, runs, feedback, shared]) addGroup(all, group);
   for (const group of [integrations, providers, tokens, webhooks, listeners]) addGroup(all, group);

@@ -14,13 +14,8 @@ export interface BodyFile {
 
 /** The JSON or YAML object, or list, in a file or on standard input for `-`. @throws Usage that names the file and the line */
 export function bodyFile(file: string, holds: 'object' | 'list' = 'object'): BodyFile {
-  const shown = file === '-' ? 'Standard input' : file;
-  let text: string;
-  try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\ufeff/, '');
-  } catch (error) {
-    throw new Usage(`${shown} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
+  const shown = nameOf(file);
+  const text = textOf(file);
   const isJson = /\.json$/i.test(file) || (!/\.ya?ml$/i.test(file) && /^\s*(?:[{[]|$)/.test(text));
   const value = isJson ? json(text, shown) : yaml(text, shown);
   if (typeof value !== 'object' || value === null || Array.isArray(value) !== (holds === 'list')) {
@@ -28,6 +23,19 @@ export function bodyFile(file: string, holds: 'object' | 'list' = 'object'): Bod
   }
   // Numbers keep the digits that they were written with.
   return { shown, value, json: isJson ? text : JSON.stringify(value) };
+}
+
+/** The text of a file, or of standard input for `-`. @throws Usage when it cannot be read */
+export function textOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    throw new Usage(`${nameOf(file)} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+function nameOf(file: string): string {
+  return file === '-' ? 'Standard input' : file;
 }
 
 function json(text: string, shown: string): unknown {

@@ -9,14 +9,20 @@ import type { Revision } from '../api/records';
 import { reaches } from '../table/group';
 import { clean, iso } from '../output/text';
 
-interface LogsOptions {
-  readonly revision?: string;
-  readonly phase: 'build' | 'deploy';
+type Phase = 'build' | 'deploy';
+
+/** Which lines are wanted. */
+interface LinesOptions {
   readonly level?: string;
   readonly query?: string;
+  readonly allRevisions?: boolean;
+}
+
+interface LogsOptions extends LinesOptions {
+  readonly revision?: string;
+  readonly phase: Phase;
   readonly limit?: number;
   readonly follow?: boolean;
-  readonly allRevisions?: boolean;
 }
 
 interface LogLine {
@@ -50,24 +56,26 @@ export function addDeploymentLogs(group: Command): void {
     const revision = named ?? latest_revision_id;
     if (revision === null) throw new Usage(`${name} has no revision yet.`);
     if (options.allRevisions && options.phase === 'build') throw new Usage('--all-revisions is for --phase deploy.');
-    const log = new Log(context, id, revision, options);
-    return options.follow ? log.follow() : log.last(options.limit ?? DEFAULT);
+    const logs = new RolloutLogs(context, id, revision, options);
+    if (!options.follow) return logs.last(options.phase, options.limit ?? DEFAULT);
+    const status = await logs.follow([options.phase]);
+    if (!context.out.json) context.out.note(`Revision ${revision}: ${status}`);
   });
 }
 
-/** The log of one step of a revision. */
-class Log {
+/** What the steps of a revision wrote. */
+export class RolloutLogs {
   constructor(
     private readonly context: Context,
     private readonly deploymentId: string,
     private readonly revisionId: string,
-    private readonly options: LogsOptions,
+    private readonly options: LinesOptions = {},
   ) {}
 
-  async last(most: number): Promise<void> {
+  async last(phase: Phase, most: number): Promise<void> {
     const lines: LogLine[] = [];
     for (let offset: string | null = null; lines.length < most;) {
-      const page = await this.page('desc', Math.min(PAGE, most - lines.length), offset);
+      const page = await this.page(phase, 'desc', Math.min(PAGE, most - lines.length), offset);
       lines.push(...page.logs);
       if (page.next_offset === null) break;
       offset = page.next_offset;
@@ -76,31 +84,35 @@ class Log {
     for (const line of lines.reverse()) show(this.context.out, line);
   }
 
-  /** Prints lines as they come; as JSON, one object a line. */
-  async follow(): Promise<void> {
-    const { api, out } = this.context;
+  /** Prints lines as they come, as JSON one object a line, until the revision has ended. Answers its status. */
+  async follow(phases: readonly Phase[]): Promise<string> {
+    const { api } = this.context;
     const path = `/v2/deployments/${this.deploymentId}/revisions/${this.revisionId}`;
-    for (let offset: string | null = null; ;) {
+    const offsets = new Map<Phase, string>();
+    for (;;) {
       const { status } = await api.get<Revision>(path);
-      for (;;) {
-        const { logs, next_offset } = await this.page('asc', PAGE, offset);
-        for (const line of logs) {
-          if (out.json) out.text(JSON.stringify(line));
-          else show(out, line);
-        }
-        if (next_offset === null) break;
-        offset = next_offset;
-      }
-      if (hasEnded(status)) {
-        if (!out.json) out.note(`Revision ${this.revisionId}: ${status}`);
-        return;
-      }
+      for (const phase of phases) await this.printNew(phase, offsets);
+      if (hasEnded(status)) return status;
       await api.pause(LOOK_MS);
     }
   }
 
-  private async page(order: 'asc' | 'desc', limit: number, offset: string | null) {
-    const { phase, level, query, allRevisions } = this.options;
+  /** Prints the lines behind those that `offsets` says were printed. */
+  private async printNew(phase: Phase, offsets: Map<Phase, string>): Promise<void> {
+    const { out } = this.context;
+    for (;;) {
+      const { logs, next_offset } = await this.page(phase, 'asc', PAGE, offsets.get(phase) ?? null);
+      for (const line of logs) {
+        if (out.json) out.text(JSON.stringify(line));
+        else show(out, line);
+      }
+      if (next_offset === null) return;
+      offsets.set(phase, next_offset);
+    }
+  }
+
+  private async page(phase: Phase, order: 'asc' | 'desc', limit: number, offset: string | null) {
+    const { level, query, allRevisions } = this.options;
     const revision = allRevisions ? '' : `/revisions/${this.revisionId}`;
     const path = `/v1/projects/${this.deploymentId}${revision}/${phase}_logs`;
     const body = JSON.stringify({ order, limit, offset, level, query });

@@ -5,6 +5,7 @@ import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
 import { addHealth } from './deployment-health.command';
+import { addOpen } from './deployment-open.command';
 import { addRollback } from './deployment-rollback.command';
 import { show, showPlan, showRolledOut } from '../api/deployment-answers';
 import { addDeploymentHistory } from './deployment-history.commands';
@@ -46,6 +47,7 @@ export function addDeployments(all: Command): void {
   addDeploymentHistory(group);
   addWait(group);
   addHealth(group);
+  addOpen(group);
   addDeploymentLogs(group);
   addLines(group, {
     tag: { route: `PUT ${ONE}/tags` },

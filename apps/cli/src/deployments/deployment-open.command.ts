@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import type { Command } from 'commander';
+import { does } from '../api/context';
+import { findDeployment } from '../api/lookups';
+import type { Deployment } from '../api/records';
+import { Failure } from '../failure';
+import { reaches } from '../table/group';
+import { clean } from '../output/text';
+
+/** What opens an address with the user's browser, by the name of the platform. */
+const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+export function addOpen(group: Command): void {
+  const open = group
+    .command('open')
+    .description('print the address of a deployment, and open it in a browser when used in a terminal')
+    .argument('<deployment>', 'id or name')
+    .option('--print', 'print it only');
+  reaches(open, 'GET /v2/deployments/{deployment_id}');
+  does<{ print?: boolean }>(open, async ({ api, out }, [name], { print }) => {
+    const deployment = await findDeployment(api, name!);
+    const address = addressOf(deployment);
+    if (address === undefined) throw new Failure(`${name} has no address: nothing is run, and custom_url is not set.`);
+    if (out.json) out.text(JSON.stringify({ url: address }));
+    else out.line(address);
+    if (print || out.json || !process.stdout.isTTY) return;
+    const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+    // A machine without a browser has printed it at least.
+    spawn(program, [...args, address], { stdio: 'ignore', detached: true })
+      .on('error', () => undefined)
+      .unref();
+  });
+}
+
+/** The address at which users reach a deployment; undefined when it has none that a browser can open. */
+export function addressOf({ source_config: { custom_url } }: Deployment): string | undefined {
+  return typeof custom_url === 'string' && /^https?:\/\//.test(custom_url) ? clean(custom_url) : undefined;
+}
