@@ -109,6 +109,12 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
     (images) => images.length > 0 && images.every((image) => image.endsWith(':1')),
   );
 
+  // What runs is looked at every minute, which reads services.
+  await until(
+    () => namespace.asked('fairlead'),
+    (asked) => asked.includes('core services get 200'),
+    150_000,
+  );
   await send('DELETE', `/${created.id}`);
   await until(
     () => namespace.list('v1/pods'),
@@ -118,6 +124,9 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
     expect(await namespace.list(path)).toEqual([]);
   }
   expect(await namespace.list('v1/secrets')).toEqual([]);
+  const isKnown = async () =>
+    (await fetch(`${service.url}/v2/deployments/${created.id}`, { headers: { 'x-api-key': KEY } })).ok;
+  await until(async () => !(await isKnown()));
 
   const { rules } = await namespace.get('rbac.authorization.k8s.io/v1/roles/fairlead');
   const allowed = (rules as { apiGroups: string[]; resources: string[]; verbs: string[] }[]).flatMap((rule) =>
@@ -133,7 +142,7 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
     .map((one) => one.replace('patch', 'create'));
   const used = new Set([...asked, ...patched].map((request) => request.replace(/ \d+$/, '')));
   expect(allowed.filter((verb) => !used.has(verb))).toEqual([]);
-});
+}, 600_000);
 
 describe('Fairlead itself', () => {
   const objects = rendered(join(FOLDER, 'base'));
