@@ -29,6 +29,14 @@ export const WATCHED = [
 ];
 
 /**
+ * The words that run a program in a folder as the user who runs them: with `cwd`, root would go there, through links of
+ * that user to folders that are closed to it.
+ */
+export function within(folder: string, words: readonly string[]): string[] {
+  return ['/bin/sh', '-c', 'cd -- "$0" && exec "$@"', folder, ...words];
+}
+
+/**
  * Runs a program without a shell and logs what it writes, standard error as warnings. When `signal` aborts, it and all
  * that it started are told to end, and killed after five seconds.
  * @throws StepFailed unless it ends with exit code 0.

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -44,6 +44,9 @@ const UIDS = 65_536;
 const BLOCKS = 6_800;
 /** Builds of a deployment that are kept, so that a roll-back builds nothing. */
 export const BUILDS_KEPT = 3;
+/** Longest text that is read of a source, and for how long (ms). */
+const LONGEST_TEXT = 1024 * 1024;
+const READ_MS = 10_000;
 
 /** The folders of deployments below one folder, each with a user of its own when the server is root. */
 export class AppFolders {
@@ -66,7 +69,7 @@ export class AppFolders {
   /** The folder of a deployment, which is made when it is not there. */
   of(id: string): AppFolder {
     const path = join(this.root, id);
-    if (!existsSync(join(path, 'home'))) this.make(path);
+    if (!this.isMade(path)) this.make(path);
     const { uid, gid } = statSync(join(path, 'home'));
     return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid });
   }
@@ -79,16 +82,22 @@ export class AppFolders {
     await rm(path, { recursive: true, force: true });
   }
 
-  /** Removes the folder of all when it holds no deployment. */
+  /** Removes the folder of all when it holds nothing: which user ids were given is kept. */
   end(): void {
-    if (!existsSync(this.root) || this.ids().length > 0) return;
-    rmSync(this.root, { recursive: true, force: true });
+    if (!existsSync(this.root) || readdirSync(this.root).length > 0) return;
+    rmdirSync(this.root);
   }
 
   private ids(): string[] {
     return readdirSync(this.root, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
+  }
+
+  /** A folder of root's has not been given to a user: the server was killed while it was made. */
+  private isMade(path: string): boolean {
+    const home = join(path, 'home');
+    return existsSync(home) && (process.getuid?.() !== 0 || statSync(home).uid !== 0);
   }
 
   private make(path: string): void {
@@ -187,6 +196,16 @@ export class AppFolder {
     if (which === 'proof') await this.run('find', [target, '-mindepth', '1', '-delete']);
   }
 
+  /**
+   * The text of a file of a build, read as the deployment's user: a program of it may put something else in its place.
+   * Undefined when it is missing, cannot be read at once, or is too long.
+   */
+  async text(path: string): Promise<string | undefined> {
+    const limits = { timeout: READ_MS, killSignal: 'SIGKILL', maxBuffer: LONGEST_TEXT } as const;
+    const answer = await this.run('cat', ['--', path], limits).catch(() => undefined);
+    return answer?.stdout;
+  }
+
   /** Bytes on the disk. */
   async size(): Promise<number> {
     const { stdout } = await this.run('du', ['-sk', this.path]).catch((error: { stdout?: string }) => error);
@@ -205,7 +224,7 @@ export class AppFolder {
     }
   }
 
-  private async removeBuild(name: string): Promise<void> {
+  async removeBuild(name: string): Promise<void> {
     rmSync(`${this.build(name)}.json`, { force: true });
     if (!existsSync(this.build(name))) return;
     // As the user: a program of it may move the files meanwhile, so that others would be removed.
@@ -214,8 +233,8 @@ export class AppFolder {
   }
 
   /** Runs a command as the deployment's user. */
-  private run(command: string, words: readonly string[]): Promise<{ stdout: string }> {
-    return run(command, words, { cwd: '/', env: { PATH: '/usr/bin:/bin' }, ...this.user });
+  private run(command: string, words: readonly string[], limits: ExecFileOptions = {}): Promise<{ stdout: string }> {
+    return run(command, words, { cwd: '/', env: { PATH: '/usr/bin:/bin' }, ...limits, encoding: 'utf8', ...this.user });
   }
 }
 

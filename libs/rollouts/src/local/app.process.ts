@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WATCHED } from '../executors/child.process';
+import { WATCHED, within } from '../executors/child.process';
 import type { AppLogLevel } from './app-logs.store';
 
 /** How long a program has to end by itself after it was told to. */
@@ -42,8 +42,8 @@ export class AppProcess {
   private isStopping = false;
 
   constructor({ words, cwd, env, user }: Program, told: (level: AppLogLevel, text: string) => void) {
-    this.child = spawn(WATCHED[0]!, [...WATCHED.slice(1), ...words], {
-      cwd,
+    this.child = spawn(WATCHED[0]!, [...WATCHED.slice(1), ...within(cwd, words)], {
+      cwd: '/',
       env,
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],

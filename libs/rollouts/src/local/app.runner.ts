@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable, StepFailed } from '../executors/executor';
 import type { ProcessHealth } from '../health/health.answers.schema';
+import { Redaction } from '../logs/redaction';
 import type { AppFolder, StartedRevision } from './app-folders.store';
 import { type AppLogLevel, AppLogs } from './app-logs.store';
 import { AppProcess } from './app.process';
@@ -10,7 +11,10 @@ import { freePort, untilReady } from './readiness.watch';
 export interface RunLimits {
   /** Milliseconds until a program must be ready. */
   readonly ready: number;
-  /** Milliseconds for which a request waits while a program starts, and a program for its requests before it is stopped. */
+  /**
+   * Milliseconds for which a request waits while a program starts, and a program for its requests before it is stopped:
+   * half of them while others wait for the next one.
+   */
   readonly hold: number;
   /** First and longest pause before a program that ended is started again (ms). */
   readonly restart: { readonly first: number; readonly most: number };
@@ -20,9 +24,15 @@ export interface RunLimits {
 export interface Runnable {
   readonly revision: StartedRevision;
   readonly folder: AppFolder;
+  /** To be called for each process of it. */
+  readonly launch: () => Launch;
+}
+
+/** What one process of a program is given. */
+interface Launch {
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** To be called when its program has ended. */
+  /** To be called when the process has ended. */
   readonly ended: () => void;
 }
 
@@ -134,8 +144,13 @@ export class AppRunner {
       const { build, recipe } = program.revision;
       const alive = () => AbortSignal.any([signal, this.life.signal]);
       if (running && !recipe.langgraph) {
-        this.take(await this.ready(program, alive()));
-        await running.retire(this.limits.hold);
+        const serving = await this.ready(program, alive());
+        // The one before may have ended meanwhile, and be back or on its way back.
+        const { running: old, serving: before } = this;
+        this.take(serving);
+        this.begin();
+        await before;
+        await old?.retire(this.limits.hold);
         return;
       }
       if (running && running.revision.build !== build) await this.prove(program, alive());
@@ -199,16 +214,17 @@ export class AppRunner {
 
   /** Starts a program after the one that runs has ended, while requests wait. When it fails, the one before is started. */
   private async follow(start: () => Promise<Serving>): Promise<void> {
-    const { running } = this;
+    const { running, serving: before } = this;
     this.running = undefined;
-    this.life.abort();
-    this.life = new AbortController();
-    this.failures = 0;
+    this.begin();
     let settle: (serving: Serving | undefined) => void = () => undefined;
     const held = new Promise<Serving | undefined>((resolve) => (settle = resolve));
     this.serving = held;
     try {
-      await running?.retire(this.limits.hold);
+      // What was being started has the folder until it has ended.
+      await before;
+      // A request that does not end must not take all the time that those who wait have.
+      await running?.retire(this.limits.hold / 2);
       const serving = await start();
       this.take(serving, held);
       settle(serving);
@@ -217,6 +233,13 @@ export class AppRunner {
       settle(undefined);
       throw error;
     }
+  }
+
+  /** Begins anew: what is being started is given up. */
+  private begin(): void {
+    this.life.abort();
+    this.life = new AbortController();
+    this.failures = 0;
   }
 
   private take(serving: Serving, promise: Promise<Serving | undefined> = Promise.resolve(serving)): void {
@@ -249,6 +272,10 @@ export class AppRunner {
         const program = await this.next();
         if (!program) return undefined;
         const serving = await this.ready(program, signal);
+        if (signal.aborted) {
+          await serving.process.stop();
+          return undefined;
+        }
         this.take(serving);
         return serving;
       } catch (error) {
@@ -268,7 +295,7 @@ export class AppRunner {
 
   /** A program that is ready. @throws StepFailed with its last lines; the reason of `signal` when that aborts */
   private async ready(
-    { revision, folder, env, secrets, ended }: Runnable,
+    { revision, folder, launch }: Runnable,
     signal: AbortSignal,
     state: 'state' | 'proof' = 'state',
   ): Promise<Serving> {
@@ -277,6 +304,7 @@ export class AppRunner {
     if (recipe.langgraph) await folder.useState(join(cwd, LANGGRAPH_STATE), state);
     const port = await freePort();
     signal.throwIfAborted();
+    const { env, secrets, ended } = launch();
     const last: string[] = [];
     const streams = { INFO: this.logs.writer('INFO', secrets), WARNING: this.logs.writer('WARNING', secrets) };
     const told = (level: AppLogLevel, text: string) => {
@@ -292,18 +320,19 @@ export class AppRunner {
       ended();
     });
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);
+    const said = () => lastLines(last, secrets);
     const isReady = untilReady(port, recipe.health, limit).then(() => undefined);
     isReady.catch(() => undefined);
     try {
       const how = await Promise.race([process.ended, isReady]);
       signal.throwIfAborted();
-      if (how !== undefined) throw new StepFailed(`The program ${how} before it was ready.${lastLines(last)}`);
+      if (how !== undefined) throw new StepFailed(`The program ${how} before it was ready.${said()}`);
       return new Serving(process, port, revision);
     } catch (error) {
       await process.stop();
       signal.throwIfAborted();
       if (error instanceof StepFailed) throw error;
-      throw new StepFailed(`The program was not ready within ${this.limits.ready / 1000} s.${lastLines(last)}`);
+      throw new StepFailed(`The program was not ready within ${this.limits.ready / 1000} s.${said()}`);
     }
   }
 
@@ -312,7 +341,10 @@ export class AppRunner {
   }
 }
 
-function lastLines(last: readonly string[]): string {
-  const lines = last.join('').split('\n').filter(Boolean).slice(-TOLD_LINES);
+/** Without the values of secrets: they are told to whoever asks for the program. */
+function lastLines(last: readonly string[], secrets: readonly string[]): string {
+  const redaction = new Redaction(secrets);
+  const written = last.join('').split('\n').filter(Boolean).slice(-TOLD_LINES);
+  const lines = written.map((line) => redaction.apply(line));
   return lines.length > 0 ? ` Its last lines: ${lines.join(' | ').slice(-2000)}` : ' It wrote nothing.';
 }

@@ -46,7 +46,9 @@ function requestHeaders({ headers }: IncomingMessage): Headers {
   const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && name !== ours && name !== 'cookie');
   const cookies = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   const cookie = cookies.filter((pair) => pair !== '' && !OUR_COOKIE.test(pair)).join('; ');
-  return Object.fromEntries([...kept, ...(cookie ? [['cookie', cookie]] : [])]) as Headers;
+  // Without it the body of a GET or DELETE would follow the headers unframed, where the next request is expected.
+  const framed = headers['transfer-encoding'] ? [['transfer-encoding', 'chunked']] : [];
+  return Object.fromEntries([...kept, ...framed, ...(cookie ? [['cookie', cookie]] : [])]) as Headers;
 }
 
 /** The headers of a response, in which a program neither sets our cookie nor gets the origin of the console. */

@@ -4,10 +4,16 @@ import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevi
 import type { AppLogs } from './app-logs.store';
 import { AppRunner, type Entered, type Runnable, type RunLimits } from './app.runner';
 
-/** What the service tells the programs of a deployment: where it is, their project, and a key for sending runs there. */
+/** A key for sending runs, of one process. */
+interface TracingKey {
+  readonly key: string;
+  revoke(): void;
+}
+
+/** What the service tells the programs of a deployment: where it is, their project, and keys for sending runs there. */
 export type Tracing = (
   revision: StartedRevision,
-) => Promise<{ readonly address: string; readonly project: string; readonly key: string; revoke(): void } | undefined>;
+) => Promise<{ readonly address: string; readonly project: string; issue(): TracingKey } | undefined>;
 
 /** Which of these revisions is to run, with the values of its secrets; undefined when none is. */
 export type ChooseRevision = (
@@ -148,19 +154,23 @@ export class LocalApps implements Programs {
   private async runnable(revision: StartedRevision, secrets: ReadonlyMap<string, string>): Promise<Runnable> {
     const folder = this.folder(revision.deploymentId);
     const traced = await this.tracing(revision);
-    const env = {
-      ...Object.fromEntries(secrets),
-      LANGCHAIN_REVISION_ID: revision.revisionId,
-      ...(traced && {
-        LANGSMITH_TRACING: 'true',
-        LANGSMITH_ENDPOINT: traced.address,
-        LANGSMITH_PROJECT: traced.project,
-        LANGSMITH_API_KEY: traced.key,
-      }),
-      ...folder.environment(),
+    const launch = () => {
+      const issued = traced?.issue();
+      const env = {
+        ...Object.fromEntries(secrets),
+        LANGCHAIN_REVISION_ID: revision.revisionId,
+        ...(traced && {
+          LANGSMITH_TRACING: 'true',
+          LANGSMITH_ENDPOINT: traced.address,
+          LANGSMITH_PROJECT: traced.project,
+        }),
+        ...(issued && { LANGSMITH_API_KEY: issued.key }),
+        ...folder.environment(),
+      };
+      const hidden = [...secrets.values(), ...(issued ? [issued.key] : [])];
+      return { env, secrets: hidden, ended: () => issued?.revoke() };
     };
-    const hidden = [...secrets.values(), ...(traced ? [traced.key] : [])];
-    return { revision, folder, env, secrets: hidden, ended: () => traced?.revoke() };
+    return { revision, folder, launch };
   }
 
   private keep(id: string, kept: KeptApp): void {

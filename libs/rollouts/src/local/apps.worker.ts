@@ -51,8 +51,11 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const events: readonly Recorded[] = await this.store.read(streamName('deployment', deploymentId));
     const named = events.findLast(({ type }) => type === 'TracingProjectNamed')?.data as { name: string } | undefined;
     const project = named?.name ?? name;
-    const key = keys.issue({ keyId: deploymentId, tenantId, project });
-    return { address, project, key, revoke: () => keys.revoke(key) };
+    const issue = () => {
+      const key = keys.issue({ keyId: deploymentId, tenantId, project });
+      return { key, revoke: () => keys.revoke(key) };
+    };
+    return { address, project, issue };
   }
 
   /** Where this machine reaches the server; undefined while it does not listen. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runProgram } from '../executors/child.process';
+import { runProgram, within } from '../executors/child.process';
 import {
   type Assignment,
   Executor,
@@ -69,10 +69,16 @@ export class LocalExecutor extends Executor {
     if (!source) throw new StepFailed('Nothing was uploaded to source_tarball_path.');
     const path = await folder.emptyBuild(name);
     const { user } = folder;
-    await unpack(source, path, { most: this.programs.limits.source, signal: step.signal, ...(user && { user }) });
-    const recipe = await readRecipe(path, wanted);
-    for (const command of recipe.build) await this.run(command, join(path, recipe.folder), folder, step);
-    folder.completeBuild(name, recipe);
+    try {
+      await unpack(source, path, { most: this.programs.limits.source, signal: step.signal, ...(user && { user }) });
+      const recipe = await readRecipe(folder, path, wanted);
+      for (const command of recipe.build) await this.run(command, join(path, recipe.folder), folder, step);
+      folder.completeBuild(name, recipe);
+    } catch (error) {
+      // What is left of it would count against the next builds.
+      await folder.removeBuild(name).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** Runs a command of the build; it fails when the deployment's folder grows beyond its limit. */
@@ -83,7 +89,7 @@ export class LocalExecutor extends Executor {
     const watching = this.watch(folder, full, done.signal);
     const { user } = folder;
     const program = {
-      ...{ words: ['/bin/sh', '-c', command], cwd, env: folder.environment(), watched: true },
+      ...{ words: within(cwd, ['/bin/sh', '-c', command]), cwd: '/', env: folder.environment(), watched: true },
       ...(user && { user }),
     };
     try {
@@ -125,10 +131,10 @@ function requireScale({ langgraph }: Recipe, spec: RevisionAssignment['revision'
   throw new StepFailed(`min_scale is ${least}, but there can be one process only: ${reason}.`);
 }
 
-async function readRecipe(path: string, wanted: Wanted): Promise<Recipe> {
+async function readRecipe(app: AppFolder, path: string, wanted: Wanted): Promise<Recipe> {
   try {
     const folder = join(path, projectFolder(wanted));
-    const text = (file: string) => readFile(join(folder, file), 'utf8').catch(() => undefined);
+    const text = (file: string) => app.text(join(folder, file));
     const [langgraph, packageJson, procfile] = await Promise.all([
       text(configFile(wanted)),
       text('package.json'),

@@ -24,7 +24,7 @@ import { recipeOf } from './recipe';
 /** A program that answers with what it knows of itself; `version` is in its answers. */
 const program = (version: string) => `
 const http = require('node:http'), fs = require('node:fs');
-if (fs.existsSync(process.env.DATA_DIR + '/broken')) throw new Error('the data is broken');
+if (fs.existsSync(process.env.DATA_DIR + '/broken')) throw new Error('the data is broken: ' + process.env.TOKEN);
 console.log('starts ${version} with ' + process.env.TOKEN);
 http.createServer((request, response) => {
   if (request.url === '/crash') process.exit(3);
@@ -269,7 +269,7 @@ describe('a deployment on this machine', () => {
   }, 60_000);
 
   it('that does not come back is UNKNOWN with the reason, and READY when it does', async () => {
-    const id = await service.deployment();
+    const id = await service.deployment({}, { TOKEN: 'sesame-open' });
     const revision = await deploy(id, versioned('one'));
     await deployed(id, revision);
     await activated(id, revision);
@@ -280,7 +280,9 @@ describe('a deployment on this machine', () => {
       (statuses) => statuses.at(-1) === 'UNKNOWN',
     );
     const refused = await service.ask('GET', `/apps/${id}/`);
-    expect([refused.statusCode, refused.payload]).toEqual([503, expect.stringContaining('the data is broken')]);
+    expect([refused.statusCode, refused.payload]).toEqual([503, expect.stringContaining('is broken: [redacted]')]);
+    expect(refused.payload).not.toContain('sesame-open');
+    expect(JSON.stringify(apps.inspect(id))).not.toContain('sesame-open');
     expect(apps.inspect(id)).toMatchObject([{ state: 'FAILED', reason: expect.stringContaining('broken') }]);
     rmSync(join(data, 'broken'));
     await until(
@@ -331,6 +333,7 @@ describe('an archive', () => {
       )
     ).slice(-1);
     const { json } = await service.logs(`${id}/revisions/${revision}/build_logs`, { level: 'ERROR' });
+    expect(readdirSync(join(apps.folder(id).path, 'builds'))).toEqual([]);
     return [last, json.logs[0]?.message];
   };
 

@@ -1,0 +1,31 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppFolders } from './app-folders.store';
+
+const isRoot = process.getuid?.() === 0;
+let root: string;
+beforeEach(() => (root = join(mkdtempSync(join(tmpdir(), 'fairlead-folders-')), 'apps')));
+afterEach(() => rmSync(join(root, '..'), { recursive: true, force: true }));
+
+it('a user id is not given again after the last deployment was removed and the server restarted', async () => {
+  const before = new AppFolders(root);
+  before.begin();
+  const { user } = before.of('one');
+  await before.remove('one');
+  before.end();
+  const after = new AppFolders(root);
+  after.begin();
+  const other = after.of('other').user;
+  if (isRoot) expect(other!.uid).toBe(user!.uid + 1);
+  else expect([user, other]).toEqual([undefined, undefined]);
+});
+
+it('a folder that was not given to a user before the server was killed is given to one', () => {
+  const folders = new AppFolders(root);
+  folders.begin();
+  for (const name of ['data', 'state', 'proof', 'tmp', 'home']) {
+    mkdirSync(join(root, 'one', name), { recursive: true, mode: 0o700 });
+  }
+  expect(folders.of('one').user?.uid === undefined).toBe(!isRoot);
+});

@@ -1,0 +1,41 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppProcess } from './app.process';
+
+const user = { uid: 1_600_000_000, gid: 1_600_000_000 };
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-process-'));
+  chmodSync(folder, 0o711);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function run(cwd: string, command: string): Promise<string> {
+  let said = '';
+  const env = { PATH: '/usr/bin:/bin' };
+  const words = ['/bin/sh', '-c', command];
+  const isRoot = process.getuid?.() === 0;
+  const { ended } = new AppProcess({ words, cwd, env, ...(isRoot && { user }) }, (_, text) => (said += text));
+  const how = await ended;
+  // What it wrote may arrive after its end.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  return `${said.trim()} ${how}`;
+}
+
+it('a program runs in its folder', async () => {
+  mkdirSync(join(folder, 'open'), { mode: 0o755 });
+  writeFileSync(join(folder, 'open', 'file'), 'its own', { mode: 0o644 });
+  expect(await run(join(folder, 'open'), 'cat file')).toBe('its own ended with exit code 0');
+});
+
+it('a link to a folder that is closed to its user does not lead a program there', async () => {
+  if (process.getuid?.() !== 0) return;
+  mkdirSync(join(folder, 'closed', 'inner'), { recursive: true });
+  chmodSync(join(folder, 'closed'), 0o700);
+  writeFileSync(join(folder, 'closed', 'inner', 'file'), 'not its own', { mode: 0o644 });
+  symlinkSync(join(folder, 'closed', 'inner'), join(folder, 'agent'));
+  const said = await run(join(folder, 'agent'), 'cat file');
+  expect(said).not.toContain('not its own');
+  expect(said).toMatch(/ended with exit code [1-9]/);
+});

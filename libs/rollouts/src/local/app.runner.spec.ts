@@ -1,0 +1,92 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
+import type { StartedRevision } from './app-folders.store';
+import { LocalApps } from './apps.service';
+
+/** A server that shows by a file that it runs. It answers its name after `pause` ms, and ends half a second late. */
+const server = (name: string, pause: number) => `
+const fs = require('node:fs'), file = process.env.DATA_DIR + '/${name}.' + process.pid;
+const others = fs.readdirSync(process.env.DATA_DIR).filter((one) => one.startsWith('${name}.'));
+if (others.length > 0) fs.writeFileSync(process.env.DATA_DIR + '/twice', '');
+fs.writeFileSync(file, '');
+process.on('SIGTERM', () => setTimeout(() => { fs.rmSync(file); process.exit(0); }, 500));
+setTimeout(() => require('node:http').createServer((request, response) => {
+  if (request.url === '/crash') { fs.rmSync(file); process.exit(3); }
+  response.end('${name}');
+}).listen(process.env.PORT, '127.0.0.1'), ${pause});`;
+
+let folder: string;
+let apps: LocalApps;
+let active: StartedRevision;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-runner-'));
+  chmodSync(folder, 0o711);
+  apps = new LocalApps(join(folder, 'apps'), { restart: { first: 10, most: 1000 } });
+  apps.begin(
+    async () => ({ revision: active, secrets: new Map() }),
+    async () => undefined,
+    () => undefined,
+  );
+});
+afterEach(async () => {
+  await apps.end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function revision(name: string, pause: number, langgraph = false): Promise<StartedRevision> {
+  writeFileSync(join(await apps.folder('one').emptyBuild(name), 'server.js'), server(name, pause));
+  const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph };
+  return { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: name, build: name, recipe };
+}
+
+async function activate(wanted: StartedRevision): Promise<void> {
+  await apps.activate(wanted, new Map(), new AbortController().signal);
+}
+
+async function ask(path: string): Promise<string | undefined> {
+  const { port, end } = await apps.enter('one');
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`).then(
+    (response) => response.text(),
+    () => undefined,
+  );
+  end();
+  return answer;
+}
+
+const seen = () => readdirSync(join(apps.folder('one').path, 'data'));
+
+it.each([2000, 0])(
+  'a program that ends while its successor starts does not come back beside it',
+  async (pause) => {
+    active = await revision('old', pause);
+    await activate(active);
+    const replaced = activate(await revision('new', 1500));
+    await until(
+      async () => seen(),
+      (files) => files.some((file) => file.startsWith('new.')),
+    );
+    await ask('/crash');
+    await replaced;
+    // The one before would be ready by now.
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    expect(await ask('/')).toBe('new');
+    expect(seen().filter((file) => file.startsWith('old.'))).toEqual([]);
+  },
+  60_000,
+);
+
+it('what is being started has ended before the program is started again', async () => {
+  active = await revision('only', 1000, true);
+  await activate(active);
+  await ask('/crash');
+  await until(
+    async () => seen(),
+    (files) => files.length === 1,
+  );
+  await apps.restart('one');
+  expect(await ask('/')).toBe('only');
+  expect(existsSync(join(apps.folder('one').path, 'data', 'twice'))).toBe(false);
+}, 60_000);

@@ -1,0 +1,34 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { LocalApps } from './apps.service';
+
+const SERVER = `
+require('node:http').createServer((_, response) => response.end()).listen(process.env.PORT, '127.0.0.1');`;
+
+it('a request waits for a restart, also when one before it does not end', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-held-'));
+  chmodSync(folder, 0o711);
+  const apps = new LocalApps(join(folder, 'apps'), { hold: 20_000 });
+  const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: true };
+  const revision = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'a', build: 'a', recipe };
+  apps.begin(
+    async () => ({ revision, secrets: new Map() }),
+    async () => undefined,
+    () => undefined,
+  );
+  try {
+    writeFileSync(join(await apps.folder('one').emptyBuild('a'), 'server.js'), SERVER);
+    await apps.activate(revision, new Map(), new AbortController().signal);
+    const before = await apps.enter('one');
+    const restarted = apps.restart('one');
+    await new Promise((resolve) => setImmediate(resolve));
+    const waiting = await apps.enter('one');
+    expect(waiting.port).not.toBe(before.port);
+    waiting.end();
+    await restarted;
+  } finally {
+    await apps.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);
