@@ -2,23 +2,27 @@ import type { RevisionStatusChangedMessage } from '@fairlead/contracts';
 import { type EventContext, idOf } from '@fairlead/eventing';
 import { Controller } from '@nestjs/common';
 import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
+import { Executor } from './executors/executor';
 import { isRunning } from './executors/target';
 import { RolloutQueue } from './rollout.store';
 
 /** Hears of what may have to be done. What it is, the deployment's stream tells when it is done. */
 @Controller()
 export class RolloutsConsumer {
-  constructor(private readonly queue: RolloutQueue) {}
+  constructor(
+    private readonly queue: RolloutQueue,
+    private readonly executor: Executor,
+  ) {}
 
   @EventPattern<string>('DeploymentCreated')
   created(@Ctx() context: EventContext): Promise<void> {
     return this.note(context);
   }
 
-  /** Its sizes may have changed. */
+  /** Its sizes may have changed, which only concerns an executor that sees to what runs. */
   @EventPattern<string>('DeploymentPatched')
-  patched(@Ctx() context: EventContext): Promise<void> {
-    return this.note(context);
+  async patched(@Ctx() context: EventContext): Promise<void> {
+    if (this.executor.upkeep) await this.note(context);
   }
 
   @EventPattern<string>('RevisionCreated')

@@ -45,6 +45,12 @@ describe('a client of a cluster', () => {
     expect(await client.remove(pod, call)).toBe(true);
   });
 
+  it.each([{}, { items: null }])('takes %j for a list of nothing', async (answer) => {
+    cluster.instead = () => [200, answer];
+    const query = { apiVersion: 'v1', kind: 'Pod', namespace: 'agents' };
+    expect(await client.list(query, call)).toEqual({ items: [], version: '' });
+  });
+
   it('says what a dry run would say, and changes nothing', async () => {
     expect(await client.apply(pod, call, true)).toMatchObject(pod);
     expect(cluster.requests.map(({ url }) => url)).toEqual([expect.stringMatching(/&dryRun=All$/)]);

@@ -32,6 +32,8 @@ export interface Call {
   readonly warn?: (text: string) => Promise<void>;
   /** `false`: a refusal that may pass is not waited for. */
   readonly patient?: boolean;
+  /** Is told that a refusal that may pass is waited for. */
+  readonly waits?: () => Promise<void>;
 }
 
 /** Objects of one kind in a namespace that have all these labels. */
@@ -84,11 +86,12 @@ export class ClusterClient {
   }
 
   async list<T extends KubernetesObject>(query: Query, call: Call): Promise<{ items: T[]; version: string }> {
-    const { items = [], metadata } = (await this.ask('GET', queryPath(query), call)) as {
-      items?: T[];
+    const { items, metadata } = (await this.ask('GET', queryPath(query), call)) as {
+      items?: T[] | null;
       metadata?: { resourceVersion?: string };
     };
-    return { items, version: metadata?.resourceVersion ?? '' };
+    // Servers in Go write an empty list as null too.
+    return { items: items ?? [], version: metadata?.resourceVersion ?? '' };
   }
 
   /** Creates an object or changes it to be so, with server-side apply. `dryRun`: the cluster only says what it would do. */
@@ -132,6 +135,7 @@ export class ClusterClient {
       } catch (error) {
         const passing = error instanceof ClusterRefused && PASSING.includes(error.status);
         if (!passing || Date.now() + wait > until) throw error;
+        await call.waits?.();
         await pause(wait, undefined, { signal: call.signal });
       }
     }

@@ -22,9 +22,9 @@ export class ClusterFollower {
    * Yields what each query finds, in the order of the queries: at once, after changes, and after each `tick`.
    * @throws ExecutorUnreachable, StepFailed
    */
-  async *follow(queries: readonly Query[], { signal }: Call): AsyncGenerator<KubernetesObject[][]> {
+  async *follow(queries: readonly Query[], { signal, waits }: Call): AsyncGenerator<KubernetesObject[][]> {
     const end = new AbortController();
-    const call = { signal: AbortSignal.any([signal, end.signal]) };
+    const call = { signal: AbortSignal.any([signal, end.signal]), waits };
     const found: (KubernetesObject[] | undefined)[] = queries.map(() => undefined);
     let failure: { error: unknown } | undefined;
     let wake: () => void = () => undefined;

@@ -50,10 +50,13 @@ export const hostModel: Model<Host, HostEvent> = {
   },
 };
 
-/** Says whether the place is ready; the same status again says nothing. */
+/** Says whether the place is ready; the same status again says nothing, unless what had changed is as it was again. */
 export function reportHost(said: HostStatusReportedMessage): (state: Host) => HostEvent[] {
-  return ({ status }) =>
-    status === said.status || status === 'REMOVED' ? [] : [{ type: 'HostStatusReported', data: said }];
+  return ({ status, drift }) => {
+    const isUndone = said.status === 'READY' && drift !== undefined;
+    if (status === 'REMOVED' || (status === said.status && !isUndone)) return [];
+    return [{ type: 'HostStatusReported', data: said }];
+  };
 }
 
 /** Notes once where the deployment runs. */

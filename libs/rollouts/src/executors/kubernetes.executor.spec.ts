@@ -320,12 +320,30 @@ describe('the kubernetes executor', () => {
     for (const [id, rid] of waiting) await service.reached(id, rid, 'DEPLOYED');
   });
 
+  it('does not keep others waiting while a refusal may pass', async () => {
+    await service.stop();
+    service.options = { concurrency: 1 };
+    await service.start(new KubernetesExecutor({ ...settings(), patience: 60_000 }));
+    const refused = await service.deployment(agents);
+    cluster.instead = ({ method, url }) =>
+      method === 'PATCH' && url.includes(refused) ? [403, { kind: 'Status', message: 'exceeded quota' }] : undefined;
+    const waiting = await service.revision(refused, image('a:1'));
+    await until(() => cluster.requests.some(({ method, url }) => method === 'PATCH' && url.includes(refused)));
+    const id = await service.deployment(agents);
+    await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
+    expect((await service.statuses(refused, waiting)).at(-1)).toBe('DEPLOYING');
+    cluster.instead = undefined;
+  });
+
   it('tells what runs, with what it uses where the cluster measures that', async () => {
     const id = await service.deployment(agents);
     await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
     cluster.pods = [{ name: 'pod-1', conditions: [{ type: 'Ready', status: 'True' }] }];
     const pod = { name: 'pod-1', state: 'RUNNING', memory_bytes: null, cpu_cores: null };
     cluster.instead = ({ url }) => (url.includes('metrics.k8s.io') ? [404, {}] : undefined);
+    expect((await service.health(id)).json).toMatchObject({ state: 'RUNNING', processes: [pod] });
+    const odd = { items: [{ metadata: { name: 'pod-1' } }] };
+    cluster.instead = ({ url }) => (url.includes('metrics.k8s.io') ? [200, odd] : undefined);
     expect((await service.health(id)).json).toMatchObject({ state: 'RUNNING', processes: [pod] });
     const containers = ['64Mi', '1Mi'].map((memory) => ({ usage: { memory, cpu: '100m' } }));
     const measured = { items: [{ metadata: { name: 'pod-1' }, containers }] };
@@ -677,6 +695,33 @@ describe('the kubernetes executor', () => {
       });
     });
 
+    it('a Deployment that others delete is said', async () => {
+      await restart({ watchEvery: 50 });
+      const { id, rid } = await deployed();
+      const name = `fairlead-${id}`;
+      cluster.objects.delete(`/apis/apps/v1/namespaces/agents/deployments/${name}`);
+      const drifted = await until(async () =>
+        (await service.store.read(`host-${id}`)).find(({ type }) => type === 'DeploymentDrifted'),
+      );
+      expect({ ...(drifted.data as object) }).toEqual({
+        deployment_id: id,
+        revision_id: rid,
+        differences: [`Deployment ${name} is gone`],
+      });
+      await until(
+        () => service.hostStatuses(id),
+        (statuses) => statuses.includes('UNKNOWN'),
+      );
+    });
+
+    it('a Deployment that others delete is made again where the operator wants that', async () => {
+      await restart({ watchEvery: 50, onDrift: 'repair' });
+      const { id } = await deployed();
+      const name = `fairlead-${id}`;
+      cluster.objects.delete(`/apis/apps/v1/namespaces/agents/deployments/${name}`);
+      await until(() => cluster.find('Deployment', name));
+    });
+
     it('what Fairlead may not read is left alone', async () => {
       await restart({ watchEvery: 50 });
       cluster.instead = ({ method, url }) =>
@@ -700,6 +745,19 @@ describe('the kubernetes executor', () => {
         (await service.store.read(`host-${id}`)).some(({ type }) => type === 'DeploymentDrifted'),
       );
       expect(await service.hostStatuses(id)).not.toContain('UNKNOWN');
+    });
+
+    it('what others change again is said again, also where it is undone', async () => {
+      await restart({ watchEvery: 50, onDrift: 'repair' });
+      const { id } = await deployed();
+      for (const times of [1, 2]) {
+        change('Deployment', `fairlead-${id}`, { minReadySeconds: 0 });
+        await until(async () => {
+          const types = (await service.store.read(`host-${id}`)).map(({ type }) => type);
+          const drifts = types.filter((type) => type === 'DeploymentDrifted').length;
+          return drifts === times && types.at(-1) === 'HostStatusReported';
+        });
+      }
     });
 
     it('it is UNKNOWN while it does not run, and says why', async () => {
@@ -743,6 +801,19 @@ describe('the kubernetes executor', () => {
       cluster.objects.set(path, { ...service_, metadata });
       await told(id, 'REMOVED');
     });
+  });
+
+  it('deletes a deployment that names a namespace closed to its workspace', async () => {
+    cluster.instead = ({ url }) =>
+      url.includes('/kube-system') ? [403, { kind: 'Status', message: 'forbidden' }] : undefined;
+    const id = await service.deployment({ listener_config: { cluster_namespace: 'kube-system' } });
+    await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOY_FAILED');
+    await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
+    await until(
+      () => service.hostStatuses(id),
+      (statuses) => statuses.includes('REMOVED'),
+    );
+    expect(cluster.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
   });
 
   it('deletes everything with the deployment', async () => {

@@ -1,7 +1,7 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { Additions, type AdditionsSettings, addressOf } from './additions.service';
 import type { ProcessHealth } from '../health/health.answers.schema';
-import { ClusterClient, type ClusterSettings } from './cluster.client';
+import { ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
 import {
   type Assignment,
   Executor,
@@ -80,7 +80,7 @@ export class KubernetesExecutor extends Executor {
 
   async remove(assignment: Assignment, step: Step): Promise<void> {
     const namespace = this.presentNamespace(assignment);
-    if (namespace === undefined) return;
+    if (namespace === undefined || (await this.isClosed(assignment, namespace, step))) return;
     await this.objects.remove(assignment, namespace, this.settings.look ?? 1000, step);
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
   }
@@ -90,10 +90,10 @@ export class KubernetesExecutor extends Executor {
     if (namespace === undefined) return [];
     const query = { kind: 'Pod', namespace, labels: selector(placed) };
     const measuring = this.looking.list<Measured>({ ...query, apiVersion: 'metrics.k8s.io/v1beta1' }, { signal });
-    // Not every cluster measures.
-    const measured = measuring.then(({ items }) => items).catch(() => []);
+    // Not every cluster measures, or answers as expected.
+    const measured = measuring.then(usagesOf).catch(() => usagesOf({ items: [] }));
     const { items: pods } = await this.looking.list<V1Pod>({ ...query, apiVersion: 'v1' }, { signal });
-    const usages = new Map((await measured).map((pod) => [pod.metadata.name, usageOf(pod)]));
+    const usages = await measured;
     return pods.map((pod) => podHealth(pod, usages.get(pod.metadata?.name ?? '')));
   }
 
@@ -130,10 +130,30 @@ export class KubernetesExecutor extends Executor {
     await this.objects.removeFormerSecrets(assignment, namespace, step);
   }
 
+  /**
+   * Whether a namespace is closed to the workspace and to Fairlead, and no rollout has come there: nothing of the
+   * deployment is in it. Earlier versions did not record where they came.
+   */
+  private async isClosed({ tenantId, place, ...owner }: Placed, namespace: string, step: Step): Promise<boolean> {
+    if (place !== undefined || this.settings.namespaces.has(tenantId, namespace)) return false;
+    const query = { apiVersion: 'apps/v1', kind: 'Deployment', namespace, labels: selector(owner) };
+    try {
+      await this.cluster.list(query, { signal: step.signal, patient: false });
+      return false;
+    } catch (error) {
+      if (error instanceof ClusterRefused && error.status === 403) return true;
+      throw error;
+    }
+  }
+
   /** The namespace that a deployment names, whether its workspace may use it or not: what is not allowed any more is taken away too. */
   private presentNamespace({ tenantId, place, config }: Placed): string | undefined {
     return this.settings.namespaces.wanted(tenantId, place ?? config.listener_config?.cluster_namespace);
   }
+}
+
+function usagesOf({ items }: { readonly items: readonly Measured[] }) {
+  return new Map(items.map((pod) => [pod.metadata.name, usageOf(pod)]));
 }
 
 function usageOf({ containers }: Measured) {

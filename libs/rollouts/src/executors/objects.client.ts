@@ -211,6 +211,6 @@ function namesOf(assignment: Assignment): string[] {
   return [objectName(assignment), `${objectName(assignment)}-queue`];
 }
 
-function callOf({ signal, log }: Step): Call {
-  return { signal, warn: (text) => log('WARNING', `The cluster warns: ${text}`) };
+function callOf({ signal, log, waits }: Step): Call {
+  return { signal, waits, warn: (text) => log('WARNING', `The cluster warns: ${text}`) };
 }

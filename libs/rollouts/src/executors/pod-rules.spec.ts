@@ -78,6 +78,13 @@ describe('what a pod may have', () => {
       'volumes[0].projected.sources[0] may not have serviceAccountToken',
     ],
     [
+      {
+        service_account_name: 'default',
+        ...volume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } }),
+      },
+      'volumes[0].projected.sources[0] may not have serviceAccountToken',
+    ],
+    [
       sidecar({ envFrom: [{ secretRef: { name: 'fairlead-1' } }] }),
       'sidecars[0].envFrom[0].secretRef.name may not be fairlead-1: ',
     ],
@@ -128,7 +135,8 @@ describe('what a pod may have', () => {
     expect(own(`${WORKSPACE}.db`)).toEqual([]);
     expect(own(`${WORKSPACE}xdb`)).toHaveLength(1);
     expect(own(`7f0d0f6e-5c3e-4c1a-9a61-222222222222.db`)).toHaveLength(1);
-    expect(problems({ service_account_name: 'run-this' }, { allow })).toEqual([]);
+    const token = volume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } });
+    expect(problems({ service_account_name: 'run-this', ...token }, { allow })).toEqual([]);
     expect(problems({ annotations: { 'x.kubernetes.io/y': '' } }, { allow })).toEqual([]);
     expect(problems(volume({ csi: { driver: 'any' } }), { allow })).toEqual([]);
     expect(problems(volume({ nfs: { server: '10.0.0.1' } }), { allow, level: 'baseline' })).toEqual([]);
@@ -150,6 +158,8 @@ describe('what a pod may have', () => {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] },
     });
+    const nulls = { runAsNonRoot: null, seccompProfile: null, runAsUser: null };
+    expect(securityContextFor('restricted', nulls)).toEqual(securityContextFor('restricted', undefined));
     expect(securityContextFor('baseline', undefined)).toBeUndefined();
     expect(securityContextFor('privileged', { privileged: true })).toEqual({ privileged: true });
   });

@@ -59,7 +59,8 @@ class Problems {
     for (const [path, { name }] of each(spec.image_pull_secrets, 'image_pull_secrets')) {
       yield* this.named('Secret', name, `${path}.name`);
     }
-    for (const [path, volume] of each(spec.volumes, 'volumes')) yield* this.volume(volume, path, isTold(account));
+    const isListed = typeof account === 'string' && this.rules.allow.has('ServiceAccount', account, this.workspace);
+    for (const [path, volume] of each(spec.volumes, 'volumes')) yield* this.volume(volume, path, isListed);
     for (const [path, mount] of each(spec.volume_mounts, 'volume_mounts')) yield* this.mount(mount, path);
     const names = new Set([AGENT]);
     for (const list of ['init_containers', 'sidecars']) {
@@ -95,7 +96,7 @@ class Problems {
     yield* this.reference('ConfigMap', source.configMapKeyRef, `${path}.configMapKeyRef`);
   }
 
-  private *volume(volume: Members, path: string, hasAccount: boolean): Generator<string> {
+  private *volume(volume: Members, path: string, isAccountListed: boolean): Generator<string> {
     const { name, ...sources } = volume;
     const kinds = Object.keys(sources).filter((kind) => isTold(sources[kind]));
     const [kind = '', ...others] = kinds;
@@ -111,7 +112,7 @@ class Problems {
     if (kind === 'configMap') yield* this.named('ConfigMap', source.name, `${at}.name`);
     if (kind === 'persistentVolumeClaim')
       yield* this.named('PersistentVolumeClaim', source.claimName, `${at}.claimName`);
-    if (kind === 'projected') yield* this.projected(source, at, hasAccount);
+    if (kind === 'projected') yield* this.projected(source, at, isAccountListed);
     if (kind === 'csi') {
       yield* this.named('CSIDriver', source.driver, `${at}.driver`);
       yield* this.reference('Secret', source.nodePublishSecretRef, `${at}.nodePublishSecretRef`);
@@ -122,8 +123,8 @@ class Problems {
   }
 
   /** A token is one of a service account that the operator lists. */
-  private *projected({ sources }: Members, path: string, hasAccount: boolean): Generator<string> {
-    const token = hasAccount ? ['serviceAccountToken'] : [];
+  private *projected({ sources }: Members, path: string, isAccountListed: boolean): Generator<string> {
+    const token = isAccountListed ? ['serviceAccountToken'] : [];
     for (const [at, source] of each(sources, `${path}.sources`)) {
       yield* only(source, ['secret', 'configMap', 'downwardAPI', ...token], at);
       yield* this.reference('Secret', source.secret, `${at}.secret`);

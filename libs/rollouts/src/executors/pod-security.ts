@@ -20,10 +20,12 @@ export function securityContextFor(level: PodSecurityLevel, own: unknown): Membe
   const given = own === undefined || own === null ? undefined : (own as Members);
   if (level !== 'restricted') return given;
   const { add } = membersOf(given?.capabilities);
+  // Kubernetes takes null for absent, and would use its own default.
+  const told = Object.entries(given ?? {}).filter(([, value]) => isTold(value));
   return {
     runAsNonRoot: true,
     seccompProfile: { type: 'RuntimeDefault' },
-    ...given,
+    ...Object.fromEntries(told),
     allowPrivilegeEscalation: false,
     capabilities: { drop: ['ALL'], ...(add !== undefined && { add }) },
   };

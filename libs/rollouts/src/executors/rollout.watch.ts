@@ -51,6 +51,8 @@ export class RolloutWatch {
     } catch (error) {
       step.signal.throwIfAborted();
       if (error instanceof StepFailed) return error.message;
+      // There is nothing that could tell, or it has not been looked at yet.
+      if (signal.aborted) return 'The cluster does not tell how it runs.';
       throw error;
     }
   }
