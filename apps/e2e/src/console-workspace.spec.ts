@@ -63,6 +63,13 @@ inBrowser('The console of a workspace', () => {
     await stranger.getByText('"answer"').first().waitFor();
     await stranger.emulateMedia({ colorScheme: 'dark' });
     expect(await walk.faults(stranger)).toEqual([]);
+    const below = '**/api/v1/public/*/runs/query';
+    await stranger.route(below, (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }));
+    await stranger.reload();
+    await stranger.getByRole('alert').getByText('not just now').waitFor();
+    await stranger.unroute(below);
+    await stranger.getByRole('button', { name: 'Try again' }).click();
+    await stranger.getByRole('alert').waitFor({ state: 'detached' });
     await stranger.goto(`/api-host/public/${new URL(url).pathname.split('/')[2]}/d`);
     await stranger.getByRole('heading', { level: 1, name: 'shared with all' }).waitFor();
 
@@ -84,7 +91,7 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByLabel('Access token').fill('canary-of-the-host');
     expect(await walk.faults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-    await dialog.waitFor({ state: 'detached' });
+    await removed();
     expect(await page.content()).not.toContain('canary-of-the-host');
     await page.getByRole('link', { name: 'Company GitLab' }).click();
     await page.getByRole('button', { name: 'Deploy this: agent' }).click();
@@ -142,7 +149,7 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     const secret = await dialog.locator('code').textContent();
     await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
+    await removed();
     expect(await page.content()).not.toContain(secret);
     await page.getByRole('link', { name: `${outside.url}/hook` }).click();
     await page.getByRole('button', { name: 'Send a test' }).click();
@@ -154,6 +161,28 @@ inBrowser('The console of a workspace', () => {
     await page.getByText('Attempt 2').waitFor();
     await page.getByRole('button', { name: 'Turn off' }).click();
     await page.getByText('Off: requested').waitFor();
+  });
+
+  it('keeps what is written in a page when the session cannot be read just now', async () => {
+    await page.goto('/o/-/listeners');
+    await page.getByRole('button', { name: 'Add a listener …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name of the cluster').fill('us-production');
+    await dialog.getByLabel('Namespaces').fill('not-lost');
+    const ask = `fetch('/v1/console/session').then((answer) => answer.json())`;
+    const { workspace_id } = await page.evaluate<{ workspace_id: string }>(ask);
+    // Not 503: that would be asked for again, for some seconds.
+    await page.route('**/v1/console/session', (route) => route.fulfill({ status: 404, json: { detail: 'away' } }));
+    const refused = page.waitForResponse('**/v1/console/session');
+    await page.evaluate(
+      `new BroadcastChannel('fairlead.changes.${workspace_id}').postMessage({ stale: [], ended: true })`,
+    );
+    await refused;
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('not-lost').waitFor();
+    await page.unroute('**/v1/console/session');
+    await page.reload();
+    await page.getByText('not-lost').waitFor();
   });
 
   it('interrupts a rollout', async () => {
@@ -193,9 +222,11 @@ inBrowser('The console of a workspace', () => {
     await panel.getByText('1 step left').waitFor();
     await panel.getByRole('button', { name: 'End' }).click();
     await panel.waitFor({ state: 'detached' });
+    await page.goto(`/o/-/host/deployments/${id}?tab=revisions&good=v1&bad=v99`);
+    await panel.getByText('There is no v99 among these revisions').waitFor();
   });
 
-  it('follows what changes in all pages of a browser, of which one waits for the service', async () => {
+  it('follows what changes in all pages of a browser, of which one that is shown waits for the service', async () => {
     const context = page.context();
     const asked: Record<'first' | 'second', (string | undefined)[]> = { first: [], second: [] };
     const count = (of: Page, name: keyof typeof asked) =>
@@ -214,14 +245,31 @@ inBrowser('The console of a workspace', () => {
     await installation.ask('POST', '/v2/deployments', newDeployment('seen by both'));
     for (const one of [first, second]) await one.getByRole('link', { name: 'seen by both' }).waitFor();
     expect([new Set(asked.first), asked.second]).toEqual([new Set(['true']), []]);
-    const next = second.waitForRequest(/\/v1\/changes\?after=/);
-    await first.close();
-    await next;
+    const goesOn = async (one: Page, end: () => Promise<unknown>) => {
+      const next = one.waitForRequest(/\/v1\/changes\?after=/);
+      await end();
+      await next;
+    };
+    const turn = (state: 'hidden' | 'visible') =>
+      first.evaluate(`
+        Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`);
+    await goesOn(second, () => turn('hidden'));
     await installation.ask('POST', '/v2/deployments', newDeployment('seen by the second'));
     await second.getByRole('link', { name: 'seen by the second' }).waitFor();
-    page = second;
+    await turn('visible');
+    await first.getByRole('link', { name: 'seen by the second' }).waitFor();
+    await goesOn(first, () => second.close());
+    await installation.ask('POST', '/v2/deployments', newDeployment('seen by the first'));
+    await first.getByRole('link', { name: 'seen by the first' }).waitFor();
+    page = first;
   });
 });
+
+/** Resolves when the dialog is removed, which is a moment after it was closed and lost its role. */
+async function removed(): Promise<void> {
+  await page.locator('dialog').waitFor({ state: 'detached' });
+}
 
 /** Removes the first thing of a list, by its name and what has to be typed. */
 async function removeFirst(name: string, typed = name): Promise<void> {

@@ -8,6 +8,8 @@ const GATHER_MS = 1000;
 const LOOK_MS = 10_000;
 const RETRY_MS = 2000;
 const AWAY_MS = 30_000;
+/** An answer that takes so much longer than it may wait does not come any more: the connection is gone. */
+const LATE_MS = 15_000;
 
 /** What the pages of a browser tell one another. */
 interface News {
@@ -23,7 +25,8 @@ interface News {
 
 /**
  * Hears of the changes in a workspace until the signal aborts. One page of the browser waits for them and tells the
- * others, because a browser has few connections for all pages of a server; when it closes, another one goes on.
+ * others, because a browser has few connections for all pages of a server; when it closes or is hidden, another one
+ * goes on. Hidden pages do not wait, because browsers stop them: they hear of what they missed when they are shown.
  */
 export function follow(workspace: string, hear: (news: News) => void, signal: AbortSignal): void {
   const name = `fairlead.changes.${workspace}`;
@@ -38,43 +41,59 @@ export function follow(workspace: string, hear: (news: News) => void, signal: Ab
     channel.postMessage(news);
     take(news);
   };
-  const ask = async (wait: number, rest: number) => {
+  const ask = async (wait: number, rest: number, until: AbortSignal) => {
     let failing: number | undefined;
-    while (!signal.aborted) {
+    while (!until.aborted) {
       try {
-        const news = await newsAfter(position, wait, signal);
+        const news = await newsAfter(position, wait, until);
         tell(failing === undefined ? news : { ...news, stale: [ALL] });
         failing = undefined;
-        await pause(rest, signal);
+        await pause(rest, until);
       } catch (error) {
+        if (until.aborted) return;
         failing ??= Date.now();
         const ended = error instanceof ApiError && error.status === 401;
         if (ended || Date.now() - failing >= AWAY_MS) tell({ stale: [], lost: failing, ended });
-        await pause(RETRY_MS, signal);
+        await pause(RETRY_MS, until);
       }
     }
   };
   channel.onmessage = ({ data }: MessageEvent<News>) => take(data);
-  signal.addEventListener('abort', () => channel.close());
   // Browsers have no locks on pages that are not secure.
   const locks = navigator.locks as LockManager | undefined;
-  if (!locks) void ask(0, LOOK_MS);
-  else locks.request(name, { signal }, () => ask(WAIT_S, GATHER_MS)).catch(() => undefined);
+  let turn = new AbortController();
+  const takeTurn = () => {
+    turn.abort();
+    if (document.visibilityState === 'hidden') return;
+    turn = new AbortController();
+    const until = AbortSignal.any([signal, turn.signal]);
+    if (!locks) void ask(0, LOOK_MS, until);
+    else locks.request(name, { signal: until }, () => ask(WAIT_S, GATHER_MS, until)).catch(() => undefined);
+  };
+  document.addEventListener('visibilitychange', takeTurn, { signal });
+  signal.addEventListener('abort', () => channel.close());
+  takeTurn();
 }
 
 async function newsAfter(position: string | undefined, wait: number, signal: AbortSignal): Promise<News> {
   // The first answer only says where the log ends.
   const query = position === undefined ? { wait: 0 } : { after: position, wait };
+  const given = AbortSignal.any([signal, AbortSignal.timeout(wait * 1000 + LATE_MS)]);
   const { changes, reset, ...news } = (await answered(
-    api.GET('/v1/changes', { params: { query }, headers: UNATTENDED, signal }),
+    api.GET('/v1/changes', { params: { query }, headers: UNATTENDED, signal: given }),
   )) as Schemas['Changes'];
   return { ...news, stale: reset ? [ALL] : concerned(changes) };
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
   });
 }
 

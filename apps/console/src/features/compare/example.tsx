@@ -13,7 +13,7 @@ const MOST_EXPERIMENTS = 20;
 /** One example, and what became of it in the experiments of the address, or in the newest ones of its dataset. */
 export function ExamplePage() {
   const { w, dataset, example: id } = useParams({ from: FROM });
-  const { selectedSessions } = useSearch({ from: FROM });
+  const { selectedSessions, baseline } = useSearch({ from: FROM });
   const example = useExample(dataset, id);
   const newest = useQuery({
     queryKey: ['experiments', w, dataset, 'newest'],
@@ -48,7 +48,9 @@ export function ExamplePage() {
           <Values values={{ Input: example.data.inputs, Reference: example.data.outputs ?? null }} />
         </div>
       )}
-      {experiments.length > 0 && <Results dataset={dataset} example={id} experiments={experiments} />}
+      {experiments.length > 0 && (
+        <Results dataset={dataset} example={id} experiments={experiments} baseline={baseline} />
+      )}
     </Page>
   );
 }
@@ -57,12 +59,14 @@ interface ResultsProps {
   readonly dataset: string;
   readonly example: string;
   readonly experiments: readonly string[];
+  /** The first of them when undefined. */
+  readonly baseline: string | undefined;
 }
 
 /** What each experiment made of an example. */
-function Results({ dataset, example, experiments }: ResultsProps) {
+function Results({ dataset, example, experiments, baseline }: ResultsProps) {
   const { w } = useParams({ from: FROM });
-  const found = useRowAround({ dataset, experiments }, example);
+  const found = useRowAround({ dataset, experiments, baseline }, example);
   const row = found.data?.page.rows.find(({ example_id }) => example_id === example);
   if (found.error) return <Problem error={found.error} />;
   if (!found.data) return <Skeleton rows={3} />;
@@ -74,7 +78,7 @@ function Results({ dataset, example, experiments }: ResultsProps) {
         <Link
           to="/o/$w/datasets/$dataset/compare"
           params={{ w, dataset }}
-          search={{ selectedSessions: experiments.join(), row: example }}
+          search={{ selectedSessions: experiments.join(), baseline, row: example }}
         >
           {experiments.length === 1 ? 'Open the experiment' : `Compare all ${experiments.length}`}
         </Link>

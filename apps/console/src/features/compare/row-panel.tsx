@@ -42,7 +42,7 @@ export function RowPanel(props: RowPanelProps) {
   const page = {
     to: '/o/$w/datasets/$dataset/e/$example',
     params: { w, dataset, example: id },
-    search: { selectedSessions: asked.experiments.join() },
+    search: { selectedSessions: asked.experiments.join(), baseline: asked.baseline },
   } as const;
   useShortcuts({ f: () => void navigate(page) });
   const place = row.data?.page.place;

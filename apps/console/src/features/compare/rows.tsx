@@ -65,8 +65,10 @@ export function Rows({ asked, comparison, focus, stamp, chosen, candidate, whole
   };
   const narrow = useNarrow();
   useShortcuts({ j: () => step(1), k: () => step(-1) });
-  const failed = loaded.find(({ error }) => error)?.error ?? first.error;
-  if (failed) return <Problem error={failed} retry={() => void first.refetch()} />;
+  const failed = [first, ...loaded].filter(({ isError }) => isError);
+  if (failed.length > 0) {
+    return <Problem error={failed[0]!.error!} retry={() => failed.forEach((one) => void one.refetch())} />;
+  }
 
   const move = (event: KeyboardEvent) => {
     const places = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -137,7 +139,7 @@ export function Rows({ asked, comparison, focus, stamp, chosen, candidate, whole
           </div>
         </div>
       </div>
-      {total === 0 && <p className={css.faint}>No row became that.</p>}
+      {total === 0 && <p className={css.faint}>No row passes this filter.</p>}
     </section>
   );
 }

@@ -23,9 +23,10 @@ export default function BisectPanel({ deployment, revisions, query, onRollBack }
   const older = Math.min(good ?? Infinity, bad ?? Infinity);
   const loaded = revisions.at(-1)?.number ?? 1;
   // An address can name revisions that are older than those that the page has shown yet.
+  const reading = older < loaded && query.hasNextPage && !query.isFetchNextPageError;
   useEffect(() => {
-    if (older < loaded && query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
-  }, [older, loaded, query.hasNextPage, query.isFetchingNextPage]);
+    if (reading && !query.isFetchingNextPage) void query.fetchNextPage();
+  }, [reading, query.isFetchingNextPage]);
   const found = bisect(revisions, good, bad, skipped);
   const live = revisions.find(({ id }) => id === deployment.active_revision_id);
   const judge = (changed: object) => change({ ...changed, diff: undefined });
@@ -65,6 +66,12 @@ export default function BisectPanel({ deployment, revisions, query, onRollBack }
       <div role="status">
         {!found && good !== undefined && bad !== undefined && good >= bad && (
           <p className={css.bad}>The good revision has to be older than the bad one.</p>
+        )}
+        {!found && !reading && good !== undefined && bad !== undefined && good < bad && (
+          <p className={css.bad}>
+            There is no {revisions.some(({ number }) => number === good) ? search.bad : search.good} among these
+            revisions.
+          </p>
         )}
         {found?.next && (
           <p className={css.quiet}>

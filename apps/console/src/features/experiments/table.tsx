@@ -70,9 +70,16 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
   const ready = chosen.length > 0 && problem === undefined;
   useShortcuts({ j: () => step(1), k: () => step(-1), x: tickFocused, c: ready ? compare : undefined });
   const filtered = Boolean(q || metadata);
-  if (query.error) return <Problem error={query.error} retry={() => void query.refetch()} />;
-  if (!query.data) return <Skeleton />;
-  if (experiments.length === 0 && !filtered) return none;
+  const failed = query.error && <Problem error={query.error} retry={() => void query.refetch()} />;
+  if (!query.data) return failed ?? <Skeleton />;
+  if (experiments.length === 0 && !filtered) {
+    return (
+      <>
+        {failed}
+        {none}
+      </>
+    );
+  }
   const [{ total, facets }] = query.data.pages as [(typeof query.data.pages)[number]];
   const drop = () => change({ q: undefined, metadata: undefined });
   return (
@@ -104,6 +111,7 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
           {dataset === undefined && ` in ${inDatasets(facets.datasets.length)}`}
         </span>
       </div>
+      {failed}
       <div
         className={css.scroll}
         tabIndex={0}

@@ -60,6 +60,9 @@ function Trace({ token, shown }: { token: string; shown: string | undefined }) {
     getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
   });
   const runs = query.data?.pages.flatMap((page) => page.runs) ?? [];
+  if (query.error && runs.length === 0 && shown !== undefined) {
+    return <Problem error={query.error} retry={() => void query.refetch()} />;
+  }
   if (runs.length < 2) return null;
   return (
     <nav className={css.tree} aria-label="Runs">

@@ -67,7 +67,7 @@ function Palette({ w, onGo, onClose }: { w: string; onGo: (to: Path) => void; on
   const id = useId();
   // The dialog, which opens before this effect, gives the focus to its first button.
   useEffect(() => field.current!.focus(), []);
-  const things = useThings(w, text, onClose);
+  const { things, note } = useThings(w, text, onClose);
   const pages = pagesNamed(text).map(([to, name, letter]): Target => {
     return { id: to, name, hint: letter === '' ? '' : `g ${letter}`, go: () => onGo(to) };
   });
@@ -116,25 +116,33 @@ function Palette({ w, onGo, onClose }: { w: string; onGo: (to: Path) => void; on
           </ul>
         )}
         <p role="status" className={css.hint}>
-          {found.length === 0 && `Nothing has “${text}” in its name.`}
+          {note ?? (found.length === 0 && `Nothing has “${text}” in its name.`)}
         </p>
       </form>
     </Dialog>
   );
 }
 
-/** Datasets, experiments and deployments whose names hold a text, once it is more than a letter. */
-function useThings(w: string, text: string, onClose: () => void): Target[] {
+/**
+ * Datasets, experiments and deployments whose names hold a text, once it is more than a letter; `note` says why there
+ * may be others.
+ */
+function useThings(w: string, text: string, onClose: () => void): { things: Target[]; note?: string } {
   const navigate = useNavigate();
   const q = text.trim();
-  const { data } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     queryKey: ['search', w, q],
     queryFn: ({ signal }) => answered(api.GET('/v1/search', { params: { query: { q } }, signal })),
     enabled: q.length > 1,
     placeholderData: keepPreviousData,
   });
-  if (q.length < 2 || !data) return [];
-  return data.resources.map(({ kind, id, name, dataset_id: dataset }) => ({
+  if (q.length === 0) return { things: [] };
+  if (q.length === 1) return { things: [], note: 'Datasets, experiments and deployments are found by two letters.' };
+  if (error) return { things: [], note: `Only pages are listed: ${error.message}` };
+  if (!data) return { things: [], note: 'Looking …' };
+  // Of what was found for the text before: a key that opens the first one must not open another one than is meant.
+  const fits = ({ name }: { name: string }) => !isPlaceholderData || name.toLowerCase().includes(q.toLowerCase());
+  const things = data.resources.filter(fits).map(({ kind, id, name, dataset_id: dataset }) => ({
     id,
     name,
     hint: kind,
@@ -148,6 +156,7 @@ function useThings(w: string, text: string, onClose: () => void): Target[] {
       } else void navigate({ to: '/o/$w/datasets/$dataset', params: { w, dataset: id } });
     },
   }));
+  return { things, note: isPlaceholderData ? 'Looking …' : undefined };
 }
 
 const EVERYWHERE = [

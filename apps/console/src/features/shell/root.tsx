@@ -16,8 +16,10 @@ export function Root() {
 
 function SignedIn({ login }: { login: boolean }) {
   const session = useSession();
-  if (session.error) return <Problem error={session.error} retry={() => void session.refetch()} />;
-  if (session.data === undefined) return null;
+  // What was answered before stays: a page and what is written in it outlast a service that is away for a while.
+  if (session.data === undefined) {
+    return session.error && <Problem error={session.error} retry={() => void session.refetch()} />;
+  }
   return session.data === null || login ? <Login /> : <Outlet />;
 }
 
