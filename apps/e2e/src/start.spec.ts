@@ -9,12 +9,12 @@ import { isRunning } from './testing/home';
 const ROOT = join(__dirname, '../../..');
 /** In the place of the service: says where it runs, and goes when it is told to. */
 const SERVICE = `
-console.log('ready', process.pid);
-setInterval(() => undefined, 1000);
 process.on('SIGTERM', () => {
   console.log('stopped in order');
   process.exit(0);
 });
+setInterval(() => undefined, 1000);
+console.log('ready', process.pid);
 `;
 
 let checkout: string;
