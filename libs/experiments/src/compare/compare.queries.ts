@@ -8,8 +8,7 @@ import type { ScoreTable } from './compare.scores';
  * or error, in upper or lower case.
  */
 export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable, text: string): Promise<Uint8Array> {
-  // The texts are JSON, where a quotation mark stands behind a backslash.
-  const patterns = [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((one) => containing(storable(one)));
+  const patterns = spellings(text).map((one) => containing(storable(one)));
   const { rows } = await pool.query<{ ids: Buffer | null }>(
     `select string_agg(uuid_send(id), ''::bytea) as ids from (
        select example_id as id from runs
@@ -18,6 +17,14 @@ export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable,
        union
        select id from examples
        where dataset_id = $3 and valid_to is null and (inputs ilike any($2::text[]) or outputs ilike any($2::text[]))
+       union
+       -- The row of an example that was deleted shows the inputs of the version that was run.
+       select e.id from runs r
+         join examples e on e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_from = r.example_from
+       where r.session_id = any($1::uuid[]) and r.parent_run_id is null and r.inputs is null
+         and e.valid_to is not null and e.inputs ilike any($2::text[])
+         and not exists (
+           select from examples n where n.dataset_id = e.dataset_id and n.id = e.id and n.valid_to is null)
      ) as found`,
     [table.experiments.map(({ id }) => id), patterns, datasetId],
   );
@@ -25,6 +32,21 @@ export async function rowsWith(pool: Pool, datasetId: string, table: ScoreTable,
   const found = new IdTable();
   for (let offset = 0; offset < ids.length; offset += 16) found.add(ids, offset);
   return Uint8Array.from({ length: table.rows }, (_, row) => Number(found.find(table.ids, row * 16) >= 0));
+}
+
+/**
+ * How a text can stand in JSON, which is stored as it was sent: a quotation mark behind a backslash, and what is not ASCII
+ * as `\u00e9` too, where the database does not know upper and lower case.
+ */
+function spellings(text: string): string[] {
+  const escaped = [text, text.toLowerCase(), text.toUpperCase()].map((one) =>
+    JSON.stringify(one)
+      .slice(1, -1)
+      .replaceAll(/[\x7f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+  // Letters of ASCII are the same in upper and lower case.
+  const ascii = /^[\x20-\x7e]*$/.test(text) ? escaped.slice(0, 1) : escaped;
+  return [...new Set([text, JSON.stringify(text).slice(1, -1), ...ascii])];
 }
 
 /** What changes whenever an example of a dataset does. */

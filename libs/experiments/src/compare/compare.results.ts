@@ -59,8 +59,7 @@ const NOT_COMPARED = Number.NaN;
 /** Compares every experiment with the first one on a key. Gives way to other work in between. */
 export async function compareKey(table: ScoreTable, key: string, direction: Direction): Promise<KeyComparison> {
   const [baseline, ...others] = table.experiments;
-  const columns = table.experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
-  const kind = columns.every(({ passFail }) => passFail) && wholeMeans(columns) ? 'pass/fail' : 'numeric';
+  const kind = kindOf(table, key);
   const results: KeyResult[] = [];
   if (baseline) results.push(alone(baseline, key));
   for (const other of others) {
@@ -68,6 +67,12 @@ export async function compareKey(table: ScoreTable, key: string, direction: Dire
     results.push(compareScores(table, other, key, kind, direction));
   }
   return { key, kind, direction, results };
+}
+
+/** Whether all scores of a key are 0 or 1. */
+export function kindOf({ experiments }: ScoreTable, key: string): KeyComparison['kind'] {
+  const columns = experiments.flatMap((experiment) => experiment.keys.get(key) ?? []);
+  return columns.every(({ passFail }) => passFail) && wholeMeans(columns) ? 'pass/fail' : 'numeric';
 }
 
 /** Latencies of an experiment, and how they differ from the baseline's. */

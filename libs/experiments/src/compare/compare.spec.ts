@@ -407,6 +407,14 @@ describe('A comparison of texts and values', () => {
     expect((await compare(`q=${'x'.repeat(257)}`)).status).toBe(422);
   });
 
+  it('finds a text whose letters a client has sent as escapes', async () => {
+    const texts = ['caf\\u00e9', 'CAF\\u00C9', '\\ud83d\\ude00 so', 'cafe'];
+    const escaped = await experiment(texts.map((text) => ({ ...right, outputs: `{"answer":"${text}"}` })));
+    const found = async (q: string) =>
+      (await compare(`q=${encodeURIComponent(q)}`, [escaped])).json.page.total as number;
+    expect(await Promise.all(['café', 'Café', '\u{1f600} SO', 'cafe'].map(found))).toEqual([2, 2, 1, 1]);
+  });
+
   it('finds a text that came into an example meanwhile', async () => {
     const total = async () => (await compare('q=somewhere')).json.page.total as number;
     expect(await total()).toBe(0);
@@ -473,6 +481,21 @@ describe('A comparison of texts and values', () => {
     expect(alone.results).toMatchObject([{ counts: [0, 6], grid: null }]);
   });
 
+  it('tells what kind a key is that a comparison of many keys leaves out', async () => {
+    const scores = Object.fromEntries(Array.from({ length: 50 }, (_, place) => [`a${place}`, 0.5]));
+    const many = await experiment([{ scores: { ...scores, last: 1 } }, { scores: { last: 0 } }]);
+    expect((await compare('limit=0', [many])).json.keys).toHaveLength(50);
+    const { json } = await distributions('key=last', [many]);
+    expect(json).toMatchObject({ kind: 'pass/fail', edges: [0, 0.5, 1], results: [{ counts: [1, 1] }] });
+  });
+
+  it('has edges for scores that are nearly the largest ones that there are', async () => {
+    const huge = 1.5 * 2 ** 1023;
+    const session = await experiment([-huge, huge].map((score) => ({ scores: { huge: score } })));
+    const { json } = await distributions('key=huge&bins=4', [session]);
+    expect(json).toMatchObject({ edges: [-huge, -huge / 2, 0, huge / 2, huge], results: [{ counts: [1, 0, 0, 1] }] });
+  });
+
   it('tells distributions to nobody else, and of nothing else', async () => {
     expect((await distributions('key=correct', undefined, 'b')).status).toBe(404);
     for (const [search, status] of [
@@ -495,6 +518,16 @@ describe('A comparison of texts and values', () => {
     await reading.pool.query('update sessions set version = version + 1 where id = $1', [base]);
     expect((await reading.get(path, 'a', { 'if-none-match': tag })).status).toBe(200);
   });
+});
+
+it('A comparison finds the row of a deleted example by the inputs that it shows', async () => {
+  await newDataset(2, { inputs: '{"question":"Where to?"}' });
+  const session = await experiment([right, right]);
+  await reading.pool.query('update runs set inputs = null where session_id = $1', [session]);
+  await reading.pool.query('update examples set valid_to = now() where id = $1', [examples[0]]);
+  const { page } = (await compare('q=where', [session])).json;
+  expect(page.total).toBe(2);
+  for (const { inputs_preview: inputs } of page.rows) expect(inputs).toBe('{"question":"Where to?"}');
 });
 
 it('A comparison tells a thousand values of a key apart, and the most frequent ones of these', async () => {

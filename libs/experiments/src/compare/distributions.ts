@@ -1,4 +1,5 @@
 import { categoryKeys, compareCategories, transitions } from './categories';
+import { kindOf } from './compare.results';
 import type { ExperimentScores, ScoreTable } from './compare.scores';
 import type { Comparison } from './compare.service';
 import { quantile } from './comparison';
@@ -9,10 +10,10 @@ const GRID = 20;
 export const FRACTIONS = [0, 0.01, ...Array.from({ length: 19 }, (_, place) => (place + 1) / 20), 0.99, 1];
 
 /** How the scores or values of one key are distributed in each experiment; undefined for a key that none of them has. */
-export function distributionsOf({ table, keys }: Comparison, key: string, bins: number) {
+export function distributionsOf({ table }: Comparison, key: string, bins: number) {
   const latencies = table.experiments.map((one) => FRACTIONS.map((fraction) => quantile(one.latencies, fraction)));
   if (table.experiments.some((experiment) => experiment.keys.has(key))) {
-    const kind = keys.find((one) => one.key === key)?.kind ?? 'numeric';
+    const kind = kindOf(table, key);
     const edges = edgesOf(table, key, kind === 'pass/fail' ? 2 : bins);
     const gridEdges = kind === 'pass/fail' ? edges : edgesOf(table, key, GRID);
     const results = table.experiments.map((experiment, place) => ({
@@ -47,7 +48,7 @@ function edgesOf({ experiments }: ScoreTable, key: string, bins: number): number
   if (least === most) [least, most] = least === 1 ? [0, 1] : [least, least + 1];
   // Halves, because the difference of two doubles may be beyond the largest one.
   return Array.from({ length: bins + 1 }, (_, place) =>
-    place === bins ? most : least + 2 * ((most / 2 - least / 2) * (place / bins)),
+    place === bins ? most : 2 * (least / 2 + (most / 2 - least / 2) * (place / bins)),
   );
 }
 

@@ -158,8 +158,7 @@ export class DatasetWritesController {
       ...{ metadata: metadata ?? undefined, inputs_schema: inputs_schema ?? undefined },
       outputs_schema: outputs_schema ?? undefined,
     };
-    if (baseline) await this.datasets.setBaseline(context, id, baseline);
-    await this.datasets.patch(context, id, changes);
+    await this.datasets.patch(context, id, changes, baseline);
     return found(await findDataset(this.pool, tenantId, id), 'Dataset ID', id);
   }
 

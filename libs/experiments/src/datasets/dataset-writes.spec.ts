@@ -65,6 +65,24 @@ describe('The baseline of a dataset', () => {
     expect((await reading.send('PATCH', `/datasets/${dataset}`, named)).status).toBe(400);
     expect((await one(dataset)).name).not.toBe(named.name);
   });
+
+  it('stays as it is when the rest of a change is refused', async () => {
+    const taken = `taken ${newId()}`;
+    await create({ name: taken });
+    await choose(dataset, { experiment_id: null });
+    const change = { name: taken, baseline_experiment_id: first };
+    expect((await reading.send('PATCH', `/datasets/${dataset}`, change)).status).toBe(409);
+    expect((await one(dataset)).baseline_experiment_id).toBeNull();
+  });
+
+  it('changes together with the other members, also under an Idempotency-Key', async () => {
+    await choose(dataset, { experiment_id: null });
+    const both = { name: `free ${newId()}`, description: 'new', baseline_experiment_id: first };
+    const headers = { 'idempotency-key': newId() };
+    const { status, json } = await reading.send('PATCH', `/datasets/${dataset}`, both, 'a', headers);
+    expect({ status, ...json }).toMatchObject({ status: 200, ...both });
+    expect(await one(dataset)).toMatchObject(both);
+  });
 });
 
 describe('A dataset that a client creates', () => {

@@ -75,12 +75,19 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
     return (await this.run(caller, id, createDataset(tenantId, id, data, new Date(), stored))).state;
   }
 
-  /** Changes members of a dataset; resolves when that can be read. @throws DatasetNotFound, DatasetExists for a name that is in use */
-  async patch(caller: Caller, id: string, changes: DatasetChanges): Promise<void> {
+  /**
+   * Changes members of a dataset, and its baseline when one is given, all of them or none; resolves when that can be read.
+   * @throws DatasetNotFound, DatasetExists for a name that is in use, and what `setBaseline` throws
+   */
+  async patch(caller: Caller, id: string, changes: DatasetChanges, baseline?: string): Promise<void> {
     const { name } = (await this.find(caller.tenantId, id)).state;
+    if (baseline !== undefined) await this.requireExperiment(caller.tenantId, id, baseline);
     const next = changes.name ?? name;
     if (next !== name) await this.reserveName(caller, next, id);
-    const { position } = await this.change(caller, id, changeDataset(changes));
+    const { position } = await this.change(caller, id, (state) => [
+      ...changeDataset(changes)(state),
+      ...(baseline === undefined ? [] : setBaseline(baseline)(state)),
+    ]);
     if (next !== name) await this.release(nameOf(caller.tenantId, name), id, caller);
     await this.followers.shown(position, experimentsView.name, VIEW_MS);
   }
@@ -102,12 +109,16 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
    */
   async setBaseline(caller: Caller, id: string, experimentId: string | null): Promise<void> {
     await this.find(caller.tenantId, id);
-    const dataset = experimentId && (await findReferenceDataset(this.pool, caller.tenantId, experimentId));
-    if (experimentId !== null && dataset !== id) {
-      throw dataset === undefined ? new SessionNotFound(experimentId) : new OtherDataset(experimentId, id);
-    }
+    if (experimentId !== null) await this.requireExperiment(caller.tenantId, id, experimentId);
     const { position } = await this.change(caller, id, setBaseline(experimentId));
     await this.followers.shown(position, experimentsView.name, VIEW_MS);
+  }
+
+  /** @throws SessionNotFound, OtherDataset for an experiment that is not on this dataset */
+  private async requireExperiment(tenantId: string, id: string, experimentId: string): Promise<void> {
+    const dataset = await findReferenceDataset(this.pool, tenantId, experimentId);
+    if (dataset === undefined) throw new SessionNotFound(experimentId);
+    if (dataset !== id) throw new OtherDataset(experimentId, id);
   }
 
   /** Deletes a dataset, its examples and the sessions that were run on it, and frees their names. @throws DatasetNotFound */

@@ -83,6 +83,7 @@ export interface Reading {
     url: string,
     body?: unknown,
     tenant?: 'a' | 'b',
+    headers?: Record<string, string>,
   ): Promise<Answer>;
   get(url: string, tenant?: 'a' | 'b', headers?: Record<string, string>): Promise<Answer>;
   post(url: string, body: unknown, tenant?: 'a' | 'b'): Promise<Answer>;
@@ -167,7 +168,8 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       return Promise.resolve(actor(key, tenants[key]));
     },
   });
-  const send: Reading['send'] = (method, url, body, tenant = 'a') => request(app, method, url, body, tenant);
+  const send: Reading['send'] = (method, url, body, tenant = 'a', headers) =>
+    request(app, method, url, body, tenant, headers);
   return {
     pool: database.pool,
     store,
