@@ -9,6 +9,8 @@ export interface Writing {
   connections: number;
   /** Its place among those of its workspace, while it has or waits for a connection. */
   place?: Promise<() => void>;
+  /** True once it has had a place: it may have written something, so that it is not refused any more. */
+  hasBegun?: boolean;
 }
 
 /** A request that only reads. */

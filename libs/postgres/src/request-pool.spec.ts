@@ -185,5 +185,24 @@ describe('The pool for requests', () => {
       });
       await Promise.all(writes);
     });
+
+    it('refuses no write that has had a connection, because it may have written something', async () => {
+      open();
+      const share = Math.floor(database.pool.options.max / 2);
+      await writing('greedy', async () => {
+        await pool.query('select 1 as one');
+        const all = await whileHeld(async () => {
+          const others = Array.from({ length: share + 200 }, () =>
+            writing('greedy', () => pool.query('insert into held values (4)')),
+          );
+          const later = pool.query('select 2 as two');
+          await untilWriting(share);
+          expect(pool.waitingCount).toBe(201);
+          return [later, ...others];
+        });
+        const [later] = await Promise.all(all);
+        expect(later!.rows).toEqual([{ two: 2 }]);
+      });
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { connect as connectTo, type Socket } from 'node:net';
 import { Pool, type PoolClient } from 'pg';
 import { currentReading, currentWriting, type Reading, type Writing } from './reading';
@@ -20,6 +21,8 @@ const TOO_MANY = {
   writes: 'Too many writes of one workspace wait for the database.',
 };
 const NEVER = new AbortController().signal;
+// One for each write that waits.
+setMaxListeners(0, NEVER);
 const CONNECT_MS = 5_000;
 /** Time limit of a cancel request (ms). Without it, the timeout of the server ends the statement. */
 const CANCEL_MS = 5_000;
@@ -115,7 +118,7 @@ async function connectFor({ owner, signal }: Reading, reads: Pool, shares: Share
 
 async function connectToWrite(request: Writing, main: Pool, writes: Shares): Promise<PoolClient> {
   request.connections += 1;
-  const place = (request.place ??= writes.take(request.owner, NEVER));
+  const place = (request.place ??= writes.take(request.owner, NEVER, request.hasBegun));
   let left = false;
   const leave = () => {
     if (left) return;
@@ -132,6 +135,7 @@ async function connectToWrite(request: Writing, main: Pool, writes: Shares): Pro
   let client: PoolClient;
   try {
     await place;
+    request.hasBegun = true;
     client = await main.connect();
   } catch (error) {
     leave();

@@ -34,13 +34,14 @@ export class Shares {
   }
 
   /**
-   * Resolves when the owner has a place, with a function that gives it back.
+   * Resolves when the owner has a place, with a function that gives it back. A request that `hasBegun` waits however many
+   * others do.
    * @throws ShareExceeded at once, and the signal's reason when it is aborted before
    */
-  async take(owner: string, signal: AbortSignal): Promise<() => void> {
+  async take(owner: string, signal: AbortSignal, hasBegun = false): Promise<() => void> {
     signal.throwIfAborted();
     if (this.free > 0 && this.countOf(owner) < this.perOwner) this.count(owner, 1);
-    else await this.wait(owner, signal);
+    else await this.wait(owner, signal, hasBegun);
     let given = false;
     return () => {
       if (given) return;
@@ -55,9 +56,9 @@ export class Shares {
     return [...this.queues.values()].reduce((sum, queue) => sum + queue.length, 0);
   }
 
-  private wait(owner: string, signal: AbortSignal): Promise<void> {
+  private wait(owner: string, signal: AbortSignal, hasBegun: boolean): Promise<void> {
     const queue = this.queues.get(owner) ?? [];
-    if (queue.length >= this.waiting) throw new ShareExceeded(owner, this.message);
+    if (queue.length >= this.waiting && !hasBegun) throw new ShareExceeded(owner, this.message);
     this.queues.set(owner, queue);
     return new Promise((resolve, reject) => {
       const leave = () => {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { outsideRequest } from '@fairlead/postgres';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { AuthorizationStore } from './authorization.store';
 
@@ -33,7 +34,8 @@ export class AuthorizationWaits implements BeforeApplicationShutdown {
       const timer = setTimeout(done, ms);
       signal.addEventListener('abort', done);
       this.waiting.set(id, (this.waiting.get(id) ?? new Set()).add(done));
-      if (!this.looking) void this.look();
+      // Not as part of the request that happens to wait first: the others wait on when its client goes away.
+      if (!this.looking) void outsideRequest(() => this.look());
     });
   }
 
