@@ -28,6 +28,13 @@ function rollout(status: string): void {
   };
 }
 
+it('A secret without a name is refused without showing it', async () => {
+  for (const given of ['=sesame-open', 'sesame-open']) {
+    const ended = await cli.run(['secrets', 'set', 'agent', 'A=1', given]);
+    expect(ended).toMatchObject({ code: 2, err: 'Error: The 2. secret has no name: write NAME=value.\n' });
+  }
+});
+
 describe('An answer that is not what was hoped for', () => {
   it.each([
     [401, { detail: 'Invalid token' }, 4, 'Error: The key is not accepted: Invalid token.\n'],

@@ -94,9 +94,10 @@ async function change(
 }
 
 function assigned(given: readonly string[]): Record<string, string> {
-  const entries = given.map((text): [string, string] => {
+  const entries = given.map((text, index): [string, string] => {
     const end = text.indexOf('=');
-    if (end < 1) throw new Usage(`"${text}" is no secret: write NAME=value.`);
+    // What it is may be a value without its name, which is not for the log of a pipeline.
+    if (end < 1) throw new Usage(`The ${index + 1}. secret has no name: write NAME=value.`);
     return [text.slice(0, end), text.slice(end + 1)];
   });
   return Object.fromEntries(entries);

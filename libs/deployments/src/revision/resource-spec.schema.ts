@@ -114,7 +114,7 @@ export const resourceSpec = object(
   both({
     min_scale: note(
       replicas,
-      'Fewest replicas of the server; not more than `max_scale`. The executor `kubernetes` takes 1 for 0 and when absent.',
+      'Fewest replicas of the server; not more than `max_scale`. The executor `kubernetes` takes 1 when absent, and runs none for 0.',
     ),
     max_scale: note(
       replicas,
@@ -132,7 +132,7 @@ export const resourceSpec = object(
     memory_limit_mb: note(amount, 'Most memory of the server, in megabytes (10^6 bytes).'),
     queue_min_scale: note(
       replicas,
-      'Fewest replicas of the queue workers; not more than `queue_max_scale`. The executor `kubernetes` takes 1 for 0 and when absent.',
+      'Fewest replicas of the queue workers; not more than `queue_max_scale`. The executor `kubernetes` takes 1 when absent, and runs none for 0.',
     ),
     queue_max_scale: note(
       replicas,
