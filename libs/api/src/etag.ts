@@ -29,17 +29,33 @@ export function ifMatch(request: FastifyRequest, current?: number): number | und
   return newest;
 }
 
+/** Tags of bytes, which several requests may share: a list that many ask for at the same time is hashed once. */
+const tags = new WeakMap<Uint8Array, string>();
+
 /**
  * Returns an answer with a weak entity tag of its content, or sets the status 304 and returns nothing when the client
  * has that content already (`If-None-Match`). For reads whose content changes by itself: the tag is never good for
  * `If-Match`.
  */
 export function unlessKnown<T>(reply: FastifyReply, answer: T): T | undefined {
-  const text = typeof answer === 'string' || answer instanceof Uint8Array ? answer : JSON.stringify(answer);
-  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  const tag = `"${hash}"`;
+  const tag =
+    answer instanceof Uint8Array
+      ? tagOfBytes(answer)
+      : tagOf(typeof answer === 'string' ? answer : JSON.stringify(answer));
   void reply.header('etag', `W/${tag}`);
   if (!isNamed(reply.request.headers['if-none-match'], tag)) return answer;
   void reply.code(304).removeHeader('content-type');
   return undefined;
+}
+
+function tagOfBytes(bytes: Uint8Array): string {
+  const known = tags.get(bytes);
+  if (known !== undefined) return known;
+  const tag = tagOf(bytes);
+  tags.set(bytes, tag);
+  return tag;
+}
+
+function tagOf(content: string | Uint8Array): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
