@@ -61,6 +61,18 @@ describe.each([
     });
   });
 
+  it('end likewise for those who read what is shared, without a key', async () => {
+    const client = await installation.database.pool.connect();
+    try {
+      await client.query('begin; lock table shares in access exclusive mode');
+      const answer = await fetch(`${installation.url}/api/v1/public/${crypto.randomUUID()}/datasets`);
+      expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('(READ_TIMEOUT)')]);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+  });
+
   it('leave room for the reads of other workspaces', async () => {
     const clients = new AbortController();
     const all = Array.from({ length: READS }, () => slow(clients.signal).catch(() => undefined));

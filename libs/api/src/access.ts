@@ -64,6 +64,8 @@ interface RouteOptions {
   readonly compressed?: boolean;
   /** True: the route takes runs in, also from programs of deployments, whose keys open no other route. */
   readonly runs?: boolean;
+  /** True: a public route that only reads the database, so that it has the limits of reads. */
+  readonly reads?: boolean;
   /** True: the handler reads several workspaces, so it waits for the events of all of them. */
   readonly acrossWorkspaces?: boolean;
 }
@@ -131,6 +133,7 @@ declare module 'fastify' {
     single?: boolean;
     views?: readonly string[];
     compressed?: boolean;
+    reads?: boolean;
     acrossWorkspaces?: boolean;
     operator?: boolean;
     runs?: boolean;

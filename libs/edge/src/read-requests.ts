@@ -1,16 +1,19 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Readable } from 'node:stream';
+import type { Actor } from '@fairlead/api';
 import { reading, writing } from '@fairlead/postgres';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BadRequest, type HttpProblem } from '@fairlead/schema';
 
 /** SQLSTATE of a cancelled statement. */
 const QUERY_CANCELED = '57014';
+/** Who reads without a key: all of them have one share of the connections together. */
+const EVERYBODY = 'public';
 
 /**
  * Limits requests that only read: to the share of their workspace, to the time limit for reads, and to as long as their
  * client waits. Their statements in the database end with them. Requests that write are limited to the share of their
- * workspace.
+ * workspace. Public routes have these limits where they declare it.
  */
 export function limitReads(instance: FastifyInstance): void {
   instance.addHook('preHandler', (request, reply, done) => {
@@ -27,7 +30,8 @@ export function limitReads(instance: FastifyInstance): void {
       if (!reply.raw.writableFinished) gone.abort();
     });
     request.requestContext.reading = gone.signal;
-    reading({ owner: request.actor.tenantId, signal: gone.signal }, done);
+    const { tenantId: owner } = (request.actor as Actor | undefined) ?? { tenantId: EVERYBODY };
+    reading({ owner, signal: gone.signal }, done);
   });
   instance.addHook('onSend', (request, _reply, payload, done) => {
     // The pieces of a stream are made when the client has taken those before.
@@ -49,9 +53,9 @@ export function tooExpensive({ requestContext }: FastifyRequest, error: unknown)
 }
 
 function isServedHere({ actor, routeOptions: { config } }: FastifyRequest): boolean {
-  return Boolean(actor as unknown) && config.forward !== true;
+  return (Boolean(actor as unknown) || config.reads === true) && config.forward !== true;
 }
 
 function isRead({ method, routeOptions: { config } }: FastifyRequest): boolean {
-  return config.scope === 'read' || method === 'GET' || method === 'HEAD';
+  return config.scope === 'read' || config.reads === true || method === 'GET' || method === 'HEAD';
 }

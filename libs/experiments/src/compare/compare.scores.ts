@@ -1,5 +1,6 @@
 import { escapeLiteral, type Pool } from 'pg';
 import { to } from 'pg-copy-streams';
+import { BadRequest } from '@fairlead/schema';
 import { copiedFields } from '../storage/copy-rows';
 import { ID_BYTES, IdTable } from '../storage/id-table';
 import { unquoted } from '../platform-json';
@@ -70,6 +71,8 @@ const VALUE_CHARACTERS = 100;
 const MOST_LABELS = 1000;
 /** What stands for all further ones. */
 const FURTHER = '…';
+/** Scores and values of all rows, keys and experiments together; each takes eight bytes of memory. */
+const MOST_CELLS = 32_000_000;
 /** Experiments read side by side, with two connections each: one comparison must leave some to others. */
 const AT_A_TIME = 2;
 
@@ -100,7 +103,10 @@ const scoresOf = (session: string, keys: string) => `
     group by key collate "C"
   ) as lists`;
 
-/** Reads the scores of the experiments, in their order; `keys` undefined for all. */
+/**
+ * Reads the scores of the experiments, in their order; `keys` undefined for all.
+ * @throws BadRequest when they are more than fit into memory
+ */
 export async function loadScores(
   pool: Pool,
   experiments: readonly Compared[],
@@ -121,6 +127,12 @@ export async function loadScores(
   for (const place of experiments.keys()) {
     for (const next of experiments.slice(reading.length, place + AT_A_TIME)) reading.push(read(next));
     unpacked.push(new Unpacked(...(await reading[place]!), rows));
+  }
+  const lists = unpacked.reduce((sum, { lists }) => sum + lists.length, 0);
+  if (lists * rows.size > MOST_CELLS) {
+    throw new BadRequest(
+      `The experiments have ${lists} keys together, each for ${rows.size} rows, which is too much: name keys with key, or compare fewer experiments.`,
+    );
   }
   const tables = unpacked.map((one, place) => one.finish(experiments[place]!, rows.size));
   return { rows: rows.size, ids: rows.ids(), experiments: tables };
@@ -168,12 +180,14 @@ class Unpacked {
   /** Row of each run, by its number in `runIds`. */
   private readonly rowOfRun: Int32Array;
   private readonly runIds = new IdTable();
+  readonly lists: readonly PackedScores[];
 
   constructor(
     private readonly runs: Buffer,
-    private readonly scores: Buffer,
+    scores: Buffer,
     rows: IdTable,
   ) {
+    this.lists = [...listsIn(scores)];
     this.rowOfRun = new Int32Array(runs.length / RUN_BYTES);
     for (let offset = 0; offset < runs.length; offset += RUN_BYTES) {
       this.rowOfRun[this.runIds.add(runs, offset)] = rows.add(runs, offset + ID_BYTES);
@@ -208,7 +222,7 @@ class Unpacked {
     }
     const keys = new Map<string, KeyScores>();
     const categories = new Map<string, KeyValues>();
-    for (const list of listsIn(this.scores)) {
+    for (const list of this.lists) {
       const scores = this.keyScores(list, rows);
       if (scores) keys.set(list.key, scores);
       const values = this.keyValues(list.values, rows);
@@ -221,6 +235,7 @@ class Unpacked {
 
   /** Undefined when none of them is a row's. */
   private keyValues(data: Buffer, rows: number): KeyValues | undefined {
+    if (data.length === 0) return undefined;
     const places = new Map<string, number>();
     const codes = new Int32Array(rows).fill(-1);
     /** How often each value came, of rows that have several different ones. */
@@ -253,6 +268,7 @@ class Unpacked {
 
   /** Undefined when none of them is a row's. */
   private keyScores({ data, sources }: PackedScores, rows: number): KeyScores | undefined {
+    if (data.length === 0) return undefined;
     const sums = new Float64Array(rows);
     const counts = new Uint32Array(rows);
     let passFail = true;

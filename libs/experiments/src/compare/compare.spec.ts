@@ -322,6 +322,27 @@ describe('A comparison of numeric scores', () => {
     await reading.pool.query('update sessions set version = version + 1 where id = $1', [base]);
   });
 
+  it('is refused before it takes more memory than there is, and told by its keys', async () => {
+    const many = 6000;
+    const id = await experiment([{ scores: { key0: 1 } }]);
+    const copies = (table: string, members: string) =>
+      reading.pool.query(
+        `insert into ${table} select (jsonb_populate_record(row_of, jsonb_build_object('id', gen_random_uuid(), ${members}))).*
+         from ${table} as row_of, generate_series(1, $2) as n where session_id = $1`,
+        [id, many],
+      );
+    // Each of 6,000 keys would have a number for each of 6,000 rows.
+    await copies('feedback', `'key', 'key' || n`);
+    await copies('runs', `'example_id', gen_random_uuid()`);
+    const { status, json } = await compare('limit=0', [id]);
+    expect({ status, ...json }).toEqual({
+      status: 400,
+      detail:
+        'The experiments have 6001 keys together, each for 6001 rows, which is too much: name keys with key, or compare fewer experiments.',
+    });
+    expect((await compare('limit=0&key=key17', [id])).json.keys).toMatchObject([{ key: 'key17' }]);
+  });
+
   it('is exported whole, as CSV and as lines of JSON', async () => {
     const search = `experiments=${base},${next}`;
     const lines = (await reading.get(`/datasets/${dataset}/compare/export?${search}&format=jsonl`)).text

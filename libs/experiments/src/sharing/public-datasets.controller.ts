@@ -54,7 +54,7 @@ export class PublicDatasetsController {
 
   @Get('datasets')
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared dataset', ...PUBLIC })
   @Answers({ 200: shape.asText(dataset) })
   async one(@Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
@@ -64,7 +64,7 @@ export class PublicDatasetsController {
 
   @Get('examples')
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({
     summary: 'List the examples of a shared dataset',
     description:
@@ -89,7 +89,7 @@ export class PublicDatasetsController {
 
   @Get('datasets/sessions')
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({ summary: 'List the experiments of a shared dataset', ...PUBLIC })
   @Answers({ 200: shape.asText(shape.list(session)) })
   async sessions(
@@ -102,7 +102,7 @@ export class PublicDatasetsController {
   }
 
   @Get('datasets/compare')
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({
     summary: 'Compare experiments on a shared dataset',
     description: 'The statistics in less than 4 KB, without rows. No key is needed: the token stands for one.',

@@ -75,7 +75,7 @@ export class PublicRunsController {
 
   @Get('api/v1/public/:run_token/run')
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared run', ...PUBLIC })
   @Answers({ 200: shape.asText(run) })
   async top(@Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
@@ -85,7 +85,7 @@ export class PublicRunsController {
 
   @Get('api/v1/public/:run_token/run/:run_id')
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({ summary: 'Get a run below a shared one', ...PUBLIC })
   @Answers({ 200: shape.asText(run) })
   async one(@Path(runPath) path: Infer<typeof runPath>): Promise<string> {
@@ -97,7 +97,7 @@ export class PublicRunsController {
   @Post('api/v1/public/:run_token/runs/query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({ summary: 'List a shared run and the runs below it', ...PUBLIC })
   @Answers({ 200: shape.asText(runsPage) })
   async query(
@@ -114,7 +114,7 @@ export class PublicRunsController {
 
   @Get('v2/public/:run_token/run/:run_id')
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({ summary: 'Get a run below a shared one (second version)', ...PUBLIC })
   @Answers({ 200: shape.asText(runV2) })
   async oneV2(
@@ -130,7 +130,7 @@ export class PublicRunsController {
   @Post('v2/public/:run_token/runs/query')
   @HttpCode(200)
   @Header(...JSON_TEXT)
-  @Scope('public')
+  @Scope('public', { reads: true })
   @Describe({
     summary: 'List a shared run and the runs below it (second version)',
     description: `In the order of their start. ${PUBLIC.description}`,
