@@ -82,10 +82,13 @@ const RESTRICTED = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
 };
-const lastLine = async (id: string, rid: string): Promise<string> => {
-  const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-  return json.logs.at(-1)?.message ?? '';
+const messages = async (id: string, rid: string, query: object = {}): Promise<string[]> => {
+  const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`, query);
+  return json.logs.map(({ message }: { message: string }) => message);
 };
+/** The errors of a revision. What is done for its deployment after it has failed may be logged at any time later. */
+const errors = (id: string, rid: string) => messages(id, rid, { level: 'ERROR' });
+const lastLine = async (id: string, rid: string) => (await messages(id, rid)).at(-1) ?? '';
 
 describe('the kubernetes executor', () => {
   it('applies the whole resource spec on the server side and waits until it is ready', async () => {
@@ -217,10 +220,8 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
     await service.reached(id, rid, 'DEPLOY_FAILED');
-    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-    const messages = json.logs.map(({ message }: { message: string }) => message);
-    expect(messages).toContain('pod-1/agent waits: ImagePullBackOff, no such image');
-    expect(messages.at(-1)).toBe(
+    expect(await messages(id, rid)).toContain('pod-1/agent waits: ImagePullBackOff, no such image');
+    expect((await errors(id, rid)).at(-1)).toBe(
       `pod-1/agent waits: ImagePullBackOff, no such image (fairlead-${id}: has timed out progressing)`,
     );
   });
@@ -247,11 +248,10 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
     await service.reached(id, rid, 'DEPLOY_FAILED');
-    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-    const messages = json.logs.map(({ message }: { message: string }) => message);
-    expect(messages.at(-1)).toBe('pod-1/migrate ended with exit code 3: no migration 7');
-    expect(messages).toContain('pod-1: Unhealthy, Startup probe failed');
-    expect(messages.join()).not.toContain('of another one');
+    expect((await errors(id, rid)).at(-1)).toBe('pod-1/migrate ended with exit code 3: no migration 7');
+    const lines = await messages(id, rid);
+    expect(lines).toContain('pod-1: Unhealthy, Startup probe failed');
+    expect(lines.join()).not.toContain('of another one');
   });
 
   it('does not call an agent deployed that is started again and again', async () => {
@@ -265,8 +265,7 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
     expect((await service.reached(id, rid, 'DEPLOY_FAILED')).at(-1)).toBe('DEPLOY_FAILED');
-    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-    expect(json.logs.at(-1).message).toBe('pod-1/agent ended with exit code 1');
+    expect((await errors(id, rid)).at(-1)).toBe('pod-1/agent ended with exit code 1');
   });
 
   it('hands the number of replicas over to an autoscaler, and is deployed when min_scale of them are there', async () => {
@@ -399,10 +398,7 @@ describe('the kubernetes executor', () => {
       await service.reached(id, second, 'DEPLOY_FAILED');
       expect(await ended(id, second, /runs again/)).toBe(`Revision ${first} runs again.`);
       expect(imageOf(id)).toBe('a:1');
-      const { json } = await service.logs(`${id}/revisions/${second}/deploy_logs`, { level: 'ERROR' });
-      expect(json.logs.map(({ message }: { message: string }) => message)).toEqual([
-        'p/agent waits: ErrImagePull, not found',
-      ]);
+      expect(await errors(id, second)).toEqual(['p/agent waits: ErrImagePull, not found']);
     });
 
     it('also when it was interrupted, and not while another one waits', async () => {
@@ -475,8 +471,7 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment(agents);
     const rid = await service.revision(id);
     await service.reached(id, rid, 'DEPLOY_FAILED');
-    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-    expect(json.logs.at(-1).message).toMatch(/deploys images/);
+    expect((await errors(id, rid)).at(-1)).toMatch(/deploys images/);
   });
 
   it('is UNKNOWN while the cluster does not answer, and goes on when it does', async () => {
@@ -497,7 +492,7 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
     await service.reached(id, rid, 'DEPLOY_FAILED');
-    expect(await lastLine(id, rid)).toBe('The cluster has no namespace agents.');
+    expect((await errors(id, rid)).at(-1)).toBe('The cluster has no namespace agents.');
   });
 
   it.each(['kube-system', 'theirs', 'default'])('applies nothing in the namespace %s', async (cluster_namespace) => {
@@ -505,7 +500,7 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment({ listener_config: { cluster_namespace } });
     const rid = await service.revision(id, image('a:1'));
     await service.reached(id, rid, 'DEPLOY_FAILED');
-    expect(await lastLine(id, rid)).toMatch(`The workspace may not use the namespace ${cluster_namespace} `);
+    expect((await errors(id, rid)).at(-1)).toMatch(`The workspace may not use the namespace ${cluster_namespace} `);
     expect(cluster.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
@@ -518,8 +513,7 @@ describe('the kubernetes executor', () => {
     };
     const rid = await service.revision(id, { ...image('a:1'), resource_spec, secret_references: references });
     await service.reached(id, rid, 'DEPLOY_FAILED');
-    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-    expect(json.logs.map(({ message }: { message: string }) => message)).toEqual([
+    expect(await errors(id, rid)).toEqual([
       expect.stringMatching(/^secret_references\[0\]\.secret_name may not be fairlead-/),
       'service_account_name may not be admin: the setting KUBERNETES_ALLOW does not list ServiceAccount/admin.',
       'sidecars[0].securityContext.privileged must be false.',
@@ -532,9 +526,7 @@ describe('the kubernetes executor', () => {
     const id = await service.deployment(agents);
     const rid = await service.revision(id, image('a:1'));
     await service.reached(id, rid, 'DEPLOYED');
-    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`, { level: 'WARNING' });
-    const messages = json.logs.map(({ message }: { message: string }) => message);
-    expect(messages.slice(0, 2)).toEqual([
+    expect((await messages(id, rid, { level: 'WARNING' })).slice(0, 2)).toEqual([
       'The cluster warns: would violate "restricted"',
       'The cluster warns: a second one',
     ]);
@@ -601,9 +593,7 @@ describe('the kubernetes executor', () => {
     expect(cluster.find('Ingress', name)).toMatchObject({
       spec: { rules: [{ host: `${id}.agents.example`, http: { paths: [{ backend: { service: { name } } }] } }] },
     });
-    const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
-    const messages = json.logs.map(({ message }: { message: string }) => message);
-    expect(messages).toContain(`Its address is https://${id}.agents.example.`);
+    expect(await messages(id, rid)).toContain(`Its address is https://${id}.agents.example.`);
   });
 
   it('says what keeps it from working as it is configured', async () => {

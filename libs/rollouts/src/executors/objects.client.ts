@@ -47,9 +47,11 @@ export class ObjectsClient {
     const call = callOf(step);
     for (const name of namesOf(assignment)) {
       const metadata = { name, namespace };
-      await this.cluster.remove({ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata }, call);
       const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata };
-      if (await this.cluster.read(deployment, call)) await this.scale(deployment, 0, call);
+      // Where nothing has been applied, nothing is changed: the namespace may be one that the workspace may not use.
+      if (!(await this.cluster.read(deployment, call))) continue;
+      await this.cluster.remove({ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata }, call);
+      await this.scale(deployment, 0, call);
     }
   }
 

@@ -130,7 +130,9 @@ export class FakeCluster {
     if (this.failing) return [this.failing, refused(this.failing, 'the cluster is unwell')];
     if (path === '/version') return [200, { major: '1', minor: '36' }];
     const [, namespace = '', kind, name] = PATH.exec(path) ?? [];
-    if (!this.namespaces.has(namespace)) return [404, refused(404, `namespaces "${namespace}" not found`)];
+    // As on the real server, a list of a namespace that does not exist is empty.
+    const isList = method === 'GET' && kind !== undefined && name === undefined;
+    if (!isList && !this.namespaces.has(namespace)) return [404, refused(404, `namespaces "${namespace}" not found`)];
     if (!kind) return [200, { kind: 'Namespace', metadata: { name: namespace } }];
     const twice = method === 'PATCH' && duplicate(body);
     // The real server gives no reason here, and calls it a failure of its own.
