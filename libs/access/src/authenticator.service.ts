@@ -74,6 +74,7 @@ export class Authenticator {
     const session = text === undefined && scope !== 'invoke' ? await this.sessions.find(request) : undefined;
     const key = text === undefined ? session && (await this.keyBehind(session)) : await this.find(text);
     if (key) request.claimant = { keyId: key.id, tenantId: key.tenant_id };
+    request.unidentified = !hasKey(request) && !this.sessions.isNamedIn(request);
     if (!key || !isLive(key)) throw new Unauthorized();
     const tenant = await this.tenantOf(request, key, session?.tenant_id ?? key.tenant_id);
     await this.requireWorking(request.method, key, tenant.tenantId);
@@ -202,6 +203,11 @@ export class Authenticator {
 function keyIn({ headers }: FastifyRequest): string | undefined {
   const text = headers['x-api-key'] || /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   return typeof text === 'string' && text.length <= LONGEST_KEY ? text : undefined;
+}
+
+/** True when a header is there that a key could stand in, whatever it holds. */
+function hasKey({ headers }: FastifyRequest): boolean {
+  return headers['x-api-key'] !== undefined || headers.authorization !== undefined;
 }
 
 /** Compares two hashes in constant time. */

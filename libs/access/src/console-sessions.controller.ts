@@ -89,7 +89,7 @@ export class ConsoleSessionsController {
   }
 
   @Get('session')
-  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true })
+  @Scope('read', { views: [tenantsProjection.name], acrossWorkspaces: true, anonymous: true })
   @Describe({
     summary: 'Get the session of this request',
     description: 'Sent with a key instead of a session, it tells of the key.',

@@ -53,6 +53,8 @@ const masterKeys = parseMasterKeys(randomBytes(32).toString('hex'), 'test');
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let process1: Awaited<ReturnType<typeof startProcess>>;
 const stops: (() => Promise<unknown>)[] = [];
+/** Refused requests of which the server told, for the audit log. */
+const told: string[] = [];
 
 async function startProcess(edge: Partial<EdgeSettings> = {}) {
   const store = new PostgresEventStore(database.pool);
@@ -67,6 +69,7 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
     logger: pino({ level: 'silent' }),
     authenticate: (request) => app.get(Authenticator).authenticate(request),
     edge,
+    refused: ({ request, status }) => void told.push(`${status} ${request}`),
   });
   await app.getHttpAdapter().getInstance().ready();
   stops.push(() => Promise.all([app.close(), store.close()]));
@@ -154,6 +157,25 @@ describe('Signing in to the console', () => {
     expect((await ask({})).status).toBe(422);
     expect((await ask({ api_key: ADMIN, code: 'x' })).status).toBe(422);
     expect(JSON.stringify(await ask({ api_key: [ADMIN] }))).not.toContain(ADMIN);
+  });
+
+  it('is no refused attempt while a page only asks whether anybody is signed in', async () => {
+    const { cookie } = await signIn();
+    const { cookie: ended } = await signIn();
+    await send('DELETE', SESSION, { headers: { ...SAME, cookie: ended! } });
+    const toldOf = async (url: string, headers: Record<string, string>, status = 401) => {
+      told.length = 0;
+      expect((await send('GET', url, { headers })).status).toBe(status);
+      return [...told];
+    };
+    expect(await toldOf(SESSION, SAME)).toEqual([]);
+    expect(await toldOf(SESSION, { ...SAME, cookie: 'of=another-application' })).toEqual([]);
+    const refused = `401 GET ${SESSION}`;
+    expect(await toldOf(SESSION, { ...SAME, cookie: ended! })).toEqual([refused]);
+    expect(await toldOf(SESSION, { ...SAME, ...byKey('wrong') })).toEqual([refused]);
+    expect(await toldOf(SESSION, { ...SAME, authorization: 'Basic of-something-else' })).toEqual([refused]);
+    expect(await toldOf(SESSION, { cookie: cookie! }, 403)).toEqual([`403 GET ${SESSION}`]);
+    expect(await toldOf('/v1/probe', SAME)).toEqual(['401 GET /v1/probe']);
   });
 
   it('counts wrong keys and codes as guesses of their address', async () => {

@@ -50,6 +50,11 @@ export class ConsoleSessions {
     this.unproven = new Lookup((ids) => view.byIds(ids), this.shown);
   }
 
+  /** True when a request has a cookie of the console, whatever it holds. */
+  isNamedIn(request: FastifyRequest): boolean {
+    return tokenIn(request, this.options.https) !== undefined;
+  }
+
   /**
    * The live session whose token is in the cookie of a request, undefined when there is none.
    * @throws Forbidden when the request does not come from a page of this origin.

@@ -66,6 +66,8 @@ interface RouteOptions {
   readonly runs?: boolean;
   /** True: a public route that only reads the database, so that it has the limits of reads. */
   readonly reads?: boolean;
+  /** True: a 401 to whoever sends neither a key nor a session answers a question, and is no refused attempt. */
+  readonly anonymous?: boolean;
   /** True: the handler reads several workspaces, so it waits for the events of all of them. */
   readonly acrossWorkspaces?: boolean;
 }
@@ -122,6 +124,8 @@ declare module 'fastify' {
     claimant?: Claimant;
     /** A wrong key or code in the body. It counts as a guess, like a wrong key in a header. */
     guessed?: string;
+    /** True: it was sent without a key and without a session. */
+    unidentified?: boolean;
     dialect: Dialect;
   }
   interface FastifyContextConfig {
@@ -137,6 +141,7 @@ declare module 'fastify' {
     acrossWorkspaces?: boolean;
     operator?: boolean;
     runs?: boolean;
+    anonymous?: boolean;
     /** True when another process answers the request. */
     forward?: boolean;
   }

@@ -16,7 +16,7 @@ export interface RefusedRequest {
   readonly time: number;
 }
 
-/** Reports a request when it was answered 401 or 403. */
+/** Reports a request when it was answered 401 or 403, unless nobody tried anything with it. */
 export function tellRefused(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -25,6 +25,7 @@ export function tellRefused(
   const status = reply.statusCode;
   if (status !== 401 && status !== 403) return;
   const { actor, claimant } = request;
+  if (request.unidentified && request.routeOptions.config.anonymous) return;
   tell({
     tenantId: actor?.tenantId ?? claimant?.tenantId ?? null,
     actor: actor?.keyId ?? claimant?.keyId ?? null,

@@ -21,14 +21,15 @@ const ENDS: Readonly<Record<string, string>> = {
   90: '90 days',
   365: 'A year',
 };
-const SCOPES = {
+type Scope = ApiKey['scopes'][number];
+const SCOPES: Readonly<Record<Scope, string>> = {
   read: 'read everything but secrets',
-  write: 'change things; includes read',
+  write: 'change things; includes read and invoke',
   admin: 'keys, workspaces, audit log; includes write',
+  invoke: 'send requests to deployments that run on this machine',
   'secrets:read': 'read the values of secrets',
   'tokens:read': 'read the OAuth tokens of users',
-} as const;
-type Scope = keyof typeof SCOPES;
+};
 
 /** The API keys of the workspace, and the browsers that are signed in. */
 export function KeysPage() {
