@@ -2,9 +2,11 @@ import js from '@eslint/js';
 import boundaries from 'eslint-plugin-boundaries';
 import tseslint from 'typescript-eslint';
 import fileNames from './tools/lint/file-names.cjs';
+import jest from './jest.config.js';
 import projects from './tools/nx/projects.cjs';
 
 const { DOMAINS, FOUNDATION } = projects;
+const { testTimeout } = jest;
 
 /** Which of our libraries each folder may import; a domain never imports another domain. */
 const MAY_IMPORT = {
@@ -183,5 +185,17 @@ export default tseslint.config(
         'no-unsafe-return',
       ].map((rule) => [`@typescript-eslint/${rule}`, 'off']),
     ),
+  },
+  {
+    files: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...['callee.name', 'callee.callee.object.name'].map((name) => ({
+          selector: `CallExpression[${name}=/^(it|test|(before|after)(All|Each))$/] > Literal[value<=${testTimeout}]`,
+          message: 'The time limit of jest.config.js is as long as a slow machine needs.',
+        })),
+      ],
+    },
   },
 );

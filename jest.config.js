@@ -45,7 +45,7 @@ module.exports = {
   globalTeardown: '<rootDir>/libs/postgres/src/testing/global-teardown.ts',
   setupFiles: ['reflect-metadata'],
   // Tests wait for conditions; on a busy machine these take long, and only a test that fails waits for so long.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   // Files often wait, for processes that start or for times that pass: with one for each of two cores these would idle.
   maxWorkers: 3,
 };

@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
   cli.file('keys.json', (await fairlead('audit keys')).out);
   lines = cli.read('history.jsonl').trimEnd().split('\n');
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   await database?.drop();

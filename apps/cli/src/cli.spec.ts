@@ -67,7 +67,7 @@ beforeAll(async () => {
     }),
   );
   cli.env.FAIRLEAD_URL = service.url;
-}, 60_000);
+});
 afterAll(async () => {
   await service?.stop();
   await database?.drop();
@@ -157,7 +157,7 @@ describe('Resources', () => {
     expect((await fairlead('integrations delete hub-2')).err).toContain('Add --yes');
     expect(await fairlead('integrations delete hub-2 --yes')).toMatchObject({ code: 0 });
     expect(await fairlead('integrations get hub-2')).toMatchObject({ code: 5 });
-  }, 60_000);
+  });
 
   it.each([
     ['integrations create --name a --provider githab', '--provider'],
@@ -186,7 +186,7 @@ describe('Resources', () => {
     expect(delivery).toMatchObject({ id, event_type: 'webhook.test' });
     expect(await fairlead(`webhooks redeliver ci ${id}`)).toMatchObject({ code: 0 });
     expect(await fairlead('webhooks delete ci --yes')).toMatchObject({ code: 0 });
-  }, 60_000);
+  });
 
   it('have datasets with examples, tags and splits, and runs with feedback', async () => {
     expect(await fairlead('datasets create --name sums')).toMatchObject({ code: 0 });
@@ -211,7 +211,7 @@ describe('Resources', () => {
     expect(sent).toMatchObject({ code: 0 });
     for (;;) if ((await fairlead('runs list --session live')).out.includes('first')) break;
     for (;;) if (/correct +1 .* live /.test((await fairlead('feedback list --session live')).out)) break;
-  }, 60_000);
+  });
 });
 
 describe('Keys', () => {
@@ -250,7 +250,7 @@ describe('Keys', () => {
     expect((await fairlead(`workspace remove ${id}`)).err).toMatch(/Add --yes/);
     expect((await fairlead(`workspace remove ${id} --yes`)).out).toMatch(/status +remov/);
     for (;;) if ((await fairlead(`workspace show ${id}`)).out.match(/status +removed\n/)) break;
-  }, 60_000);
+  });
 
   it('are found in the data directory of a local service, or kept for later', async () => {
     const env = { FAIRLEAD_KEY: '', FAIRLEAD_URL: '' };
@@ -381,7 +381,7 @@ describe('Deployments', () => {
       code: 5,
       err: 'Error: No deployment is named agent.\n',
     });
-  }, 120_000);
+  });
 
   it('are listed, and known by their whole names', async () => {
     for (const name of ['listed-10', 'listed-1', 'listed-11']) {
@@ -396,7 +396,7 @@ describe('Deployments', () => {
       /^NAME +STATUS .*\nlisted-11 +READY, recorded +external_container/,
     );
     expect((await fairlead('deployments get listed-1')).out).toMatch(/^name +listed-1\n/);
-  }, 60_000);
+  });
 
   it('come from a folder, and get a new revision each time', async () => {
     mkdirSync(join(cli.folder, 'source'));
@@ -416,7 +416,7 @@ describe('Deployments', () => {
     expect(open).toMatchObject({ code: 1, err: expect.stringContaining('from-folder has no address') });
     await cli.run(['deployments', 'patch', 'from-folder', '--set', 'source_config.custom_url=https://agent.example']);
     expect(await fairlead('deployments open from-folder')).toMatchObject({ code: 0, out: 'https://agent.example\n' });
-  }, 60_000);
+  });
 
   it('have secrets that are set and removed one by one', async () => {
     await fairlead('deployments create -f -', { input: body.replace('"agent"', '"with-secrets"') });
@@ -437,7 +437,7 @@ describe('Deployments', () => {
     expect(missing).toMatchObject({ code: 2, err: 'Error: with-secrets has no secret TOKEN.\n' });
     expect(await fairlead('secrets set with-secrets')).toMatchObject({ code: 2 });
     expect(await fairlead('secrets set with-secrets =1')).toMatchObject({ code: 2 });
-  }, 60_000);
+  });
 
   it('keep the values of their secrets to themselves unless asked', async () => {
     await fairlead('deployments create -f -', { input: body });
@@ -497,7 +497,7 @@ describe('Experiments', () => {
       'bad.csv',
       csv((i) => i % 2 > 0),
     );
-  }, 60_000);
+  });
 
   it('are uploaded from CSV and read back as they were', async () => {
     expect(good.experiment).toMatchObject({

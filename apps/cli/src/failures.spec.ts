@@ -268,7 +268,7 @@ describe('A large upload', () => {
     expect(whole.bytes).toBe(statSync(json).size);
     expect(whole.bytes).toBeGreaterThan(2 * SPARE);
     expect(whole.peak - small.peak).toBeLessThan(SPARE);
-  }, 180_000);
+  });
 });
 
 describe('The command line', () => {

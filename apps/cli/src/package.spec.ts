@@ -29,7 +29,7 @@ beforeAll(() => {
   }
   writeFileSync(join(source, 'dist/main.d.ts'), '');
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: source });
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Unpacks the package, with the dependencies that it names and nothing else. Answers its program. */
@@ -82,4 +82,4 @@ it('holds what runs, and runs without the checkout', async () => {
   const wrong = await ended(['integrations', 'create', '-f', 'wrong.yaml']);
   expect(wrong).toEqual([2, expect.stringContaining('no member providr. Did you mean provider?')]);
   double.stop();
-}, 60_000);
+});

@@ -16,11 +16,11 @@ describeKafka('The Kafka of a cluster', () => {
     directory = mkdtempSync(join(tmpdir(), 'fairlead-cluster-kafka-'));
     lines = [];
     kafka = await startKafka(directory, new Log((line) => lines.push(line), false, 5));
-  }, 180_000);
+  });
   afterAll(async () => {
     await kafka?.stop();
     rmSync(directory, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   /** Of the process that works on the directory and whose command line begins so. */
   function pidOf(program: RegExp): number | undefined {
@@ -48,18 +48,14 @@ describeKafka('The Kafka of a cluster', () => {
   it.each([
     ['its JVM', /^java -Xmx/, 'kafka | broker 1: It ended and is started again.'],
     ['the process that watches it', /^\S*node .*kafka\.mjs/, 'kafka | It ended (SIGKILL) and is started again.'],
-  ])(
-    'is started again at the same address when %s is killed',
-    async (_, program, told) => {
-      const { addresses } = kafka!;
-      const killed = pidOf(program)!;
-      process.kill(killed, 'SIGKILL');
-      while (!lines.includes(told)) await delay(20);
-      const isBack = () => ![undefined, killed].includes(pidOf(program));
-      while (!isBack() || !(await answers())) await delay(100);
-      expect(kafka!.addresses).toBe(addresses);
-      expect(lines.filter((line) => line === told)).toEqual([told]);
-    },
-    120_000,
-  );
+  ])('is started again at the same address when %s is killed', async (_, program, told) => {
+    const { addresses } = kafka!;
+    const killed = pidOf(program)!;
+    process.kill(killed, 'SIGKILL');
+    while (!lines.includes(told)) await delay(20);
+    const isBack = () => ![undefined, killed].includes(pidOf(program));
+    while (!isBack() || !(await answers())) await delay(100);
+    expect(kafka!.addresses).toBe(addresses);
+    expect(lines.filter((line) => line === told)).toEqual([told]);
+  });
 });

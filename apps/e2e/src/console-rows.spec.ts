@@ -53,7 +53,7 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
     address = `/o/-/datasets/${dataset}/compare?selectedSessions=${ids.join()}&sort=row`;
     page = await walk.open();
     await walk.signIn(page);
-  }, 120_000);
+  });
 
   afterAll(() => walk?.stop());
   afterEach(() => expect(walk.complaints.splice(0)).toEqual([]));
@@ -81,20 +81,20 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
       seen = await looked(page, address);
     }
     expect(faultsOf({ ...seen, most })).toEqual([]);
-  }, 240_000);
+  });
 
   it('asks again for the rows that could not be read', async () => {
     const last = /\/compare\?.*offset=19900/;
     await page.route(last, (route) => route.fulfill({ status: 404, json: { detail: 'not just now' } }));
     await page.goto(address);
-    await page.getByText('row 0: the carrier').first().waitFor({ timeout: 60_000 });
+    await page.getByText('row 0: the carrier').first().waitFor();
     const viewport = page.getByRole('region', { name: '20,000 rows' });
     await viewport.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
     await page.getByRole('alert').getByText('not just now').waitFor();
     await page.unroute(last);
     await page.getByRole('button', { name: 'Try again' }).click();
     await viewport.waitFor();
-  }, 120_000);
+  });
 });
 
 interface Seen {
@@ -106,7 +106,7 @@ interface Seen {
 /** Goes to rows all over the comparison, and answers what the page has become then. */
 async function looked(page: Page, address: string): Promise<Seen> {
   await page.goto(address);
-  await page.getByText('row 0: the carrier').first().waitFor({ timeout: 60_000 });
+  await page.getByText('row 0: the carrier').first().waitFor();
   const viewport = page.getByRole('region', { name: '20,000 rows' });
   const pixels = await viewport.evaluate((element) => element.scrollHeight);
   const perRow = pixels / (ROWS + 1);

@@ -37,7 +37,7 @@ inBrowser('The console of a workspace', () => {
     ({ installation } = walk);
     page = await walk.open();
     await walk.signIn(page);
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await walk?.stop();
@@ -126,6 +126,7 @@ inBrowser('The console of a workspace', () => {
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('https://login.example/authorize').waitFor();
+    await removed();
     expect(await page.content()).not.toContain('canary-of-the-client');
     await removeFirst('Company', 'company');
     await page.getByText('No OAuth provider yet').waitFor();

@@ -1,3 +1,4 @@
+import { until } from '@fairlead/postgres/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
 import { ConsoleWalk, inBrowser, settled } from './testing/console/console-walk';
@@ -34,7 +35,7 @@ inBrowser('The console', () => {
     walk = await ConsoleWalk.start();
     ({ installation } = walk);
     page = await walk.open();
-  }, 60_000);
+  });
 
   afterAll(() => walk?.stop());
 
@@ -301,7 +302,10 @@ inBrowser('The console', () => {
     await page.keyboard.press('Control+k');
     await palette.waitFor();
     await page.keyboard.type('audit');
-    expect(await palette.getByRole('option').count()).toBe(2);
+    await until(
+      () => palette.getByRole('option').count(),
+      (count) => count === 2,
+    );
     expect(await faults()).toEqual([]);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -368,6 +372,7 @@ inBrowser('The console', () => {
     const authorised = { 'x-api-key': key };
     expect((await installation.send('GET', '/v2/deployments', undefined, authorised)).status).toBe(200);
     await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(key);
     await page.getByText('this browser').waitFor();
     await page.getByRole('button', { name: 'Revoke for the test' }).click();
@@ -440,7 +445,7 @@ inBrowser('The console', () => {
     ] as const) {
       await page.goto(printed);
       const heading = page.getByRole('heading', { level: 1, name: shown });
-      await heading.waitFor({ timeout: 20_000 }).catch(() => undefined);
+      await heading.waitFor().catch(() => undefined);
       expect({ printed, at: page.url(), found: await heading.count() }).toMatchObject({ printed, found: 1 });
     }
   });

@@ -48,7 +48,7 @@ beforeAll(async () => {
   key = await service.newTenant('contract');
   things = await fillTenant(service, key, 'contract');
   ({ key: reader } = await service.ask<{ key: string }>('POST', '/api/v1/api-key', key, { scopes: ['read'] }));
-}, 120_000);
+});
 afterAll(() => service?.stop());
 
 describe('Every route', () => {
@@ -168,7 +168,7 @@ describe('Settings reach the services:', () => {
     jest.mocked(edge.createServer).mockClear();
     other = await RouteService.start(jest.mocked(edge.createServer), 'settings', settings);
     as = await other.newTenant('settings');
-  }, 120_000);
+  });
   afterAll(() => other?.stop());
 
   it('WIRE_DIALECT answers in the second spelling everywhere, and both are still taken', async () => {

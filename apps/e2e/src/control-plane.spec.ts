@@ -12,7 +12,7 @@ let host: CodeHostServer;
 beforeAll(async () => {
   host = await CodeHostServer.start('github');
   installation = await Installation.start({ OUTBOUND_ALLOW: '127.0.0.1' });
-}, 120_000);
+});
 afterAll(async () => {
   await installation?.stop();
   await host?.stop();
@@ -142,5 +142,5 @@ describe.each([
       gone = await ask('GET', `${deployments}/${made.id}`);
     }
     expect(gone).toEqual({ status: 404, json: { detail: `Deployment ID ${made.id} not found.` } });
-  }, 120_000);
+  });
 });

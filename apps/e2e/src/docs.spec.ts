@@ -43,7 +43,7 @@ it.each(pages)(
     }
     expect(readdirSync(folder)).toEqual(before);
   },
-  240_000,
+  600_000,
 );
 
 /** The `sh` blocks of a page, each with the `text` block that shows what it prints, where one is the next block. */
@@ -103,7 +103,7 @@ function bash(script: string): Promise<Ended> {
       'bash',
       // The commands themselves go another way than what they print.
       ['-c', 'exec 9>&2 2>&1; exec bash -euo pipefail -x'],
-      { cwd: folder, env, timeout: 100_000, maxBuffer: 1 << 26 },
+      { cwd: folder, env, timeout: 280_000, maxBuffer: 1 << 26 },
       (error, stdout, stderr) => {
         const code = error ? Number(error.code ?? 1) : 0;
         settle({ code, said: `${stderr}\n${stdout}`.slice(-4000), printed: stdout.split(`${MARK}\n`) });

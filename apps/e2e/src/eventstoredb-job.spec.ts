@@ -129,5 +129,5 @@ describe(`The main job with the log in EventStoreDB${address ? '' : ' (double)'}
     expect([code, output]).toEqual([3, expect.not.stringContaining('WRONG')]);
     third.process.kill('SIGTERM');
     expect(await once(third.process, 'exit')).toEqual([0, null]);
-  }, 240_000);
+  });
 });

@@ -69,7 +69,7 @@ beforeAll(async () => {
   keyA = await service.newTenant(`${MARK} workspace`);
   keyB = await service.newTenant('tenant-b');
   [a, b] = [await fillTenant(service, keyA, MARK), await fillTenant(service, keyB, 'tenant-b-things')];
-}, 90_000);
+});
 
 afterAll(() => service?.stop());
 
@@ -207,7 +207,7 @@ it("takes another tenant's ids in queries and bodies for ids of nothing", async 
   }
   expect(faults).toEqual([]);
   expect(await settled()).toEqual(before);
-}, 240_000);
+});
 
 it("takes another tenant's ids in the parts of a multipart body for ids of nothing", async () => {
   const before = await settled();
@@ -237,7 +237,7 @@ it("takes another tenant's ids in the parts of a multipart body for ids of nothi
   }
   expect(faults).toEqual([]);
   expect(await settled()).toEqual(before);
-}, 120_000);
+});
 
 /** What limits a body of most routes (BODY_MAX_VALUES, and the bytes of the smallest limit), and of those for runs. */
 const MOST_VALUES = 18_000;
@@ -246,7 +246,7 @@ const MOST_UNITS = 4_800;
 /** How many times the time of a body a body of four times as many units may take, and what is not counted at all. */
 const MOST_TIMES = 6;
 const UNCOUNTED_MS = 60;
-const TRIES = 6;
+const TRIES = 20;
 
 /** Sends a body and answers the CPU time of the whole service, and of the client, in milliseconds. */
 async function cost(route: Route, text: string, type: string): Promise<{ ms: number; status: number }> {
@@ -309,7 +309,7 @@ it('a body of four times as many units takes about four times as long on every r
   expect(growing.measured).toBeGreaterThan(200);
   // Not all of it is refused.
   expect(growing.taken).toBeGreaterThan(50);
-}, 280_000);
+});
 
 it('a form of four times as many units takes about four times as long on every route that takes one', async () => {
   const growing = new Growing();
@@ -320,4 +320,4 @@ it('a form of four times as many units takes about four times as long on every r
   }
   expect(growing).toMatchObject({ slow: [], wrong: [] });
   expect(growing.taken).toBeGreaterThanOrEqual(20);
-}, 120_000);
+});

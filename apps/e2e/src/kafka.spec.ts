@@ -74,11 +74,11 @@ it('serves requests while Kafka cannot be reached, and says what is late', async
   });
   service.process.kill('SIGTERM');
   expect(await once(service.process, 'exit')).toEqual([0, null]);
-}, 60_000);
+});
 
 describeKafka('With Kafka', () => {
   let addresses: string;
-  beforeAll(async () => (addresses = await sharedKafka()), 180_000);
+  beforeAll(async () => (addresses = await sharedKafka()));
   beforeEach(() => {
     environment = { ...environment, KAFKA_BROKERS: addresses, KAFKA_PREFIX: `test-${randomUUID()}.` };
   });
@@ -110,7 +110,7 @@ describeKafka('With Kafka', () => {
       else expect(problemsOf(headers.ce_type!, headers, JSON.parse(value!))).toEqual([]);
       expect(value ?? '').not.toMatch(/sealed|canary/);
     }
-  }, 120_000);
+  });
 
   it('has effects once when the service is killed in the middle', async () => {
     const names = Array.from({ length: 8 }, (_, n) => `agent-${n}`);
@@ -130,7 +130,7 @@ describeKafka('With Kafka', () => {
         { type: 'RevisionActivated', count: names.length },
       ]),
     );
-  }, 120_000);
+  });
 
   it('the consumer in docs/events.md reacts to a revision', async () => {
     const page = readFileSync(join(ROOT, 'docs/events.md'), 'utf8');
@@ -150,7 +150,7 @@ describeKafka('With Kafka', () => {
     consumer.kill('SIGTERM');
     await once(consumer, 'exit');
     expect(said).toMatch(new RegExp(`^${id} gets revision \\S+: registry.example/agent:1$`, 'm'));
-  }, 120_000);
+  });
 
   interface Heard {
     readonly topic: string;

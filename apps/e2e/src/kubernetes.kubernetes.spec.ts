@@ -113,7 +113,6 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
   await until(
     () => namespace.asked('fairlead'),
     (asked) => asked.includes('core services get 200'),
-    150_000,
   );
   await send('DELETE', `/${created.id}`);
   await until(

@@ -101,7 +101,7 @@ beforeAll(async () => {
     REGISTRY_TOKEN: 'push-token',
   });
   script('docker', DOCKER);
-}, 120_000);
+});
 afterAll(async () => {
   await installation?.stop();
   if (home) rmSync(home, { recursive: true, force: true });
@@ -124,7 +124,7 @@ describeClient(`The deploy client${reason}`, () => {
       expect(build.output).toContain(`[INFO] ${line}\n`);
     }
     expect(build.output).not.toContain('ignored.secret');
-  }, 120_000);
+  });
 
   it('makes a revision of the deployment that is there, and tells its steps as JSON', async () => {
     await deploy('again', '--no-wait');
@@ -146,7 +146,7 @@ describeClient(`The deploy client${reason}`, () => {
       [after.latest_revision_id, 'DEPLOYED'],
       [before.latest_revision_id, expect.stringMatching(/REPLACED|SKIPPED/)],
     ]);
-  }, 120_000);
+  });
 
   it('ends with 1 and the last lines of the log when the build fails', async () => {
     writeFileSync(join(project, 'broken.txt'), '');
@@ -158,7 +158,7 @@ describeClient(`The deploy client${reason}`, () => {
     expect((await client(['logs', '--name', 'unlucky', '--type', 'build', '--level', 'warning'])).output).toMatch(
       /\[WARNING\] this cannot be built\n$/,
     );
-  }, 120_000);
+  });
 
   it('lists, shows logs and deletes', async () => {
     await deploy('short-lived');
@@ -181,12 +181,12 @@ describeClient(`The deploy client${reason}`, () => {
       );
     while (!(await gone())) await pause(50);
     expect((await client(['list', '--name-contains', 'short'])).output).toBe('No deployments found.\n');
-  }, 120_000);
+  });
 
   it('works below /api-host as well', async () => {
     const said = await client(['list'], {}, `${installation.url}/api-host`);
     expect(said).toMatchObject({ code: 0, errors: '' });
-  }, 60_000);
+  });
 
   it.each([
     [['list']],
@@ -194,15 +194,11 @@ describeClient(`The deploy client${reason}`, () => {
     [['logs', '--deployment-id', MISSING]],
     [['delete', MISSING, '--force']],
     [['--remote', '--no-input', '--deployment-id', MISSING]],
-  ])(
-    'ends with 1 and the refusal when the key is unknown: %j',
-    async (args) => {
-      const said = await client(args, { LANGSMITH_API_KEY: 'no-key-of-ours' });
-      expect(said.code).toBe(1);
-      expect(said.errors).toMatch(/^Error: .* failed with status 401: \{"detail":"Invalid token"\}\n$/);
-    },
-    60_000,
-  );
+  ])('ends with 1 and the refusal when the key is unknown: %j', async (args) => {
+    const said = await client(args, { LANGSMITH_API_KEY: 'no-key-of-ours' });
+    expect(said.code).toBe(1);
+    expect(said.errors).toMatch(/^Error: .* failed with status 401: \{"detail":"Invalid token"\}\n$/);
+  });
 
   it.each([
     [['revisions', 'list', MISSING]],
@@ -210,15 +206,11 @@ describeClient(`The deploy client${reason}`, () => {
     [['logs', '--deployment-id', MISSING, '--type', 'build', '--revision-id', MISSING]],
     [['delete', MISSING, '--force']],
     [['--remote', '--no-input', '--deployment-id', MISSING]],
-  ])(
-    'ends with 1 and says what is not found: %j',
-    async (args) => {
-      const said = await client(args);
-      expect(said.code).toBe(1);
-      expect(said.errors).toContain(`failed with status 404: {"detail":"Deployment ID ${MISSING} not found."}`);
-    },
-    60_000,
-  );
+  ])('ends with 1 and says what is not found: %j', async (args) => {
+    const said = await client(args);
+    expect(said.code).toBe(1);
+    expect(said.errors).toContain(`failed with status 404: {"detail":"Deployment ID ${MISSING} not found."}`);
+  });
 
   it('asks for the workspace when the key is one of the organisation', async () => {
     const { key } = await ask<{ key: string }>('POST', '/api/v1/api-key', { organization: true });
@@ -229,7 +221,7 @@ describeClient(`The deploy client${reason}`, () => {
     expect(refused.errors).toContain('API key is org-scoped and requires a workspace ID.');
     const [workspace] = await ask<{ id: string }[]>('GET', '/api/v1/workspaces');
     expect(await client(args, { ...keys, LANGSMITH_TENANT_ID: workspace!.id })).toMatchObject({ code: 0, errors: '' });
-  }, 120_000);
+  });
 
   it('pushes an image that it built, and deploys its digest', async () => {
     const calls = join(home, 'docker-calls');
@@ -246,7 +238,7 @@ describeClient(`The deploy client${reason}`, () => {
     expect(other.code).toBe(1);
     expect(other.errors).toContain("was not created by 'langgraph deploy'");
     expect(existsSync(join(project, '.env'))).toBe(false);
-  }, 120_000);
+  });
 });
 
 /** Digests of images. */
@@ -297,31 +289,26 @@ describePython(`The deploy client for Python${pythonReason}`, () => {
     ).toEqual(['DEPLOYED', 'REPLACED']);
     expect((await python(['logs', '--name', 'python-first', '--type', 'build'])).output).toContain('agent/graph.py');
     expect((await python(['logs', '--deployment-id', made.id])).output).toContain('started with [redacted]');
-  }, 240_000);
+  });
 
   it.each([
     ['the server', ''],
     ['/api-host', '/api-host'],
-  ])(
-    'knows its own deployment of an image again by the words of %s',
-    async (_, path) => {
-      const name = `python-image${path.replace('/', '-')}`;
-      const image = (uri: string) =>
-        python(['--no-input', '--name', name, '--image-uri', uri], installation.url + path);
-      expect(await image(FIRST_IMAGE)).toMatchObject({ code: 0 });
-      expect(await image(SECOND_IMAGE)).toMatchObject({ code: 0, output: expect.stringContaining('Found existing') });
-      // Whoever sends other headers reads the specification's words.
-      const { id, ...read } = await named(name);
-      expect(read).toMatchObject({
-        source: 'external_container',
-        source_revision_config: { image_uri: SECOND_IMAGE },
-      });
-      expect(await python(['--no-input', '--deployment-id', id, '--image-uri', FIRST_IMAGE])).toMatchObject({
-        code: 0,
-      });
-    },
-    240_000,
-  );
+  ])('knows its own deployment of an image again by the words of %s', async (_, path) => {
+    const name = `python-image${path.replace('/', '-')}`;
+    const image = (uri: string) => python(['--no-input', '--name', name, '--image-uri', uri], installation.url + path);
+    expect(await image(FIRST_IMAGE)).toMatchObject({ code: 0 });
+    expect(await image(SECOND_IMAGE)).toMatchObject({ code: 0, output: expect.stringContaining('Found existing') });
+    // Whoever sends other headers reads the specification's words.
+    const { id, ...read } = await named(name);
+    expect(read).toMatchObject({
+      source: 'external_container',
+      source_revision_config: { image_uri: SECOND_IMAGE },
+    });
+    expect(await python(['--no-input', '--deployment-id', id, '--image-uri', FIRST_IMAGE])).toMatchObject({
+      code: 0,
+    });
+  });
 
   it('deploys through a listener into one of its namespaces', async () => {
     const { output } = await python(['listeners', 'list']);
@@ -333,7 +320,7 @@ describePython(`The deploy client for Python${pythonReason}`, () => {
     expect(await named('python-placed')).toMatchObject({
       source_config: { listener_config: { cluster_namespace: 'agents' } },
     });
-  }, 240_000);
+  });
 
   it('keeps the deployments of an agent apart by environment', async () => {
     const agent = (environment: string) =>
@@ -341,7 +328,7 @@ describePython(`The deploy client for Python${pythonReason}`, () => {
     expect((await agent('staging')).output).toContain('Will create');
     expect((await agent('staging')).output).toContain('Found existing deployment');
     expect((await agent('production')).output).toContain('Will create');
-  }, 240_000);
+  });
 
   it('reads the address that SDKs are given, lists and deletes', async () => {
     const env = { LANGSMITH_API_KEY: OPERATOR, LANGSMITH_ENDPOINT: `${installation.url}/api/v1`, HOME: home };
@@ -352,5 +339,5 @@ describePython(`The deploy client for Python${pythonReason}`, () => {
     expect(await python(['delete', id, '--force'])).toMatchObject({ code: 0 });
     const unknown = await python(['logs', '--deployment-id', MISSING]);
     expect(unknown).toMatchObject({ code: 1, errors: expect.stringContaining(`Deployment ID ${MISSING} not found.`) });
-  }, 240_000);
+  });
 });

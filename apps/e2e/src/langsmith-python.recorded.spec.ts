@@ -8,7 +8,7 @@ const BOUNDARY = 'boundary-of-the-recorded-parts-0';
 const recorded = (name: string) => readFileSync(join(__dirname, `testing/langsmith-python/recorded/${name}.multipart`));
 
 let installation: Installation;
-beforeAll(async () => (installation = await Installation.start()), 120_000);
+beforeAll(async () => (installation = await Installation.start()));
 afterAll(() => installation?.stop());
 
 async function replay(name: string): Promise<void> {

@@ -67,7 +67,7 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     });
     await until(async () => ((await session('uploaded')).run_count === ROWS ? true : undefined));
     made = (await run('evaluate.py', [DATASET])) as Readonly<Record<string, string>>;
-  }, 240_000);
+  });
   afterAll(async () => {
     recorder?.stop();
     await installation?.stop();
@@ -203,7 +203,7 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       return found.run_count === 4 ? found : undefined;
     });
     expect(evaluated.feedback_stats).toMatchObject({ correct: { n: 4, avg: 1 } });
-  }, 120_000);
+  });
 
   it('gives feedback on a trace before it sends the run', async () => {
     expect(await installation.ask('GET', `/api/v1/feedback/${made.feedback}`)).toMatchObject({

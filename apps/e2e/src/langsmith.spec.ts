@@ -121,7 +121,7 @@ beforeAll(async () => {
   dataset = uploaded.dataset.id;
   first = uploaded.experiment.id;
   second = (await upload('model-b', (row) => ({ correct: Number(row % 10 > 0), closeness: 0.7 }))).experiment.id;
-}, 60_000);
+});
 
 afterAll(async () => {
   recorder?.stop();
@@ -414,7 +414,7 @@ describe('The LangSmith client that makes a dataset of its own', () => {
       return found.run_count === 4 && found;
     });
     expect(project).toMatchObject({ reference_dataset_id: own, feedback_stats: { correct: { n: 4, avg: 1 } } });
-  }, 60_000);
+  });
 });
 
 describe('evaluate()', () => {
@@ -448,7 +448,7 @@ describe('evaluate()', () => {
     const counts = { rows: ROWS, better: 0, worse: 30, same: 90, missing: 0, extra: 0, errored: 0, unscored: 0 };
     expect(compared.keys[0]!.results[1]).toMatchObject({ experiment: project.id, verdict: 'worse', counts });
     expect(compared.warnings.map(({ code }) => code)).toEqual(['score sources differ']);
-  }, 60_000);
+  });
 
   it('compares experiments pairwise', async () => {
     const client = clientAt('/api/v1');
@@ -468,7 +468,7 @@ describe('evaluate()', () => {
     expect(listed).toMatchObject([{ feedback_stats: { preferred: { n: 2 * ROWS, avg: 0.5 } } }]);
     const { feedback_stats: alone } = await client.readProject({ projectId: first, includeStats: true });
     expect(alone).not.toHaveProperty('preferred');
-  }, 60_000);
+  });
 });
 
 describe('The LangSmith client that shares', () => {
@@ -633,7 +633,6 @@ describe('The plugin of the SDK for vitest', () => {
         feedback_stats: { pass: { n: 3, avg: 2 / 3 }, letters: { n: 1, avg: 4 } },
       });
     },
-    120_000,
   );
 });
 

@@ -86,7 +86,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-local-executor-'));
   installation = await Installation.start({ EXECUTOR: 'local' }, startTogether);
   reader = (await installation.ask('POST', '/api/v1/api-key', { scopes: ['read'] })).key;
-}, 120_000);
+});
 afterAll(async () => {
   const { resources } = (await installation?.ask('GET', '/v2/deployments')) ?? { resources: [] };
   for (const { id } of resources) {
@@ -98,7 +98,7 @@ afterAll(async () => {
   }
   await installation?.stop();
   rmSync(folder, { recursive: true, force: true });
-}, 120_000);
+});
 
 describe('A program that runs here', () => {
   let deployment: Deployment;
@@ -107,7 +107,7 @@ describe('A program that runs here', () => {
   beforeAll(async () => {
     deployment = await deployed('Support Agent', { Procfile: 'web: node server.js\n', 'server.js': PROGRAM });
     caller = (await installation.ask('POST', '/api/v1/api-key', { scopes: ['invoke'] })).key;
-  }, 120_000);
+  });
 
   it('answers at its id and at its name, for keys that may invoke it', async () => {
     for (const named of [deployment.id, 'support-agent']) {
@@ -180,7 +180,7 @@ describe('A program that runs here', () => {
       () => fetch(`${installation.url}/api/v1/runs`, { method: 'POST', headers: { 'x-api-key': json.key } }),
       ({ status }) => status === 401,
     );
-  }, 120_000);
+  });
 
   it('is the only workspace’s', async () => {
     expect(await installation.send('POST', '/api/v1/workspaces', { display_name: 'Second' })).toMatchObject({
@@ -244,5 +244,5 @@ describeAgent(`An agent that the LangGraph command line deploys${reason}`, () =>
       {},
       {},
     ]);
-  }, 300_000);
+  });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   home = new Home();
   const env = { LOG_LEVEL: 'trace', METRICS_TOKEN: TOKEN, OTEL_EXPORTER_OTLP_ENDPOINT: await collector.start() };
   service = await home.start(env);
-}, 120_000);
+});
 afterAll(async () => {
   await home?.end();
   await collector.stop();

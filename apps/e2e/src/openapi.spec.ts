@@ -99,7 +99,7 @@ beforeAll(async () => {
   contract = new Contract((await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi);
   [successes, refusals] = [await Successes.prepare(service), await Successes.prepare(service)];
   stranger = await service.newTenant('stranger');
-}, 120_000);
+});
 
 afterAll(() => service?.stop());
 
@@ -165,7 +165,7 @@ it('describes how each route refuses requests', async () => {
     for (const fault of await Promise.all(answers)) if (fault) faults.add(fault);
   }
   expect([...faults].join('\n\n')).toBe('');
-}, 240_000);
+});
 
 /** Requests to a route that are wrong in one way each, or are not when the route does not look at what is wrong. */
 function badRequests(route: api.Route): Sent[] {
@@ -205,7 +205,7 @@ it('describes what each route answers', async () => {
   expect([...unseen].map((name) => `${name}: say in successes.ts or tenant-things.ts what it answers 2xx to.`)).toEqual(
     [],
   );
-}, 240_000);
+});
 
 // What is used is seen in this process only.
 const itHere = process.env.FAIRLEAD_TEST_SHAPE === 'cluster' ? it.skip : it;

@@ -58,7 +58,10 @@ describe('npm run parked', () => {
     const answer = await fetch(`${installation.url}/health/ready`);
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status: 200,
-      body: { status: 'ready', degraded: ['gone.Sent gave up on 1 subject: see /v1/parked-subjects.'] },
+      body: {
+        status: 'ready',
+        degraded: expect.arrayContaining(['gone.Sent gave up on 1 subject: see /v1/parked-subjects.']),
+      },
     });
   });
 });

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { until } from '@fairlead/postgres/testing';
 import { Installation } from '@fairlead/service/testing';
 
 let directory: string;
@@ -20,7 +21,11 @@ afterEach(async () => {
 });
 
 const ask = (...request: Parameters<Installation['send']>) => installation.send(...request);
-const wait = (id: string, rid: string) => ask('GET', `/v2/deployments/${id}/revisions/${rid}/wait?timeout=20`);
+const wait = (id: string, rid: string) =>
+  until(
+    () => ask('GET', `/v2/deployments/${id}/revisions/${rid}/wait?timeout=20`),
+    ({ json }) => /FAILED|DEPLOYED/.test(json.status),
+  );
 const container = {
   name: 'agent',
   source: 'external_container',

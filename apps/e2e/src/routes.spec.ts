@@ -144,7 +144,7 @@ beforeAll(async () => {
   keyA = await service.newTenant(`${MARK} workspace`);
   keyB = await service.newTenant('tenant-b');
   things = await fillTenant(service, keyA, MARK);
-}, 60_000);
+});
 
 afterAll(() => service?.stop());
 

@@ -53,7 +53,7 @@ it('npm start hands SIGTERM to the service, which stops in order', async () => {
   npm.kill('SIGTERM');
   await ended;
   expect({ leftBehind, output }).toEqual({ leftBehind: false, output: expect.stringContaining('stopped in order\n') });
-}, 120_000);
+});
 
 it('npm start installs without the warnings of npm', async () => {
   rmSync(join(checkout, 'node_modules'), { recursive: true });
@@ -71,4 +71,4 @@ it('npm start installs without the warnings of npm', async () => {
   start.kill('SIGTERM');
   await ended;
   expect(readFileSync(join(checkout, 'asked'), 'utf8')).toMatch(/^ci .*--loglevel=error$/m);
-}, 120_000);
+});

@@ -22,7 +22,7 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-}, 60_000);
+});
 
 afterAll(async () => {
   await installation?.stop();
@@ -101,4 +101,4 @@ it('tells what happens to deployments, experiments, integrations and providers, 
     });
   }
   for (const { text } of messages) expect(text).not.toContain('never-to-be-told');
-}, 60_000);
+});

@@ -29,7 +29,7 @@ beforeAll(async () => {
   a = await fillTenant(service, keyA, 'tenant-a');
   await fillTenant(service, keyB, 'tenant-b');
   tenantA = (await service.ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current', keyA)).tenant_id;
-}, 90_000);
+});
 
 afterAll(() => service?.stop());
 
@@ -104,7 +104,7 @@ it('a suspended workspace is answered 403 on every route, nothing of it goes on,
     const found = await service.ask<{ status: string }>('GET', `/v2/deployments/${id}`, keyA);
     return found.status === 'READY' ? found : undefined;
   });
-}, 60_000);
+});
 
 it('of a removed workspace nothing is left but what tells of it, and nothing of another one is gone', async () => {
   const before = await rowsOf(tenantA);
@@ -151,4 +151,4 @@ it('of a removed workspace nothing is left but what tells of it, and nothing of 
     (await service.ask<{ id: string }[]>('GET', `/api/v1/workspaces${search}`, OPERATOR)).map(({ id }) => id);
   expect(await list('')).not.toContain(tenantA);
   expect(await list('?include_deleted=true')).toContain(tenantA);
-}, 120_000);
+});

@@ -25,13 +25,13 @@ beforeAll(async () => {
     FAIRLEAD_API_KEY: KEY,
     LOG_LEVEL: 'silent',
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await whole?.stop();
   await database?.drop();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 function processOf(name: ServiceName): ServiceProcess {
   return whole.processes.find((process) => process.name === name)!;

@@ -129,7 +129,7 @@ async function createForeignTenant(): Promise<string> {
 }
 
 async function eventually(check: () => Promise<void>): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     try {
       return await check();
@@ -272,17 +272,18 @@ describe('a request', () => {
   });
 
   it('stops working when its key expires', async () => {
-    const { key } = await createKey({ expires_at: new Date(Date.now() + 300).toISOString() });
+    const { key } = await createKey({ expires_at: new Date(Date.now() + 2000).toISOString() });
     await eventually(async () => expect(await send('GET', '/v1/probe', { key })).toEqual(INVALID));
   });
 
   it('asks the database about its key at most once a second', async () => {
     const { key } = await createKey({});
     const queries = jest.spyOn(database.pool, 'query');
+    const start = performance.now();
     try {
       for (let n = 0; n < 50; n++) expect(await send('GET', '/v1/probe', { key })).toMatchObject({ status: 200 });
       const about = queries.mock.calls.filter(([text]) => String(text).includes('api_keys where'));
-      expect(about.length).toBeLessThanOrEqual(2);
+      expect(about.length).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - start) / 1000));
     } finally {
       queries.mockRestore();
     }

@@ -11,11 +11,20 @@ let provider: Provider;
 let sent: { headers: IncomingHttpHeaders; body: URLSearchParams };
 let answer: { status: number; body: string };
 
-const limits = { headers: 300, body: 300, bytes: 10_000 };
-const client = new OAuthClient(new AuthProvidersOptions(new OutboundPolicy(parseOutboundAllow('127.0.0.1'), limits)));
+const clientWith = (limits: object) =>
+  new OAuthClient(
+    new AuthProvidersOptions(new OutboundPolicy(parseOutboundAllow('127.0.0.1'), { bytes: 10_000, ...limits })),
+  );
+const client = clientWith({});
+const hasty = clientWith({ headers: 300 });
 const redirect = { redirectUri: 'https://fairlead.example/v2/auth/callback/odd', state: 'state' };
 const exchange = (change: Partial<Provider> = {}, secret?: string, verifier?: string) =>
-  client.exchange({ ...provider, ...change }, secret, { code: 'code' }, { ...redirect, verifier });
+  (answer.status === 0 ? hasty : client).exchange(
+    { ...provider, ...change },
+    secret,
+    { code: 'code' },
+    { ...redirect, verifier },
+  );
 
 beforeAll(async () => {
   server = createServer((request, response) => {

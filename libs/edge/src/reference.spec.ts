@@ -275,31 +275,28 @@ const installed = existsSync(CHROMIUM);
 const inBrowser = installed ? it : it.skip;
 const reason = installed ? '' : ` (skipped: there is no ${CHROMIUM})`;
 
-inBrowser(
-  `shows the operations in a browser, tries one out, and asks nobody else${reason}`,
-  async () => {
-    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args });
-    try {
-      const page = await browser.newPage();
-      const complaints: string[] = [];
-      const elsewhere: string[] = [];
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-      page.on('pageerror', ({ message }) => complaints.push(message));
-      page.on('request', (request) => {
-        if (!request.url().startsWith(server.url) && !request.url().startsWith('data:')) elsewhere.push(request.url());
-      });
-      await page.goto(`${server.url}/docs`);
-      await page.click('text=Service');
-      await page.click('#operations-Service-thingsLook button.opblock-summary-control');
-      await page.click('#operations-Service-thingsLook .try-out__btn');
-      await page.click('#operations-Service-thingsLook .execute');
-      await page.waitForSelector('#operations-Service-thingsLook .live-responses-table .response-col_status');
-      expect(await page.textContent('#operations-Service-thingsLook .live-responses-table')).toContain('fine');
-      expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
-    } finally {
-      await browser.close();
-    }
-  },
-  90_000,
-);
+inBrowser(`shows the operations in a browser, tries one out, and asks nobody else${reason}`, async () => {
+  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: 120_000 });
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(120_000);
+    const complaints: string[] = [];
+    const elsewhere: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(server.url) && !request.url().startsWith('data:')) elsewhere.push(request.url());
+    });
+    await page.goto(`${server.url}/docs`);
+    await page.click('text=Service');
+    await page.click('#operations-Service-thingsLook button.opblock-summary-control');
+    await page.click('#operations-Service-thingsLook .try-out__btn');
+    await page.click('#operations-Service-thingsLook .execute');
+    await page.waitForSelector('#operations-Service-thingsLook .live-responses-table .response-col_status');
+    expect(await page.textContent('#operations-Service-thingsLook .live-responses-table')).toContain('fine');
+    expect({ complaints, elsewhere }).toEqual({ complaints: [], elsewhere: [] });
+  } finally {
+    await browser.close();
+  }
+});

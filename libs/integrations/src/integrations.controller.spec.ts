@@ -108,7 +108,7 @@ it('never lets a credential out, not in answers, logs, events or tables', async 
 it('forgets the credentials of a removed integration', async () => {
   const id = await service.add(gitlab);
   await service.send('DELETE', `${URL}/${id}`);
-  await service.app.get(Followers).passed(await service.store.head(), undefined, 5000);
+  await service.app.get(Followers).passed(await service.store.head(), undefined, 60_000);
   const { rows } = await service.app.get(Pool).query('select 1 from data_keys where subject = $1', [id]);
   expect(rows).toEqual([]);
 });

@@ -286,8 +286,9 @@ describe('guardedFetch', () => {
   });
 
   it('gives up on a server that is silent, stalls, is not there or hangs up', async () => {
-    const policy = here({ headers: 100, body: 100 });
-    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/silent`, {}, policy, 'w'))).toBe('timeout');
+    const hasty = here({ headers: 100 });
+    expect(await fault(guardedFetch(`http://127.0.0.1:${port}/silent`, {}, hasty, 'w'))).toBe('timeout');
+    const policy = here({ body: 1000 });
     const stalled = await guardedFetch(`http://127.0.0.1:${port}/stalled`, {}, policy, 'w');
     expect(await fault(stalled.text())).toBe('timeout');
     const closed = createServer().listen(0, '127.0.0.1');
@@ -315,7 +316,7 @@ describe('guardedFetch', () => {
   });
 
   it('ends an answer that is read too slowly, or not at all, and gives its place back', async () => {
-    const policy = here({ whole: 50 });
+    const policy = here({ whole: 1500 });
     const unread = await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
     for (let n = 0; n < 120; n++) await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
     expect(await fault(unread.text())).toBe('timeout');

@@ -3,7 +3,7 @@ import { Pool } from 'pg';
 import { testServer } from './testing';
 import { watchedClient } from './watched-client';
 
-const LIMITS = { silence: 400, patience: 1000, interval: 50 };
+const LIMITS = { silence: 400, patience: 3000, interval: 50 };
 
 let between: Server;
 let passing: boolean;
@@ -66,10 +66,10 @@ it('fails a query when the server can be asked nothing, and when its answer was 
   client.release(true);
   passing = true;
   const second = await pool.connect();
-  const slow = second.query('select 1 from pg_sleep(0.2)');
+  const slow = second.query('select 1 from pg_sleep(1)');
   await new Promise((resolve) => setTimeout(resolve, 100));
   passing = false;
-  setTimeout(() => (passing = true), 300);
+  setTimeout(() => (passing = true), 2000);
   await expect(slow).rejects.toMatchObject({ code: 'ECONNRESET' });
   second.release(true);
 });

@@ -98,7 +98,7 @@ it('never lets a secret out, not in other answers, logs, events or tables', asyn
 it('forgets the secrets of a removed webhook', async () => {
   const { id } = await service.add(wanted.url);
   await service.send('DELETE', `/${id}`);
-  await service.app.get(Followers).passed(await service.store.head(), undefined, 5000);
+  await service.app.get(Followers).passed(await service.store.head(), undefined, 60_000);
   const { rows } = await service.app.get(Pool).query('select 1 from data_keys where subject = $1', [id]);
   expect(rows).toEqual([]);
 });

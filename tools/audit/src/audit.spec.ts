@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LogSeals, LogSigner, Rebuild, type Recorded } from '@fairlead/eventing';
-import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { chosen, type Installation, openInstallation, readModels } from '@fairlead/replay';
 import { readSettings, type Standalone, startStandalone } from '@fairlead/standalone';
 import { checkLog } from './log-check';
@@ -82,10 +82,7 @@ async function fill(): Promise<void> {
 }
 
 async function persisted(id: string): Promise<void> {
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
-    if ((await send('GET', `/api/v1/sessions/${id}?include_stats=true`)).run_count === 20) return;
-  }
-  throw new Error('The runs are not stored.');
+  await until(async () => (await send('GET', `/api/v1/sessions/${id}?include_stats=true`)).run_count === 20);
 }
 
 const names = () => readModels(installation).map(({ name }) => name);
@@ -172,7 +169,7 @@ describe('an audit of the read models', () => {
     }
     expect(found).toEqual(Object.fromEntries(names().map((name) => [name, []])));
     expect(rows).toBeGreaterThan(50);
-  }, 120_000);
+  });
 
   it.each([
     [
@@ -187,27 +184,23 @@ describe('an audit of the read models', () => {
       `insert into tenants select gen_random_uuid(), organization_id, display_name, tenant_handle || 'x', created_at, version, status, status_since from tenants`,
       'unexpected',
     ],
-  ])(
-    'names rows of %s that are not what the log says: %s',
-    async (name, statement, kind) => {
-      const before = await compared(name);
-      expect(before.differences).toEqual([]);
-      const [model] = chosen(readModels(installation), [name]);
-      const { rowCount } = await database.pool.query(statement);
-      const { differences, counts } = await compared(name);
-      expect(rowCount).toBeGreaterThan(0);
-      expect(Object.values(counts).reduce((a, b) => a + b)).toBe(rowCount);
-      expect(differences.every((difference) => difference.kind === kind)).toBe(true);
-      expect(JSON.parse(differences[0]!.key)).toMatchObject({ id: expect.any(String) });
-      // The rebuild puts it right.
-      const rebuild = new Rebuild(installation.store, installation.pool, installation.url, model!);
-      await rebuild.fill();
-      await rebuild.swap();
-      await rebuild.close();
-      expect((await compared(name)).differences).toEqual([]);
-    },
-    60_000,
-  );
+  ])('names rows of %s that are not what the log says: %s', async (name, statement, kind) => {
+    const before = await compared(name);
+    expect(before.differences).toEqual([]);
+    const [model] = chosen(readModels(installation), [name]);
+    const { rowCount } = await database.pool.query(statement);
+    const { differences, counts } = await compared(name);
+    expect(rowCount).toBeGreaterThan(0);
+    expect(Object.values(counts).reduce((a, b) => a + b)).toBe(rowCount);
+    expect(differences.every((difference) => difference.kind === kind)).toBe(true);
+    expect(JSON.parse(differences[0]!.key)).toMatchObject({ id: expect.any(String) });
+    // The rebuild puts it right.
+    const rebuild = new Rebuild(installation.store, installation.pool, installation.url, model!);
+    await rebuild.fill();
+    await rebuild.swap();
+    await rebuild.close();
+    expect((await compared(name)).differences).toEqual([]);
+  });
 });
 
 describe('a replay', () => {
@@ -240,7 +233,7 @@ describe('a replay', () => {
     const { id } = await send('POST', '/v2/deployments', deployment('after the replay'));
     expect(await send('GET', `/v2/deployments/${id}`)).toMatchObject({ name: 'after the replay' });
     for (const name of names()) expect((await compared(name)).differences).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('an audit of the log', () => {
@@ -250,10 +243,10 @@ describe('an audit of the log', () => {
   /** Seals everything there is so far. */
   async function seal(): Promise<void> {
     const head = await installation.store.head();
-    for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
+    await until(async () => {
       const { rows } = await database.pool.query('select "position" from log_hashes');
-      if (BigInt(rows[0]?.position ?? 0) >= head) break;
-    }
+      return BigInt(rows[0]?.position ?? 0) >= head;
+    });
     await seals().sealNow();
   }
 
@@ -263,7 +256,7 @@ describe('an audit of the log', () => {
     expect(report.findings).toEqual([]);
     expect(report).toMatchObject({ seals: 1 });
     expect(report.events).toBeGreaterThan(30);
-  }, 60_000);
+  });
 
   const patched = `type = 'DeploymentPatched' and version = (select min(version) from events where type = 'DeploymentPatched')`;
   it.each([
@@ -275,39 +268,35 @@ describe('an audit of the log', () => {
     ['another time', `update events set "time" = "time" - interval '1 hour' where ${patched}`],
     ['the newest event of a stream', `update events e set data = '{}' where type = 'FeedbackAdded'`],
     ['a removed event', `delete from events where ${patched}`],
-  ])(
-    'names %s',
-    async (_, statement) => {
-      const { rows } = await database.pool.query<Recorded & { position: string }>(
-        'select * from events order by "position"',
+  ])('names %s', async (_, statement) => {
+    const { rows } = await database.pool.query<Recorded & { position: string }>(
+      'select * from events order by "position"',
+    );
+    const changed = await database.pool.query(`${statement} returning stream, version`);
+    expect(changed.rowCount).toBeGreaterThan(0);
+    const { findings } = await audited();
+    const { stream, version } = changed.rows[0] as { stream: string; version: number };
+    const where = findings.map((finding) => `${finding.where}: ${finding.reason}`).join('\n');
+    // The newest event of its stream is covered by the day's seal alone.
+    if (statement.includes('FeedbackAdded')) expect(where).toMatch(/^the log of \d{4}-\d\d-\d\d: what lies after/);
+    else expect(where).toContain(`${stream}, versions `);
+    expect(version).toBeGreaterThan(0);
+    await database.pool.query('delete from events');
+    for (const row of rows) {
+      await database.pool.query(
+        'insert into events ("position", stream, version, id, type, data, metadata, "time") values ($1, $2, $3, $4, $5, $6, $7, $8)',
+        [
+          row.position,
+          row.stream,
+          row.version,
+          row.id,
+          row.type,
+          JSON.stringify(row.data),
+          JSON.stringify(row.metadata),
+          row.time,
+        ],
       );
-      const changed = await database.pool.query(`${statement} returning stream, version`);
-      expect(changed.rowCount).toBeGreaterThan(0);
-      const { findings } = await audited();
-      const { stream, version } = changed.rows[0] as { stream: string; version: number };
-      const where = findings.map((finding) => `${finding.where}: ${finding.reason}`).join('\n');
-      // The newest event of its stream is covered by the day's seal alone.
-      if (statement.includes('FeedbackAdded')) expect(where).toMatch(/^the log of \d{4}-\d\d-\d\d: what lies after/);
-      else expect(where).toContain(`${stream}, versions `);
-      expect(version).toBeGreaterThan(0);
-      await database.pool.query('delete from events');
-      for (const row of rows) {
-        await database.pool.query(
-          'insert into events ("position", stream, version, id, type, data, metadata, "time") values ($1, $2, $3, $4, $5, $6, $7, $8)',
-          [
-            row.position,
-            row.stream,
-            row.version,
-            row.id,
-            row.type,
-            JSON.stringify(row.data),
-            JSON.stringify(row.metadata),
-            row.time,
-          ],
-        );
-      }
-      expect((await audited()).findings).toEqual([]);
-    },
-    60_000,
-  );
+    }
+    expect((await audited()).findings).toEqual([]);
+  });
 });

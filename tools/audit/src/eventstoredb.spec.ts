@@ -76,7 +76,7 @@ it('finds nothing in what the service wrote, and what was changed in a table unt
   expect(await rebuilt('deployments', 'compare')).toEqual([]);
   await create('four');
   expect(await rebuilt('deployments', 'compare')).toEqual([]);
-}, 60_000);
+});
 
 it('holds the log against its seals, and names an event that was changed', async () => {
   const { store, pool, vault } = installation;
@@ -96,7 +96,7 @@ it('holds the log against its seals, and names an event that was changed', async
   records[index] = written;
   expect(findings.map(({ where }) => where).join('\n')).toContain(`${written.stream}, versions `);
   expect((await audited()).findings).toEqual([]);
-}, 60_000);
+});
 
 it('names every stream that was deleted in the server by hand, those that it needs itself among them', async () => {
   const deleted = (where: string) => {
@@ -117,4 +117,4 @@ it('names every stream that was deleted in the server by hand, those that it nee
   const after = (await audited()).findings;
   expect(after).toContainEqual(deleted('logKey-1'));
   expect(after.filter(({ where }) => where.startsWith('logKey-2'))).toEqual([]);
-}, 60_000);
+});

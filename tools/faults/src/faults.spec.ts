@@ -29,8 +29,8 @@ describe.each(full ? [IN_ONE, APART] : [IN_ONE])(
   `Services %s (FAIRLEAD_FAULTS_SEED=${seed})`,
   (where, options, times) => {
     let trial: Trial;
-    beforeAll(async () => (trial = await Trial.start(options)), 180_000);
-    afterAll(() => trial?.stop(), 60_000);
+    beforeAll(async () => (trial = await Trial.start(options)));
+    afterAll(() => trial?.stop());
 
     /** Waits for it; answers what is wrong then. */
     async function recovery(what: string): Promise<string[]> {
@@ -93,7 +93,7 @@ describe.each(full ? [IN_ONE, APART] : [IN_ONE])(
       const { counts } = trial.installation.courier;
       const events = (await trial.installation.log.read()).length;
       report(`${where}, in all`, { ...counts, events, 'lost, doubled or different': 0 });
-    }, 180_000);
+    });
 
     it('write none of a hundred secrets down, and would be seen to', async () => {
       const { installation, random } = trial;
@@ -130,6 +130,6 @@ describe.each(full ? [IN_ONE, APART] : [IN_ONE])(
         'searched MB': Math.round(bytesRead / 2 ** 20),
         found: 0,
       });
-    }, 180_000);
+    });
   },
 );

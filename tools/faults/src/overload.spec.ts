@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { Home, type Service } from '@fairlead/e2e/testing';
+import { Home, type Service, until } from '@fairlead/e2e/testing';
 import { load, makeDeployments } from './load';
 import { report } from './report';
 import { settings } from './settings';
@@ -15,7 +15,7 @@ let service: Service;
 beforeAll(async () => {
   home = new Home();
   service = await home.start();
-}, 60_000);
+});
 afterAll(() => home.end());
 
 it(`answers what it lets in, and refuses the rest at once, under ${TIMES} times the load it can bear`, async () => {
@@ -50,10 +50,12 @@ it(`answers what it lets in, and refuses the rest at once, under ${TIMES} times 
     expect(p99).toBeLessThanOrEqual(P99_MS);
   }
   expect(most).toBeLessThan(before + GROWTH_MB);
-  const after = await load(service.url, { ids, key, clients: 1, ms: 500 });
+  const after = await until(
+    () => load(service.url, { ids, key, clients: 1, ms: 500 }),
+    ({ succeeded: [first] }) => first !== undefined,
+  );
   expect(after.others).toEqual({});
-  expect(after.succeeded.length).toBeGreaterThan(0);
-}, 180_000);
+});
 
 /** Resident memory of the service in MB. */
 function memory(): number {

@@ -16,11 +16,11 @@ let cluster: Service;
 beforeAll(async () => {
   home = new Home('cluster', ['--replicas', '2'], settings.full);
   cluster = await home.start();
-}, 180_000);
+});
 afterAll(async () => {
   cluster?.process.kill('SIGTERM');
   await home.end();
-}, 60_000);
+});
 
 it(`replaces every process of a cluster under ${RATE} requests a second without a failed one`, async () => {
   const key = home.key();

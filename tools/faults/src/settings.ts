@@ -9,7 +9,7 @@ export const settings = {
   /** Times that something is killed: with every service in one process, and with each in its own. */
   rounds: { inOne: FULL ? 30 : 4, apart: 70 },
   /** The short form also runs where everything is slow. */
-  recoveryMs: FULL ? 10_000 : 60_000,
+  recoveryMs: FULL ? 10_000 : 300_000,
   /** Kafka gives the partitions of a consumer whose end it has not seen to nobody else for so long. */
   sessionMs: 6000,
   slowMs: 5000,

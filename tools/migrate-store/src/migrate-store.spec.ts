@@ -124,7 +124,7 @@ it('sends appends ahead in their order: some calls for all of them, and no read 
   // The comparison reads each of the 20 streams once, and the ends of the log now and then.
   expect(double.calls.read).toBeLessThan(60);
   expect(double.log.events.map(({ id }) => id)).toEqual(log.map(({ id }) => id));
-}, 60_000);
+});
 
 it('keeps the order when the call that carries appends breaks, and when answers are lost', async () => {
   const log = await fill(300);
@@ -143,7 +143,7 @@ it('keeps the order when the call that carries appends breaks, and when answers 
   expect([code, errors]).toEqual([0, expect.stringContaining('order')]);
   expect(double.calls.batches).toBeGreaterThan(1);
   expect(double.log.events.map(({ id }) => id)).toEqual(log.map(({ id }) => id));
-}, 60_000);
+});
 
 it('leaves the old log as it was and takes nothing more into it', async () => {
   await fill(3);
@@ -177,7 +177,7 @@ it('goes on where it was when it is killed, however often', async () => {
   const { code, output } = await run();
   expect([code, output]).toEqual([0, expect.stringContaining(`${log.length} events were moved`)]);
   expect((await moved()).map(facts)).toEqual(log.map(facts));
-}, 120_000);
+});
 
 it.each([
   ['an event of another log', async () => void (await to.append('other-1', 0, [{ type: 'Noted', data: {} }], {}))],

@@ -172,4 +172,4 @@ it('refuses a log that is older than the database, and makes the database agree 
   await until(async () => (await send('GET', '/health/ready')).status === 200);
   const { code, output } = await run('audit');
   expect([code, output]).toEqual([3, expect.not.stringContaining('WRONG')]);
-}, 240_000);
+});

@@ -18,10 +18,10 @@ export interface Message {
   readonly chunked?: boolean;
 }
 
-const LONGEST_MS = 10_000;
+const LONGEST_MS = 60_000;
 const QUIET_MS = 150;
 
-/** The answer to one request on a connection of its own. @throws Error when none comes in ten seconds, or a damaged one. */
+/** The answer to one request on a connection of its own. @throws Error when none comes in time, or a damaged one. */
 export async function exchange(port: number, message: Message): Promise<Answer> {
   const received = await converse(port, [render(message)], false);
   const [answer, ...more] = parseAnswers(received, message.method === 'HEAD');
@@ -32,7 +32,7 @@ export async function exchange(port: number, message: Message): Promise<Answer> 
 
 /**
  * All bytes that the server sends for these pieces until it closes the connection. `leave` ends this side of the
- * connection once nothing has come for a moment. @throws Error when the connection is still open after ten seconds.
+ * connection once nothing has come for a moment. @throws Error when the connection is still open after that.
  */
 export function converse(port: number, pieces: readonly Buffer[], leave: boolean): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { cachedInstall } from './cached-install';
 
 const CACHE = join(__dirname, '../../../../.cache');
 const PROGRAM = 'node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs';
-const RUN_MS = 120_000;
+const RUN_MS = 280_000;
 
 /**
  * The deploy client's program, installed apart from the workspace and without optional packages: a plain install of it

@@ -6,7 +6,7 @@ const CACHE = join(__dirname, '../../../../.cache');
 const INSTALLED = join(CACHE, 'python/bin/python');
 const INSTALLED_OLDER = join(CACHE, 'python-0.4.46/bin/python');
 const PROGRAMS = join(__dirname, 'langsmith-python');
-const RUN_MS = 120_000;
+const RUN_MS = 280_000;
 
 /** A Python that has the SDK; undefined when there is none. */
 export function pythonWithSdk(): string | undefined {

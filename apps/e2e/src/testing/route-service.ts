@@ -1,5 +1,6 @@
 import { type Route, routes } from '@fairlead/api';
 import { type createServer as create } from '@fairlead/edge';
+import { until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Outside, startOutside } from './outside';
@@ -100,10 +101,5 @@ export class RouteService {
 
 /** Asks until the answer holds what is wanted: read models follow uploads within seconds. */
 export async function askUntil<T>(found: () => Promise<T | undefined>): Promise<T> {
-  for (const deadline = Date.now() + 15_000; ;) {
-    const value = await found();
-    if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error('It did not appear.');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  return until(found, (value) => value !== undefined);
 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve));
   oddUrl = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
-}, 60_000);
+});
 
 beforeEach(() => {
   pages = {};

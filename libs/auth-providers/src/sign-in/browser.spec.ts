@@ -16,53 +16,50 @@ afterAll(async () => {
   await service?.stop();
 });
 
-inBrowser(
-  `lets a person sign in with a browser and gives the agent the token${reason}`,
-  async () => {
-    service = await TestService.start();
-    const client = {
-      client_id: 'browser',
-      client_secret: 'a secret',
-      token_endpoint_auth_method: 'client_secret_basic',
-    };
-    const provider = {
-      ...{ ...client, provider_id: 'files', name: 'Ada & Files <3', uses_pkce: true },
-      ...{ auth_url: 'https://login.example/auth', token_url: 'https://login.example/token' },
-    };
-    const { json: added } = await service.send('POST', '/v2/auth/providers', { body: provider });
-    const callback = `${service.url}/v2/auth/callback/${added.id}`;
-    server = await startAuthorizationServer([{ ...client, redirect_uris: [callback] }]);
-    const found = {
-      ...{ auth_url: `${server.url}/auth`, token_url: `${server.url}/token`, client_secret: client.client_secret },
-    };
-    expect((await service.send('PATCH', '/v2/auth/providers/files', { body: found })).status).toBe(200);
-    const body = { provider: 'files', user_id: 'ada', scopes: ['files:read'] };
-    const { url, auth_id } = (await service.send('POST', '/v2/auth/authenticate', { body })).json;
-    const waiting = service.send('GET', `/v2/auth/wait/${auth_id}?timeout=60`);
+inBrowser(`lets a person sign in with a browser and gives the agent the token${reason}`, async () => {
+  service = await TestService.start();
+  const client = {
+    client_id: 'browser',
+    client_secret: 'a secret',
+    token_endpoint_auth_method: 'client_secret_basic',
+  };
+  const provider = {
+    ...{ ...client, provider_id: 'files', name: 'Ada & Files <3', uses_pkce: true },
+    ...{ auth_url: 'https://login.example/auth', token_url: 'https://login.example/token' },
+  };
+  const { json: added } = await service.send('POST', '/v2/auth/providers', { body: provider });
+  const callback = `${service.url}/v2/auth/callback/${added.id}`;
+  server = await startAuthorizationServer([{ ...client, redirect_uris: [callback] }]);
+  const found = {
+    ...{ auth_url: `${server.url}/auth`, token_url: `${server.url}/token`, client_secret: client.client_secret },
+  };
+  expect((await service.send('PATCH', '/v2/auth/providers/files', { body: found })).status).toBe(200);
+  const body = { provider: 'files', user_id: 'ada', scopes: ['files:read'] };
+  const { url, auth_id } = (await service.send('POST', '/v2/auth/authenticate', { body })).json;
+  const waiting = service.send('GET', `/v2/auth/wait/${auth_id}?timeout=60`);
 
-    const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args });
-    try {
-      const page = await browser.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-      await page.goto(url);
-      await page.fill('[name=login]', 'ada');
-      await page.fill('[name=password]', 'secret');
-      await page.click('form:has([value=login]) [type=submit]');
-      await page.click('form:has([value=consent]) [type=submit]');
-      await page.waitForURL(`${callback}**`);
-      expect(await page.textContent('h1')).toBe('Signed in');
-      expect(await page.textContent('p')).toBe('Ada & Files <3 is connected. You can close this window.');
-      await page.reload();
-      expect(await page.textContent('h1')).toBe('Not signed in');
-      expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
-    } finally {
-      await browser.close();
-    }
+  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: 120_000 });
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(120_000);
+    const complaints: string[] = [];
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    await page.goto(url);
+    await page.fill('[name=login]', 'ada');
+    await page.fill('[name=password]', 'secret');
+    await page.click('form:has([value=login]) [type=submit]');
+    await page.click('form:has([value=consent]) [type=submit]');
+    await page.waitForURL(`${callback}**`);
+    expect(await page.textContent('h1')).toBe('Signed in');
+    expect(await page.textContent('p')).toBe('Ada & Files <3 is connected. You can close this window.');
+    await page.reload();
+    expect(await page.textContent('h1')).toBe('Not signed in');
+    expect(complaints.filter((text) => text.includes('Content Security Policy'))).toEqual([]);
+  } finally {
+    await browser.close();
+  }
 
-    expect((await waiting).json).toMatchObject({ status: 'completed', token: expect.any(String) });
-    expect((await service.send('POST', '/v2/auth/authenticate', { body })).json.status).toBe('completed');
-  },
-  90_000,
-);
+  expect((await waiting).json).toMatchObject({ status: 'completed', token: expect.any(String) });
+  expect((await service.send('POST', '/v2/auth/authenticate', { body })).json.status).toBe('completed');
+});

@@ -20,7 +20,7 @@ const provider = new Provider(issuer, {
   issueRefreshToken: (ctx, client) => client.grantTypeAllowed('refresh_token'),
   findAccount: (ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   ttl: {
-    AccessToken: (ctx, token, client) => (client.clientId.startsWith('short') ? 6 : 3600),
+    AccessToken: (ctx, token, client) => (client.clientId.startsWith('short') ? 600 : 3600),
     RefreshToken: 86_400,
     Grant: 86_400,
     Interaction: 600,

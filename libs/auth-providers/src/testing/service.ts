@@ -100,7 +100,7 @@ export class TestService {
 
   /** Lets the read model catch up. */
   async settle(): Promise<void> {
-    await this.app.get(Followers).passed(await this.store.head(), undefined, 5000);
+    await this.app.get(Followers).passed(await this.store.head(), undefined, 60_000);
   }
 
   /** All that is stored outside the vault's own table: events and every other row, as text. */

@@ -29,7 +29,7 @@ async function trace(session: string, name: unknown, tenant: string): Promise<vo
   const stream = streamName('experiment', session);
   await service.store.append(stream, 'any', [{ type: 'SessionCreated', data: { name } }], { tenant });
   await service.store.append(stream, 'any', [{ type: 'RunsReceived', data: { runs: [] } }], { tenant });
-  await service.app.get(Followers).passed(await service.store.head());
+  await service.app.get(Followers).passed(await service.store.head(), undefined, 60_000);
 }
 
 describe('rule 9: UNUSED', () => {

@@ -1,5 +1,6 @@
 import { streamName } from '@fairlead/eventing';
 import { TENANT } from '@fairlead/edge/testing';
+import { until } from '@fairlead/postgres/testing';
 import { REPOSITORY, uuidOf } from '../testing/samples';
 import { TestService } from '../testing/service';
 
@@ -235,8 +236,7 @@ describe('rule 10: secret values', () => {
     const keys = () => service.database.pool.query('select from data_keys where subject = $1', [id]);
     expect((await keys()).rowCount).toBe(1);
     await send('DELETE', `/v2/deployments/${id}`);
-    const deadline = Date.now() + 30_000;
-    while ((await keys()).rowCount !== 0) expect(Date.now()).toBeLessThan(deadline);
+    await until(async () => (await keys()).rowCount === 0);
     expect((await send('GET', `/v2/deployments/${id}?include_secrets=1`, { as: 'auditor' })).status).toBe(404);
   });
 });

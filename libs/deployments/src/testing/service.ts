@@ -2,7 +2,6 @@ import {
   connectConsumers,
   eventingMigrations,
   EventingModule,
-  Followers,
   parseMasterKeys,
   PostgresEventStore,
   streamName,
@@ -10,7 +9,7 @@ import {
 } from '@fairlead/eventing';
 import { createServer, httpMigrations } from '@fairlead/edge';
 import { type Answered, authenticateCaller, type Method, send, type Sent, TENANT } from '@fairlead/edge/testing';
-import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, type TestDatabase, until } from '@fairlead/postgres/testing';
 import { Module } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
@@ -90,15 +89,9 @@ export class TestService {
     await this.store.append(streamName('listener', LISTENER), 0, [created], { tenant: TENANT });
   }
 
-  /** Asks again until the answer is as expected; fails with the last answer after five seconds. */
-  async eventually(ask: () => Promise<Answered>, expected: (answer: Answered) => boolean): Promise<Answered> {
-    const deadline = Date.now() + 5000;
-    for (;;) {
-      const answer = await ask();
-      if (expected(answer)) return answer;
-      if (Date.now() > deadline) throw new Error(`Still ${answer.status}: ${answer.text}`);
-      await this.app.get(Followers).passed(await this.store.head());
-    }
+  /** Asks again until the answer is as expected. */
+  eventually(ask: () => Promise<Answered>, expected: (answer: Answered) => boolean): Promise<Answered> {
+    return until(ask, expected);
   }
 
   /** A new deployment once it is READY. */

@@ -74,7 +74,7 @@ it('gives every acknowledged event to every projection exactly once and in order
     }),
     { numRuns: 10 },
   );
-}, 120_000);
+});
 
 it('lets exactly one of n concurrent appends at one version win, across replicas', async () => {
   const replicas = [new PostgresEventStore(database.pool), new PostgresEventStore(database.pool)];
@@ -95,7 +95,7 @@ it('lets exactly one of n concurrent appends at one version win, across replicas
     { numRuns: 25 },
   );
   await Promise.all(replicas.map((store) => store.close()));
-}, 60_000);
+});
 
 type Batch = { id: string; type: string; data: object }[];
 

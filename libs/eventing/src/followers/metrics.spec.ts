@@ -31,7 +31,7 @@ it('tell of a follower that does not get on, and of one that does', async () => 
   followers.register({ name: 'whole', handle: () => Promise.resolve() });
   followers.onApplicationBootstrap();
   const { position } = await store.append('note-1', 0, [{ type: 'Noted', data: {} }], {});
-  await followers.passed(position, ['whole'], 10_000);
+  await followers.passed(position, ['whole'], 60_000);
   while (!(await followers.status()).some(({ failing }) => failing)) await followers.passed(position, ['broken'], 10);
   const text = await registry.metrics();
   expect(text).toContain('fairlead_follower_failing{follower="broken"} 1');

@@ -90,7 +90,7 @@ it.each([false, true])('one event that cannot be applied holds up its stream alo
   await store.append(`${name}-17`, 1, [said('good')], {});
   const [followers] = start(view(name, { pipelined }));
   const { position } = await store.append(`${name}-3`, 1, [said('good')], {});
-  expect(await followers!.passed(position, [name], 10_000)).toBe(true);
+  expect(await followers!.passed(position, [name], 60_000)).toBe(true);
   for (let n = 0; n < 40; n++) expect(await seen(`${name}-${n}`)).toEqual(n === 17 ? [] : n === 3 ? [1, 2] : [1]);
   expect((await followers!.status())[0]).toMatchObject({ failing: undefined, lag: 0n });
   await givenUp();
@@ -106,7 +106,7 @@ it.each([false, true])('one event that cannot be applied holds up its stream alo
   });
   // What comes later for it waits as well, and nobody waits for that.
   const later = await store.append(`${name}-17`, 2, [said('good')], {});
-  expect(await followers!.passed(later.position, [name], 10_000)).toBe(true);
+  expect(await followers!.passed(later.position, [name], 60_000)).toBe(true);
   expect(await only()).toMatchObject({ last_version: 3, status: 'parked' });
 
   faults = {};
@@ -114,7 +114,7 @@ it.each([false, true])('one event that cannot be applied holds up its stream alo
   await until(async () => (await only()) === undefined);
   expect(await seen(`${name}-17`)).toEqual([1, 2, 3]);
   const last = await store.append(`${name}-17`, 3, [said('good')], {});
-  expect(await followers!.passed(last.position, [name], 10_000)).toBe(true);
+  expect(await followers!.passed(last.position, [name], 60_000)).toBe(true);
   expect(await seen(`${name}-17`)).toEqual([1, 2, 3, 4]);
 });
 
@@ -124,7 +124,7 @@ it('goes on by itself when the event can be applied at last, as far as that goes
   faults.bad = DIVISION;
   const [followers] = start(view('later'));
   const { position } = await store.append('later-1', 0, [said('slow'), said('good'), said('bad'), said('good')], {});
-  expect(await followers!.passed(position, ['later'], 10_000)).toBe(true);
+  expect(await followers!.passed(position, ['later'], 60_000)).toBe(true);
   await givenUp();
   expect(await seen('later-1')).toEqual([1, 2]);
   expect(await only()).toMatchObject({ version: 3, last_version: 4, attempts: 3 });
@@ -136,7 +136,7 @@ it('finds one among a thousand in few attempts', async () => {
   for (let n = 0; n < 1000; n += 50) await store.append(`many-${n}`, 0, words.slice(n, n + 50).map(said), {});
   const [followers] = start(view('many'));
   const head = await store.head();
-  expect(await followers!.passed(head, ['many'], 20_000)).toBe(true);
+  expect(await followers!.passed(head, ['many'], 60_000)).toBe(true);
   expect(await seen('many-700')).toHaveLength(50);
   expect(await seen('many-750')).toHaveLength(27);
   expect(calls).toBeLessThan(60);
@@ -149,7 +149,7 @@ it('shares what is set aside among replicas', async () => {
     await store.append(`shared-${n % 5}`, Math.floor(n / 5), [said(n === 12 ? 'bad' : 'good')], {});
   }
   const head = await store.head();
-  for (const followers of replicas) expect(await followers.passed(head, ['shared'], 10_000)).toBe(true);
+  for (const followers of replicas) expect(await followers.passed(head, ['shared'], 60_000)).toBe(true);
   expect(await seen('shared-1')).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await seen('shared-2')).toEqual([1, 2]);
   await givenUp();
@@ -175,7 +175,7 @@ it.each<[string, (tx: PoolClient) => Promise<unknown>]>([
   const [followers] = start(view(name));
   await store.append(`${name}-1`, 0, [said('bad')], {});
   const { position } = await store.append(`${name}-2`, 0, [said('good')], {});
-  expect(await followers!.passed(position, [name], 20_000)).toBe(true);
+  expect(await followers!.passed(position, [name], 60_000)).toBe(true);
   expect(await seen(`${name}-2`)).toEqual([1]);
   expect(await only()).toMatchObject({ consumer: name, subject: `${name}-1` });
 });
@@ -197,7 +197,7 @@ it.each<[string, () => Error]>([
   expect((await followers!.status())[0]!.failing).toBeDefined();
   expect(await parked.list(1)).toEqual([]);
   away = 0;
-  expect(await followers!.passed(position, [name], 10_000)).toBe(true);
+  expect(await followers!.passed(position, [name], 60_000)).toBe(true);
   expect(await seen(`${name}-1`)).toEqual([1]);
 });
 
@@ -210,7 +210,7 @@ it('first takes what fails for all streams alike for no event of theirs', async 
   await until(async () => (await followers!.status())[0]!.failing !== undefined);
   expect(await parked.list(1)).toEqual([]);
   faults = {};
-  expect(await followers!.passed(position, [name], 10_000)).toBe(true);
+  expect(await followers!.passed(position, [name], 60_000)).toBe(true);
   for (let n = 0; n < 3; n++) expect(await seen(`${name}-${n}`)).toEqual([1]);
   expect(await parked.list(1)).toEqual([]);
 });
@@ -227,7 +227,7 @@ it.each<[string, (tx: PoolClient) => Promise<unknown>]>([
   expect(await followers!.passed(head, [name], 60_000)).toBe(true);
   // What comes now comes alone.
   const { position } = await store.append(`${name}-9`, 0, [said('good')], {});
-  expect(await followers!.passed(position, [name], 20_000)).toBe(true);
+  expect(await followers!.passed(position, [name], 60_000)).toBe(true);
   expect(await seen(`${name}-9`)).toEqual([1]);
   const list = () => parked.list(10);
   await until(async () => (await list()).length === 4 && (await list()).every(({ status }) => status === 'parked'));
@@ -248,7 +248,7 @@ it('goes on when streams fail for reasons that differ from try to try, and toget
   const head = await store.head();
   expect(await followers!.passed(head, ['moody'], 60_000)).toBe(true);
   const { position } = await store.append('moody-9', 0, [said('good')], {});
-  expect(await followers!.passed(position, ['moody'], 10_000)).toBe(true);
+  expect(await followers!.passed(position, ['moody'], 60_000)).toBe(true);
   expect((await parked.list(10)).map(({ subject }) => subject).sort()).toEqual(['moody-0', 'moody-1']);
 });
 
@@ -256,9 +256,9 @@ it('a single event at which a statement always takes too long holds up its strea
   faults.bad = SLOW;
   const [followers] = start(view('alone'));
   const bad = await store.append('alone-1', 0, [said('bad')], {});
-  expect(await followers!.passed(bad.position, ['alone'], 20_000)).toBe(true);
+  expect(await followers!.passed(bad.position, ['alone'], 60_000)).toBe(true);
   const good = await store.append('alone-2', 0, [said('good')], {});
-  expect(await followers!.passed(good.position, ['alone'], 20_000)).toBe(true);
+  expect(await followers!.passed(good.position, ['alone'], 60_000)).toBe(true);
   expect(await seen('alone-2')).toEqual([1]);
   await givenUp();
   expect(await only()).toMatchObject({ subject: 'alone-1', reason: expect.stringContaining('timeout') });
@@ -269,7 +269,7 @@ it('sets a slow event aside alone, and applies it when it has become fast', asyn
   for (let n = 0; n < 20; n++) await store.append(`slow-${n}`, 0, [said(n === 7 ? 'bad' : 'good')], {});
   const head = await store.head();
   const [followers] = start(view('slow', { pipelined: true }));
-  expect(await followers!.passed(head, ['slow'], 20_000)).toBe(true);
+  expect(await followers!.passed(head, ['slow'], 60_000)).toBe(true);
   for (let n = 0; n < 20; n++) expect(await seen(`slow-${n}`)).toEqual(n === 7 ? [] : [1]);
   await givenUp();
   expect(await only()).toMatchObject({ subject: 'slow-7', attempts: 3, reason: expect.stringContaining('timeout') });
@@ -288,7 +288,7 @@ it('gives up a parked stream that was deleted meanwhile, and goes on with those 
   });
   await store.append('cut-1', 0, [said('bad')], {});
   const { position } = await store.append('cut-2', 0, [said('bad')], {});
-  expect(await followers!.passed(position, ['cut'], 10_000)).toBe(true);
+  expect(await followers!.passed(position, ['cut'], 60_000)).toBe(true);
   const list = () => parked.list(10);
   await until(async () => (await list()).length === 2 && (await list()).every(({ status }) => status === 'parked'));
   faults = {};

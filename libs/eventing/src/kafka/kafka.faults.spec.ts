@@ -20,12 +20,12 @@ describeKafka('Three Kafka brokers', () => {
     orders = await Orders.open(kafka.addresses);
     orders.relay();
     await orders.consume();
-  }, 300_000);
+  });
   afterAll(async () => {
     await orders?.close();
     await kafka?.stop();
     rmSync(directory, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   /** Two events to each stream, so many times. */
   async function append(times: number): Promise<void> {
@@ -51,7 +51,7 @@ describeKafka('Three Kafka brokers', () => {
     await killed;
     await append(3);
     await expectEffects(20);
-  }, 120_000);
+  });
 
   it('lose nothing and double nothing when all are killed and come back', async () => {
     await append(2);
@@ -60,5 +60,5 @@ describeKafka('Three Kafka brokers', () => {
     await Promise.all(kafka.brokers.map((broker) => kafka.restart(broker)));
     await append(1);
     await expectEffects(30);
-  }, 300_000);
+  });
 });

@@ -7,8 +7,6 @@ import { until } from '@fairlead/postgres/testing';
 import { ParkedSubjects } from '..';
 import { Orders, upTo } from '../testing/orders';
 
-jest.setTimeout(90_000);
-
 describeKafka('Kafka', () => {
   let addresses: string;
   let orders: Orders;
@@ -16,7 +14,7 @@ describeKafka('Kafka', () => {
   beforeAll(async () => {
     Logger.overrideLogger(false);
     addresses = await sharedKafka();
-  }, 300_000);
+  });
   beforeEach(async () => {
     orders = await Orders.open(addresses);
   });

@@ -16,5 +16,5 @@ describe('The double of EventStoreDB', () => {
     });
     await double.stop();
     expect(said).toBe('60 of 60 as recorded');
-  }, 240_000);
+  });
 });

@@ -156,7 +156,7 @@ it('deletes a dataset with its examples and sessions and frees the names', async
     [{ type: 'DatasetCreated', data: created }],
     metadata,
   );
-  expect(await reading.followers.passed(position)).toBe(true);
+  expect(await reading.followers.passed(position, undefined, 60_000)).toBe(true);
   const session = (await reading.post('/sessions', { name: 'on doomed', reference_dataset_id: dataset })).json.id;
   const example = await reading.insert('examples', rows.example(a, dataset));
   expect((await reading.get(`/datasets/${dataset}`)).json.session_count).toBe(1);

@@ -361,7 +361,7 @@ it('Examples of a dataset that uploads fill are left alone, while the dataset it
   const created = { type: 'DatasetCreated', data, id: newId() };
   const metadata = { tenant: reading.tenants.a };
   const { position } = await reading.store.append(`dataset-${dataset}`, 0, [created], metadata);
-  await reading.followers.passed(position);
+  await reading.followers.passed(position, undefined, 60_000);
   const id = await reading.insert('examples', rows.example(reading.tenants.a, dataset));
   const detail = `Dataset ${dataset} is filled by uploads of experiments: its examples cannot be changed in another way.`;
   for (const refused of [

@@ -1,3 +1,4 @@
+import { until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
 import { type Answer, type Reading, startReading } from '../testing/reading';
 
@@ -107,9 +108,9 @@ describe('Feedback among the parts of a request', () => {
     expect((await reading.post('/runs', late)).status).toBe(202);
     const stream = `experiment-${(await session('told')).id}`;
     const added = async () => (await reading.store.read(stream)).filter(({ type }) => type === 'FeedbackAdded');
-    for (const end = Date.now() + 30_000; (await added()).length === 0;) expect(Date.now()).toBeLessThan(end);
+    await until(async () => (await added()).length > 0);
     const head = await reading.store.head();
-    expect(await reading.followers.passed(head, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    expect(await reading.followers.passed(head, ['experiments-view', 'awaited-feedback'], 60_000)).toBe(true);
     expect(await added()).toMatchObject([
       {
         data: { id, run_id: late.id, comment: '"why"' },
@@ -125,7 +126,7 @@ describe('Feedback among the parts of a request', () => {
     await reading.post('/runs', run({ session_name: 'short-lived' }));
     const { id } = await session('short-lived');
     await multipart({ [`feedback.${newId()}`]: feedbackOn(late) });
-    await reading.followers.passed(await reading.store.head());
+    await reading.followers.passed(await reading.store.head(), undefined, 60_000);
     const waiting = async () => {
       const { rows } = await reading.pool.query<{ awaited: number; untold: number }>(
         `select (select count(*)::int from awaited_feedback where run_id = $1) as awaited,
@@ -135,13 +136,13 @@ describe('Feedback among the parts of a request', () => {
       return rows[0];
     };
     const head = await reading.store.head();
-    expect(await reading.followers.passed(head, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    expect(await reading.followers.passed(head, ['experiments-view', 'awaited-feedback'], 60_000)).toBe(true);
     expect(await waiting()).toEqual({ awaited: 1, untold: 1 });
     await reading.send('DELETE', `/sessions/${id}`);
     const runs = [{ id: late.id, name: 'late' }];
     const event = { type: 'RunsReceived', data: { runs } };
     const { position } = await reading.store.append(`experiment-${id}`, 'any', [event], { tenant: reading.tenants.a });
-    expect(await reading.followers.passed(position, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    expect(await reading.followers.passed(position, ['experiments-view', 'awaited-feedback'], 60_000)).toBe(true);
     expect(await waiting()).toEqual({ awaited: 0, untold: 0 });
   });
 
@@ -151,7 +152,7 @@ describe('Feedback among the parts of a request', () => {
     await multipart({ [`feedback.${newId()}`]: feedbackOn(gone) }, 'b');
     const removed = { type: 'TenantRemoved', data: {} };
     const { position } = await reading.store.append(`tenant-${reading.tenants.b}`, 'any', [removed], {});
-    expect(await reading.followers.passed(position, ['experiments-view', 'awaited-feedback'], 10_000)).toBe(true);
+    expect(await reading.followers.passed(position, ['experiments-view', 'awaited-feedback'], 60_000)).toBe(true);
     for (const table of ['awaited_feedback', 'untold_feedback']) {
       const query = `select run_id from ${table} where run_id = any($1::uuid[])`;
       const { rows } = await reading.pool.query(query, [[kept.id, gone.id]]);

@@ -1,4 +1,5 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
+import { until } from '@fairlead/postgres/testing';
 import { v4 as newId, stringify } from 'uuid';
 import { numberedIds } from '../ids';
 import type { ExperimentUploaded } from '../sessions/experiment';
@@ -90,7 +91,7 @@ it('tells of feedback that waited for the run of an upload once that is stored',
   await service.settled();
   const added = async () =>
     (await service.store.read(uploaded.stream)).filter(({ type: one }) => one === 'FeedbackAdded');
-  for (const end = Date.now() + 30_000; (await added()).length === 0;) expect(Date.now()).toBeLessThan(end);
+  await until(async () => (await added()).length > 0);
   expect(await added()).toMatchObject([{ data: { id, run_id: run, key: 'late' } }]);
   await service.settled();
   expect(await added()).toHaveLength(1);

@@ -64,7 +64,7 @@ describe('the bytes that a workspace may store', () => {
     const { rows } = await service.pool.query<{ n: number }>('select count(*)::int as n from datasets');
     expect(rows[0]!.n).toBe(2);
     await deleteAll();
-    await service.followers.passed(await service.store.head(), [DELETED_UPLOADS], 20_000);
+    await service.followers.passed(await service.store.head(), [DELETED_UPLOADS], 60_000);
     await service.pool.query(`update payloads set created_at = created_at - interval '11 minutes'`);
     // This workspace was swept a moment ago; the sweeper is asked as if that were longer ago.
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
@@ -94,7 +94,7 @@ describe('the bytes that a workspace may store', () => {
     // One that has just been kept may be about to be recorded again: it stays for now.
     expect((await service.upload(again)).status).toBe(200);
     await deleteAll();
-    await service.followers.passed(await service.store.head(), [DELETED_UPLOADS], 20_000);
+    await service.followers.passed(await service.store.head(), [DELETED_UPLOADS], 60_000);
     expect(await used()).toBeGreaterThan(7_000);
     expect((await service.upload(again)).status).toBe(200);
     await service.settled();

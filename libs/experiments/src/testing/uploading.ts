@@ -95,7 +95,7 @@ export async function startUploading(limits: Partial<ExperimentLimits> = {}, sto
       // What a follower appends is waited for as well.
       for (let position = -1n; position !== (await store.head());) {
         position = await store.head();
-        if (!(await followers.passed(position, undefined, 20_000))) throw new Error(await lag(followers));
+        if (!(await followers.passed(position, undefined, 60_000))) throw new Error(await lag(followers));
         // What a consumer was not ready for is tried again.
         while ((await app.get(ParkedSubjects).list(1)).length > 0) await delay(5);
       }

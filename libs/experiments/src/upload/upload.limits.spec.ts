@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
+import { until } from '@fairlead/postgres/testing';
 import { v4 as uuid } from 'uuid';
 import { experiment, row, startUploading, type Uploading } from '../testing/uploading';
 
@@ -177,12 +178,14 @@ describe('a limit is named when it is exceeded', () => {
 
 describe('a slow client', () => {
   it('is given up when nothing arrives', async () => {
+    let answered = false;
     async function* stalling() {
       yield '{"experiment_name":';
-      await new Promise((resolve) => setTimeout(resolve, 4000).unref());
+      await until(() => answered);
       yield '"late"}';
     }
     const { status } = await service.send('POST', PATH, stalling());
+    answered = true;
     expect(status).toBe(408);
   });
 

@@ -182,7 +182,7 @@ it('asks once for requests that come while it asks', async () => {
 it('waits for a long list as long as its pages keep coming', async () => {
   const host = await startHost('gitea');
   host.repositories = 300;
-  host.delay = 150;
+  host.delay = 250;
   expect((await listed(await integrate(host))).json).toHaveLength(300);
 });
 

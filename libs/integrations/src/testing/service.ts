@@ -19,7 +19,7 @@ import { integrationsEntities } from '../entities';
 import { integrationsMigrations } from '../migrations';
 
 /** Times that tests can wait for. */
-const HASTY = { headers: 300, body: 300 };
+const HASTY = { headers: 1000, body: 1000 };
 
 /** The integrations service alone over HTTP, on a database of its own. It may call 127.0.0.1. */
 export class TestService {
@@ -41,7 +41,7 @@ export class TestService {
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
     const outbound = new OutboundPolicy(parseOutboundAllow(allow), HASTY);
     const retry = { attempts: 3, backoff: 10, longestWait: 1500 };
-    const options = new IntegrationsOptions(outbound, retry, fresh, stale, 3000, 2000);
+    const options = new IntegrationsOptions(outbound, retry, fresh, stale, 6000, 6000);
     @Module({ imports: [EventingModule.with({ store, db, pool, vault }), IntegrationsModule.with(options)] })
     class ServiceModule {}
     const log: string[] = [];

@@ -11,7 +11,7 @@ const PAUSE_MS = 10;
 export async function until<T>(
   look: () => T | Promise<T>,
   expected: (seen: T) => boolean = (seen) => seen !== undefined && seen !== null && seen !== false,
-  ms = 60_000,
+  ms = 120_000,
 ): Promise<Exclude<T, Nothing>> {
   for (const deadline = Date.now() + ms; ;) {
     const seen = await look();

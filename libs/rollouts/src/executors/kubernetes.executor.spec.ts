@@ -36,7 +36,7 @@ const settings = (): KubernetesSettings => ({
   overlay: OVERLAY,
   route: ROUTE,
   look: 20,
-  deadline: 2000,
+  deadline: 30_000,
   patience: 1000,
 });
 

@@ -18,8 +18,6 @@ async function run(cwd: string, command: string): Promise<string> {
   const isRoot = process.getuid?.() === 0;
   const { ended } = new AppProcess({ words, cwd, env, ...(isRoot && { user }) }, (_, text) => (said += text));
   const how = await ended;
-  // What it wrote may arrive after its end.
-  await new Promise((resolve) => setTimeout(resolve, 200));
   return `${said.trim()} ${how}`;
 }
 

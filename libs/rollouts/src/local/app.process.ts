@@ -6,6 +6,8 @@ import type { AppLogLevel } from './app-logs.store';
 
 /** How long a program has to end by itself after it was told to. */
 const GRACE_MS = 5000;
+/** How long its output is read after its end; something that it left running may hold that open. */
+const DRAIN_MS = 2000;
 const POLL_MS = 20;
 
 /** The user that a program runs as; its own when the server is not root. */
@@ -35,7 +37,7 @@ const TICKS_PER_SECOND = 100;
 
 /** A program in a process group of its own, which ends with the server. */
 export class AppProcess {
-  /** How it ended, in words for a sentence; never rejects. */
+  /** How it ended, in words for a sentence, once what it wrote has been told; never rejects. */
   readonly ended: Promise<string>;
   private readonly child: ChildProcess;
   private isOver = false;
@@ -67,7 +69,9 @@ export class AppProcess {
       this.child.once('exit', (code, killed) => {
         this.isOver = true;
         if (!this.isStopping) this.signal('SIGKILL');
-        resolve(`ended with ${killed ?? `exit code ${code}`}`);
+        const how = `ended with ${killed ?? `exit code ${code}`}`;
+        this.child.once('close', () => resolve(how));
+        setTimeout(() => [stdout!, stderr!].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
       });
     });
   }

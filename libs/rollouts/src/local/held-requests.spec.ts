@@ -31,4 +31,4 @@ it('a request waits for a restart, also when one before it does not end', async 
     await apps.end();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -102,7 +102,6 @@ async function deployed(id: string, revision: string): Promise<string[]> {
   const all = await until(
     () => service.statuses(id, revision),
     (statuses) => /FAILED|DEPLOYED/.test(statuses.join()),
-    30_000,
   );
   const said = async (phase: string) => (await service.logs(`${id}/revisions/${revision}/${phase}_logs`)).text;
   if (!all.includes('DEPLOYED')) throw new Error(`${all.join()} ${await said('build')} ${await said('deploy')}`);
@@ -135,7 +134,7 @@ beforeAll(async () => {
     }
   })();
   await start();
-}, 60_000);
+});
 afterAll(async () => {
   await service?.drop();
   rmSync(folder, { recursive: true, force: true });
@@ -164,7 +163,7 @@ describe('a deployment on this machine', () => {
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
     const { json } = await service.logs(`${id}/revisions/${back}/build_logs`);
     expect(json.logs.map(({ message }: { message: string }) => message).join()).toContain('has been built before');
-  }, 60_000);
+  });
 
   it('hides the key, the cookie of the console and its own secrets, and gets an origin of its own', async () => {
     const id = await service.deployment({}, { TOKEN: 'sesame-open' });
@@ -182,7 +181,7 @@ describe('a deployment on this machine', () => {
     expect((await service.ask('GET', `/apps/${id}/`, { headers: { 'x-api-key': 'stranger' } })).statusCode).toBe(404);
     const { logs } = JSON.parse((await service.ask('GET', `/v2/deployments/${id}/app_logs?query=starts`)).payload);
     expect(logs).toMatchObject([{ level: 'INFO', message: 'starts one with [redacted]' }]);
-  }, 60_000);
+  });
 
   it('of LangGraph keeps its threads when it is deployed and restarted, and no request fails', async () => {
     const install_command =
@@ -235,7 +234,7 @@ describe('a deployment on this machine', () => {
     await service.reached(id, scaled, 'DEPLOY_FAILED');
     const { json } = await service.logs(`${id}/revisions/${scaled}/deploy_logs`, { level: 'ERROR' });
     expect(json.logs[0].message).toContain('min_scale is 2, but there can be one process only');
-  }, 60_000);
+  });
 
   it('that does not start leaves the one before running, and says its last lines', async () => {
     const id = await service.deployment();
@@ -246,7 +245,7 @@ describe('a deployment on this machine', () => {
     const { json } = await service.logs(`${id}/revisions/${second}/deploy_logs`, { level: 'ERROR' });
     expect(json.logs[0].message).toMatch(/ended with exit code 1 before it was ready.*no model/);
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
-  }, 60_000);
+  });
 
   it('is started again when it ends, and ends with the deployment', async () => {
     const id = await service.deployment();
@@ -266,7 +265,7 @@ describe('a deployment on this machine', () => {
     );
     expect(isRunning(again.pid)).toBe(false);
     expect(readdirSync(join(folder, 'apps'))).not.toContain(id);
-  }, 60_000);
+  });
 
   it('that does not come back is UNKNOWN with the reason, and READY when it does', async () => {
     const id = await service.deployment({}, { TOKEN: 'sesame-open' });
@@ -290,7 +289,7 @@ describe('a deployment on this machine', () => {
       (statuses) => statuses.at(-1) === 'READY',
     );
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
-  }, 60_000);
+  });
 
   it('starts on the first request after a restart of the server', async () => {
     const id = await service.deployment({}, { TOKEN: 'sesame' });
@@ -302,7 +301,7 @@ describe('a deployment on this machine', () => {
     expect(isRunning(pid)).toBe(false);
     await start();
     expect(await service.call(id, '/')).toMatchObject({ version: 'kept' });
-  }, 60_000);
+  });
 
   it('runs as a user of its own, who reads neither the data of the server nor another deployment', async () => {
     if (process.getuid?.() !== 0) return;
@@ -319,7 +318,7 @@ describe('a deployment on this machine', () => {
     for (const path of [data, theirs.data, `/proc/${theirs.pid}/fd`, `/proc/${process.pid}/fd`]) {
       expect([path, await read(path)]).toEqual([path, 'denied']);
     }
-  }, 60_000);
+  });
 });
 
 describe('an archive', () => {
@@ -367,7 +366,7 @@ it('what was started ends when the server is killed', async () => {
   const server = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [text] = (await once(server.stdout, 'data')) as [Buffer];
   const pid = Number(String(text));
-  await until(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'), undefined, 10_000);
+  await until(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep'));
   expect(isRunning(pid)).toBe(true);
   server.kill('SIGKILL');
   await until(

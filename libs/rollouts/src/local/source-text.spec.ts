@@ -25,4 +25,4 @@ it('of a source short files are read, and nothing that its user may not read or 
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
-}, 60_000);
+});

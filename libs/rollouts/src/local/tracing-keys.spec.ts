@@ -43,4 +43,4 @@ it('a program that has proved itself on an empty folder has a key that is valid'
     await apps.end();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

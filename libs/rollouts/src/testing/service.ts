@@ -61,10 +61,7 @@ export class TestRollouts {
       imports: [
         EventingModule.with({ store, db, pool, vault }),
         { module: GlobalModule, global: true, providers: optional, exports: optional.map(({ provide }) => provide) },
-        RolloutsModule.with(
-          executor,
-          new RolloutsOptions({ lease: 1000, retry: { first: 50, most: 100 }, ...this.options }),
-        ),
+        RolloutsModule.with(executor, new RolloutsOptions({ retry: { first: 50, most: 100 }, ...this.options })),
       ],
       controllers: [DeploymentsDouble],
     })

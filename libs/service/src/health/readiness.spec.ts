@@ -58,7 +58,7 @@ describe('Readiness', () => {
     followers.register({ name: 'whole', handle: () => Promise.resolve() });
     followers.onApplicationBootstrap();
     const { position } = await store.append('thing-1', 0, [{ type: 'Happened', data: {} }], {});
-    await followers.passed(position, ['whole']);
+    await followers.passed(position, ['whole'], 60_000);
     while (!(await followers.status()).some(({ failing }) => failing)) await followers.passed(position, ['broken'], 10);
     expect(await readiness.reasons()).toEqual([{ what: 'broken is 1 behind the newest event', why: 'no such column' }]);
   });

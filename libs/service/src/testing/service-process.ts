@@ -5,6 +5,8 @@ import type { ServiceName } from '../services';
 import type { Environment } from '../settings';
 
 const ROOT = resolve(__dirname, '../../../..');
+/** The whole address: what a process writes comes in pieces. */
+const LISTENS = /listens at http:\/\/127\.0\.0\.1:(\d+)\s/;
 const TYPESCRIPT = ['-r', join(ROOT, 'tools/test/typescript.cjs')];
 
 /** A service in a process of its own, run from the sources. It ends with this process. */
@@ -33,10 +35,10 @@ export class ServiceProcess {
     let said = '';
     for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (data: Buffer) => (said += data.toString()));
     await new Promise<void>((listening, reject) => {
-      child.stdout!.on('data', () => said.includes('listens at') && listening());
+      child.stdout!.on('data', () => LISTENS.test(said) && listening());
       child.once('exit', (code, signal) => reject(new Error(`${this.name} ended with ${code ?? signal}: ${said}`)));
     });
-    this.port = /listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(said)![1]!;
+    this.port = LISTENS.exec(said)![1]!;
   }
 
   /** Resolves when the process has ended. */

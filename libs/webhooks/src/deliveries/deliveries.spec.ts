@@ -13,7 +13,7 @@ let service: TestService;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  service = await TestService.start({ timeLimit: 2000, mostPerTenant: 1000 });
+  service = await TestService.start({ timeLimit: 5000, mostPerTenant: 1000 });
 });
 
 afterAll(async () => {
@@ -283,7 +283,7 @@ it('keeps the log for its time, and nothing of a removed webhook', async () => {
   await service.happen();
   await service.tried(removed.id, 1);
   await service.send('DELETE', `/${removed.id}`);
-  await service.app.get(Followers).passed(await service.store.head(), ['webhooks.view'], 5000);
+  await service.app.get(Followers).passed(await service.store.head(), ['webhooks.view'], 60_000);
   const count = async (webhook: string) => {
     const text = 'select from webhook_deliveries where webhook_id = $1';
     return (await service.database.pool.query(text, [webhook])).rowCount;

@@ -56,7 +56,7 @@ export class TestService {
     const { db, pool } = this.database;
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
     const outbound = new OutboundPolicy(parseOutboundAllow('127.0.0.1'));
-    const all = new WebhooksOptions({ outbound, now, lease: 1000, grace: 100, ...options });
+    const all = new WebhooksOptions({ outbound, now, grace: 100, ...options });
     @Module({ imports: [EventingModule.with({ store, db, pool, vault }), WebhooksModule.with(all)] })
     class ServiceModule {}
     const app = await createServer(ServiceModule, {

@@ -5,7 +5,7 @@ import { upload } from './bodies';
 
 const CLIENTS = 4;
 const PAUSE_MS = 150;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** What happened to the requests of a workspace that does its ordinary work. */
 interface WorkFigures {

@@ -4,6 +4,8 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { newDeployment } from '../tenant-things';
 
 const CHROMIUM = '/usr/bin/chromium';
+/** A busy machine may take long for anything; only a test that fails waits for so long. */
+const PATIENCE_MS = 120_000;
 /** Describes what is seen in a browser, where there is one. */
 export const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -25,13 +27,14 @@ export class ConsoleWalk {
 
   static async start(settings: Parameters<typeof Installation.start>[0] = {}): Promise<ConsoleWalk> {
     const installation = await Installation.start(settings);
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE_MS });
     return new ConsoleWalk(installation, browser);
   }
 
   /** A page in a browser of its own, in which nobody is signed in. */
   async open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context = await this.browser.newContext({ baseURL: this.installation.url, ...options });
+    context.setDefaultTimeout(PATIENCE_MS);
     await context.addInitScript(WATCH);
     return this.openIn(context);
   }

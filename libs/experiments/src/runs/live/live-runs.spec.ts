@@ -202,7 +202,7 @@ describe('A run that is sent while it happens', () => {
     await received(first.json.id, { name: 'of one', start_time, inputs: '{"q":1}' });
     const attachments = [{ name: 'note', type: 'text/plain', sha256: 'a'.repeat(64), bytes: 1 }];
     const { position } = await received(second.json.id, { end_time, outputs: '{"a":2}', attachments });
-    expect(await reading.followers.passed(position, undefined, 10_000)).toBe(true);
+    expect(await reading.followers.passed(position, undefined, 60_000)).toBe(true);
     const stored = await read(id);
     expect(stored).toMatchObject({ session_id: first.json.id, name: 'of one', inputs: { q: 1 }, outputs: { a: 2 } });
     expect(Object.keys(stored.s3_urls)).toEqual(['attachment.note']);
