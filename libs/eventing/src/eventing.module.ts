@@ -2,12 +2,12 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { kafka as loadKafka } from './clients';
 import { Consistency } from './followers/consistency';
 import { Consumers } from './consumers/consumers';
 import { Degradation } from './followers/degradation';
 import { EventStore } from './core/event-store';
 import { Followers } from './followers/followers';
-import { KafkaRelay } from './kafka/relay';
 import { LogSeals, type SealSchedule } from './seals/log-seals';
 import { LogSigner } from './seals/log-signer';
 import { ParkedSubjects } from './consumers/parked-subjects';
@@ -105,6 +105,7 @@ export class EventingModule {
 }
 
 function relayTo({ cluster, publications }: KafkaLink): Provider {
+  const { KafkaRelay } = loadKafka();
   return {
     provide: KafkaRelay,
     useFactory: (followers: Followers, degradation: Degradation) =>

@@ -1,9 +1,8 @@
 import { upcasters } from '@fairlead/contracts';
-import { EventStoreDBClient } from '@eventstore/db-client';
 import type { Pool } from 'pg';
+import { eventStoreDb } from './clients';
 import type { EventStore } from './core/event-store';
 import { UpcastingEventStore } from './core/upcasters';
-import { EventStoreDbStore } from './eventstoredb/event-store';
 import { PostgresEventStore } from './postgres/postgres-event-store';
 
 /** The event store cannot be used. The message is one line that says what is wrong and what to do. */
@@ -18,13 +17,7 @@ export type OpenEventStore = EventStore & { close(): Promise<void> };
 
 /** Returns whether a text is an address of EventStoreDB: `esdb://` or `esdb+discover://`. */
 export function isEventStoreUrl(text: string): boolean {
-  if (!/^esdb(\+discover)?:\/\//.test(text)) return false;
-  try {
-    EventStoreDBClient.connectionString(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return /^esdb(\+discover)?:\/\//.test(text) && eventStoreDb().isAddress(text);
 }
 
 /**
@@ -46,6 +39,7 @@ export async function openEventStore(database: Pool, url?: string): Promise<Open
       'The log is in the database: move it with `npm run migrate-store`, or unset EVENTSTORE_URL.',
     );
   }
+  const { EventStoreDbStore } = eventStoreDb();
   const store = new EventStoreDbStore(url, { database });
   try {
     await store.head();

@@ -25,6 +25,7 @@ const COSTLY = [
     'rollouts',
     'webhooks',
   ],
+  ...['@eventstore/db-client', '@grpc/grpc-js', 'kafkajs'],
   ...['@kubernetes/client-node', '@octokit/core', 'csv-parse', 'openid-client', 'standardwebhooks'],
 ];
 

@@ -6,7 +6,7 @@ import {
   eventingMigrations,
   type EventingParts,
   Followers,
-  KafkaCluster,
+  kafka as loadKafka,
   masterKeyFile,
   measureEventing,
   openEventStore,
@@ -150,7 +150,7 @@ async function open(
   started.push(() => store.close());
   await requireSameLog(store, requests.pool);
   const masterKeys = settings.masterKeys ?? (await masterKeyFile(join(settings.dataDir, 'master.key')));
-  const kafka = settings.kafka && { cluster: new KafkaCluster(settings.kafka), publications };
+  const kafka = settings.kafka && { cluster: new (loadKafka().KafkaCluster)(settings.kafka), publications };
   const vault = new Vault(main, masterKeys);
   const { seals, quotas } = settings;
   return { store, db, pool: requests.pool, vault, kafka, seals, quotas };

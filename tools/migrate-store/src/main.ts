@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppendTooLarge, EventStoreUnreachable } from '@fairlead/eventing';
+import { AppendTooLarge, eventStoreDb } from '@fairlead/eventing';
 import { DatabaseProblem, startEmbedded } from '@fairlead/postgres';
 import { readSettings, SettingsProblem } from '@fairlead/service';
 import { move } from './move';
@@ -37,6 +37,7 @@ async function main(): Promise<number> {
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
+    const { EventStoreUnreachable } = eventStoreDb();
     const known = [MoveProblem, SettingsProblem, DatabaseProblem, EventStoreUnreachable, AppendTooLarge];
     console.error(known.some((problem) => error instanceof problem) ? (error as Error).message : error);
     process.exit(error instanceof SettingsProblem ? 2 : 1);

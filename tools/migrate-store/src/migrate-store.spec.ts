@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import {
   checkpoint,
   eventingMigrations,
-  EventStoreDbStore,
+  eventStoreDb,
+  type EventStoreDbStore,
   follow,
   openEventStore,
   PostgresEventStore,
@@ -26,7 +27,7 @@ beforeEach(async () => {
   database = await testDatabase(eventingMigrations);
   double = await EventStoreDbDouble.start();
   from = new PostgresEventStore(database.pool);
-  to = new EventStoreDbStore(double.url, { limits });
+  to = new (eventStoreDb().EventStoreDbStore)(double.url, { limits });
   processes = [];
 });
 afterEach(async () => {

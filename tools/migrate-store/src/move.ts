@@ -1,4 +1,4 @@
-import { EventStoreDbStore, eventingMigrations, placeOf, PostgresEventStore } from '@fairlead/eventing';
+import { eventingMigrations, eventStoreDb, placeOf, PostgresEventStore } from '@fairlead/eventing';
 import { connect, LOCKS, openDatabase } from '@fairlead/postgres';
 import { compareOrder, compareStreams } from './compare';
 import { copy } from './copy';
@@ -29,6 +29,7 @@ export async function move(databaseUrl: string, eventStoreUrl: string): Promise<
 async function moveLocked(databaseUrl: string, eventStoreUrl: string): Promise<number> {
   const database = await openDatabase({ url: databaseUrl, migrations: eventingMigrations });
   const from = new PostgresEventStore(database);
+  const { EventStoreDbStore } = eventStoreDb();
   const to = new EventStoreDbStore(eventStoreUrl);
   try {
     if (await isMoved(database)) throw new MoveProblem('The log of this database has been moved already.');

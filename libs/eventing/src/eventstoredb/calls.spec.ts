@@ -1,4 +1,5 @@
-import { EventStoreDbStore, handle, load, type Metadata, type Model, type Recorded, reserveName } from '..';
+import { EventStoreDbStore } from '.';
+import { handle, load, type Metadata, type Model, type Recorded, reserveName } from '..';
 import type { DomainEvent } from '../core/event';
 import { EventStoreDbDouble } from '../testing';
 

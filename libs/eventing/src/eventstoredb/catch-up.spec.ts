@@ -1,4 +1,4 @@
-import { EventStoreDbStore } from '..';
+import { EventStoreDbStore } from '.';
 import type { Batch } from '../core/event-store';
 import { EventStoreDbCatchUp } from './catch-up';
 import { EventStoreDbDouble } from '../testing';

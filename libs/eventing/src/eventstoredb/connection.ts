@@ -42,6 +42,16 @@ export class EventStoreUnreachable extends Error {
   }
 }
 
+/** Returns whether the client understands an address. */
+export function isAddress(url: string): boolean {
+  try {
+    EventStoreDBClient.connectionString(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A client, and the signal that ends its calls. */
 interface Line {
   readonly client: EventStoreDBClient;

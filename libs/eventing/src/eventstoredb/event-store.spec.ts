@@ -1,4 +1,4 @@
-import { EventStoreDbStore } from '..';
+import { EventStoreDbStore } from '.';
 import { EventStoreDbDouble, storeContract } from '../testing';
 
 /** A real server to test against; its log is only added to. */

@@ -6,14 +6,8 @@ import { join } from 'node:path';
 import { EventStoreDBClient, NO_STREAM, jsonEvent, MaxAppendSizeExceededError } from '@eventstore/db-client';
 import { v7 as uuid } from 'uuid';
 import { until } from '@fairlead/postgres/testing';
-import {
-  AppendTooLarge,
-  EventStoreDbStore,
-  EventStoreUnreachable,
-  MAX_APPEND_BYTES,
-  StreamDeleted,
-  VersionConflict,
-} from '..';
+import { EventStoreDbStore, EventStoreUnreachable } from '.';
+import { AppendTooLarge, MAX_APPEND_BYTES, StreamDeleted, VersionConflict } from '..';
 import { EsdbLog, EventStoreDbDouble, take } from '../testing';
 
 const ROOT = join(__dirname, '../../../..');

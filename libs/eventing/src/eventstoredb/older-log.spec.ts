@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { testDatabase, type TestDatabase } from '@fairlead/postgres/testing';
-import { eventingMigrations, EventStoreDbStore, follow, OlderLog, requireSameLog } from '..';
+import { EventStoreDbStore } from '.';
+import { eventingMigrations, follow, OlderLog, requireSameLog } from '..';
 import { type EsdbLog, EventStoreDbDouble } from '../testing';
 
 const noted = (text: string) => ({ type: 'Noted', data: { text } });

@@ -1,5 +1,6 @@
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
-import { chain, type DomainEvent, EventStoreDbStore, handle, type Model } from '..';
+import { EventStoreDbStore } from '.';
+import { chain, type DomainEvent, handle, type Model } from '..';
 import { EventStoreDbDouble, verifyChain } from '../testing';
 
 type Counted = DomainEvent<'Counted', { by: number }>;

@@ -1,7 +1,6 @@
 import { currentReading, reading } from '@fairlead/postgres';
 import { testDatabase } from '@fairlead/postgres/testing';
 import {
-  EventStoreDbStore,
   type EventStore,
   type Batch,
   Consistency,
@@ -11,6 +10,7 @@ import {
   type Projection,
   ViewBehind,
 } from '..';
+import { EventStoreDbStore } from '../eventstoredb';
 import { NewestEvents } from './newest-events';
 import { SharedQuestion } from './shared-question';
 import { EventStoreDbDouble } from '../testing';

@@ -1,6 +1,7 @@
 import { Catch, type INestApplication, type RpcExceptionFilter } from '@nestjs/common';
 import type { CustomTransportStrategy, NestMicroservice } from '@nestjs/microservices';
 import { type Observable, throwError } from 'rxjs';
+import { kafka as loadKafka } from '../clients';
 import type { Consumers } from '../consumers/consumers';
 import type { Degradation } from './degradation';
 import type { EventStore } from '../core/event-store';
@@ -8,7 +9,6 @@ import { EventStoreTransport } from './event-store-transport';
 import type { Followers } from './followers';
 import type { KafkaCluster } from '../kafka/cluster';
 import type { Publications } from '../kafka/message';
-import { KafkaTransport } from '../kafka/transport';
 
 /** A Kafka cluster, and the part of the log that is sent to it. */
 export interface KafkaLink {
@@ -33,6 +33,7 @@ export class Transports {
   of(group: string): CustomTransportStrategy {
     const { store, followers, consumers, degradation, kafka } = this;
     if (!kafka) return new EventStoreTransport(followers, consumers, group);
+    const { KafkaTransport } = loadKafka();
     return new KafkaTransport(kafka, store, consumers, degradation, group);
   }
 }

@@ -1,0 +1,2 @@
+export { EventStoreUnreachable, isAddress } from './connection';
+export { EventStoreDbStore } from './event-store';

@@ -1,0 +1,3 @@
+export { KafkaCluster } from './cluster';
+export { KafkaRelay } from './relay';
+export { KafkaTransport } from './transport';
