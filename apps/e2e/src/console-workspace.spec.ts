@@ -6,6 +6,9 @@ import { type Outside, startOutside } from './testing/outside';
 import { askUntil } from './testing/route-service';
 import { newDeployment, upload } from './testing/tenant-things';
 
+/** A request that waits for changes; others only ask what has changed. */
+const WAITS = /\/v1\/changes\?after=\d+&wait=25/;
+
 let walk: ConsoleWalk;
 let installation: Installation;
 let outside: Outside;
@@ -227,18 +230,33 @@ inBrowser('The console of a workspace', () => {
     await panel.getByText('There is no v99 among these revisions').waitFor();
   });
 
+  it('misses nothing that changed before it was told where to begin to listen', async () => {
+    const begins = /\/v1\/changes\?wait=0/;
+    await page.route(
+      begins,
+      async (route) => {
+        await installation.ask('POST', '/v2/deployments', newDeployment('made meanwhile'));
+        // A page that waits no longer has gone on by itself.
+        await route.continue().catch(() => undefined);
+      },
+      { times: 1 },
+    );
+    await page.goto('/o/-/host/deployments');
+    await page.getByRole('link', { name: 'made meanwhile' }).waitFor();
+  });
+
   it('follows what changes in all pages of a browser, of which one that is shown waits for the service', async () => {
     const context = page.context();
     const asked: Record<'first' | 'second', (string | undefined)[]> = { first: [], second: [] };
     const count = (of: Page, name: keyof typeof asked) =>
       of.on('request', (request) => {
-        if (request.url().includes('/v1/changes')) asked[name].push(request.headers()['x-unattended']);
+        if (WAITS.test(request.url())) asked[name].push(request.headers()['x-unattended']);
       });
     await page.close();
     const [first, second] = [await walk.openIn(context), await walk.openIn(context)];
     count(first, 'first');
     count(second, 'second');
-    const waiting = first.waitForRequest(/\/v1\/changes\?after=/);
+    const waiting = first.waitForRequest(WAITS);
     await first.goto('/o/-/host/deployments');
     await waiting;
     await second.goto('/o/-/host/deployments');
@@ -247,7 +265,7 @@ inBrowser('The console of a workspace', () => {
     for (const one of [first, second]) await one.getByRole('link', { name: 'seen by both' }).waitFor();
     expect([new Set(asked.first), asked.second]).toEqual([new Set(['true']), []]);
     const goesOn = async (one: Page, end: () => Promise<unknown>) => {
-      const next = one.waitForRequest(/\/v1\/changes\?after=/);
+      const next = one.waitForRequest(WAITS);
       await end();
       await next;
     };

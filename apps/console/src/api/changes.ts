@@ -10,6 +10,8 @@ const RETRY_MS = 2000;
 const AWAY_MS = 30_000;
 /** An answer that takes so much longer than it may wait does not come any more: the connection is gone. */
 const LATE_MS = 15_000;
+/** A page does not wait longer than this for the place where it begins to listen. */
+const BEGIN_MS = 3000;
 
 /** What the pages of a browser tell one another. */
 interface News {
@@ -23,6 +25,17 @@ interface News {
   readonly ended?: boolean;
 }
 
+/** Up to which place in the log this page has heard of all changes. */
+let position: string | undefined;
+
+/** Notes where the log ends. A page does so before it asks for what it shows, and so misses no change of that. */
+export async function beginToListen(): Promise<void> {
+  if (position !== undefined) return;
+  // Without an answer the page listens later, and then takes all that it shows for stale.
+  const news = await newsAfter(undefined, 0, AbortSignal.timeout(BEGIN_MS)).catch(() => undefined);
+  position ??= news?.position;
+}
+
 /**
  * Hears of the changes in a workspace until the signal aborts. One page of the browser waits for them and tells the
  * others, because a browser has few connections for all pages of a server; when it closes or is hidden, another one
@@ -31,7 +44,6 @@ interface News {
 export function follow(workspace: string, hear: (news: News) => void, signal: AbortSignal): void {
   const name = `fairlead.changes.${workspace}`;
   const channel = new BroadcastChannel(name);
-  let position: string | undefined;
   const take = (news: News) => {
     position = news.position ?? position;
     hear(news);
@@ -72,17 +84,22 @@ export function follow(workspace: string, hear: (news: News) => void, signal: Ab
   };
   document.addEventListener('visibilitychange', takeTurn, { signal });
   signal.addEventListener('abort', () => channel.close());
-  takeTurn();
+  // The page that waits may have told of changes before this one could hear it.
+  void newsAfter(position, 0, signal)
+    .then(take, () => undefined)
+    .then(() => {
+      if (!signal.aborted) takeTurn();
+    });
 }
 
-async function newsAfter(position: string | undefined, wait: number, signal: AbortSignal): Promise<News> {
-  // The first answer only says where the log ends.
-  const query = position === undefined ? { wait: 0 } : { after: position, wait };
+/** What has changed since a place in the log; without one, that all may have, and where the log ends. */
+async function newsAfter(after: string | undefined, wait: number, signal: AbortSignal): Promise<News> {
+  const query = after === undefined ? { wait: 0 } : { after, wait };
   const given = AbortSignal.any([signal, AbortSignal.timeout(wait * 1000 + LATE_MS)]);
   const { changes, reset, ...news } = (await answered(
     api.GET('/v1/changes', { params: { query }, headers: UNATTENDED, signal: given }),
   )) as Schemas['Changes'];
-  return { ...news, stale: reset ? [ALL] : concerned(changes) };
+  return { ...news, stale: reset || after === undefined ? [ALL] : concerned(changes) };
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

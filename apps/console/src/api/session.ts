@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { beginToListen } from './changes';
 import { answered, api, ApiError, type ConsoleSession } from './client';
 
 const KEY = ['session'];
@@ -9,7 +10,8 @@ export function useSession() {
     queryKey: KEY,
     queryFn: async () => {
       try {
-        return await answered(api.GET('/v1/console/session'));
+        const [session] = await Promise.all([answered(api.GET('/v1/console/session')), beginToListen()]);
+        return session;
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) return null;
         throw error;
@@ -29,6 +31,7 @@ export function useSigning() {
   return {
     async signIn(body: { api_key: string } | { code: string }): Promise<ConsoleSession> {
       const session = await answered(api.POST('/v1/console/session', { body }));
+      await beginToListen();
       become(session);
       return session;
     },
