@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Page } from 'playwright-core';
@@ -10,7 +11,7 @@ let installation: Installation;
 let page: Page;
 
 /** An experiment of two rows on a dataset of its own, or on that of a former one, of which the second one has a score. */
-async function uploadRows(name: string, second: number, dataset?: string, set = 'c') {
+async function uploadRows(name: string, second: number, dataset?: string, set = 'c', more: object = {}) {
   const { results, ...body } = upload(name);
   const rows = [1, 2].map((n) => ({
     ...results[0]!,
@@ -23,7 +24,7 @@ async function uploadRows(name: string, second: number, dataset?: string, set = 
   const named =
     dataset === undefined ? { dataset_name: `compared ${set}` } : { dataset_name: undefined, dataset_id: dataset };
   type Uploaded = { dataset: { id: string }; experiment: { id: string } };
-  const sent = { ...body, ...named, results: rows };
+  const sent = { ...body, ...named, ...more, results: rows };
   return (await installation.ask('POST', '/api/v1/datasets/upload-experiment', sent)) as Uploaded;
 }
 
@@ -116,6 +117,44 @@ inBrowser('The console', () => {
     await page.goto(alone);
     await page.getByRole('heading', { name: 'base' }).waitFor();
     await page.getByText('the base answer to 1').waitFor();
+  });
+
+  it('says what changed between experiments and how their scores are distributed, and exports the rows', async () => {
+    const said = (model: string, tone: object = {}) => ({ experiment_metadata: { model, k: 8, ...tone } });
+    const { dataset, experiment } = await uploadRows('was', 1, undefined, 'e', said('small'));
+    const next = (await uploadRows('is', 0, dataset.id, 'e', said('large', { tone: 'calm' }))).experiment;
+    const ids = [experiment.id, next.id];
+    await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${ids.join()}`);
+    await page.getByRole('button', { name: 'What changed' }).click();
+    const changed = page.getByRole('main').locator('dl');
+    await changed.getByText('metadata.model').waitFor();
+    expect(await changed.locator('del').allTextContents()).toEqual(['small']);
+    expect(await changed.locator('ins').allTextContents()).toEqual(['large', 'calm']);
+    expect(await faults()).toEqual([]);
+    await page.getByRole('button', { name: 'Distribution' }).click();
+    const matrix = page.getByRole('region', { name: 'From the baseline to the candidate' });
+    await matrix.getByRole('row', { name: 'pass ▼ 1 1' }).waitFor();
+    await page.getByRole('img', { name: /^was: p50 .*; is: p50 / }).waitFor();
+    expect(await faults()).toEqual([]);
+    await page.getByRole('button', { name: 'make it the baseline of the dataset' }).click();
+    await page.getByText('baseline of the dataset', { exact: true }).waitFor();
+    const { baseline_experiment_id } = await installation.ask('GET', `/api/v1/datasets/${dataset.id}`);
+    expect(baseline_experiment_id).toBe(experiment.id);
+
+    await page.getByLabel('Rows that hold this text').fill('answer to 2');
+    await expectRows(1);
+    const exported = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'JSON Lines' }).click();
+    const lines = readFileSync((await (await exported).path())!, 'utf8')
+      .trimEnd()
+      .split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { inputs: object }).inputs)).toEqual([{ question: 'question 2' }]);
+
+    await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${next.id}`);
+    const against = page.getByText('the baseline of the dataset');
+    await against.getByText('no clear difference').waitFor();
+    await against.getByRole('link', { name: 'Compare' }).click();
+    await page.waitForURL(({ searchParams }) => searchParams.get('selectedSessions') === ids.join());
   });
 
   it('keeps the experiments that it shows, and what is ticked, when they cannot be asked for again', async () => {

@@ -4,7 +4,7 @@ import { addCompare, compared, type CompareOptions, compareOptions } from './exp
 import { addUpload } from './experiment-upload.command';
 import { addLines, filters, reaches } from '../table/group';
 import { showExperiment, showExperiments } from '../output/experiments.show';
-import { type ListOptions, listed, type PageQuery } from '../api/lists';
+import { collect, type ListOptions, listed, type PageQuery } from '../api/lists';
 import { findExperiment } from '../api/lookups';
 import type { Session } from '../api/records';
 import { save } from '../upload/saved';
@@ -55,20 +55,27 @@ function addList(group: Command): void {
 }
 
 interface ExportOptions extends CompareOptions {
+  readonly rows?: string[];
+  readonly find?: string;
+  readonly sort?: string;
   readonly format: 'csv' | 'jsonl';
   readonly output?: string;
 }
 
 function addExport(group: Command): void {
   const command = compareOptions(group.command('export'))
-    .description('all rows of a comparison with their whole texts, the worst regression first')
+    .description('the rows of a comparison with their whole texts, the worst regression first')
+    .option('--rows <filter>', 'only rows such as <id>:worse:<key>, repeatable (default: all)', collect)
+    .option('--find <text>', 'only rows that hold this text')
+    .option('--sort <order>', 'regression, improvement, row, latency:<id> or difference:<id>:<key>')
     .addOption(new Option('--format <format>', 'of the rows').choices(['csv', 'jsonl']).default('csv'))
     .option('-o, --output <file>', 'where to (default: standard output)');
   reaches(command, `GET ${COMPARE}/export`);
   does<ExportOptions>(command, async (context, [names], options) => {
     const { dataset, query } = await compared(context, names as unknown as string[], options);
     const path = `/api/v1/datasets/${dataset}/compare/export`;
-    const rows = await context.api.open({ method: 'GET', path, query: { ...query, format: options.format } });
+    const { format, rows: filters, find: q, sort } = options;
+    const rows = await context.api.open({ method: 'GET', path, query: { ...query, format, rows: filters, q, sort } });
     await save(context, rows, options.output);
   });
 }

@@ -61,11 +61,8 @@ const compared = {
 const MOST_TEXT = 256;
 const FILTER_FORM = '<experiment>:<kind,…>:<key>';
 const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
-const compareQuery = object({
-  ...compared,
-  format: note(optional(literal(['full', 'summary']), 'full'), '`summary`: an answer of less than 4 KB without rows.'),
-  offset: note(optional(int({ ge: 0 }), 0), 'Number of rows to skip.'),
-  limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
+/** Which rows, in which order. */
+const chosen = {
   rows: optional(
     note(
       oneOrMany(refine(str(), (text) => (parseRowFilter(text) ? undefined : `give ${FILTER_FORM}`))),
@@ -84,6 +81,13 @@ const compareQuery = object({
       `${SORT_FORM}; the worst regression first when absent. Of a difference the worst comes first, of a latency the slowest.`,
     ),
   ),
+};
+const compareQuery = object({
+  ...compared,
+  format: note(optional(literal(['full', 'summary']), 'full'), '`summary`: an answer of less than 4 KB without rows.'),
+  offset: note(optional(int({ ge: 0 }), 0), 'Number of rows to skip.'),
+  limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
+  ...chosen,
   around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
 });
 const distributionsQuery = object({
@@ -94,8 +98,10 @@ const distributionsQuery = object({
 });
 const exportQuery = object({
   ...compared,
+  ...chosen,
   format: note(optional(literal(['csv', 'jsonl']), 'csv'), 'CSV, or JSON Lines.'),
 });
+type Chosen = Pick<Infer<typeof exportQuery>, 'rows' | 'q' | 'sort'>;
 // A limit that is misspelt would not be checked, and what should fail would pass.
 const keyLimits = object(
   {
@@ -167,9 +173,7 @@ export class CompareController {
   ) {
     const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked));
     if (asked.format === 'summary') return unlessKnown(reply, summaryJson(id, comparison));
-    const filters = (asked.rows ?? []).map((text) => parseRowFilter(text)!);
-    const found = asked.q === undefined ? undefined : await this.comparisons.rowsWith(id, comparison, asked.q);
-    const selected = selectRows(comparison, filters, parseRowSort(asked.sort ?? 'regression')!, found);
+    const selected = await this.selected(id, comparison, asked);
     const place = asked.around === undefined ? undefined : placeOf(comparison.table, selected, asked.around);
     const offset = place === undefined ? asked.offset : place - (place % Math.max(1, asked.limit));
     const shown = selected.subarray(offset, offset + asked.limit);
@@ -212,7 +216,7 @@ export class CompareController {
   @Scope('read', { views: [experimentsView.name] })
   @Describe({
     summary: 'Export a comparison',
-    description: 'Every row with whole texts, streamed; waits until fresh uploads are stored.',
+    description: 'Every row that passes the filters, with whole texts, streamed; waits until fresh uploads are stored.',
     gives: ['Content-Disposition'],
   })
   @Answers({ 200: { content: { 'text/csv': shape.text, 'application/jsonl': shape.text } } })
@@ -223,11 +227,12 @@ export class CompareController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
     const comparison = await this.settled(context.tenantId, requestOf(id, asked));
+    const selected = await this.selected(id, comparison, asked);
     const lines = asked.format === 'csv' ? csvLines : jsonLines;
     const type = asked.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
     void reply.header('content-type', type);
     void reply.header('content-disposition', `attachment; filename="comparison-${id}.${asked.format}"`);
-    return Readable.from(lines(this.pool, id, comparison), { objectMode: false, highWaterMark: 1 });
+    return Readable.from(lines(this.pool, id, comparison, selected), { objectMode: false, highWaterMark: 1 });
   }
 
   /** Passes or fails experiments, for pipelines: 200 either way. */
@@ -262,6 +267,13 @@ export class CompareController {
         return reasonsAgainst(candidate, keys, limits);
       });
     return { pass: reasons.length === 0, reasons, warnings };
+  }
+
+  /** Rows of the table that pass the filters of a request, in its order. @throws BadRequest */
+  private async selected(id: string, comparison: Comparison, { rows, q, sort }: Chosen): Promise<Uint32Array> {
+    const filters = (rows ?? []).map((text) => parseRowFilter(text)!);
+    const found = q === undefined ? undefined : await this.comparisons.rowsWith(id, comparison, q);
+    return selectRows(comparison, filters, parseRowSort(sort ?? 'regression')!, found);
   }
 
   /** The comparison once the rows of all experiments are stored. @throws Unavailable when that takes long */

@@ -6,15 +6,25 @@ import { array, number, object, raw, text, unquoted } from '../platform-json';
 /** Rows that are read at once; rows may be megabytes large. */
 const BATCH = 50;
 
-/** A comparison as lines of JSON, the worst regression first, every text whole. */
-export async function* jsonLines(pool: Pool, datasetId: string, comparison: Comparison): AsyncGenerator<string> {
-  for await (const rows of batches(pool, datasetId, comparison)) {
+/** Rows of a comparison as lines of JSON, every text whole. */
+export async function* jsonLines(
+  pool: Pool,
+  datasetId: string,
+  comparison: Comparison,
+  selected: Uint32Array,
+): AsyncGenerator<string> {
+  for await (const rows of batches(pool, datasetId, comparison, selected)) {
     yield rows.map((row) => `${rowJson(row, comparison)}\n`).join('');
   }
 }
 
 /** The same as CSV (RFC 4180, UTF-8) with a header line. */
-export async function* csvLines(pool: Pool, datasetId: string, comparison: Comparison): AsyncGenerator<string> {
+export async function* csvLines(
+  pool: Pool,
+  datasetId: string,
+  comparison: Comparison,
+  selected: Uint32Array,
+): AsyncGenerator<string> {
   const { table, keys } = comparison;
   const own = ['run_id', 'runs', 'status', 'latency_seconds', 'error', 'outputs'];
   const header = ['example_id', 'name', 'inputs', 'reference_outputs', 'regression'];
@@ -23,7 +33,7 @@ export async function* csvLines(pool: Pool, datasetId: string, comparison: Compa
   }
   yield csvLine(header);
   const empty = Array<null>(own.length + keys.length).fill(null);
-  for await (const rows of batches(pool, datasetId, comparison)) {
+  for await (const rows of batches(pool, datasetId, comparison, selected)) {
     yield rows
       .map(({ example, name, inputs, referenceOutputs, regression, cells }) =>
         csvLine([
@@ -86,9 +96,13 @@ function oneLine(json: string): string {
   return json.replaceAll(/[\r\n]+/g, ' ');
 }
 
-async function* batches(pool: Pool, datasetId: string, comparison: Comparison): AsyncGenerator<ComparedRow[]> {
-  const { order } = comparison;
-  for (let start = 0; start < order.length; start += BATCH) {
-    yield await readRows(pool, datasetId, comparison, order.subarray(start, start + BATCH));
+async function* batches(
+  pool: Pool,
+  datasetId: string,
+  comparison: Comparison,
+  selected: Uint32Array,
+): AsyncGenerator<ComparedRow[]> {
+  for (let start = 0; start < selected.length; start += BATCH) {
+    yield await readRows(pool, datasetId, comparison, selected.subarray(start, start + BATCH));
   }
 }

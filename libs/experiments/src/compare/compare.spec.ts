@@ -428,6 +428,23 @@ describe('A comparison of texts and values', () => {
     expect((await compare(`q=${'x'.repeat(257)}`)).status).toBe(422);
   });
 
+  it('is exported as it is filtered and sorted', async () => {
+    const path = `/datasets/${dataset}/compare/export?experiments=${base},${next}&format=jsonl`;
+    const exported = async (search: string) => {
+      const { text } = await reading.get(`${path}&${search}`);
+      const lines = text.split('\n').filter(Boolean);
+      return lines.map((line) => examples.indexOf((JSON.parse(line) as { example_id: string }).example_id));
+    };
+    const filter = encodeURIComponent(`${next}:worse:correct`);
+    const shown = (await compare(`rows=${filter}&sort=row`)).json.page.rows as { example_id: string }[];
+    expect(await exported(`rows=${filter}&sort=row`)).toEqual(
+      shown.map(({ example_id }) => examples.indexOf(example_id)),
+    );
+    expect(shown).toHaveLength(2);
+    expect(await exported('q=mile')).toEqual([0]);
+    expect((await reading.get(`${path}&sort=newest`)).status).toBe(422);
+  });
+
   it('finds a text whose letters a client has sent as escapes', async () => {
     const texts = ['caf\\u00e9', 'CAF\\u00C9', '\\ud83d\\ude00 so', 'cafe'];
     const escaped = await experiment(texts.map((text) => ({ ...right, outputs: `{"answer":"${text}"}` })));

@@ -1,6 +1,6 @@
-import { keepPreviousData, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { answered, api, type Comparison, readLossless } from '../../api/client';
+import { answered, api, type Comparison, readLossless, type Schemas } from '../../api/client';
 
 export type ComparedRow = Comparison['page']['rows'][number];
 export type Cell = NonNullable<ComparedRow['cells'][number]>;
@@ -123,4 +123,80 @@ export function useRun(id: string | undefined) {
     queryFn: async ({ signal }) => (await readLossless(`/api/v1/runs/${encodeURIComponent(id!)}`, signal)) as Run,
     enabled: id !== undefined,
   });
+}
+
+export type Distributions = Schemas['Distributions'];
+const BINS = 20;
+
+/** How the scores or values of a key are distributed. */
+export function useDistributions({ dataset, experiments, baseline }: Asked, key: string) {
+  const { w } = useParams({ from: '/o/$w' });
+  return useQuery({
+    queryKey: ['comparison', w, dataset, experiments.join(), baseline, 'distributions', key],
+    queryFn: async ({ signal }) => {
+      const query = { experiments: experiments.join(','), baseline, key, bins: BINS };
+      const params = { path: { dataset_id: dataset }, query: query as never };
+      const path = '/api/v1/datasets/{dataset_id}/compare/distributions';
+      return (await answered(api.GET(path, { params, signal }))) as Distributions;
+    },
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** What was said of an experiment when it was uploaded. */
+export interface ExperimentFacts {
+  readonly description: string | null;
+  readonly extra: unknown;
+}
+
+export function useExperimentFacts(id: string) {
+  const { w } = useParams({ from: '/o/$w' });
+  return useQuery({
+    queryKey: ['comparison', w, 'experiment', id],
+    queryFn: async ({ signal }) =>
+      (await readLossless(`/api/v1/sessions/${encodeURIComponent(id)}?include_stats=false`, signal)) as ExperimentFacts,
+  });
+}
+
+/** The experiment that the others on a dataset are compared with in lists, null for none, and how it is chosen. */
+export function useDatasetBaseline(dataset: string) {
+  const { w } = useParams({ from: '/o/$w' });
+  const queries = useQueryClient();
+  const path = { dataset_id: dataset };
+  const found = useQuery({
+    queryKey: ['dataset', w, dataset],
+    queryFn: ({ signal }) => answered(api.GET('/api/v1/datasets/{dataset_id}', { params: { path }, signal })),
+  });
+  const choice = useMutation({
+    mutationFn: (experiment_id: string | null) =>
+      answered(api.PUT('/api/v1/datasets/{dataset_id}/baseline', { params: { path }, body: { experiment_id } })),
+    onSuccess: () => queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => OF_BASELINE.has(String(name)) }),
+  });
+  return { chosen: found.data?.baseline_experiment_id, choice };
+}
+
+/** The queries whose answers tell of the baseline of a dataset. */
+const OF_BASELINE = new Set(['dataset', 'experiments']);
+
+/** An experiment against another one, in few words. */
+export function useSummary(dataset: string, experiment: string, baseline: string | null | undefined) {
+  const { w } = useParams({ from: '/o/$w' });
+  return useQuery({
+    queryKey: ['comparison', w, dataset, experiment, baseline, 'summary'],
+    queryFn: async ({ signal }) => {
+      const query = { experiments: experiment, baseline: baseline!, format: 'summary' };
+      const params = { path: { dataset_id: dataset }, query: query as never };
+      return (await answered(
+        api.GET('/api/v1/datasets/{dataset_id}/compare', { params, signal }),
+      )) as Schemas['ComparisonSummary'];
+    },
+    enabled: typeof baseline === 'string' && baseline !== experiment,
+  });
+}
+
+/** Where the rows can be had as a file, as they are filtered and sorted. */
+export function exportPath({ dataset, experiments, baseline, rows, q, sort }: Asked, format: 'csv' | 'jsonl'): string {
+  const asked = { experiments: experiments.join(), baseline, rows, q, sort, format };
+  const given = Object.entries(asked).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return `/api/v1/datasets/${encodeURIComponent(dataset)}/compare/export?${new URLSearchParams(given).toString()}`;
 }

@@ -1,4 +1,5 @@
 import type { Comparison } from '../../api/client';
+import { Action } from '../../ui/action';
 import { duration, figure, middle, percent, probability, whole } from '../../ui/format';
 import { Button, Text } from '../../ui/parts';
 import { Bar } from './bar';
@@ -18,6 +19,10 @@ interface HeadProps {
   readonly onFold: () => void;
   readonly onKey: (key: string) => void;
   readonly onBaseline: (id: string) => void;
+  /** The baseline of the dataset, null for none; undefined until it is known. */
+  readonly kept: string | null | undefined;
+  /** Makes the baseline that is shown that of the dataset; undefined while that is being done. */
+  readonly onKeep: (() => void) | undefined;
   readonly onFilter: (rows: string | undefined) => void;
 }
 
@@ -25,7 +30,7 @@ const MARKS = { better: '▲', worse: '▼', 'not clear': '≈' } as const;
 
 /** What is known of each experiment on the key in focus. */
 export function Head(props: HeadProps) {
-  const { comparison, focus, filter, candidate, folded, onFold, onKey, onBaseline, onFilter } = props;
+  const { comparison, focus, filter, candidate, folded, onFold, onKey, onBaseline, onFilter, kept, onKeep } = props;
   const { keys, experiments, baseline } = comparison;
   const names = new Map(experiments.map(({ id, name }) => [id, name]));
   const { surviving } = correct(keys);
@@ -92,7 +97,26 @@ export function Head(props: HeadProps) {
                       </span>
                       {!alone &&
                         (id === baseline ? (
-                          <span className={css.base}>baseline</span>
+                          <>
+                            <span
+                              className={css.base}
+                              title={id === kept ? 'Also the baseline of the dataset, in lists' : undefined}
+                            >
+                              {id === kept ? 'baseline of the dataset' : 'baseline'}
+                            </span>
+                            {kept !== undefined && id !== kept && (
+                              <Action
+                                scope="write"
+                                kind="quiet"
+                                className={css.rebase}
+                                disabled={!onKeep}
+                                onClick={onKeep}
+                                title="Lists then show the differences from this experiment."
+                              >
+                                make it the baseline of the dataset
+                              </Action>
+                            )}
+                          </>
                         ) : (
                           <button type="button" className={css.rebase} onClick={() => onBaseline(id)}>
                             make baseline

@@ -1,11 +1,14 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo } from 'react';
 import { ApiError } from '../../api/client';
-import { middle, whole } from '../../ui/format';
+import { middle, signed, whole } from '../../ui/format';
 import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { isForPage, useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
-import { type Asked, stampOf, useComparison } from './data';
+import { useSession } from '../../api/session';
+import { WhatChanged } from './changed';
+import { type Asked, exportPath, stampOf, useComparison, useDatasetBaseline, useSummary } from './data';
+import { Distributions } from './distributions';
 import { Head } from './head';
 import { RowPanel } from './row-panel';
 import { Rows } from './rows';
@@ -51,6 +54,14 @@ export function ComparePage() {
     const next = others[others.indexOf(candidate!) + step];
     if (next) set({ candidate: next.id }, true);
   };
+  const kept = useDatasetBaseline(dataset);
+  const session = useSession().data;
+  const ownWorkspace = w === '-' || w === session?.workspace_id;
+  const panel = (name: 'changed' | 'distribution') => ({
+    'aria-pressed': search.panel === name,
+    onClick: () => set({ panel: search.panel === name ? undefined : name }, true),
+  });
+  const distributed = [...(data?.keys ?? []), ...(data?.categories ?? [])].map(({ key }) => key);
   const onlyWorse = candidate && focus ? `${candidate.id}:worse:${focus.key}` : undefined;
   const fold = () => set({ head: folded ? undefined : 'folded' }, true);
   const turn = () => set({ texts: wholeTexts ? undefined : 'whole' }, true);
@@ -97,6 +108,8 @@ export function ComparePage() {
       aside={
         data && (
           <>
+            {candidate && <Button {...panel('changed')}>What changed</Button>}
+            {distributed.length > 0 && <Button {...panel('distribution')}>Distribution</Button>}
             <Copy text={window.location.href}>Copy link</Copy>
             {!alone && <Copy text={markdown(names, data.keys)}>Copy as Markdown</Copy>}
           </>
@@ -112,6 +125,9 @@ export function ComparePage() {
             {tests > 0 &&
               ` · ${tests === 1 ? '1 test' : `${tests} tests`}: ${alarms.toFixed(1)} false alarms to be expected`}
           </p>
+          {alone && kept.chosen && kept.chosen !== experiments[0] && (
+            <AgainstBaseline dataset={dataset} experiment={experiments[0]!} baseline={kept.chosen} />
+          )}
           {others.length > 0 && !folded && (
             <ul className={css.findings}>
               {others.slice(0, MOST_FINDINGS).map(({ id, name }) => (
@@ -133,8 +149,21 @@ export function ComparePage() {
             onFold={fold}
             onKey={(key) => set({ key })}
             onBaseline={rebase}
+            kept={kept.chosen}
+            onKeep={kept.choice.isPending ? undefined : () => kept.choice.mutate(data.baseline)}
             onFilter={(rows) => set({ rows, row: undefined })}
           />
+          {kept.choice.error && <Problem error={kept.choice.error} />}
+          {search.panel === 'changed' && candidate && <WhatChanged comparison={data} candidate={candidate} />}
+          {search.panel === 'distribution' && distributed.length > 0 && (
+            <Distributions
+              asked={asked}
+              comparison={data}
+              candidate={candidate}
+              shown={distributed.find((key) => key === search.of) ?? focus?.key ?? distributed[0]!}
+              onKey={(of) => set({ of }, true)}
+            />
+          )}
           <Warnings messages={data.warnings.map(({ message }) => message)} />
           {search.rows !== undefined && (
             <p className={css.filter}>
@@ -149,6 +178,7 @@ export function ComparePage() {
             sort={search.sort}
             wholeTexts={wholeTexts}
             text={search.q ?? ''}
+            files={ownWorkspace ? { csv: exportPath(asked, 'csv'), jsonl: exportPath(asked, 'jsonl') } : undefined}
             onChange={(change) => set(change, true)}
           />
           <div className={search.row === undefined ? css.body : `${css.body} ${css.beside}`}>
@@ -178,6 +208,45 @@ export function ComparePage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** What one experiment is against the baseline of its dataset. */
+function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | 'experiment' | 'baseline', string>) {
+  const { w } = useParams({ from: FROM });
+  const { data } = useSummary(dataset, experiment, baseline);
+  if (!data) return null;
+  const [base, own] = [0, 1].map((place) => data.experiments[place]);
+  const said = data.keys.flatMap(({ key, results }) => {
+    const { verdict, difference } = results.find((one) => one.experiment === 1) ?? {};
+    return key === null || verdict === undefined || verdict === 'not clear' ? [] : [{ key, verdict, difference }];
+  });
+  return (
+    <p className={css.against}>
+      Against{' '}
+      <b>
+        <Text title={base?.name ?? ''}>{middle(base?.name ?? 'the baseline', 40)}</Text>
+      </b>
+      , the baseline of the dataset:{' '}
+      {said.length === 0
+        ? 'no clear difference'
+        : said.map(({ key, verdict, difference }, place) => (
+            <span key={key}>
+              {place > 0 && ', '}
+              <span className={verdict === 'better' ? css.up : css.down}>
+                {verdict === 'better' ? '▲' : '▼'} {verdict}
+              </span>{' '}
+              on <Text>{key}</Text> ({signed(difference)})
+            </span>
+          ))}{' '}
+      <Link
+        to="/o/$w/datasets/$dataset/compare"
+        params={{ w, dataset }}
+        search={{ selectedSessions: [baseline, own?.id ?? experiment].join() }}
+      >
+        Compare
+      </Link>
+    </p>
   );
 }
 

@@ -11,15 +11,35 @@ interface ToolsProps {
   readonly wholeTexts: boolean;
   /** What the rows hold that are shown. */
   readonly text: string;
+  /** Where the rows can be had as files; undefined where a browser cannot ask for them. */
+  readonly files: Readonly<Record<'csv' | 'jsonl', string>> | undefined;
   readonly onChange: (change: Partial<Record<'candidate' | 'sort' | 'texts' | 'q', string | undefined>>) => void;
 }
 
 /** Which candidate the keys go by, in which order the rows stand, and where their texts begin. */
-export function Tools({ others, candidate, focus, sort, wholeTexts, text, onChange }: ToolsProps) {
+export function Tools({ others, candidate, focus, sort, wholeTexts, text, files, onChange }: ToolsProps) {
   const filter = (
     <Typed label="Rows that hold this text" main value={text} onChange={(q) => onChange({ q: q || undefined })} />
   );
-  if (!candidate) return <div className={css.tools}>{filter}</div>;
+  const saved = files && (
+    <span className={css.files}>
+      Export{' '}
+      <a href={files.csv} download>
+        CSV
+      </a>
+      <a href={files.jsonl} download>
+        JSON Lines
+      </a>
+    </span>
+  );
+  if (!candidate) {
+    return (
+      <div className={css.tools}>
+        {filter}
+        {saved}
+      </div>
+    );
+  }
   const orders = {
     '': 'the largest regression first',
     improvement: 'the largest improvement first',
@@ -51,6 +71,7 @@ export function Tools({ others, candidate, focus, sort, wholeTexts, text, onChan
         options={{ '': 'from their first difference', whole: 'from their beginning' }}
         onChange={(texts) => onChange({ texts: texts || undefined })}
       />
+      {saved}
     </div>
   );
 }
