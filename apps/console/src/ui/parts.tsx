@@ -53,7 +53,7 @@ export function Problem({ error, retry }: { error: Error; retry?: () => void }) 
 /** The place of what is being loaded, once that takes a moment. */
 export function Skeleton({ rows = 6 }: { rows?: number }) {
   return (
-    <div className={css.skeleton} aria-busy="true" aria-label="Loading">
+    <div className={css.skeleton} role="progressbar" aria-busy="true" aria-label="Loading">
       {Array.from({ length: rows }, (_, row) => (
         <span key={row} />
       ))}
