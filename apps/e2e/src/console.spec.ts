@@ -145,7 +145,7 @@ inBrowser('The console', () => {
     await expectRows(1);
     const exported = page.waitForEvent('download');
     await page.getByRole('link', { name: 'JSON Lines' }).click();
-    const lines = readFileSync((await (await exported).path())!, 'utf8')
+    const lines = readFileSync(await (await exported).path(), 'utf8')
       .trimEnd()
       .split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { inputs: object }).inputs)).toEqual([{ question: 'question 2' }]);
