@@ -6,7 +6,8 @@ import type { Target } from './executors/target';
 export type Task =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'remove' }
-  | { readonly kind: 'prepare' }
+  /** Make sure that the executor can be reached. */
+  | { readonly kind: 'prepare'; readonly mayRun: boolean }
   /** Ask for a waiting revision to be the running one. */
   | { readonly kind: 'ask'; readonly revision: RevisionCreatedMessage }
   | { readonly kind: 'roll out'; readonly revision: RevisionCreatedMessage }
@@ -14,31 +15,36 @@ export type Task =
   | { readonly kind: 'restore'; readonly broken: RevisionCreatedMessage }
   /** Apply sizes that were changed without a revision. */
   | { readonly kind: 'resize' }
-  /** See whether the active revision still runs, and nothing else. */
-  | { readonly kind: 'observe' };
+  /** See how the active revision runs, or the one that was left in its place, and nothing else. */
+  | { readonly kind: 'observe'; readonly kept?: RevisionCreatedMessage };
 
 const NOTHING: Task = { kind: 'nothing' };
 
 /** What the executor can see to. */
-interface Kept {
-  /** A revision that was not deployed and has left something behind. */
-  readonly broken: RevisionCreatedMessage | undefined;
+export interface Kept {
+  /** A revision that was not deployed and has left something behind that is to be replaced. */
+  readonly broken?: RevisionCreatedMessage;
+  /** The same, where it is to stay. */
+  readonly kept?: RevisionCreatedMessage;
   /** Whether the active revision is one of this executor, and nothing else has been put in its place. */
   readonly isActive: boolean;
+  /** Whether something of the deployment may run: that it can be reached does not say that it runs as it should. */
+  readonly mayRun: boolean;
 }
 
-const NONE: Kept = { broken: undefined, isActive: false };
+export const NONE: Kept = { isActive: false, mayRun: false };
 
 /** The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps. */
-export function nextTask(target: Target, { status, sized = 0 }: Host, { broken, isActive }: Kept = NONE): Task {
+export function nextTask(target: Target, { status, sized = 0 }: Host, { broken, kept, isActive, mayRun }: Kept = NONE): Task {
   if (!target || target.removed) return NOTHING;
   if (target.deleting) return status === 'REMOVED' ? NOTHING : { kind: 'remove' };
   const newest = target.queued.at(-1);
-  const isPrepared = status === 'READY' || (isActive && !target.running && !newest);
-  if (!isPrepared) return { kind: 'prepare' };
+  const isPrepared = status === 'READY' || ((isActive || kept) && !target.running && !newest);
+  if (!isPrepared) return { kind: 'prepare', mayRun };
   if (target.running) return { kind: 'roll out', revision: target.running };
   if (newest) return { kind: 'ask', revision: newest };
   if (broken) return { kind: 'restore', broken };
+  if (kept) return { kind: 'observe', kept };
   if (!isActive) return NOTHING;
   return { kind: target.sized > sized ? 'resize' : 'observe' };
 }

@@ -28,10 +28,13 @@ export class RolloutAttempts {
     @Optional() @Inject(SourceArchives) private readonly archives: SourceArchives | null,
   ) {}
 
-  /** Makes sure that deployments can be run. @throws ExecutorUnreachable */
-  async prepare(target: Deployed, version: number, hold: Hold): Promise<void> {
+  /**
+   * Makes sure that deployments can be run. One of which something may run already is READY when that runs as it should,
+   * which is found out later. @throws ExecutorUnreachable
+   */
+  async prepare(target: Deployed, version: number, mayRun: boolean, hold: Hold): Promise<void> {
     await this.beside(target, version, hold, (assignment, step) => this.executor.prepare(assignment, step));
-    await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
+    if (!mayRun) await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
   }
 
   /** Ends the running revision when it has waited for its executor until the time limit passed. */
@@ -155,6 +158,7 @@ export class RolloutAttempts {
     } finally {
       await steps.close();
     }
+    await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
     await run.say('DEPLOYED');
   }
 

@@ -10,6 +10,12 @@ import { DeploymentMissing } from './rollout.errors';
 import { report, type Rollout, type RolloutEvent, rolloutModel } from './rollout';
 import { type Deployed, type Target, targetModel } from './executors/target';
 
+/** A revision that was not deployed, and what of it is left. */
+interface LeftBehind {
+  readonly revision: RevisionCreatedMessage;
+  readonly left: NonNullable<Rollout['left']>;
+}
+
 /** Reads what deployments say, and writes what rollouts say. */
 @Injectable()
 export class RolloutReports {
@@ -41,17 +47,17 @@ export class RolloutReports {
     return (await load(this.store, rolloutModel, streamName('rollout', revisionId))).state;
   }
 
-  /** The revision that was not deployed and has left something behind, if there is one. */
-  async broken({ ended }: Deployed): Promise<RevisionCreatedMessage | undefined> {
+  /** The last revision that was not deployed and was put in place of the active one, and what of it is left. */
+  async leftBehind({ ended }: Deployed): Promise<LeftBehind | undefined> {
     for (const revision of ended.toReversed()) {
       const { left } = await this.rollout(revision.revision_id);
-      if (left) return left === 'something' ? revision : undefined;
+      if (left) return { revision, left };
     }
     return undefined;
   }
 
   async sayHost(target: Deployed, said: HostStatusReportedMessage): Promise<void> {
-    await this.decideHost(target, reportHost(said));
+    await this.decideHost(target, reportHost(said, Date.now()));
   }
 
   /** What is said about the host after a decision about it. */

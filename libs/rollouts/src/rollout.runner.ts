@@ -38,12 +38,12 @@ export class RolloutRunner extends QueueWorker {
   protected async work(lease: Lease): Promise<void> {
     const { item, signal } = lease;
     try {
-      let next = await this.step(lease);
-      while (next === 'more') {
+      let next = await this.step(lease, false);
+      while (next === 'more' || next === 'prepared') {
         signal.throwIfAborted();
         // What is next takes a place again.
         if (lease.isWaiting) return await this.rollouts.again(item);
-        next = await this.step(lease);
+        next = await this.step(lease, next === 'prepared');
       }
       if (next === 'later') await this.rollouts.rest({ ...item, noted: lease.noted }, this.options.watchEvery);
       else await this.rollouts.finish({ ...item, noted: lease.noted });
@@ -61,13 +61,17 @@ export class RolloutRunner extends QueueWorker {
     await this.rollouts.postpone({ ...item, noted }, Math.min(most, first * 2 ** Math.min(item.failures, 20)));
   }
 
-  /** Does the next task; answers whether there may be another one, now or some time later. */
-  private async step(lease: Lease): Promise<Next> {
+  /**
+   * Does the next task; answers whether there may be another one, now or some time later. `isPrepared`: the executor
+   * could be reached a moment ago.
+   */
+  private async step(lease: Lease, isPrepared: boolean): Promise<Next> {
     const deploymentId = lease.item.id;
     await lease.see();
     const { state: target, version } = await this.reports.target(deploymentId);
     const kept = target ? await this.upkeep.kept(target) : undefined;
-    const task = nextTask(target, await this.reports.host(deploymentId), kept);
+    const host = await this.reports.host(deploymentId);
+    const task = nextTask(target, isPrepared ? { ...host, ...READY } : host, kept);
     if (!target || task.kind === 'nothing') return 'nothing';
     // What is removed is removed in any case.
     const mayGoOn = async () =>
@@ -99,11 +103,11 @@ export class RolloutRunner extends QueueWorker {
   private async doTask(task: Task, target: Deployed, version: number, hold: Hold): Promise<Next> {
     const { signal } = hold;
     try {
-      if (task.kind === 'prepare') await this.attempts.prepare(target, version, hold);
+      if (task.kind === 'prepare') await this.attempts.prepare(target, version, task.mayRun, hold);
       if (task.kind === 'remove') await this.attempts.remove(target, version, hold);
       if (task.kind === 'restore') await this.upkeep.restore(target, version, task.broken, hold);
       if (task.kind === 'resize') await this.upkeep.resize(target, version, hold);
-      if (task.kind === 'observe') await this.upkeep.observe(target, version, hold);
+      if (task.kind === 'observe') await this.upkeep.observe(target, version, task.kept, hold);
       if (task.kind !== 'roll out') return AFTER[task.kind] ?? 'nothing';
       await this.attempts.rollOut(target, version, task.revision, hold);
       // Interrupted: there may be another one. Finished: the deployment says what is next.
@@ -120,9 +124,9 @@ export class RolloutRunner extends QueueWorker {
 }
 
 /** Whether there may be another task. */
-type Next = 'more' | 'later' | 'nothing';
+type Next = 'prepared' | 'more' | 'later' | 'nothing';
 
-const AFTER: Readonly<Record<string, Next>> = { prepare: 'more', restore: 'more', resize: 'more', observe: 'later' };
+const AFTER: Readonly<Record<string, Next>> = { prepare: 'prepared', restore: 'more', resize: 'more', observe: 'later' };
 const READY = { status: 'READY' } as const;
 
 /** The workspace of the deployment is suspended: there is nothing to do for it until it is resumed. */

@@ -26,9 +26,12 @@ export class RolloutQueue extends WorkQueue {
     this.wake(deploymentId);
   }
 
-  /** Says that a deployment that is leased takes none of the places of its workspace. */
+  /** Says that a deployment that is leased here takes none of the places of its workspace. */
   async leavePlace(deploymentId: string): Promise<void> {
-    await this.pool.query('update rollout_duties set waits = true where deployment_id = $1', [deploymentId]);
+    await this.pool.query('update rollout_duties set waits = true where deployment_id = $1 and holder = $2', [
+      deploymentId,
+      this.holder,
+    ]);
     this.wake();
   }
 

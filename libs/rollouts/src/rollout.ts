@@ -30,8 +30,11 @@ export interface Rollout {
   readonly status: RolloutStatus | null;
   /** Why it failed, or what it waits for. */
   readonly reason: string | null;
-  /** What was done to the place where the deployment runs: it may hold something of the revision, or no longer. */
-  readonly left?: 'something' | 'nothing';
+  /**
+   * What is in the place where the deployment runs: something of the revision, or nothing of it any more. It is not
+   * sure when that could not be replaced.
+   */
+  readonly left?: 'something' | 'nothing' | 'unsure';
 }
 
 export const rolloutModel: Model<Rollout, RolloutEvent> = {
@@ -52,7 +55,7 @@ export const rolloutModel: Model<Rollout, RolloutEvent> = {
           ...(event.data.status === 'DEPLOYING' && { left: 'something' as const }),
         };
       case 'ActiveRevisionRestored':
-        return { ...state, left: 'nothing' };
+        return { ...state, left: event.data.reason === undefined ? 'nothing' : 'unsure' };
       default:
         return state;
     }

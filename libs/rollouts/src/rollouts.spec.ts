@@ -2,8 +2,11 @@ import { Readable } from 'node:stream';
 import { CommitResolver, SourceArchives } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
+import { v7 as uuid } from 'uuid';
 import { ExecutorUnreachable } from './executors/executor';
 import { RecordExecutor } from './executors/record.executor';
+import { RolloutQueue } from './rollout.store';
+import { RolloutsOptions } from './rollouts.options';
 import { FailingStore } from './testing/failing.store';
 import { endless, ScriptedExecutor } from './testing/scripted.executor';
 import { STRANGER, TestRollouts } from './testing/service';
@@ -271,6 +274,24 @@ describe('a service that stops', () => {
     await service.reached(id, rid, 'DEPLOY_FAILED');
     expect(executor.calls).toEqual(['prepare']);
   });
+});
+
+it('only the process that holds a deployment gives the place of its rollout away', async () => {
+  const { pool } = service.database;
+  const former = new RolloutQueue(pool, new RolloutsOptions({ lease: 1 }));
+  const present = new RolloutQueue(pool, new RolloutsOptions());
+  const id = uuid();
+  await former.note(id);
+  expect(await former.claim(1)).toHaveLength(1);
+  await until(
+    () => present.claim(1),
+    (claimed) => claimed.length === 1,
+  );
+  const waits = async () => (await pool.query<{ waits: boolean }>('select waits from rollout_duties')).rows[0]?.waits;
+  await former.leavePlace(id);
+  expect(await waits()).toBe(false);
+  await present.leavePlace(id);
+  expect(await waits()).toBe(true);
 });
 
 describe('an executor that cannot be reached', () => {

@@ -1,8 +1,9 @@
-import type { RevisionCreatedMessage } from '@fairlead/contracts';
+import type { HostStatusReportedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { Executor, ExecutorUnreachable, type RevisionAssignment, type Step, type Upkeep } from './executors/executor';
-import { noteSizes, reportDrift } from './executors/host';
+import { noteSizes, reportDrift, reportHost } from './executors/host';
 import type { Deployed } from './executors/target';
+import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
 import { restored } from './rollout';
 import { type Hold, messageOf, RolloutAttempts } from './rollout.attempt';
@@ -21,11 +22,13 @@ export class UpkeepService {
   ) {}
 
   /** What the executor can see to: what a revision left behind, or the active one. */
-  async kept(target: Deployed): Promise<{ broken: RevisionCreatedMessage | undefined; isActive: boolean }> {
-    if (!this.executor.upkeep) return { broken: undefined, isActive: false };
-    const broken = await this.reports.broken(target);
-    const isActive = target.active?.executor === this.executor.name && !broken;
-    return { broken: this.options.onFailure === 'rollback' ? broken : undefined, isActive };
+  async kept(target: Deployed): Promise<Kept> {
+    if (!this.executor.upkeep) return NONE;
+    const { revision, left = 'nothing' } = (await this.reports.leftBehind(target)) ?? {};
+    const broken = left === 'something' ? revision : undefined;
+    const isOurs = target.active?.executor === this.executor.name;
+    const what = this.options.onFailure === 'rollback' ? { broken } : { kept: broken };
+    return { ...what, isActive: isOurs && !broken, mayRun: isOurs || left !== 'nothing' };
   }
 
   /**
@@ -64,22 +67,34 @@ export class UpkeepService {
     await this.reports.decideHost(target, noteSizes(target.id, target.sized, reason));
   }
 
-  /** Says whether the active revision runs, and nothing else. @throws ExecutorUnreachable */
-  async observe(target: Deployed, version: number, hold: Hold): Promise<void> {
-    const revision = this.activeRevision(target);
+  /**
+   * Says whether the active revision runs, and nothing else. `kept` has been left in its place: that is never as it
+   * should be, and what others change of it is not undone. @throws ExecutorUnreachable
+   */
+  async observe(
+    target: Deployed,
+    version: number,
+    kept: RevisionCreatedMessage | undefined,
+    hold: Hold,
+  ): Promise<void> {
+    const revision = kept ?? this.activeRevision(target);
     if (!revision) return;
     const log = this.logs.open(target.id, revision.revision_id);
-    await this.keep(target, log, 'The revision does not run as it should', hold, async (upkeep, step) => {
+    const failed = kept
+      ? `Revision ${kept.revision_id} was not deployed and stays (ON_FAILURE=keep)`
+      : 'The revision does not run as it should';
+    await this.keep(target, log, failed, hold, async (upkeep, step) => {
       const assignment = await this.active(target, version, revision, log);
       const { drift, trouble } = await upkeep.observe(assignment, step);
       const said = drift.length > 0 && `What runs was changed: ${drift.join(', ')}.`;
       const before = await this.reports.host(target.id);
       const { drift: now } = await this.reports.decideHost(target, reportDrift(target.id, revision.revision_id, drift));
       if (said && before.drift !== now) await step.log('WARNING', said);
-      if (said && this.options.onDrift === 'repair') {
+      if (said && this.options.onDrift === 'repair' && !kept) {
         await upkeep.restore(assignment, step);
         await step.log('INFO', 'The revision is applied again, and runs as before.');
       } else if (said || trouble) throw new Observed([said, trouble].filter(Boolean).join(' '));
+      else if (kept) throw new Observed('it runs now.');
     });
   }
 
@@ -97,25 +112,24 @@ export class UpkeepService {
     const { upkeep } = this.executor;
     if (!upkeep) return undefined;
     const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
-    const { status } = await this.reports.host(target.id);
-    let reason: string | undefined;
+    const before = await this.reports.host(target.id);
+    let said: HostStatusReportedMessage = { deployment_id: target.id, status: 'READY' };
     try {
       await work(upkeep, log.step('deploy', signal, hold.waits));
       hold.signal.throwIfAborted();
     } catch (error) {
       hold.signal.throwIfAborted();
-      reason = `${failed}: ${log.safe(messageOf(error))}`;
-      // What is seen every minute is said once.
-      if (status !== 'UNKNOWN' || !(error instanceof Observed)) await log.write('deploy', 'ERROR', reason);
+      const reason = `${failed}: ${log.safe(messageOf(error))}`;
+      said = { ...said, status: 'UNKNOWN', reason };
+      // What is seen every minute is logged when it is reported.
+      const isReported = reportHost(said, Date.now())(before).length > 0;
+      if (isReported || !(error instanceof Observed)) await log.write('deploy', 'ERROR', reason);
       if (error instanceof ExecutorUnreachable) throw new ExecutorUnreachable(reason);
     } finally {
       await log.flush();
     }
-    await this.reports.sayHost(target, {
-      deployment_id: target.id,
-      ...(reason === undefined ? { status: 'READY' } : { status: 'UNKNOWN', reason }),
-    });
-    return reason;
+    await this.reports.sayHost(target, said);
+    return said.reason;
   }
 
   private async active(

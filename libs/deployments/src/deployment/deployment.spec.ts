@@ -642,6 +642,12 @@ describe('rule 9: statuses of a deployment', () => {
     }
     expect(fold([...served, unknown])!.status).toBe('UNKNOWN');
     given(deploymentModel, ...served, unknown)
+      .when(reportHost('UNKNOWN', 'no route'))
+      .then();
+    given(deploymentModel, ...served, unknown)
+      .when(reportHost('UNKNOWN', 'it crashes'))
+      .then({ type: 'DeploymentStatusReported', data: { status: 'UNKNOWN', reason: 'it crashes' } });
+    given(deploymentModel, ...served, unknown)
       .when(reportHost('READY'))
       .then(again);
     expect(fold([...served, unknown, again])!.status).toBe('READY');

@@ -35,6 +35,8 @@ export interface Deployment {
   readonly created_at: string;
   readonly updated_at: string;
   readonly status: DeploymentStatus;
+  /** Why it is UNKNOWN or UNUSED. */
+  readonly status_reason?: string;
   readonly latest_revision_id: string | null;
   readonly active_revision_id: string | null;
   /** What deployed the active revision. */
@@ -109,7 +111,9 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
     case 'DeploymentProvisioned':
       return state.status === 'AWAITING_DATABASE' ? { status: 'READY' } : {};
     case 'DeploymentStatusReported':
-      return state.status === 'AWAITING_DELETE' ? {} : { status: event.data.status };
+      return state.status === 'AWAITING_DELETE'
+        ? {}
+        : { status: event.data.status, status_reason: event.data.reason };
     case 'DeploymentPatched':
       return {
         ...event.data,
@@ -196,7 +200,7 @@ export function checkChangeable(state: Deployment): void {
 
 /**
  * Whether the place where the deployment runs can be reached: UNKNOWN until it can, and then READY if a revision has ever
- * been deployed.
+ * been deployed. UNKNOWN for another reason is said too.
  */
 export function reportHost(
   status: 'READY' | 'UNKNOWN',
@@ -205,7 +209,7 @@ export function reportHost(
   return (state) => {
     if (!state || state.removed || state.status === 'AWAITING_DELETE') return [];
     const now = status === 'READY' && state.active_revision_id === null ? 'AWAITING_DATABASE' : status;
-    if (state.status === now) return [];
+    if (state.status === now && (now !== 'UNKNOWN' || state.status_reason === reason)) return [];
     return [{ type: 'DeploymentStatusReported', data: { status: now, ...(reason && { reason }) } }];
   };
 }

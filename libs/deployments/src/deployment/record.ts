@@ -53,7 +53,7 @@ export type DeploymentRecord = ReturnType<typeof deploymentRecord>;
 /** What its record does not tell of a deployment; `deploymentOf` puts both together again. */
 export function unshownPart(state: Deployment) {
   const { revision_source, own_revision_config, secrets, tag_value_ids, upload_paths, running } = state;
-  const { build_on_push_paused, edition } = state;
+  const { status_reason, build_on_push_paused, edition } = state;
   return {
     revision_source,
     own_revision_config,
@@ -61,6 +61,7 @@ export function unshownPart(state: Deployment) {
     tag_value_ids,
     upload_paths,
     running,
+    status_reason,
     build_on_push_paused,
     edition,
   };

@@ -32,7 +32,7 @@ export interface WorkItem {
 
 /** A queue of items in a table. A process leases items; a lease that is not renewed ends, and another process may take the item. */
 export abstract class WorkQueue {
-  private readonly holder = randomUUID();
+  protected readonly holder = randomUUID();
   private readonly listeners = new Set<(id?: string) => void>();
 
   constructor(

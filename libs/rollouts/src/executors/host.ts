@@ -23,6 +23,8 @@ export interface Host {
   readonly status: HostStatusReportedMessage['status'] | null;
   /** Why it is UNKNOWN. */
   readonly reason?: string;
+  /** ISO 8601; when that was said. */
+  readonly saidAt?: string;
   readonly place?: string;
   /** The version of the deployment's stream whose sizes run. */
   readonly sized?: number;
@@ -36,7 +38,7 @@ export const hostModel: Model<Host, HostEvent> = {
     switch (event.type) {
       case 'HostStatusReported': {
         const { status, reason } = event.data;
-        return { ...state, status, reason, drift: status === 'READY' ? undefined : state.drift };
+        return { ...state, status, reason, saidAt: event.time, drift: status === 'READY' ? undefined : state.drift };
       }
       case 'DeploymentPlaced':
         return { ...state, place: event.data.place };
@@ -50,11 +52,18 @@ export const hostModel: Model<Host, HostEvent> = {
   },
 };
 
-/** Says whether the place is ready; the same status again says nothing, unless what had changed is as it was again. */
-export function reportHost(said: HostStatusReportedMessage): (state: Host) => HostEvent[] {
-  return ({ status, drift }) => {
+/** Shortest time between two reports of the same status with different reasons (ms): some reasons alternate. */
+const ANOTHER_REASON_MS = 10 * 60_000;
+
+/**
+ * Says whether the place is ready. The same status again says nothing, unless what had changed is as it was again, or
+ * the reason has been another one for a while. `now` is in milliseconds.
+ */
+export function reportHost(said: HostStatusReportedMessage, now: number): (state: Host) => HostEvent[] {
+  return ({ status, reason, saidAt = '', drift }) => {
     const isUndone = said.status === 'READY' && drift !== undefined;
-    if (status === 'REMOVED' || (status === said.status && !isUndone)) return [];
+    const hasOtherReason = said.reason !== reason && now - Date.parse(saidAt) >= ANOTHER_REASON_MS;
+    if (status === 'REMOVED' || (status === said.status && !isUndone && !hasOtherReason)) return [];
     return [{ type: 'HostStatusReported', data: said }];
   };
 }

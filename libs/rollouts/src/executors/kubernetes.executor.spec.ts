@@ -89,6 +89,12 @@ const messages = async (id: string, rid: string, query: object = {}): Promise<st
 /** The errors of a revision. What is done for its deployment after it has failed may be logged at any time later. */
 const errors = (id: string, rid: string) => messages(id, rid, { level: 'ERROR' });
 const lastLine = async (id: string, rid: string) => (await messages(id, rid)).at(-1) ?? '';
+const last = async (id: string) => (await service.store.read(`host-${id}`)).at(-1)!;
+const told = (id: string, status: string) =>
+  until(
+    () => last(id),
+    ({ data }) => (data as { status?: string }).status === status,
+  );
 
 describe('the kubernetes executor', () => {
   it('applies the whole resource spec on the server side and waits until it is ready', async () => {
@@ -452,18 +458,42 @@ describe('the kubernetes executor', () => {
       expect(await lastLine(id, second)).toBe(`Revision ${first} does not run again: fairlead-${id}: timed out`);
     });
 
-    it('it stays when the operator wants to look at it', async () => {
+    it('the deployment stays UNKNOWN while something of the first one may still run', async () => {
+      const id = await service.deployment(agents);
+      const conditions = [{ type: 'Progressing', status: 'False', message: 'timed out' }];
+      cluster.status = () => ({ replicas: 1, conditions });
+      const invalid = { kind: 'Status', reason: 'Invalid', message: 'no scale' };
+      cluster.instead = ({ url }) => (url.includes('fieldManager=fairlead-scale') ? [422, invalid] : undefined);
+      await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOY_FAILED');
+      const { data } = await told(id, 'UNKNOWN');
+      expect((data as { reason: string }).reason).toMatch(/^The deployment may still run: .*no scale/);
+      const duties = () => service.database.pool.query('select from rollout_duties');
+      await until(duties, ({ rowCount }) => rowCount === 0);
+      expect(await service.hostStatuses(id)).toEqual(['READY', 'UNKNOWN']);
+    });
+
+    it('it stays when the operator wants to look at it, and is watched', async () => {
       await service.stop();
-      service.options = { onFailure: 'keep' };
+      service.options = { onFailure: 'keep', onDrift: 'repair', watchEvery: 50 };
       await service.start(new KubernetesExecutor(settings()));
       const id = await service.deployment(agents);
       await service.reached(id, await service.revision(id, image('a:1')), 'DEPLOYED');
       breaks(id, 'a:2');
       const second = await service.revision(id, image('a:2'));
       await service.reached(id, second, 'DEPLOY_FAILED');
-      const duties = () => service.database.pool.query('select from rollout_duties where due_at <= now()');
-      await until(duties, ({ rowCount }) => rowCount === 0);
+      const { data } = await told(id, 'UNKNOWN');
+      expect((data as { reason: string }).reason).toBe(
+        `Revision ${second} was not deployed and stays (ON_FAILURE=keep): p/agent waits: ErrImagePull, not found`,
+      );
+      cluster.objects.delete(`/api/v1/namespaces/agents/services/fairlead-${id}`);
+      const drifted = await until(async () =>
+        (await service.store.read(`host-${id}`)).find(({ type }) => type === 'DeploymentDrifted'),
+      );
+      expect(drifted.data).toMatchObject({ revision_id: second, differences: [`Service fairlead-${id} is gone`] });
       expect(imageOf(id)).toBe('a:2');
+      cluster.status = undefined;
+      await service.reached(id, await service.revision(id, image('a:3')), 'DEPLOYED');
+      expect((await service.hostStatuses(id)).slice(0, 3)).toEqual(['READY', 'UNKNOWN', 'READY']);
     });
   });
 
@@ -629,12 +659,6 @@ describe('the kubernetes executor', () => {
       cluster.objects.set(path, { ...object, spec: { ...object.spec, ...spec } });
       return () => cluster.objects.set(path, object);
     };
-    const last = async (id: string) => (await service.store.read(`host-${id}`)).at(-1)!;
-    const told = (id: string, status: string) =>
-      until(
-        () => last(id),
-        ({ data }) => (data as { status?: string }).status === status,
-      );
     const resized = (id: string) =>
       until(
         () => last(id),
@@ -762,6 +786,20 @@ describe('the kubernetes executor', () => {
       );
       cluster.pods = [];
       await told(id, 'READY');
+    });
+
+    it('it is UNKNOWN until the next one is deployed', async () => {
+      await restart({ watchEvery: 50 });
+      const { id } = await deployed();
+      change('Deployment', `fairlead-${id}`, { minReadySeconds: 0 });
+      await told(id, 'UNKNOWN');
+      cluster.status = () => ({ replicas: 1 });
+      const next = await service.revision(id, image('a:2'));
+      await service.reached(id, next, 'DEPLOYING');
+      expect(await service.hostStatuses(id)).toEqual(['READY', 'UNKNOWN']);
+      cluster.status = undefined;
+      await service.reached(id, next, 'DEPLOYED');
+      expect((await service.hostStatuses(id)).slice(0, 3)).toEqual(['READY', 'UNKNOWN', 'READY']);
     });
 
     it('it stays in its namespace when the setting changes', async () => {
