@@ -35,7 +35,11 @@ export interface Kept {
 export const NONE: Kept = { isActive: false, mayRun: false };
 
 /** The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps. */
-export function nextTask(target: Target, { status, sized = 0 }: Host, { broken, kept, isActive, mayRun }: Kept = NONE): Task {
+export function nextTask(
+  target: Target,
+  { status, sized = 0 }: Host,
+  { broken, kept, isActive, mayRun }: Kept = NONE,
+): Task {
   if (!target || target.removed) return NOTHING;
   if (target.deleting) return status === 'REMOVED' ? NOTHING : { kind: 'remove' };
   const newest = target.queued.at(-1);

@@ -126,7 +126,12 @@ export class RolloutRunner extends QueueWorker {
 /** Whether there may be another task. */
 type Next = 'prepared' | 'more' | 'later' | 'nothing';
 
-const AFTER: Readonly<Record<string, Next>> = { prepare: 'prepared', restore: 'more', resize: 'more', observe: 'later' };
+const AFTER: Readonly<Record<string, Next>> = {
+  prepare: 'prepared',
+  restore: 'more',
+  resize: 'more',
+  observe: 'later',
+};
 const READY = { status: 'READY' } as const;
 
 /** The workspace of the deployment is suspended: there is nothing to do for it until it is resumed. */

@@ -111,9 +111,7 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
     case 'DeploymentProvisioned':
       return state.status === 'AWAITING_DATABASE' ? { status: 'READY' } : {};
     case 'DeploymentStatusReported':
-      return state.status === 'AWAITING_DELETE'
-        ? {}
-        : { status: event.data.status, status_reason: event.data.reason };
+      return state.status === 'AWAITING_DELETE' ? {} : { status: event.data.status, status_reason: event.data.reason };
     case 'DeploymentPatched':
       return {
         ...event.data,

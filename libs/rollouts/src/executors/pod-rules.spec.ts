@@ -23,7 +23,7 @@ describe('what a pod may have', () => {
       min_scale: 1,
       cpu: 0.5,
       labels: { team: 'a', 'app.kubernetes.io/part-of': 'x' },
-      annotations: { 'prometheus.io/scrape': 'true' },
+      annotations: { 'prometheus.io/scrape': 'true', 'fairlead.dev/health-path': '/ok', team: 'a' },
     },
     { service_account_name: 'default' },
     volume({ emptyDir: {} }),
@@ -109,6 +109,9 @@ describe('what a pod may have', () => {
       'annotations may not have container.',
     ],
     [{ labels: { 'node.k8s.io/x': 'y' } }, 'labels may not have node.k8s.io/x: '],
+    [{ labels: { 'sidecar.istio.io/inject': 'true' } }, 'labels may not have sidecar.istio.io/inject: '],
+    [{ annotations: { 'vault.hashicorp.com/agent-inject': 'true' } }, 'annotations may not have vault.hashicorp.com/'],
+    [{ annotations: { 'fairlead.dev/revision-id': 'x' } }, 'annotations may not have fairlead.dev/revision-id: '],
     [context({ privileged: true }), 'sidecars[0].securityContext.privileged must be false.'],
     [
       context({ allowPrivilegeEscalation: true }),
@@ -138,6 +141,9 @@ describe('what a pod may have', () => {
     const token = volume({ projected: { sources: [{ serviceAccountToken: { path: 'x' } }] } });
     expect(problems({ service_account_name: 'run-this', ...token }, { allow })).toEqual([]);
     expect(problems({ annotations: { 'x.kubernetes.io/y': '' } }, { allow })).toEqual([]);
+    const labels = { 'example.com/team': 'a' };
+    expect(problems({ labels }, { allow: 'Label/example.com/*' })).toEqual([]);
+    expect(problems({ labels }, { allow: 'Annotation/example.com/*' })).toHaveLength(1);
     expect(problems(volume({ csi: { driver: 'any' } }), { allow })).toEqual([]);
     expect(problems(volume({ nfs: { server: '10.0.0.1' } }), { allow, level: 'baseline' })).toEqual([]);
     expect(problems(volume({ secret: { secretName: 'fairlead-1' } }), { allow: 'Secret/*' })).toHaveLength(1);

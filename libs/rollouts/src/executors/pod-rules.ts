@@ -28,9 +28,10 @@ const VOLUME_KINDS: Readonly<Record<string, readonly string[]>> = {
   downwardAPI: ['items', 'defaultMode'],
   csi: ['driver', 'fsType', 'readOnly', 'volumeAttributes', 'nodePublishSecretRef'],
 };
-/** Labels and annotations of these domains mean something to Kubernetes itself. */
-const RESERVED = /(^|\.)(kubernetes|k8s)\.io\//;
-const OPEN_LABEL = /^app\.kubernetes\.io\//;
+/** A label or annotation of a domain means something to the programs of that domain: some add containers to pods. */
+const OF_DOMAIN = /\//;
+/** Those that only describe or measure. */
+const OPEN_KEYS = { Label: /^app\.kubernetes\.io\//, Annotation: /^(prometheus\.io\/|fairlead\.dev\/health-path$)/ };
 
 /**
  * Returns a sentence about each member of a revision that may not become part of a pod; none when all may. What is not
@@ -140,8 +141,8 @@ class Problems {
 
   private *keys(kind: 'Label' | 'Annotation', members: unknown, path: string): Generator<string> {
     for (const key of Object.keys(membersOf(members))) {
-      const open = !RESERVED.test(key) || (kind === 'Label' && OPEN_LABEL.test(key));
-      if (!open && !this.rules.allow.has(kind, key, this.workspace))
+      const isOpen = !OF_DOMAIN.test(key) || OPEN_KEYS[kind].test(key);
+      if (!isOpen && !this.rules.allow.has(kind, key, this.workspace))
         yield `${path} may not have ${key}: ${listed(kind, key)}`;
     }
   }

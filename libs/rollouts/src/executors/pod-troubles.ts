@@ -11,6 +11,8 @@ export interface Trouble {
 
 /** A container that waits for one of these is on its way. */
 const ORDINARY = ['ContainerCreating', 'PodInitializing'];
+/** Events of a pod whose volumes are mounted. */
+const OF_IMAGES = ['Pulling', 'Pulled'];
 /** Events that repeat what conditions and containers say. */
 const REPEATED = ['FailedScheduling', 'FailedMount', 'BackOff', 'Failed'];
 
@@ -49,7 +51,8 @@ function troublesOfPod(pod: V1Pod, events: readonly CoreV1Event[]): Trouble[][] 
   const warnings = events.filter(({ type, involvedObject }) => {
     return type === 'Warning' && involvedObject.name === name && isStuck(pod);
   });
-  const mounts = isStarting ? warnings.filter(({ reason }) => reason === 'FailedMount') : [];
+  const mounts =
+    isStarting && !hasVolumes(pod, events) ? warnings.filter(({ reason }) => reason === 'FailedMount') : [];
   const others = warnings.filter(({ reason = '' }) => !REPEATED.includes(reason));
   const failed = status?.phase === 'Failed' && status.reason ? [status] : [];
   return [
@@ -80,6 +83,22 @@ function troublesOfPod(pod: V1Pod, events: readonly CoreV1Event[]): Trouble[][] 
   ];
 }
 
+/**
+ * Whether the volumes of a pod are mounted, whatever earlier events say: its sandbox exists, or an image of it was asked
+ * for. Clusters before 1.29 do not tell the first.
+ */
+function hasVolumes({ metadata, status }: V1Pod, events: readonly CoreV1Event[]): boolean {
+  const isReady = status?.conditions?.some(({ type, status }) => {
+    return type === 'PodReadyToStartContainers' && status === 'True';
+  });
+  return (
+    isReady === true ||
+    events.some(({ reason = '', involvedObject }) => {
+      return involvedObject.name === metadata?.name && OF_IMAGES.includes(reason);
+    })
+  );
+}
+
 function troublesOfContainer(
   pod: string,
   { name, state, lastState }: V1ContainerStatus,
@@ -91,7 +110,8 @@ function troublesOfContainer(
   const isCrash = waiting?.reason === 'CrashLoopBackOff';
   if (waiting?.reason && !ORDINARY.includes(waiting.reason) && !(isCrash && ended)) {
     const { reason, message } = waiting;
-    const kind = isCrash ? 'ends' : reason.includes('Image') ? 'image' : reason;
+    // Other reasons alternate: a command that does not exist is RunContainerError, then CrashLoopBackOff, and so on.
+    const kind = reason.includes('Image') ? 'image' : 'does not run';
     return [{ key: `${name} ${kind}`, text: sentence(`${pod}/${name} waits`, reason, message), mends: false }];
   }
   if (!ended) return [];
@@ -101,7 +121,7 @@ function troublesOfContainer(
     reason === 'Error' ? undefined : reason,
     message,
   );
-  return [{ key: `${name} ends`, text, mends: false }];
+  return [{ key: `${name} does not run`, text, mends: false }];
 }
 
 function isMissing(message = ''): boolean {

@@ -120,6 +120,16 @@ describe('an error that does not mend itself', () => {
     expect(() => progress.look(deployment(), [agent(crashed)], [], 120)).toThrow('exit code 137');
   });
 
+  it('counts on while its reasons alternate', () => {
+    const started = { terminated: { exitCode: 128, reason: 'StartError' } };
+    const look = (reason: string, now: number, lastState?: object) =>
+      progress.look(deployment(), [agent({ waiting: { reason, message: 'no /x' } }, lastState)], [], now);
+    look('RunContainerError', 0);
+    look('CrashLoopBackOff', 20, started);
+    look('RunContainerError', 40, started);
+    expect(() => look('CrashLoopBackOff', 60, started)).toThrow('p/agent waits: RunContainerError, no /x');
+  });
+
   it('counts on in another pod, and keeps its first words unless later ones tell more', () => {
     const wait = (reason: string, message: string, name: string) =>
       pod({ containerStatuses: [container({ waiting: { reason, message } })] }, name);
@@ -165,6 +175,21 @@ it('Kubernetes may say of the revision before that it has given up', () => {
   expect(progress.look(deployment(), [], [], 10).isDone).toBe(true);
   progress.look(deployment({ conditions }), [], [], 20);
   expect(() => progress.look(deployment({ conditions }), [], [], 30)).toThrow('d: timed out');
+});
+
+it.each<[what: string, pod: V1Pod, events: CoreV1Event[]]>([
+  [
+    'the pod can start containers',
+    pod({ ...starting, conditions: [{ type: 'PodReadyToStartContainers', status: 'True' }] }),
+    [],
+  ],
+  ['an image is pulled', pod(starting), [{ ...warning('Pulling', 'pulling a'), type: 'Normal' }]],
+])('a volume that could not be mounted is no trouble once %s', (_, found, events) => {
+  const failed = warning('FailedMount', 'configmap "x" not found');
+  progress.look(deployment(), [pod(starting)], [failed], 0);
+  expect(progress.cause).toMatch(/cannot mount/);
+  for (const now of [1, 60, 120]) progress.look(deployment(), [found], [failed, ...events], now);
+  expect(progress.cause).toBeUndefined();
 });
 
 it('pods that are going away no longer count', () => {
