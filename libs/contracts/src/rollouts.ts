@@ -102,6 +102,8 @@ export interface PlannedRevision {
   readonly deploymentId: string;
   readonly name: string;
   readonly config: SourceConfigMessage;
+  /** Where the executor has said that the deployment runs; undefined before it said so. */
+  readonly place?: string;
   readonly revision: RevisionCreatedMessage;
 }
 

@@ -42,7 +42,7 @@ import {
   findQuery,
   tagsRequest,
 } from './deployment.schema';
-import { checkedBy, rehearse } from './plans';
+import { checkedBy, placeOf, rehearse } from './plans';
 import { answerPlan, answerTried, answerWith, type DeploymentRecord } from './record';
 import { DeploymentsOptions } from '../deployments.options';
 import { DeploymentNotFound, VersionNotFound } from './deployment.errors';
@@ -220,15 +220,16 @@ export class DeploymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { hosting, plans } = this.options;
+    const place = plans && (await placeOf(this.store, id));
     const changes = (secrets: OfferedSecret[] | undefined, revisionId: string) => {
       const decide = patch({ ...sent, secrets }, revisionId, hosting);
-      return plans ? checkedBy(plans, decide) : decide;
+      return plans ? checkedBy(plans, decide, place) : decide;
     };
     if (query.dry_run) {
       const secrets =
         sent.secrets && (await this.secretStore.pretend(id, await this.readable(context, id), sent.secrets));
       const tried = await this.commands.preview(context, id, changes(secrets, newId()));
-      if (plans) await rehearse(plans, reply, tried);
+      if (plans) await rehearse(plans, reply, tried, place);
       return answerTried(reply, query.dry_run, tried);
     }
     const { tenantId } = context;

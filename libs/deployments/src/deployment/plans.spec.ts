@@ -1,5 +1,6 @@
 import type { PlannedRevision, Rehearsal, RolloutPlans } from '@fairlead/contracts';
 import { TENANT } from '@fairlead/edge/testing';
+import { streamName } from '@fairlead/eventing';
 import { TestService } from '../testing/service';
 
 /** An executor that refuses the namespace `theirs` and images called `odd`, and says what a test wants of the rest. */
@@ -7,8 +8,9 @@ class ScriptedPlans implements RolloutPlans {
   says: Omit<Rehearsal, 'warnings'> & Partial<Rehearsal> = {};
   readonly rehearsed: PlannedRevision[] = [];
 
-  refusal({ revision }: PlannedRevision): string | undefined {
-    return /odd/.test(revision.source_revision_config.image_uri!) ? 'image_uri is odd.' : undefined;
+  refusal({ revision, place }: PlannedRevision): string | undefined {
+    const where = place === undefined ? '' : ` in ${place}`;
+    return /odd/.test(revision.source_revision_config.image_uri!) ? `image_uri is odd${where}.` : undefined;
   }
 
   namespaceRefusal(tenantId: string, namespace: string): string | undefined {
@@ -74,6 +76,18 @@ describe('what the executor says of a change', () => {
       tenantId: TENANT,
       revision: { source_revision_config: { image_uri: 'registry.example/agent:1' }, secrets: [{ name: 'TOKEN' }] },
     });
+  });
+
+  it('is about the place where the deployment runs', async () => {
+    const { json } = await send('POST', '/v2/deployments', { body: body('placed') });
+    const placed = { type: 'DeploymentPlaced', data: { deployment_id: json.id, place: 'agents' } };
+    await service.store.append(streamName('host', json.id), 'any', [placed], { tenant: TENANT });
+    const at = `/v2/deployments/${json.id}`;
+    await send('PATCH', `${at}?dry_run=true`, { body: { source_config: { resource_spec: { min_scale: 3 } } } });
+    await send('POST', `${at}/revisions/${json.latest_revision_id}/redeploy?dry_run=true`);
+    expect(plans.rehearsed.map(({ place }) => place)).toEqual(['agents', 'agents']);
+    const refused = { status: 400, json: { detail: 'image_uri is odd in agents.' } };
+    expect(await send('PATCH', at, { body: odd })).toMatchObject(refused);
   });
 
   it('answers a dry run with what would be refused, or that nothing can be said', async () => {

@@ -1,5 +1,5 @@
 import type { PlannedRevision, RolloutPlans } from '@fairlead/contracts';
-import { fold, type Recorded } from '@fairlead/eventing';
+import { type EventStore, fold, type Recorded, streamName } from '@fairlead/eventing';
 import { Unavailable } from '@fairlead/schema';
 import { type Deployment, deploymentModel, type DeploymentState, snapshotOf } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
@@ -8,17 +8,25 @@ import { InvalidDeployment } from './deployment.errors';
 /** Stands for the id of a revision that is not made yet. */
 const PLANNED = '00000000-0000-7000-8000-000000000000';
 
-/** Returns a command that refuses, with InvalidDeployment, what the executor will refuse. */
+/** Reads where the executor has said that a deployment runs: it stays there, whatever its configuration says now. */
+export async function placeOf(store: EventStore, id: string): Promise<string | undefined> {
+  const events = await store.read(streamName('host', id));
+  const placed = events.find(({ type }) => type === 'DeploymentPlaced');
+  return (placed?.data as { readonly place: string } | undefined)?.place;
+}
+
+/** Returns a command that refuses, with InvalidDeployment, what the executor will refuse for a deployment in `place`. */
 export function checkedBy<State extends DeploymentState>(
   plans: RolloutPlans,
   decide: (state: State) => DeploymentEvent[],
+  place?: string,
 ): (state: State) => DeploymentEvent[] {
   return (state) => {
     const events = decide(state);
     // The model reads nothing of an event but its type, data and time.
     const recorded = events.map((event) => ({ ...event, time: '' }) as Recorded<DeploymentEvent>);
     const after = fold(deploymentModel, recorded, state);
-    const planned = after ? plannedOf(after, events) : undefined;
+    const planned = after ? plannedOf(after, events, place) : undefined;
     const refusal = planned && plans.refusal(planned);
     if (refusal !== undefined) throw new InvalidDeployment(refusal);
     return events;
@@ -33,8 +41,9 @@ export async function rehearse(
   plans: RolloutPlans,
   reply: { header(name: string, value: string): unknown },
   { state, events }: { readonly state: Deployment; readonly events: readonly DeploymentEvent[] },
+  place?: string,
 ): Promise<void> {
-  const planned = plannedOf(state, events);
+  const planned = plannedOf(state, events, place);
   if (!planned) return;
   const { refusal, unreachable, warnings } = await plans.rehearse(planned);
   if (refusal !== undefined) throw new InvalidDeployment(refusal);
@@ -43,7 +52,11 @@ export async function rehearse(
 }
 
 /** What would run after a change; undefined when the change is about nothing that runs. */
-function plannedOf(state: Deployment, events: readonly DeploymentEvent[]): PlannedRevision | undefined {
+function plannedOf(
+  state: Deployment,
+  events: readonly DeploymentEvent[],
+  place: string | undefined,
+): PlannedRevision | undefined {
   const created = events.find((event) => event.type === 'RevisionCreated');
   const isResized = events.some(
     (event) => event.type === 'DeploymentPatched' && event.data.source_config?.resource_spec,
@@ -58,7 +71,7 @@ function plannedOf(state: Deployment, events: readonly DeploymentEvent[]): Plann
   };
   // Only what is there already can be planned: an image that is still to be built has no name.
   if (revision.source_revision_config.image_uri === undefined) return undefined;
-  return { tenantId: tenant_id, deploymentId: id, name, config: source_config, revision };
+  return { tenantId: tenant_id, deploymentId: id, name, config: source_config, place, revision };
 }
 
 /** A warning as the value of a header. */

@@ -39,7 +39,7 @@ import {
 import { DeploymentsOptions } from '../deployments.options';
 import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
-import { checkedBy, rehearse } from '../deployment/plans';
+import { checkedBy, placeOf, rehearse } from '../deployment/plans';
 import { answerTried, answerWith, revisionRecord } from '../deployment/record';
 import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
@@ -145,10 +145,11 @@ export class RevisionsController implements OnModuleDestroy {
     const earlier = revisionOf(await this.folded(context, path.deployment_id), path.revision_id);
     const { hosting, plans } = this.options;
     const anew = redeploy(earlier, uuid(), hosting);
-    const decide = plans ? checkedBy(plans, anew) : anew;
+    const place = plans && (await placeOf(this.store, path.deployment_id));
+    const decide = plans ? checkedBy(plans, anew, place) : anew;
     if (dry_run) {
       const tried = await this.commands.preview(context, path.deployment_id, decide);
-      if (plans) await rehearse(plans, reply, tried);
+      if (plans) await rehearse(plans, reply, tried, place);
       return answerTried(reply, dry_run, tried);
     }
     const { state } = await this.commands.change(context, path.deployment_id, decide);

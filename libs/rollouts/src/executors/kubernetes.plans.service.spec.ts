@@ -57,6 +57,19 @@ describe('a plan of a revision in Kubernetes', () => {
     expect(await plans.rehearse(planned())).toMatchObject({ refusal: 'The cluster has no namespace agents.' });
   });
 
+  it('is about the namespace where the deployment runs, whatever the settings say now', async () => {
+    cluster.namespaces.add('ours');
+    const namespaces = new Namespaces({ name: 'agents' }, [{ name: 'ours' }]);
+    const rules = { allow: new AllowList(), level: 'restricted' as const };
+    const settings = { config: cluster.config(), namespaces, rules };
+    const placed = { ...planned({}, { listener_config: { cluster_namespace: 'kube-system' } }), place: 'ours' };
+    expect(new KubernetesPlans(settings).refusal(placed)).toBeUndefined();
+    await new KubernetesPlans(settings).rehearse(placed);
+    const applied = cluster.requests.filter(({ method }) => method === 'PATCH');
+    expect(applied).not.toEqual([]);
+    for (const { url } of applied) expect(url).toContain('/namespaces/ours/');
+  });
+
   it('says that the cluster does not answer', async () => {
     cluster.failing = 503;
     expect((await plans.rehearse(planned())).unreachable).toMatch(/^The cluster does not answer \(503/);
