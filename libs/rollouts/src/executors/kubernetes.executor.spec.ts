@@ -491,7 +491,6 @@ describe('the kubernetes executor', () => {
       );
       expect(drifted.data).toMatchObject({ revision_id: second, differences: [`Service fairlead-${id} is gone`] });
       expect(imageOf(id)).toBe('a:2');
-      cluster.status = undefined;
       await service.reached(id, await service.revision(id, image('a:3')), 'DEPLOYED');
       expect((await service.hostStatuses(id)).slice(0, 3)).toEqual(['READY', 'UNKNOWN', 'READY']);
     });
