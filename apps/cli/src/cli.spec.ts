@@ -374,6 +374,11 @@ describe('Deployments', () => {
     expect((await fairlead('deployments health agent')).out).toMatch(
       /^state +RECORDED\n +Recorded, nothing is run\.\ndeployed by +record\n/,
     );
+    const stop = await fairlead('deployments stop agent');
+    expect(stop).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/cannot be stopped: it is recorded, and nothing/),
+    });
 
     expect(await fairlead('deployments delete agent')).toMatchObject({ code: 2 });
     expect(await fairlead('deployments delete agent --yes')).toMatchObject({ code: 0, out: 'Deleted agent.\n' });

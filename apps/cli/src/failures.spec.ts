@@ -118,6 +118,19 @@ describe('A source that cannot be built', () => {
   });
 });
 
+describe('What runs', () => {
+  it.each(['stop', 'start', 'restart'])('is changed by %s, with the reason', async (action) => {
+    let reason: unknown;
+    double.answer = (request, response) => {
+      reason = request.headers['x-reason'];
+      json(response, 200, { id: ID, name: 'a' });
+    };
+    const { code, out } = await cli.run(['deployments', action, ID, '--reason', 'saving']);
+    expect([code, reason, double.seen]).toEqual([0, 'saving', [`POST /v2/deployments/${ID}/${action}`]]);
+    expect(out).toMatch(/is being (stopped|started|restarted); "fairlead deployments health" tells how it is\.\n$/);
+  });
+});
+
 describe('A request that fails for the moment', () => {
   it('is sent again, with the same Idempotency-Key when it writes', async () => {
     const keys = new Set<unknown>();

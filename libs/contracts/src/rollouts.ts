@@ -62,6 +62,12 @@ export interface DeploymentPatchedMessage {
   readonly source_revision_config?: RevisionSourceMessage;
 }
 
+/** Executors that can stop and start what they have deployed, and restart it. */
+export const CONTROLLING: readonly string[] = ['kubernetes', 'local'];
+
+/** What can be done with what runs of a deployment. */
+export type ControlAction = 'stop' | 'start' | 'restart';
+
 /** What a rollout can say about its revision. */
 export type RolloutStatus =
   'AWAITING_BUILD' | 'BUILDING' | 'AWAITING_DEPLOY' | 'DEPLOYING' | 'DEPLOYED' | 'BUILD_FAILED' | 'DEPLOY_FAILED';

@@ -2,6 +2,7 @@ import { EventStore, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairle
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
+import { ControlController } from './deployment/control.controller';
 import { DeploymentCommands } from './deployment/deployment.commands';
 import { DeploymentQueries } from './deployment/deployment.queries';
 import { DeploymentRemoval } from './deployment/deployment-removal.service';
@@ -52,6 +53,7 @@ export class DeploymentsModule implements OnModuleInit {
       imports: [SourcesModule.with()],
       controllers: [
         DeploymentsController,
+        ControlController,
         RevisionsController,
         HistoryController,
         SecretsController,

@@ -8,6 +8,8 @@ export type Task =
   | { readonly kind: 'remove' }
   /** Make sure that the executor can be reached. */
   | { readonly kind: 'prepare'; readonly mayRun: boolean }
+  /** Stop, start or restart what runs. */
+  | { readonly kind: 'control'; readonly version: number }
   /** Ask for a waiting revision to be the running one. */
   | { readonly kind: 'ask'; readonly revision: RevisionCreatedMessage }
   | { readonly kind: 'roll out'; readonly revision: RevisionCreatedMessage }
@@ -37,17 +39,20 @@ export const NONE: Kept = { isActive: false, mayRun: false };
 /** The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps. */
 export function nextTask(
   target: Target,
-  { status, sized = 0 }: Host,
+  { status, sized = 0, controlled = 0 }: Host,
   { broken, kept, isActive, mayRun }: Kept = NONE,
 ): Task {
   if (!target || target.removed) return NOTHING;
   if (target.deleting) return status === 'REMOVED' ? NOTHING : { kind: 'remove' };
   const newest = target.queued.at(-1);
+  const { control } = target;
+  if (!target.running && control && control.version > controlled) return { kind: 'control', version: control.version };
   const isPrepared = status === 'READY' || ((isActive || kept) && !target.running && !newest);
   if (!isPrepared) return { kind: 'prepare', mayRun };
   if (target.running) return { kind: 'roll out', revision: target.running };
   if (newest) return { kind: 'ask', revision: newest };
   if (broken) return { kind: 'restore', broken };
+  if (target.stopped) return NOTHING;
   if (kept) return { kind: 'observe', kept };
   if (!isActive) return NOTHING;
   return { kind: target.sized > sized ? 'resize' : 'observe' };

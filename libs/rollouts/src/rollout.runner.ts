@@ -86,8 +86,14 @@ export class RolloutRunner extends QueueWorker {
     }
     return lease.during(
       (signal) => this.doTask(task, target, version, { signal, waits: () => this.leavePlace(lease, target.tenantId) }),
-      async () => (await mayGoOn()) && same(task, nextTask((await this.reports.target(deploymentId)).state, READY)),
+      async () => (await mayGoOn()) && same(task, await this.nextOf(deploymentId)),
     );
+  }
+
+  /** What there is to do where revisions can be run, without a look at what runs. */
+  private async nextOf(deploymentId: string): Promise<Task> {
+    const { state } = await this.reports.target(deploymentId);
+    return nextTask(state, { ...(await this.reports.host(deploymentId)), ...READY });
   }
 
   /** Frees the place of a rollout that only waits, unless there are too many of them. */
@@ -104,6 +110,7 @@ export class RolloutRunner extends QueueWorker {
     const { signal } = hold;
     try {
       if (task.kind === 'prepare') await this.attempts.prepare(target, version, task.mayRun, hold);
+      if (task.kind === 'control') await this.upkeep.control(target, version, hold);
       if (task.kind === 'remove') await this.attempts.remove(target, version, hold);
       if (task.kind === 'restore') await this.upkeep.restore(target, version, task.broken, hold);
       if (task.kind === 'resize') await this.upkeep.resize(target, version, hold);
@@ -127,9 +134,7 @@ export class RolloutRunner extends QueueWorker {
 type Next = 'prepared' | 'more' | 'later' | 'nothing';
 
 const AFTER: Readonly<Record<string, Next>> = {
-  prepare: 'prepared',
-  restore: 'more',
-  resize: 'more',
+  ...{ prepare: 'prepared', control: 'more', restore: 'more', resize: 'more' },
   observe: 'later',
 };
 const READY = { status: 'READY' } as const;
@@ -140,6 +145,7 @@ class WorkspaceRests extends Error {}
 /** Whether a task is still the one to do: preparing goes on until the deployment is to be removed. */
 function same(task: Task, now: Task): boolean {
   if (['restore', 'resize', 'observe'].includes(task.kind)) return now.kind === 'nothing';
+  if (task.kind === 'control') return now.kind === 'control' && now.version === task.version;
   if (task.kind === 'roll out') {
     return now.kind === 'roll out' && now.revision.revision_id === task.revision.revision_id;
   }

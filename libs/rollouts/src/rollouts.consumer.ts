@@ -39,6 +39,21 @@ export class RolloutsConsumer {
     if (previous_status === 'QUEUED' || !isRunning(status)) await this.note(context);
   }
 
+  @EventPattern<string>('DeploymentStopRequested')
+  stopRequested(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
+  @EventPattern<string>('DeploymentStartRequested')
+  startRequested(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
+  @EventPattern<string>('DeploymentRestartRequested')
+  restartRequested(@Ctx() context: EventContext): Promise<void> {
+    return this.note(context);
+  }
+
   @EventPattern<string>('DeploymentDeletionRequested')
   deletionRequested(@Ctx() context: EventContext): Promise<void> {
     return this.note(context);

@@ -1,7 +1,7 @@
 import type { HostStatusReportedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { Executor, ExecutorUnreachable, type RevisionAssignment, type Step, type Upkeep } from './executors/executor';
-import { noteSizes, reportDrift, reportHost } from './executors/host';
+import { carriedOut, noteSizes, reportDrift, reportHost } from './executors/host';
 import type { Deployed } from './executors/target';
 import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
@@ -9,6 +9,8 @@ import { restored } from './rollout';
 import { type Hold, messageOf, RolloutAttempts } from './rollout.attempt';
 import { RolloutReports } from './rollout.reports';
 import { RolloutsOptions } from './rollouts.options';
+
+const DONE = { stop: 'Stopped.', start: 'Started.', restart: 'Restarted.' };
 
 /** Sees to deployments that run, with executors that can. */
 @Injectable()
@@ -37,7 +39,7 @@ export class UpkeepService {
    */
   async restore(target: Deployed, version: number, broken: RevisionCreatedMessage, hold: Hold): Promise<void> {
     const log = this.logs.open(target.id, broken.revision_id);
-    const revision = this.activeRevision(target);
+    const revision = target.stopped ? undefined : this.activeRevision(target);
     const what = revision ? `Revision ${revision.revision_id}` : 'The deployment';
     const failed = `${what} ${revision ? 'does not run again' : 'may still run'}`;
     const reason = await this.keep(target, log, failed, hold, async (upkeep, step) => {
@@ -47,7 +49,8 @@ export class UpkeepService {
         await step.log('INFO', `${what} runs again.`);
       } else {
         await upkeep.halt(await this.attempts.assignment(target, version, target.secrets, log), step);
-        await step.log('INFO', 'Nothing runs: no revision of this deployment has been deployed.');
+        const why = target.stopped ? 'somebody has stopped it' : 'no revision of this deployment has been deployed';
+        await step.log('INFO', `Nothing runs: ${why}.`);
       }
     });
     const note = restored(target.id, revision?.revision_id ?? null, reason);
@@ -65,6 +68,43 @@ export class UpkeepService {
       await step.log('INFO', 'The revision runs with its new sizes.');
     });
     await this.reports.decideHost(target, noteSizes(target.id, target.sized, reason));
+  }
+
+  /**
+   * Stops, starts or restarts what runs, as the deployment asks for. What this executor cannot do, or does not succeed
+   * in, the log tells. @throws ExecutorUnreachable
+   */
+  async control(target: Deployed, version: number, hold: Hold): Promise<void> {
+    const { active, control } = target;
+    if (!control) return;
+    const { action } = control;
+    const { executor } = this;
+    const log = this.logs.open(target.id, active?.revision_id ?? null);
+    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
+    try {
+      const revision = this.activeRevision(target);
+      if (revision && executor.control) {
+        const step = log.step('deploy', signal, hold.waits);
+        await executor.control(await this.active(target, version, revision, log), action, step);
+        hold.signal.throwIfAborted();
+        // It has taken the place of what was left there.
+        const left = action === 'stop' ? undefined : (await this.reports.leftBehind(target))?.revision.revision_id;
+        if (left) await this.reports.decide(target.tenantId, left, restored(target.id, revision.revision_id));
+        await log.write('deploy', 'INFO', DONE[action]);
+        await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
+      } else {
+        const why = `${active?.executor ?? 'an earlier version'} deployed it, and this server has the executor ${executor.name}`;
+        await log.write('deploy', 'WARNING', `It cannot ${action}: ${why}.`);
+      }
+    } catch (error) {
+      hold.signal.throwIfAborted();
+      const reason = `It did not ${action}: ${log.safe(messageOf(error))}`;
+      await log.write('deploy', 'ERROR', reason);
+      if (error instanceof ExecutorUnreachable) throw new ExecutorUnreachable(reason);
+    } finally {
+      await log.flush();
+    }
+    await this.reports.decideHost(target, carriedOut(target.id, control.version));
   }
 
   /**

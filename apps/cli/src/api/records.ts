@@ -15,6 +15,7 @@ export interface Deployment {
   readonly latest_revision_id: string | null;
   readonly active_revision_id: string | null;
   readonly executor?: string;
+  readonly stopped?: true;
   readonly tracing_project?: string;
   readonly source_config: Readonly<Record<string, unknown>>;
   readonly source_revision_config: Readonly<Record<string, unknown>>;

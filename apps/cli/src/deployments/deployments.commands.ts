@@ -4,6 +4,7 @@ import { operationOf } from '../api/description';
 import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
+import { addControl } from './deployment-control.command';
 import { addHealth } from './deployment-health.command';
 import { addOpen } from './deployment-open.command';
 import { addRollback } from './deployment-rollback.command';
@@ -48,6 +49,7 @@ export function addDeployments(all: Command): void {
   addWait(group);
   addHealth(group);
   addOpen(group);
+  addControl(group);
   addDeploymentLogs(group);
   addLines(group, {
     tag: { route: `PUT ${ONE}/tags` },

@@ -16,9 +16,14 @@ const STYLES: Readonly<Record<string, Style>> = {
 /** What the executor `record` has done. */
 export const RECORDED = 'record: recorded, nothing is run';
 
+function toKnow({ executor, stopped }: Deployment): string {
+  if (stopped) return ', stopped';
+  return executor === 'record' ? ', recorded' : '';
+}
+
 /** A status, and what is to be known with it. */
-function status(out: Output, text: string, more: string | false = false): Cell {
-  return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), `${text}${more || ''}`);
+function status(out: Output, text: string, more = ''): Cell {
+  return out.cell(STYLES[text] ?? (text.endsWith('_FAILED') ? 'red' : 'yellow'), `${text}${more}`);
 }
 
 export function showDeployments({ out }: Context, deployments: readonly Deployment[]): void {
@@ -34,7 +39,7 @@ export function showDeployments({ out }: Context, deployments: readonly Deployme
     ],
     deployments.map((deployment) => [
       out.cell('bold', clean(deployment.name)),
-      status(out, deployment.status, deployment.executor === 'record' && ', recorded'),
+      status(out, deployment.status, toKnow(deployment)),
       deployment.source,
       brief(artefact(deployment.source_revision_config)),
       when(deployment.updated_at),
@@ -53,7 +58,7 @@ export async function showDeployment({ api, out }: Context, deployment: Deployme
   out.facts([
     ['name', out.paint('bold', clean(deployment.name))],
     ['id', deployment.id],
-    ['status', deployment.status],
+    ['status', `${deployment.status}${deployment.stopped ? ', stopped' : ''}`],
     ['edition', etag?.replaceAll('"', '')],
     ['source', deployment.source],
     ...members({ ...config, ...source_revision_config }),

@@ -1,5 +1,6 @@
 import { type Route, routes } from '@fairlead/api';
 import { type createServer as create } from '@fairlead/edge';
+import { PostgresEventStore } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -42,6 +43,20 @@ export class RouteService {
       [`parcel-${crypto.randomUUID()}`],
     );
     return rows[0]!.id;
+  }
+
+  /** Lets an executor have deployed a revision of a deployment that has none, as its rollout would report it. */
+  async deployedBy(executor: string, deploymentId: string): Promise<void> {
+    const store = new PostgresEventStore(this.installation.database.pool);
+    const stream = `deployment-${deploymentId}`;
+    const [created] = await store.read(stream);
+    const data = { revision_id: crypto.randomUUID(), previous_revision_id: null, executor };
+    const events = [
+      { type: 'RevisionActivated', data },
+      { type: 'DeploymentProvisioned', data: {} },
+    ] as const;
+    await store.append(stream, 'any', events, { tenant: created!.metadata.tenant });
+    await store.close();
   }
 
   /** Rows of the database. */

@@ -36,6 +36,7 @@ export const rolloutEvents = {
       repo_commit_sha,
     }),
   },
+  ControlCarriedOut: { schema: 1, operation: 'control_carried_out' },
   RolloutStarted: { schema: 1, operation: 'rollout_started' },
   RolloutPaused: { schema: 1, operation: 'rollout_paused' },
   DeploymentPlaced: { schema: 1, operation: 'deployment_placed' },

@@ -78,14 +78,14 @@ function statusChange(event: DeploymentEvent): Change[] {
 function members(state: Deployment | null): Members {
   if (!state) return new Map();
   const { resource_spec, ...source_config } = state.source_config;
-  const { latest_revision_id, active_revision_id, executor = null, tracing_project = null } = state;
+  const { latest_revision_id, active_revision_id, executor = null, stopped = null, tracing_project = null } = state;
   return new Map<string, unknown>([
     ['name', state.name],
     ['source', state.source],
     ['status', state.removed ? null : state.status],
     ...prefixed('source_config', source_config),
     ...snapshotMembers({ ...state, resource_spec: resource_spec ?? null }),
-    ...Object.entries({ latest_revision_id, active_revision_id, executor, tracing_project }).filter(
+    ...Object.entries({ latest_revision_id, active_revision_id, executor, stopped, tracing_project }).filter(
       ([, value]) => value !== null,
     ),
     ...(state.tag_value_ids.length > 0 ? ([['tag_value_ids', state.tag_value_ids]] as const) : []),

@@ -105,6 +105,10 @@ type DeploymentStatusReported = DomainEvent<
   'DeploymentStatusReported',
   { readonly status: 'AWAITING_DATABASE' | 'READY' | 'UNKNOWN' | 'UNUSED'; readonly reason?: string }
 >;
+/** What runs of the deployment is to be stopped until it is started again, whatever is deployed meanwhile. */
+type DeploymentStopRequested = DomainEvent<'DeploymentStopRequested', Record<string, never>>;
+type DeploymentStartRequested = DomainEvent<'DeploymentStartRequested', Record<string, never>>;
+type DeploymentRestartRequested = DomainEvent<'DeploymentRestartRequested', Record<string, never>>;
 /** The changed members of `source_config`; every other member whole, as it is after the change. */
 export type DeploymentPatched = DomainEvent<
   'DeploymentPatched',
@@ -169,6 +173,9 @@ export type DeploymentEvent =
   | UploadPathIssued
   | TracingProjectNamed
   | DeploymentTagged
+  | DeploymentStopRequested
+  | DeploymentStartRequested
+  | DeploymentRestartRequested
   | DeploymentDeletionRequested
   | DeploymentDeleted;
 

@@ -81,6 +81,10 @@ export const deployment = object('Deployment', {
     text,
     'What deployed the active revision, a value of the setting `EXECUTOR`: `record` means that it is recorded and nothing is run. Absent until a revision has been deployed.',
   ),
+  'stopped?': noted(
+    boolean,
+    '`true` while somebody has stopped what runs, until it is started again; absent otherwise.',
+  ),
   'tracing_project?': noted(
     text,
     'Name of the tracing project. Absent when it is that of the deployment: another one is taken when an experiment has that name.',

@@ -1,3 +1,4 @@
+import type { ControlAction } from '@fairlead/contracts';
 import { BadRequest, Conflict, NotFound } from '@fairlead/schema';
 
 /** The request contradicts a rule of deployments; the sentence names the member. */
@@ -23,6 +24,15 @@ export class DeploymentBeingDeleted extends Conflict {
     super(`Deployment ID ${id} is being deleted.`);
   }
 }
+
+/** What runs of the deployment cannot be stopped, started or restarted; the reason completes the sentence. */
+export class NotControllable extends Conflict {
+  constructor(id: string, action: ControlAction, reason: string) {
+    super(`Deployment ID ${id} cannot be ${DONE[action]}: ${reason}.`);
+  }
+}
+
+const DONE = { stop: 'stopped', start: 'started', restart: 'restarted' };
 
 /** Another deployment of the tenant runs this agent in the environment. */
 export class AgentDeployed extends Conflict {

@@ -41,6 +41,8 @@ export interface Deployment {
   readonly active_revision_id: string | null;
   /** What deployed the active revision. */
   readonly executor?: string;
+  /** Present while somebody has stopped it. */
+  readonly stopped?: true;
   /** Name of its tracing project, when that is not its own. */
   readonly tracing_project?: string;
   /** Revisions that wait, oldest first. */
@@ -75,6 +77,8 @@ const WISHES: ReadonlySet<DeploymentEvent['type']> = new Set<DeploymentEvent['ty
   'RevisionCreated',
   'BuildOnPushPaused',
   'DeploymentTagged',
+  'DeploymentStopRequested',
+  'DeploymentStartRequested',
   'DeploymentDeletionRequested',
 ]);
 
@@ -135,6 +139,10 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
       return { upload_paths: [...state.upload_paths, event.data.object_path] };
     case 'DeploymentTagged':
       return { tag_value_ids: event.data.tag_value_ids };
+    case 'DeploymentStopRequested':
+      return { stopped: true };
+    case 'DeploymentStartRequested':
+      return { stopped: undefined };
     case 'DeploymentDeletionRequested':
       return { status: 'AWAITING_DELETE' };
     case 'DeploymentDeleted':

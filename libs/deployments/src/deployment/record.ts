@@ -36,6 +36,7 @@ export function deploymentRecord(state: Deployment) {
     secret_references: state.secret_references,
     ...(state.agent && { agent: state.agent }),
     ...(state.executor && { executor: state.executor }),
+    ...(state.stopped && { stopped: true as const }),
     ...(state.tracing_project && { tracing_project: state.tracing_project }),
     id: state.id,
     tenant_id: state.tenant_id,
@@ -70,7 +71,7 @@ export function unshownPart(state: Deployment) {
 /** The deployment behind a record, without the revisions that wait. */
 export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeof unshownPart>): Deployment {
   const { name, id, tenant_id, source, status, secret_references, created_at, updated_at } = record;
-  const { agent, executor, tracing_project } = record;
+  const { agent, executor, stopped, tracing_project } = record;
   const { latest_revision_id, active_revision_id, source_revision_config } = record;
   const { listener_config, ...config } = record.source_config;
   return {
@@ -86,6 +87,7 @@ export function deploymentOf(record: DeploymentRecord, unshown: ReturnType<typeo
     active_revision_id,
     ...(agent && { agent }),
     ...(executor && { executor }),
+    ...(stopped && { stopped }),
     ...(tracing_project && { tracing_project }),
     ...unshown,
     source_config: { ...present(config), ...(listener_config && { listener_config: present(listener_config) }) },

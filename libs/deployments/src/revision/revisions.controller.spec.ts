@@ -148,6 +148,32 @@ describe('revisions', () => {
   });
 });
 
+describe('what runs', () => {
+  it('is stopped, started and restarted, as the history tells, where its executor can do that', async () => {
+    const { id, latest_revision_id: revision } = await deployed();
+    const ask = (action: string, sent = {}) => send('POST', `/v2/deployments/${id}/${action}`, sent);
+    const detail = `Deployment ID ${id} cannot be stopped: no revision of it has been deployed.`;
+    const refused = await ask('stop');
+    expect(refused).toMatchObject({ status: 409, json: { detail }, headers: { 'x-should-retry': 'false' } });
+    await report(id, revision, 'DEPLOYED', 'kubernetes');
+    const stopped = await ask('stop', { headers: { 'x-reason': 'saving', 'if-match': '"2"' } });
+    expect(stopped).toMatchObject({ status: 200, json: { id, stopped: true }, headers: { etag: '"3"' } });
+    expect((await send('GET', `/v2/deployments/${id}`)).json.stopped).toBe(true);
+    expect((await ask('restart')).json.detail).toMatch(/it is stopped; start it instead\.$/);
+    expect((await ask('start', { headers: { 'if-match': '"2"' } })).status).toBe(412);
+    expect((await ask('start')).json).not.toHaveProperty('stopped');
+    expect((await ask('restart')).status).toBe(200);
+    const { json } = await send('GET', `/v2/deployments/${id}/history?order=desc&limit=3`);
+    const change = { member: 'stopped', before: null, after: true };
+    expect(json.resources).toMatchObject([
+      { type: 'DeploymentRestartRequested', changes: [] },
+      { type: 'DeploymentStartRequested', changes: [{ ...change, before: true, after: null }] },
+      { type: 'DeploymentStopRequested', reason: 'saving', changes: [change] },
+    ]);
+    expect((await send('POST', `/v2/deployments/${uuidOf(404)}/stop`)).status).toBe(404);
+  });
+});
+
 describe('redeploy', () => {
   it('rolls back to the whole snapshot of an earlier revision', async () => {
     const first = await deployed();

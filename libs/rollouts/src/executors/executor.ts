@@ -1,6 +1,5 @@
-import type { RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
+import type { ControlAction, RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
-import type { Programs } from './programs';
 
 /** The deployment that an executor looks at. */
 export interface Placed {
@@ -85,8 +84,6 @@ export abstract class Executor {
   abstract readonly name: string;
   /** Absent when nothing of a revision is left to see to once its rollout has ended. */
   readonly upkeep?: Upkeep;
-  /** Absent when it does not run programs itself. */
-  readonly programs?: Programs;
   /** Returns why no revision can be rolled out as this installation is configured; undefined when nothing is wrong. */
   check?(signal: AbortSignal): Promise<string | undefined>;
   /** Finds out that deployments can be run. */
@@ -94,6 +91,10 @@ export abstract class Executor {
   abstract rollOut(assignment: RevisionAssignment): RolloutSteps;
   /** Takes away everything that runs for the deployment. */
   abstract remove(assignment: Assignment, step: Step): Promise<void>;
+  /** Stops, starts or restarts what runs of a deployment. Only those that CONTROLLING names have it. */
+  control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
+  /** Stops, starts or restarts what runs of a deployment. Those that CONTROLLING names have it. */
+  control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
   /** Tells what runs of a deployment now. An executor that cannot know does not have it. */
   inspect?(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]>;
 }

@@ -14,9 +14,12 @@ type DeploymentDrifted = DomainEvent<
   'DeploymentDrifted',
   { readonly deployment_id: string; readonly revision_id: string; readonly differences: readonly string[] }
 >;
+/** What the deployment's stream asks for up to this version was done with what runs, or could not be done. */
+type ControlCarriedOut = DomainEvent<'ControlCarriedOut', { readonly deployment_id: string; readonly version: number }>;
 
 /** Everything that can be in a stream `host-<deployment id>`. */
-export type HostEvent = HostStatusReported | DeploymentPlaced | DeploymentResized | DeploymentDrifted;
+export type HostEvent =
+  HostStatusReported | DeploymentPlaced | DeploymentResized | DeploymentDrifted | ControlCarriedOut;
 
 /** What was last said about the place where a deployment runs. */
 export interface Host {
@@ -28,6 +31,8 @@ export interface Host {
   readonly place?: string;
   /** The version of the deployment's stream whose sizes run. */
   readonly sized?: number;
+  /** The version of the deployment's stream up to which what it asks for is done. */
+  readonly controlled?: number;
   /** Absent once the place has been READY again. */
   readonly drift?: readonly string[];
 }
@@ -44,6 +49,8 @@ export const hostModel: Model<Host, HostEvent> = {
         return { ...state, place: event.data.place };
       case 'DeploymentResized':
         return { ...state, sized: event.data.version };
+      case 'ControlCarriedOut':
+        return { ...state, controlled: event.data.version };
       case 'DeploymentDrifted':
         return { ...state, drift: event.data.differences };
       default:
@@ -79,6 +86,12 @@ export function noteSizes(deployment_id: string, version: number, reason?: strin
     sized >= version
       ? []
       : [{ type: 'DeploymentResized', data: { deployment_id, version, ...(reason && { reason }) } }];
+}
+
+/** Notes that what the deployment's stream asks for up to a version is done. */
+export function carriedOut(deployment_id: string, version: number): (state: Host) => HostEvent[] {
+  return ({ controlled = 0 }) =>
+    controlled >= version ? [] : [{ type: 'ControlCarriedOut', data: { deployment_id, version } }];
 }
 
 /** Says how what runs differs from the revision; the same differences again say nothing. */

@@ -325,6 +325,29 @@ describe('the kubernetes executor', () => {
     for (const [id, rid] of waiting) await service.reached(id, rid, 'DEPLOYED');
   });
 
+  it('stops, starts and restarts what runs, which is seen to again once it runs', async () => {
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('a:1'));
+    await service.reached(id, rid, 'DEPLOYED');
+    const said = async (message: string) => {
+      const messages = async () => {
+        const { json } = await service.logs(`${id}/revisions/${rid}/deploy_logs`);
+        return (json.logs as { message: string }[]).map((line) => line.message);
+      };
+      await until(messages, (all) => all.includes(message));
+    };
+    const replicas = () => cluster.find('Deployment', `fairlead-${id}`)!.spec!.replicas;
+    await service.append(id, [{ type: 'DeploymentStopRequested', data: {} }]);
+    await said('Stopped.');
+    expect(replicas()).toBe(0);
+    await service.append(id, [{ type: 'DeploymentStartRequested', data: {} }]);
+    await said('Started.');
+    expect(replicas()).toBe(1);
+    await service.append(id, [{ type: 'DeploymentRestartRequested', data: {} }]);
+    await said('Restarted.');
+    expect(replicas()).toBe(1);
+  });
+
   it('does not keep others waiting while a refusal may pass', async () => {
     await service.stop();
     service.options = { concurrency: 1 };

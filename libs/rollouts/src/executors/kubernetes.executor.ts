@@ -1,4 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import type { ControlAction } from '@fairlead/contracts';
 import { Additions, type AdditionsSettings, addressOf } from './additions.service';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { ClusterClient, ClusterRefused, type ClusterSettings } from './cluster.client';
@@ -83,6 +84,11 @@ export class KubernetesExecutor extends Executor {
     if (namespace === undefined || (await this.isClosed(assignment, namespace, step))) return;
     await this.objects.remove(assignment, namespace, this.settings.look ?? 1000, step);
     await step.log('INFO', `Nothing of the deployment is left in the namespace ${namespace}.`);
+  }
+
+  override async control(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void> {
+    if (action !== 'start') await this.halt(assignment, step);
+    if (action !== 'stop') await this.deploy(assignment, step);
   }
 
   override async inspect(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]> {

@@ -1,4 +1,5 @@
 import type {
+  ControlAction,
   DeploymentCreatedMessage,
   DeploymentPatchedMessage,
   RevisionActivatedMessage,
@@ -22,6 +23,7 @@ export type TargetEvent =
   | DomainEvent<'RevisionCreated', RevisionCreatedMessage>
   | DomainEvent<'RevisionStatusChanged', RevisionStatusChangedMessage>
   | DomainEvent<'RevisionActivated', RevisionActivatedMessage>
+  | DomainEvent<'DeploymentStopRequested' | 'DeploymentStartRequested' | 'DeploymentRestartRequested', unknown>
   | DomainEvent<'DeploymentDeletionRequested' | 'DeploymentDeleted', unknown>;
 
 interface Sizes {
@@ -49,6 +51,10 @@ export interface Deployed {
   readonly ended: readonly RevisionCreatedMessage[];
   /** The version of the stream in which its sizes were last changed without a revision; 0: never. */
   readonly sized: number;
+  /** Somebody has stopped it and not started it again. */
+  readonly stopped: boolean;
+  /** What is to be done last with what runs, and the version of the stream that asks for it. */
+  readonly control: { readonly action: ControlAction; readonly version: number } | null;
   readonly deleting: boolean;
   readonly removed: boolean;
 }
@@ -77,6 +83,8 @@ export const targetModel: Model<Target, TargetEvent> = {
         active: null,
         ended: [],
         sized: 0,
+        stopped: false,
+        control: null,
       };
       return { id, tenantId, name, config, secrets, ...none, deleting: false, removed: false };
     }
@@ -96,7 +104,13 @@ function change(
     case 'RevisionStatusChanged':
       return moved(state, event.data);
     case 'RevisionActivated':
-      return activated(state, event.data);
+      return activated(state, event.data, event.version);
+    case 'DeploymentStopRequested':
+      return { stopped: true, control: { action: 'stop', version: event.version } };
+    case 'DeploymentStartRequested':
+      return { stopped: false, control: { action: 'start', version: event.version } };
+    case 'DeploymentRestartRequested':
+      return { control: { action: 'restart', version: event.version } };
     case 'DeploymentDeletionRequested':
       return { deleting: true };
     case 'DeploymentDeleted':
@@ -145,9 +159,15 @@ function moved(state: Deployed, { revision_id: id, status }: RevisionStatusChang
   return { queued, latest, running: gone && !waiting ? null : state.running, ended };
 }
 
-function activated(state: Deployed, { revision_id, executor }: RevisionActivatedMessage): Partial<Deployed> {
+/** Deploying has started it, also when it was stopped before: it is stopped again. */
+function activated(
+  state: Deployed,
+  { revision_id, executor }: RevisionActivatedMessage,
+  version: number,
+): Partial<Deployed> {
   const revision = state.ended.find((ended) => ended.revision_id === revision_id);
-  return { active: { revision_id, executor, revision }, ended: [] };
+  const control = state.stopped ? ({ action: 'stop', version } as const) : null;
+  return { active: { revision_id, executor, revision }, ended: [], control };
 }
 
 const ARTEFACTS: Readonly<Record<string, 'image_uri' | 'source_tarball_path'>> = {

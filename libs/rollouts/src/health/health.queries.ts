@@ -44,7 +44,7 @@ export class HealthQueries {
       const { place } = await this.reports.host(deploymentId);
       const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, signal);
       const processes = found.slice(0, MOST_PROCESSES);
-      return { ...verdictOn(processes), processes };
+      return { ...verdictOn(processes, target.stopped), processes };
     } catch (error) {
       const expected = signal.aborted || error instanceof ExecutorUnreachable || error instanceof StepFailed;
       if (!expected) throw error;

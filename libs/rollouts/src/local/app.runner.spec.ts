@@ -82,7 +82,7 @@ it('what is being started has ended before the program is started again', async 
     async () => seen(),
     (files) => files.length === 1,
   );
-  await apps.restart('one');
+  await apps.restart('one', new AbortController().signal);
   expect(await ask('/')).toBe('only');
   expect(existsSync(join(apps.folder('one').path, 'data', 'twice'))).toBe(false);
 });

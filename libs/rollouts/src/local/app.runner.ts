@@ -139,31 +139,36 @@ export class AppRunner {
    */
   replace(program: Runnable, signal: AbortSignal): Promise<void> {
     return this.inTurn(async () => {
-      this.stopped = false;
-      const { running } = this;
+      const { running, stopped } = this;
       const { build, recipe } = program.revision;
       const alive = () => AbortSignal.any([signal, this.life.signal]);
-      if (running && !recipe.langgraph) {
-        const serving = await this.ready(program, alive());
-        // The one before may have ended meanwhile, and be back or on its way back.
-        const { running: old, serving: before } = this;
-        this.take(serving);
-        this.begin();
-        await before;
-        await old?.retire(this.limits.hold);
-        return;
+      this.stopped = false;
+      try {
+        if (running && !recipe.langgraph) {
+          const serving = await this.ready(program, alive());
+          // The one before may have ended meanwhile, and be back or on its way back.
+          const { running: old, serving: before } = this;
+          this.take(serving);
+          this.begin();
+          await before;
+          await old?.retire(this.limits.hold);
+          return;
+        }
+        if (running && running.revision.build !== build) await this.prove(program, alive());
+        await this.follow(() => this.ready(program, alive()));
+      } catch (error) {
+        this.stopped ||= stopped;
+        throw error;
       }
-      if (running && running.revision.build !== build) await this.prove(program, alive());
-      await this.follow(() => this.ready(program, alive()));
     });
   }
 
   /** Ends the program and starts it again; requests wait meanwhile. @throws StepFailed when it does not become ready */
-  restart(): Promise<void> {
+  restart(signal: AbortSignal): Promise<void> {
     return this.inTurn(async () => {
       this.stopped = false;
       const program = await this.next();
-      if (program) await this.follow(() => this.ready(program, this.life.signal));
+      if (program) await this.follow(() => this.ready(program, AbortSignal.any([signal, this.life.signal])));
     });
   }
 
@@ -173,6 +178,7 @@ export class AppRunner {
     this.life.abort(new ExecutorUnreachable('The program was stopped.'));
     return this.inTurn(async () => {
       const { running } = this;
+      this.stopped = true;
       this.running = undefined;
       await this.serving?.catch(() => undefined);
       this.serving = undefined;
@@ -195,7 +201,8 @@ export class AppRunner {
         cpu_cores: use.length > 0 ? (seconds * 1000) / (Date.now() - running.since) : null,
       };
     }
-    const state = this.failures >= HOPELESS ? 'FAILED' : this.serving && !this.stopped ? 'STARTING' : undefined;
+    if (this.stopped) return undefined;
+    const state = this.failures >= HOPELESS ? 'FAILED' : this.serving ? 'STARTING' : undefined;
     const unknown = { revision_id: null, started_at: null, memory_bytes: null, cpu_cores: null };
     return state && { ...facts, ...unknown, state, reason: last_error };
   }

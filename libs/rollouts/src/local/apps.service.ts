@@ -1,4 +1,3 @@
-import type { Programs } from '../executors/programs';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { AppLogs } from './app-logs.store';
@@ -36,7 +35,7 @@ const DEFAULTS: LocalLimits = {
 };
 
 /** The deployments whose programs run on this machine. */
-export class LocalApps implements Programs {
+export class LocalApps {
   readonly limits: LocalLimits;
   private readonly folders: AppFolders;
   private readonly kept = new Map<string, KeptApp>();
@@ -101,18 +100,21 @@ export class LocalApps implements Programs {
     return health ? [health] : [];
   }
 
-  async start(id: string): Promise<void> {
+  /** Starts what was stopped. @throws StepFailed when it does not become ready */
+  async start(id: string, signal: AbortSignal): Promise<void> {
     const kept = this.kept.get(id);
-    if (kept?.stopped) await this.restart(id);
+    if (kept?.stopped) await this.restart(id, signal);
   }
 
-  async restart(id: string): Promise<void> {
+  /** Ends a program and starts it again; requests wait. @throws StepFailed when it does not become ready */
+  async restart(id: string, signal: AbortSignal): Promise<void> {
     const kept = this.kept.get(id);
     if (!kept) return;
     this.keep(id, { ...kept, stopped: false });
-    await this.runner(id).restart();
+    await this.runner(id).restart(signal);
   }
 
+  /** Ends a program until it is started or deployed, also after a restart of the server. Requests are refused. */
   async stop(id: string): Promise<void> {
     const kept = this.kept.get(id);
     if (!kept) return;

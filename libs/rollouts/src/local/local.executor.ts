@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ControlAction } from '@fairlead/contracts';
 import { runProgram, within } from '../executors/child.process';
 import {
   type Assignment,
@@ -25,7 +26,7 @@ const SIZE_MS = 3000;
 export class LocalExecutor extends Executor {
   readonly name = 'local';
 
-  constructor(override readonly programs: LocalApps) {
+  constructor(readonly programs: LocalApps) {
     super();
   }
 
@@ -55,6 +56,10 @@ export class LocalExecutor extends Executor {
 
   override async inspect({ deploymentId }: Placed): Promise<readonly ProcessHealth[]> {
     return this.programs.inspect(deploymentId);
+  }
+
+  override control({ deploymentId }: RevisionAssignment, action: ControlAction, { signal }: Step): Promise<void> {
+    return this.programs[action](deploymentId, signal);
   }
 
   async remove({ deploymentId }: Assignment): Promise<void> {

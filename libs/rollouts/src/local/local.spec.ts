@@ -78,6 +78,7 @@ let folder: string;
 let apps: LocalApps;
 const sources = new Map<string, string>();
 let count = 0;
+const running = new AbortController().signal;
 
 /** A tarball of these files; answers the path that a revision names. */
 function packed(files: Readonly<Record<string, string>>, more: (folder: string) => void = () => undefined): string {
@@ -218,12 +219,12 @@ describe('a deployment on this machine', () => {
       expect(await visit()).toMatchObject({ version: 'two' });
       done = (await service.statuses(id, third)).includes('DEPLOY_FAILED');
     }
-    await apps.restart(id);
+    await apps.restart(id, running);
     expect(await visit()).toMatchObject({ version: 'two' });
     await apps.stop(id);
     expect(apps.inspect(id)).toEqual([]);
     expect((await service.ask('GET', `/apps/${id}/`)).statusCode).toBe(503);
-    await apps.start(id);
+    await apps.start(id, running);
     expect(await visit()).toMatchObject({ version: 'two' });
     expect(apps.inspect(id)).toMatchObject([{ state: 'RUNNING', revision_id: second, reason: null }]);
     const scaled = await service.revision(id, {

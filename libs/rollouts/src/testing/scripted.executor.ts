@@ -1,3 +1,4 @@
+import type { ControlAction } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { Executor, type RevisionAssignment, type RolloutSteps, type Step } from '../executors/executor';
 
@@ -12,6 +13,7 @@ export class ScriptedExecutor extends Executor {
   deploys: Work = () => Promise.resolve();
   removes: () => Promise<void> = () => Promise.resolve();
   inspects: () => Promise<readonly ProcessHealth[]> = () => Promise.resolve([]);
+  controls: (action: ControlAction) => Promise<void> = () => Promise.resolve();
   private readonly busy = new Map<string, number>();
 
   constructor(readonly name = 'scripted') {
@@ -47,6 +49,11 @@ export class ScriptedExecutor extends Executor {
 
   override inspect(): Promise<readonly ProcessHealth[]> {
     return this.inspects();
+  }
+
+  override async control(_: RevisionAssignment, action: ControlAction): Promise<void> {
+    this.calls.push(action);
+    await this.controls(action);
   }
 
   async remove(): Promise<void> {

@@ -1,4 +1,6 @@
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Action } from '../../ui/action';
 import { List, Section } from '../../ui/list';
 import { Skeleton, Text, Time } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -6,10 +8,13 @@ import { elements, useHealth, useHistory } from './data';
 import css from './deployments.module.css';
 import { Artefact } from './list';
 import type { Shown } from './pages';
+import { type Control, ControlDialog } from './plans';
 import { TimeTravel } from './time-travel';
-import { actorOf, healthTone, type Revision, revisionName, revisionTone, spoken } from './words';
+import { actorOf, type Deployment, healthTone, type Revision, revisionName, revisionTone, spoken } from './words';
 
 const RECENT = 5;
+/** Executors that can stop and start what they have deployed. */
+const CONTROLLING = ['kubernetes', 'local'];
 
 /** What runs, what happened lately, and what was at any time before. */
 export function Overview({ deployment, revisions }: Shown) {
@@ -18,7 +23,7 @@ export function Overview({ deployment, revisions }: Shown) {
   return (
     <>
       <TimeTravel deployment={deployment} entries={elements(history)} query={history} revisions={revisions} />
-      <Health id={deployment.id} />
+      <Health deployment={deployment} />
       <Section
         title="Revisions"
         aside={
@@ -43,12 +48,12 @@ export function Overview({ deployment, revisions }: Shown) {
 }
 
 /** What runs, as the executor knows it, and why the latest revision has failed or waits. */
-function Health({ id }: { id: string }) {
-  const { data } = useHealth(id);
+function Health({ deployment }: { deployment: Deployment }) {
+  const { data } = useHealth(deployment.id);
   if (!data) return null;
   const { state, detail, latest_revision: latest, processes } = data;
   return (
-    <Section title="Health">
+    <Section title="Health" aside={<Controls deployment={deployment} />}>
       <p className={css.inline}>
         <Status tone={healthTone(state)} title={state}>
           {spoken(state)}
@@ -80,6 +85,24 @@ function Health({ id }: { id: string }) {
         />
       )}
     </Section>
+  );
+}
+
+/** Stops, starts and restarts what runs, where the executor can do that. */
+function Controls({ deployment }: { deployment: Deployment }) {
+  const [action, setAction] = useState<Control>();
+  const { executor, status, stopped } = deployment;
+  if (!CONTROLLING.includes(executor ?? '') || status === 'AWAITING_DELETE') return null;
+  const actions: readonly Control[] = stopped ? ['Start'] : ['Restart', 'Stop'];
+  return (
+    <>
+      {actions.map((one) => (
+        <Action key={one} scope="write" onClick={() => setAction(one)}>
+          {one} …
+        </Action>
+      ))}
+      {action && <ControlDialog deployment={deployment} action={action} onClose={() => setAction(undefined)} />}
+    </>
   );
 }
 

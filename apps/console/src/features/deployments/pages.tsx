@@ -105,6 +105,7 @@ function Now({ deployment, revisions }: Shown) {
         {spoken(status)}
       </Status>
       {deployment.executor === 'record' && <span className={css.faint}>recorded, nothing is run</span>}
+      {deployment.stopped && <span className={css.faint}>stopped</span>}
       {live && (
         <span>
           <span className={css.faint}>live</span> {revisionName(live)} <Artefact config={live.source_revision_config} />

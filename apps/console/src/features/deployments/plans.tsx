@@ -133,45 +133,86 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
   );
 }
 
-/** Ends the rollout of a revision. */
-export function InterruptDialog({
-  deployment,
-  revision,
-  onClose,
-}: {
-  deployment: Deployment;
-  revision: Revision;
-  onClose: () => void;
-}) {
+interface ActProps {
+  readonly deployment: Deployment;
+  readonly title: string;
+  /** What will happen. */
+  readonly lead: string;
+  readonly action: string;
+  readonly act: (header: ReturnType<typeof writeHeaders>) => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Does something at once that has no plan. */
+function ActDialog({ deployment, title, lead, action, act, onClose }: ActProps) {
   const [reason, setReason] = useState('');
   const refresh = useRefresh(deployment.id);
-  const path = { deployment_id: deployment.id, revision_id: revision.id };
-  const interrupt = useMutation({
-    mutationFn: () =>
-      answered(
-        api.POST('/v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt', {
-          params: { path, header: writeHeaders(reason) },
-        }),
-      ),
+  const acting = useMutation({
+    mutationFn: () => act(writeHeaders(reason)),
     onSuccess: async () => {
       await refresh();
       onClose();
     },
   });
   return (
-    <Dialog title={`Interrupt ${revisionName(revision)}`} onClose={onClose}>
-      <p className={css.lead}>The running step is stopped. What is live stays live.</p>
+    <Dialog title={title} onClose={onClose}>
+      <p className={css.lead}>{lead}</p>
       <Form
-        action="Interrupt"
-        busy={interrupt.isPending}
-        error={interrupt.error}
-        onSubmit={() => interrupt.mutate()}
+        action={action}
+        busy={acting.isPending}
+        error={acting.error}
+        onSubmit={() => acting.mutate()}
         onCancel={onClose}
       >
         <Reason value={reason} onChange={setReason} />
       </Form>
     </Dialog>
   );
+}
+
+/** Ends the rollout of a revision. */
+export function InterruptDialog({ revision, ...rest }: Closable & { revision: Revision }) {
+  const path = { deployment_id: rest.deployment.id, revision_id: revision.id };
+  return (
+    <ActDialog
+      {...rest}
+      title={`Interrupt ${revisionName(revision)}`}
+      lead="The running step is stopped. What is live stays live."
+      action="Interrupt"
+      act={(header) =>
+        answered(
+          api.POST('/v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt', { params: { path, header } }),
+        )
+      }
+    />
+  );
+}
+
+const CONTROLS = {
+  Stop: 'What runs is ended, and requests are refused until it is started again.',
+  Start: 'What was stopped runs again.',
+  Restart: 'What runs is ended and started again.',
+} as const;
+export type Control = keyof typeof CONTROLS;
+
+/** Stops, starts or restarts what runs. */
+export function ControlDialog({ action, ...rest }: Closable & { action: Control }) {
+  const path = { deployment_id: rest.deployment.id };
+  const route = `/v2/deployments/{deployment_id}/${action.toLowerCase() as Lowercase<Control>}` as const;
+  return (
+    <ActDialog
+      {...rest}
+      title={`${action} ${rest.deployment.name}`}
+      lead={CONTROLS[action]}
+      action={action}
+      act={(header) => answered(api.POST(route, { params: { path, header } }))}
+    />
+  );
+}
+
+interface Closable {
+  readonly deployment: Deployment;
+  readonly onClose: () => void;
 }
 
 interface DeleteProps {

@@ -101,6 +101,13 @@ async function specials(
     source: 'internal_container',
     source_revision_config: {},
   });
+  const controlled = await ask<{ id: string }>('POST', '/v2/deployments', {
+    ...newDeployment('controlled'),
+    source: 'internal_container',
+    source_revision_config: {},
+  });
+  await service.deployedBy('kubernetes', controlled.id);
+  const control = [{ ids: { deployment_id: controlled.id } }];
   const { upload_url } = await ask<{ upload_url: string }>('POST', `/v2/deployments/${pushed.id}/upload-url`);
   const signed = new URL(upload_url);
   const otherKey = await ask<{ id: string }>('POST', '/api/v1/api-key', {});
@@ -166,6 +173,9 @@ async function specials(
     'DELETE /api/v1/api-key/:id': [{ ids: { id: otherKey.id } }],
     'GET /v2/deployments/:deployment_id': [{}, { search: '?include_secrets=true' }],
     'DELETE /v2/deployments': [{ search: `?deployment_ids=${spare.ids.deployment_id},${crypto.randomUUID()}` }],
+    'POST /v2/deployments/:deployment_id/restart': control,
+    'POST /v2/deployments/:deployment_id/start': control,
+    'POST /v2/deployments/:deployment_id/stop': control,
     'POST /v2/deployments/:deployment_id/push-token': [{ ids: { deployment_id: pushed.id } }],
     'PUT /v2/deployments/:deployment_id/uploads/:upload_id': [
       {
