@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request as send } from 'node:http';
+import { type IncomingMessage, request as send } from 'node:http';
 import { Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -16,8 +16,6 @@ const OUR_COOKIE = /^\s*(?:__Host-fairlead|fairlead-\d+)\s*=/i;
 /** Pages of a program get an origin of their own, so that they cannot use the console's session. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
 
-const agent = new Agent({ keepAlive: true });
-
 /**
  * Sends a request on to a port of this machine, until its client is gone; answers the response, whose body has yet to be
  * read. @throws Unavailable
@@ -30,7 +28,8 @@ export function forward(
   const path = url.replace(/^\/apps\/[^/?#]*/, '');
   return new Promise((resolve, reject) => {
     const outgoing = send({
-      ...{ agent, host: '127.0.0.1', port, method, headers: requestHeaders(raw) },
+      // Each on a connection of its own: a program may close one that is kept at the moment at which it is used again.
+      ...{ agent: false, host: '127.0.0.1', port, method, headers: requestHeaders(raw) },
       path: path.startsWith('/') ? path : `/${path}`,
     });
     outgoing.on('response', resolve);

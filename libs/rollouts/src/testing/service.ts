@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import { CommitResolver, type RevisionCreatedMessage, SourceArchives } from '@fairlead/contracts';
 import {
   connectConsumers,
@@ -76,6 +77,12 @@ export class TestRollouts {
       }),
     });
     await connectConsumers(this.app, 'rollouts');
+  }
+
+  /** Takes connections on a port of this machine; answers its address. */
+  async listen(): Promise<string> {
+    await this.app!.listen(0, '127.0.0.1');
+    return `http://127.0.0.1:${(this.app!.getHttpServer().address() as AddressInfo).port}`;
   }
 
   async stop(): Promise<void> {

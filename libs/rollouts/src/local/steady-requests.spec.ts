@@ -1,0 +1,183 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request as send } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SourceArchives } from '@fairlead/contracts';
+import { streamName } from '@fairlead/eventing';
+import { until } from '@fairlead/postgres/testing';
+import { TENANT, TestRollouts } from '../testing/service';
+import { LocalApps } from './apps.service';
+import { LocalExecutor } from './local.executor';
+
+/** Deployments while clients send 50 requests a second. */
+
+const INTERVAL_MS = 20;
+/** On a slow machine, fewer requests are sent instead of more at a time. */
+const MOST_AT_A_TIME = 50;
+
+/**
+ * A server that answers its version and the number of requests that its deployment has had, which it keeps as the
+ * LangGraph server for development does: it reads the file when it starts and writes it when it ends.
+ */
+const server = (version: string) => `#!/usr/bin/env node
+const http = require('node:http'), fs = require('node:fs');
+const file = (fs.existsSync('.langgraph_api') ? '.langgraph_api' : process.env.DATA_DIR) + '/count';
+if (process.env.BROKEN === '${version}') throw new Error('no model in ${version}');
+let count = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0;
+process.on('SIGTERM', () => { fs.writeFileSync(file, String(count)); process.exit(0); });
+http.createServer((request, response) => {
+  if (request.url === '/ok') return response.end();
+  count++;
+  request.resume().on('end', () => setTimeout(() => response.end(JSON.stringify({ version: '${version}', count })), 5));
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+
+let service: TestRollouts;
+let folder: string;
+let url: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'fairlead-steady-'));
+  execFileSync('chmod', ['0711', folder]);
+  service = await TestRollouts.create();
+  service.archives = new (class extends SourceArchives {
+    async open(_tenant: string, _id: string, path: string) {
+      const bytes = readFileSync(path);
+      return (async function* () {
+        yield bytes;
+      })();
+    }
+  })();
+  await service.start(new LocalExecutor(new LocalApps(join(folder, 'apps'))));
+  url = await service.listen();
+}, 60_000);
+afterAll(async () => {
+  await service?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Makes a revision of these files; answers its id. */
+function deploy(id: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const from = mkdtempSync(join(folder, 'source-'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(from, name), text);
+  const source_tarball_path = `${from}.tar.gz`;
+  execFileSync('tar', ['-czf', source_tarball_path, '-C', from, '.']);
+  return service.revision(id, { source: 'internal_source', source_revision_config: { source_tarball_path } });
+}
+
+/** Waits until a revision has ended; answers its last status. */
+async function ended(id: string, revision: string): Promise<string> {
+  const statuses = await until(
+    () => service.statuses(id, revision),
+    (all) => /FAILED|DEPLOYED/.test(all.join()),
+    60_000,
+  );
+  const last = statuses.at(-1)!;
+  if (last !== 'DEPLOYED') return last;
+  const data = { revision_id: revision, previous_revision_id: null, executor: 'local' };
+  await service.store.append(streamName('deployment', id), 'any', [{ type: 'RevisionActivated', data }], {
+    tenant: TENANT,
+  });
+  return last;
+}
+
+/** Sends requests until it is stopped, every other one with a body. */
+class Traffic {
+  /** What was answered to each request, in the order in which the requests began. */
+  readonly answers: Promise<string>[] = [];
+  private readonly agent = new Agent({ keepAlive: true });
+  private readonly running: Promise<void>;
+  private open = 0;
+  private isOver = false;
+
+  constructor(private readonly address: string) {
+    this.running = this.run();
+  }
+
+  /** Sends one more, and answers all answers. */
+  async stop(): Promise<string[]> {
+    this.isOver = true;
+    await this.running;
+    this.answers.push(this.send(this.answers.length));
+    const answers = await Promise.all(this.answers);
+    this.agent.destroy();
+    return answers;
+  }
+
+  private async run(): Promise<void> {
+    for (; !this.isOver; await delay(INTERVAL_MS)) {
+      if (this.open < MOST_AT_A_TIME) this.answers.push(this.send(this.answers.length));
+    }
+  }
+
+  private async send(number: number): Promise<string> {
+    this.open++;
+    const method = number % 2 === 0 ? 'GET' : 'POST';
+    const { agent } = this;
+    const answer = await new Promise<string>((resolve) => {
+      const request = send(this.address, { method, agent, headers: { 'x-api-key': 'key' } }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (more: string) => (text += more));
+        response.once('end', () => resolve(`${response.statusCode} ${text}`));
+        response.once('error', (error) => resolve(error.message));
+      });
+      request.once('error', (error) => resolve(error.message));
+      request.end(method === 'POST' ? 'a question' : undefined);
+    });
+    this.open--;
+    return answer;
+  }
+}
+
+/** The versions that answered, in order; fails when a request was not answered 200. */
+function versions(answers: readonly string[]): string[] {
+  expect(answers.filter((answer) => !/^200 \{/.test(answer))).toEqual([]);
+  return answers.map((answer) => (JSON.parse(answer.slice(4)) as { version: string }).version);
+}
+
+describe.each([
+  ['a program that may overlap', (version: string) => ({ Procfile: 'web: node server.js\n', 'server.js': server(version) }), {}],
+  [
+    'a LangGraph server, whose state is handed over',
+    (version: string) => ({
+      'langgraph.json': '{"graphs":{}}',
+      'package.json': '{"devDependencies":{"@langchain/langgraph-cli":"1.0.0"}}',
+      'server.js': server(version).replace('process.env.PORT', 'process.argv[process.argv.indexOf("--port") + 1]'),
+    }),
+    {
+      install_command:
+        'mkdir -p node_modules/.bin && cp server.js node_modules/.bin/langgraphjs && chmod +x node_modules/.bin/langgraphjs',
+    },
+  ],
+])('%s', (_, files, config) => {
+  it('answers every request while a revision is deployed, and while one fails', async () => {
+    const id = await service.deployment(config, { BROKEN: 'three' });
+    expect(await ended(id, await deploy(id, files('one')))).toBe('DEPLOYED');
+    const first = new Traffic(`${url}/apps/${id}/`);
+    await until(
+      async () => first.answers[0],
+      (answer) => answer !== undefined,
+      60_000,
+    );
+    expect(await ended(id, await deploy(id, files('two')))).toBe('DEPLOYED');
+    const answers = await first.stop();
+    const seen = versions(answers);
+    expect([seen[0], seen.at(-1)]).toEqual(['one', 'two']);
+    expect([...new Set(seen)]).toEqual(['one', 'two']);
+
+    const second = new Traffic(`${url}/apps/${id}/`);
+    const broken = await deploy(id, files('three'));
+    expect(await ended(id, broken)).toBe('DEPLOY_FAILED');
+    const later = await second.stop();
+    expect([...new Set(versions(later))]).toEqual(['two']);
+    const { json } = await service.logs(`${id}/revisions/${broken}/deploy_logs`, { level: 'ERROR' });
+    expect(json.logs[0].message).toMatch(/ended with exit code 1 before it was ready.*no model in three/);
+    if ('install_command' in config) {
+      // The state was handed over whole: it counts every request, and each of them once.
+      const counts = later.map((answer) => (JSON.parse(answer.slice(4)) as { count: number }).count);
+      expect(Math.max(...counts)).toBe(answers.length + later.length);
+    }
+  }, 180_000);
+});
