@@ -51,7 +51,9 @@ const GONE = 499;
 
 /** Returns the status of an answer; 499 when the client did not wait for it. */
 export function answeredStatus(reply: FastifyReply): number {
-  return reply.raw.writableFinished ? reply.statusCode : GONE;
+  const { statusCode, writableFinished } = reply.raw;
+  // A WebSocket has its answer at its begin.
+  return writableFinished || statusCode === 101 ? statusCode : GONE;
 }
 
 /** A hook that runs when a response has been sent or abandoned. */

@@ -35,6 +35,7 @@ import { endSlowReaders } from './admission/slow-readers';
 import { reportTurnedAway } from './admission/turned-away';
 import { shedLoad } from './admission/load-shedding';
 import { bookAnswers } from './admission/unread';
+import { offerWebSockets } from './web-sockets';
 
 export interface ServerOptions {
   readonly logger: Logger;
@@ -55,6 +56,8 @@ export interface ServerOptions {
   readonly doors?: number;
   /** True: makes a span for every request. Call `startTracing` before. */
   readonly traced?: boolean;
+  /** True: requests for a WebSocket reach their routes as such. */
+  readonly webSockets?: boolean;
   /** Answers browsers that ask for a page. */
   readonly pages?: Pages;
 }
@@ -143,10 +146,12 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const { dialect } = options;
   const turnedAway = [logTurnedAway(logger, report), ...(options.metrics ? [countTurnedAway] : [])];
   const open = shedLoad(instance.server, { admission, table, defaultHeaders, dialect, told: turnedAway });
-  oneAtATime(instance.server);
+  const isAnswering = oneAtATime(instance.server);
+  const endWebSockets = options.webSockets ? offerWebSockets(instance.server, isAnswering) : () => undefined;
   // An answer that the framework gives while it closes says that its connection closes.
   instance.addHook('preClose', (done) => {
     open();
+    endWebSockets();
     done();
   });
   if (options.doors !== undefined) openDoors(doors, options.doors, instance.server, logger);

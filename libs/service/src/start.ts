@@ -111,6 +111,7 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
     edge: settings.edge,
     metrics: { registry, token: settings.metricsToken },
     traced: tracesTo !== undefined,
+    webSockets: settings.rollouts.executor === 'local',
     limits: {
       body: settings.limits.bodyMaxBytes,
       values: settings.limits.bodyMaxValues,

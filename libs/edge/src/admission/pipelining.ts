@@ -15,9 +15,9 @@ interface Line {
 /**
  * Begins the next request of a connection only when the previous answer has been written to the client. A client that
  * sends many requests and reads nothing then has one answer in memory. Call it after all other listeners for requests
- * were added.
+ * were added. Returns a function that tells whether a request of a connection is being answered.
  */
-export function oneAtATime(server: Server): void {
+export function oneAtATime(server: Server): (socket: Socket) => boolean {
   const listeners = server.listeners('request') as Letting[];
   const lines = new WeakMap<Socket, Line>();
   let together = 0;
@@ -48,4 +48,5 @@ export function oneAtATime(server: Server): void {
       line.waiting.push({ request, response });
     } else request.socket.destroy();
   });
+  return (socket) => lines.get(socket)?.answering ?? false;
 }

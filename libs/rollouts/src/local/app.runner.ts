@@ -44,6 +44,11 @@ export interface Entered {
   readonly port: number;
   /** To be called when the request has ended. */
   readonly end: () => void;
+  /**
+   * Ends the request, but not its connection, as for a WebSocket: nothing waits for it, and `close` is called before the
+   * program is stopped. Answers what is to be called when the connection has ended.
+   */
+  readonly outlive: (close: () => void) => () => void;
 }
 
 /** Lines of a program that are told when it does not become ready. */
@@ -57,6 +62,7 @@ const LANGGRAPH_STATE = '.langgraph_api';
 class Serving {
   readonly since = Date.now();
   private requests = 0;
+  private readonly connections = new Set<() => void>();
   private idle: () => void = () => undefined;
 
   constructor(
@@ -73,14 +79,30 @@ class Serving {
       hasEnded = true;
       if (--this.requests === 0) this.idle();
     };
-    return { port: this.port, end };
+    const outlive = (close: () => void) => {
+      this.connections.add(close);
+      end();
+      return () => this.connections.delete(close);
+    };
+    return { port: this.port, end, outlive };
   }
 
   /** Stops it once its requests have ended, or after `most` milliseconds. */
   async retire(most: number): Promise<void> {
+    this.disconnect();
     const idle = new Promise<void>((resolve) => (this.idle = resolve));
     if (this.requests > 0) await Promise.race([idle, delay(most, undefined, { ref: false })]);
+    await this.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.disconnect();
     await this.process.stop();
+  }
+
+  /** Their clients connect again, to what takes its place. */
+  private disconnect(): void {
+    for (const close of this.connections) close();
   }
 }
 
@@ -182,7 +204,7 @@ export class AppRunner {
       this.running = undefined;
       await this.serving?.catch(() => undefined);
       this.serving = undefined;
-      await running?.process.stop();
+      await running?.stop();
     });
   }
 
@@ -280,7 +302,7 @@ export class AppRunner {
         if (!program) return undefined;
         const serving = await this.ready(program, signal);
         if (signal.aborted) {
-          await serving.process.stop();
+          await serving.stop();
           return undefined;
         }
         this.take(serving);

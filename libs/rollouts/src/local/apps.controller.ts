@@ -1,10 +1,12 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { int, literal, note, NotFound, object, optional, str, Unavailable, uuid, type Infer } from '@fairlead/schema';
+import type { IncomingMessage } from 'node:http';
 import { Controller, Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppLogLine } from './app-logs.store';
 import { AppUnavailable } from './app.runner';
 import { forward, responseHeaders } from './apps.http';
+import { AppSockets } from './apps.sockets';
 import { LocalApps } from './apps.service';
 
 /** A slash at the end of a path is no part of it for the router. */
@@ -39,6 +41,8 @@ const appLogs = shape.object('AppLogs', {
 @Area('Deployments')
 @Controller()
 export class AppsController {
+  private readonly sockets = new AppSockets();
+
   constructor(private readonly apps: LocalApps) {}
 
   @Get('v2/deployments/:deployment_id/app_logs')
@@ -89,13 +93,15 @@ export class AppsController {
     const { app: named } = request.params as { app: string };
     const id = this.apps.find(request.actor.tenantId, named);
     if (id === undefined) throw new NotFound(`App '${named}' not found.`);
-    const { port, end } = await this.apps.enter(id).catch((error: unknown) => {
+    const entered = await this.apps.enter(id).catch((error: unknown) => {
       const isKnown = error instanceof AppUnavailable;
       throw isKnown ? new Unavailable(1, `The deployment does not answer: ${error.message}`) : error;
     });
-    reply.raw.once('close', end);
-    if (reply.raw.destroyed) return end();
-    const answer = await forward(request, reply, port);
+    reply.raw.once('close', entered.end);
+    if (reply.raw.destroyed) return entered.end();
+    const { upgrade } = request.raw as IncomingMessage & { upgrade?: boolean };
+    const answer = await (upgrade ? this.sockets.join(request, reply, entered) : forward(request, reply, entered.port));
+    if (!answer) return;
     await reply
       .status(answer.statusCode ?? 502)
       .headers(responseHeaders(answer))

@@ -25,12 +25,11 @@ export function forward(
   { raw: back }: FastifyReply,
   port: number,
 ): Promise<IncomingMessage> {
-  const path = url.replace(/^\/apps\/[^/?#]*/, '');
   return new Promise((resolve, reject) => {
     const outgoing = send({
       // Each on a connection of its own: a program may close one that is kept at the moment at which it is used again.
       ...{ agent: false, host: '127.0.0.1', port, method, headers: requestHeaders(raw) },
-      path: path.startsWith('/') ? path : `/${path}`,
+      path: pathOf(url),
     });
     outgoing.on('response', resolve);
     outgoing.on('error', () => reject(new Unavailable(1, 'The deployment closed the connection.')));
@@ -39,8 +38,14 @@ export function forward(
   });
 }
 
+/** The path of a request as its program sees it. */
+export function pathOf(url: string): string {
+  const path = url.replace(/^\/apps\/[^/?#]*/, '');
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
 /** The headers of a request without the one that held the key, and without the console's cookie. */
-function requestHeaders({ headers }: IncomingMessage): Headers {
+export function requestHeaders({ headers }: IncomingMessage): Headers {
   const ours = headers['x-api-key'] ? 'x-api-key' : 'authorization';
   const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && name !== ours && name !== 'cookie');
   const cookies = (headers.cookie ?? '').split(';').map((pair) => pair.trim());

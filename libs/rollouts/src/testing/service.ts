@@ -69,6 +69,7 @@ export class TestRollouts {
     class ServiceModule {}
     this.app = await createServer(ServiceModule, {
       logger: pino({ level: 'silent' }),
+      webSockets: true,
       authenticate: async (request) => ({
         keyId: 'key',
         organizationId: TENANT,

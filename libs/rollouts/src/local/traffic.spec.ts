@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +12,7 @@ import { TENANT, TestRollouts } from '../testing/service';
 import { LocalApps } from './apps.service';
 import { LocalExecutor } from './local.executor';
 
-/** Deployments while clients send 50 requests a second. */
+/** What clients see at the address of a deployment, at 50 requests a second and through WebSockets. */
 
 const INTERVAL_MS = 20;
 /** On a slow machine, fewer requests are sent instead of more at a time. */
@@ -22,7 +23,7 @@ const MOST_AT_A_TIME = 50;
  * LangGraph server for development does: it reads the file when it starts and writes it when it ends.
  */
 const server = (version: string) => `#!/usr/bin/env node
-const http = require('node:http'), fs = require('node:fs');
+const http = require('node:http'), fs = require('node:fs'), crypto = require('node:crypto');
 const file = (fs.existsSync('.langgraph_api') ? '.langgraph_api' : process.env.DATA_DIR) + '/count';
 if (process.env.BROKEN === '${version}') throw new Error('no model in ${version}');
 let count = fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : 0;
@@ -31,6 +32,13 @@ http.createServer((request, response) => {
   if (request.url === '/ok') return response.end();
   count++;
   request.resume().on('end', () => setTimeout(() => response.end(JSON.stringify({ version: '${version}', count })), 5));
+}).on('upgrade', (request, socket, head) => {
+  if (request.url === '/closed') return socket.end('HTTP/1.1 403 Forbidden\\r\\ncontent-length: 2\\r\\n\\r\\nno');
+  const key = request.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+  const accept = crypto.createHash('sha1').update(key).digest('base64');
+  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nupgrade: websocket\\r\\nconnection: Upgrade\\r\\nsec-websocket-accept: ' + accept + '\\r\\n\\r\\n');
+  socket.write(JSON.stringify({ version: '${version}', url: request.url, headers: request.headers }) + '\\n');
+  socket.on('error', () => undefined).pipe(socket);
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 
@@ -137,8 +145,92 @@ function versions(answers: readonly string[]): string[] {
   return answers.map((answer) => (JSON.parse(answer.slice(4)) as { version: string }).version);
 }
 
+/** A client that asks for a WebSocket; it sends and reads the bytes of frames as they are. */
+class Client {
+  private text = '';
+  private readonly socket: Socket;
+  private isClosed = false;
+
+  constructor(path: string, headers: Readonly<Record<string, string>> = {}) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect(Number(port), hostname);
+    this.socket.setEncoding('latin1').on('data', (more: string) => (this.text += more));
+    this.socket.on('error', () => undefined).once('close', () => (this.isClosed = true));
+    const lines = Object.entries({
+      ...{ host: 'agent', connection: 'Upgrade', upgrade: 'websocket', 'x-api-key': 'key' },
+      ...{ 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13', ...headers },
+    }).map(([name, value]) => `${name}: ${value}`);
+    this.send([`GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+  }
+
+  send(text: string): void {
+    this.socket.write(text, 'latin1');
+  }
+
+  /** Waits for a text, and answers all that has come. */
+  heard(pattern: RegExp): Promise<string> {
+    return until(
+      async () => this.text,
+      (text) => pattern.test(text),
+      60_000,
+    );
+  }
+
+  async closed(): Promise<string> {
+    await until(
+      async () => this.isClosed,
+      (isClosed) => isClosed,
+      60_000,
+    );
+    return this.text;
+  }
+
+  end(): void {
+    this.socket.destroy();
+  }
+}
+
+const overlapping = (version: string) => ({ Procfile: 'web: node server.js\n', 'server.js': server(version) });
+
+describe('a WebSocket', () => {
+  let id: string;
+  beforeAll(async () => {
+    id = await service.deployment();
+    expect(await ended(id, await deploy(id, overlapping('one')))).toBe('DEPLOYED');
+  }, 120_000);
+
+  it('is passed on in both directions, without the key and the cookie of the console', async () => {
+    const client = new Client(`/apps/${id}/ws?a=b`, { cookie: 'fairlead-4600=session; mine=1' });
+    const said = await client.heard(/\}\n/);
+    expect(said).toMatch(/^HTTP\/1\.1 101 .*sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/s);
+    const { headers, ...seen } = JSON.parse(said.slice(said.indexOf('{')));
+    expect(seen).toEqual({ version: 'one', url: '/ws?a=b' });
+    expect(headers).toMatchObject({ cookie: 'mine=1', upgrade: 'websocket' });
+    expect(headers).not.toHaveProperty('x-api-key');
+    client.send('\x81\x05hello');
+    await client.heard(/\x81\x05hello/);
+    client.end();
+  }, 120_000);
+
+  it('is refused like any request, and by the program', async () => {
+    expect(await new Client(`/apps/${id}/`, { 'x-api-key': 'stranger' }).closed()).toMatch(/^HTTP\/1\.1 404 /);
+    expect(await new Client(`/apps/${id}/closed`).closed()).toMatch(/^HTTP\/1\.1 403 .*no$/s);
+  }, 120_000);
+
+  it('ends when another revision takes its place, which the next one reaches, and with the deployment', async () => {
+    const before = new Client(`/apps/${id}/`);
+    await before.heard(/"version":"one"/);
+    expect(await ended(id, await deploy(id, overlapping('two')))).toBe('DEPLOYED');
+    await before.closed();
+    const after = new Client(`/apps/${id}/`);
+    await after.heard(/"version":"two"/);
+    await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
+    await after.closed();
+  }, 120_000);
+});
+
 describe.each([
-  ['a program that may overlap', (version: string) => ({ Procfile: 'web: node server.js\n', 'server.js': server(version) }), {}],
+  ['a program that may overlap', overlapping, {}],
   [
     'a LangGraph server, whose state is handed over',
     (version: string) => ({
