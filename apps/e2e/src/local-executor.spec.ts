@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
@@ -24,6 +25,8 @@ http.createServer((request, response) => {
     const text = answer ? await answer.text() : '';
     response.end(JSON.stringify({ status: answer?.status, text, greeting: process.env.GREETING, key: process.env.LANGSMITH_API_KEY, headers: request.headers }));
   });
+}).on('upgrade', (request, socket) => {
+  socket.end('HTTP/1.1 101 Switching Protocols\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\n\\r\\n');
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 
@@ -76,6 +79,25 @@ async function call(named: string, key: string, body: object = {}, headers: Read
   return { status: answer.status, headers: answer.headers, json: (await answer.json()) as Said };
 }
 
+/** The status that a request for a WebSocket is answered. */
+function handshake(named: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+  const own = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+  const url = `${installation.url}/apps/${named}/`;
+  return new Promise((resolve, reject) => {
+    const request = send(url, { headers: { ...own, 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', ...headers } });
+    request.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    request.on('upgrade', (response, socket) => {
+      socket.destroy();
+      resolve(response.statusCode);
+    });
+    request.on('error', reject);
+    request.end();
+  });
+}
+
 async function runsOf(project: string): Promise<{ name: string; outputs: unknown }[]> {
   const [session] = await installation.ask('GET', `/api/v1/sessions?name=${encodeURIComponent(project)}`);
   if (!session) return [];
@@ -120,6 +142,7 @@ describe('A program that runs here', () => {
     expect(await installation.ask('GET', `/v2/deployments/${deployment.id}`)).toMatchObject({
       status: 'READY',
       executor: 'local',
+      source_config: { custom_url: `${installation.url}/apps/support-agent` },
     });
   });
 
@@ -134,6 +157,9 @@ describe('A program that runs here', () => {
     const own = { cookie, origin: installation.url, 'sec-fetch-site': 'same-origin' };
     expect((await fetch(`${installation.url}/v2/deployments`, { headers: own })).status).toBe(200);
     expect((await fetch(`${installation.url}/apps/support-agent/`, { headers: own })).status).toBe(401);
+    expect(await handshake('support-agent', own)).toBe(401);
+    expect(await handshake('support-agent', { 'x-api-key': reader })).toBe(403);
+    expect(await handshake('support-agent', { 'x-api-key': caller })).toBe(101);
     const { json, headers } = await call('support-agent', caller, {}, { cookie: `${cookie}; theirs=1` });
     expect(json.headers.cookie).toBe('theirs=1');
     expect(headers.get('content-security-policy')).toMatch(/^sandbox /);
@@ -194,6 +220,20 @@ const program = installedProgram();
 const describeAgent = program === undefined ? describe.skip : describe;
 const reason = program === undefined ? ' (skipped: the package registry cannot be reached)' : '';
 
+/** Uses the deployment at URL with the client for JavaScript, and says what it was answered. */
+const CLIENT = `
+import { Client } from '@langchain/langgraph-sdk';
+const client = new Client({ apiUrl: process.env.URL, apiKey: process.env.KEY });
+const { thread_id } = await client.threads.create();
+const waited = await client.runs.wait(thread_id, 'agent', { input: { name: 'Grace' } });
+const streamed = [];
+for await (const { event, data } of client.runs.stream(thread_id, 'agent', { input: { name: 'Alan' }, streamMode: 'values' })) {
+  if (event === 'values') streamed.push(data.said);
+}
+const { values } = await client.threads.getState(thread_id);
+console.log(JSON.stringify({ waited: waited.said, streamed: streamed.at(-1), state: values.said }));
+`;
+
 /** A graph of one step, which greets. */
 const GRAPH = `
 import { Annotation, StateGraph } from '@langchain/langgraph';
@@ -221,6 +261,7 @@ describeAgent(`An agent that the LangGraph command line deploys${reason}`, () =>
     const deploy = ['deploy', '--remote', '--no-input', '--name', 'greeter', '--host-url', installation.url];
     const said = await run(process.execPath, [program!, ...deploy], project, env);
     expect(said).toMatchObject({ code: 0, output: expect.stringContaining('Deployment successful') });
+    expect(said.output).toContain(`${installation.url}/apps/greeter`);
     const ask = async (path: string, body: object) => {
       const answer = await fetch(`${installation.url}/apps/greeter${path}`, {
         method: 'POST',
@@ -232,11 +273,17 @@ describeAgent(`An agent that the LangGraph command line deploys${reason}`, () =>
     const { thread_id } = await ask('/threads', {});
     const input = { assistant_id: 'agent', input: { name: 'Ada' } };
     expect(await ask(`/threads/${String(thread_id)}/runs/wait`, input)).toMatchObject({ said: 'Hello, Ada' });
-    const runs = await until(
+    const client = ['--input-type=module', '--eval', CLIENT];
+    const keyed = { URL: `${installation.url}/apps/greeter`, KEY: OPERATOR, HOME: folder, PATH: '/bin:/usr/bin' };
+    const heard = await run(process.execPath, client, join(dirname(program!), '../../../../..'), keyed);
+    expect([heard.errors, heard.output && JSON.parse(heard.output)]).toEqual([
+      '',
+      { waited: 'Hello, Grace', streamed: 'Hello, Alan', state: 'Hello, Alan' },
+    ]);
+    await until(
       () => runsOf('greeter'),
-      (found) => found.some(({ outputs }) => outputs !== null),
+      (runs) => runs.some(({ outputs }) => (outputs as { said?: string } | null)?.said === 'Hello, Ada'),
     );
-    expect(runs[0]).toMatchObject({ outputs: { said: 'Hello, Ada' } });
     const again = await run(process.execPath, [program!, ...deploy], project, env);
     expect(again.code).toBe(0);
     expect(await ask(`/threads/${String(thread_id)}/history`, {})).toMatchObject([

@@ -102,6 +102,12 @@ export abstract class SourceArchives {
   abstract open(tenantId: string, deploymentId: string, path: string): Promise<AsyncIterable<Buffer> | undefined>;
 }
 
+/** Where this process answers for the programs of deployments. Also the injection token. */
+export abstract class AppPaths {
+  /** The path at which a program is reached, `/apps/<name>`; undefined when it is not one of this process. */
+  abstract pathOf(tenantId: string, deploymentId: string): string | undefined;
+}
+
 /** A revision as an executor would get it, before it is stored. */
 export interface PlannedRevision {
   readonly tenantId: string;

@@ -2,6 +2,7 @@ import { EventStore, Followers, Quotas, Vault, WorkspaceRemovals } from '@fairle
 import { Idempotency } from '@fairlead/api';
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
 import { Pool } from 'pg';
+import { DeploymentAddresses } from './deployment/addresses.service';
 import { ControlController } from './deployment/control.controller';
 import { DeploymentCommands } from './deployment/deployment.commands';
 import { DeploymentQueries } from './deployment/deployment.queries';
@@ -32,7 +33,8 @@ import { UsageConsumer } from './deployment/usage.consumer';
 
 /**
  * Deployments and their revisions over HTTP, their read model, and the consumer of their events. Needs the providers
- * of EventingModule; the consumer runs where a microservice is connected to the application.
+ * of EventingModule; the consumer runs where a microservice is connected to the application. AppPaths is used where a
+ * global module provides it.
  */
 @Module({})
 export class DeploymentsModule implements OnModuleInit {
@@ -67,6 +69,7 @@ export class DeploymentsModule implements OnModuleInit {
       ],
       providers: [
         { provide: DeploymentsOptions, useValue: options },
+        DeploymentAddresses,
         DeploymentCommands,
         DeploymentQueries,
         DeploymentsView,

@@ -1,3 +1,4 @@
+import { AppPaths } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Executor } from './executors/executor';
 import { ExecutorCheck } from './executors/executor-check.worker';
@@ -29,11 +30,15 @@ export class RolloutsModule {
     const apps = executor instanceof LocalExecutor ? executor.programs : undefined;
     return {
       module: RolloutsModule,
+      // Deployments are answered with the addresses of their programs.
+      ...(apps && { global: true, exports: [AppPaths] }),
       controllers: [HealthController, LogsController, RolloutsConsumer, ...(apps ? [AppsController] : [])],
       providers: [
         { provide: Executor, useValue: executor },
         { provide: RolloutsOptions, useValue: options },
-        ...(apps ? [{ provide: LocalApps, useFactory: () => apps }, AppsWorker] : []),
+        ...(apps
+          ? [{ provide: LocalApps, useFactory: () => apps }, { provide: AppPaths, useExisting: LocalApps }, AppsWorker]
+          : []),
         RolloutQueue,
         RolloutLogs,
         LogQueries,

@@ -184,6 +184,7 @@ function resumes({ build_on_push_paused = false }: Deployment, revision: Revisio
 function changedConfig(current: SourceConfig, sent: SourceConfig | undefined): SourceConfig | undefined {
   const merged: SourceConfig = {
     ...sent,
+    ...(sent?.custom_url === '' && !current.custom_url && { custom_url: undefined }),
     ...(sent?.resource_spec && { resource_spec: { ...current.resource_spec, ...sent.resource_spec } }),
     ...(sent?.listener_config && { listener_config: { ...current.listener_config, ...sent.listener_config } }),
   };

@@ -17,7 +17,10 @@ const sourceConfig = object('SourceConfig', {
   repo_url: noted(nullable(text), 'URL of the repository; null for other sources than `codehost`.'),
   deployment_type: noted(nullable(oneOf(...DEPLOYMENT_TYPES)), 'Kind that the client chose; null when it chose none.'),
   build_on_push: noted(nullable(boolean), 'Whether a push makes a revision; null, which means no, when never set.'),
-  custom_url: noted(nullable(text), 'Address at which users reach the deployment; null when none was given.'),
+  custom_url: noted(
+    nullable(text),
+    'Address at which users reach the deployment: the one that was given, or that of its program on the machine of the server; null when there is neither.',
+  ),
   resource_spec: noted(nullable(resourceSpec.json), 'Sizes and pod settings as they were given; null when none were.'),
   listener_id: noted(nullable(uuid), 'Listener whose cluster runs the deployment; null without a listener.'),
   listener_config: noted(nullable(listenerConfig.json), 'Where in the cluster it runs; null when not given.'),

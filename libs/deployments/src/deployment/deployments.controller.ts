@@ -23,6 +23,7 @@ import { checkUrl } from '@fairlead/outbound';
 import { BadRequest, Forbidden, NotFound, type Infer } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { DeploymentAddresses } from './addresses.service';
 import { create, patch } from './change';
 import { type Deployment, deploymentAggregate, deploymentModel, requestDeletion, tag } from './deployment';
 import { bulkDeletion, deployment, deployments, plan, tags } from './deployment.answers.schema';
@@ -63,6 +64,7 @@ export class DeploymentsController {
     private readonly secretStore: SecretStore,
     private readonly named: NamedResources,
     private readonly options: DeploymentsOptions,
+    private readonly addresses: DeploymentAddresses,
   ) {}
 
   /** Secrets are always masked in lists. */
@@ -76,17 +78,19 @@ export class DeploymentsController {
   })
   @Answers({ 200: shape.asText(deployments), 304: null })
   async list(
-    @Context() { tenantId, dialect }: CommandContext,
+    @Context() context: CommandContext,
     @Query(listQuery) { limit, offset, count, ...filter }: Infer<typeof listQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
+    const { tenantId, dialect } = context;
     const { body, next, more } = await this.pages.run(
-      JSON.stringify([tenantId, dialect, limit, offset, count, filter]),
+      JSON.stringify([tenantId, dialect, limit, offset, count, filter, this.addresses.base(context)]),
       async () => {
         const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, dialect);
         const next = offset + items.length;
         const total = count ? `,"total":${await this.queries.count(tenantId, filter)}` : '';
-        return { body: Buffer.from(`{"resources":[${items.join(',')}],"offset":${next}${total}}`), next, more };
+        const resources = items.map((item) => this.addresses.inText(context, item)).join(',');
+        return { body: Buffer.from(`{"resources":[${resources}],"offset":${next}${total}}`), next, more };
       },
     );
     if (more) linkNext(reply, next);
@@ -198,7 +202,7 @@ export class DeploymentsController {
     const found = await this.queries.find(tenantId, id, context.dialect);
     if (!found) throw new DeploymentNotFound(id);
     reply.header('etag', etag(found.edition));
-    return json(reply, found.document);
+    return json(reply, this.addresses.inText(context, found.document));
   }
 
   @Patch(':deployment_id')
@@ -220,9 +224,10 @@ export class DeploymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { hosting, plans } = this.options;
+    const wanted = this.addresses.sent(context, id, sent);
     const place = plans && (await placeOf(this.store, id));
     const changes = (secrets: OfferedSecret[] | undefined, revisionId: string) => {
-      const decide = patch({ ...sent, secrets }, revisionId, hosting);
+      const decide = patch({ ...wanted, secrets }, revisionId, hosting);
       return plans ? checkedBy(plans, decide, place) : decide;
     };
     if (query.dry_run) {
@@ -230,13 +235,14 @@ export class DeploymentsController {
         sent.secrets && (await this.secretStore.pretend(id, await this.readable(context, id), sent.secrets));
       const tried = await this.commands.preview(context, id, changes(secrets, newId()));
       if (plans) await rehearse(plans, reply, tried, place);
-      return answerTried(reply, query.dry_run, tried);
+      return this.addresses.shown(context, answerTried(reply, query.dry_run, tried));
     }
     const { tenantId } = context;
     const revisionId = newId();
     const decide = (secrets?: OfferedSecret[]) => changes(secrets, revisionId);
     const { secrets: offered } = sent;
-    if (!offered) return answerWith(reply, (await this.commands.change(context, id, decide())).state);
+    const answer = (state: Deployment) => this.addresses.shown(context, answerWith(reply, state));
+    if (!offered) return answer((await this.commands.change(context, id, decide())).state);
     const { state } = await this.commands.changePrepared(context, id, async (current) => {
       const secrets = await this.secretStore.seal(tenantId, id, current.secrets, offered);
       const anew = this.mayGuess(context) && (await this.secretStore.seal(tenantId, id, [], offered));
@@ -246,7 +252,7 @@ export class DeploymentsController {
         return decide(secrets)(deployment);
       };
     });
-    return answerWith(reply, state);
+    return answer(state);
   }
 
   @Delete(':deployment_id')
@@ -323,7 +329,7 @@ export class DeploymentsController {
     const values = await this.secretStore.open(state, state.secrets, version, context.metadata);
     reply.header('cache-control', 'no-store');
     const secrets = state.secrets.map(({ name }) => ({ name, value: values.get(name)! }));
-    return { ...answerWith(reply, state), secrets };
+    return { ...this.addresses.shown(context, answerWith(reply, state)), secrets };
   }
 
   /** The secrets that values may be compared with when nothing is written. */

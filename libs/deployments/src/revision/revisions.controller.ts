@@ -40,6 +40,7 @@ import { DeploymentsOptions } from '../deployments.options';
 import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
 import { checkedBy, placeOf, rehearse } from '../deployment/plans';
+import { DeploymentAddresses } from '../deployment/addresses.service';
 import { answerTried, answerWith, revisionRecord } from '../deployment/record';
 import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
@@ -57,6 +58,7 @@ export class RevisionsController implements OnModuleDestroy {
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
     private readonly options: DeploymentsOptions,
+    private readonly addresses: DeploymentAddresses,
   ) {}
 
   /** Requests that wait answer at once when the service stops. */
@@ -150,10 +152,10 @@ export class RevisionsController implements OnModuleDestroy {
     if (dry_run) {
       const tried = await this.commands.preview(context, path.deployment_id, decide);
       if (plans) await rehearse(plans, reply, tried, place);
-      return answerTried(reply, dry_run, tried);
+      return this.addresses.shown(context, answerTried(reply, dry_run, tried));
     }
     const { state } = await this.commands.change(context, path.deployment_id, decide);
-    return answerWith(reply, state);
+    return this.addresses.shown(context, answerWith(reply, state));
   }
 
   @Post(':revision_id/interrupt')

@@ -1,3 +1,4 @@
+import { AppPaths } from '@fairlead/contracts';
 import {
   connectConsumers,
   eventingMigrations,
@@ -36,6 +37,7 @@ export class TestService {
   static async start(
     hosting: Hosting = 'any',
     more: ConstructorParameters<typeof DeploymentsOptions>[1] = {},
+    apps?: AppPaths,
   ): Promise<TestService> {
     const database = await testDatabase(
       [...eventingMigrations, ...httpMigrations, ...deploymentsMigrations],
@@ -44,8 +46,12 @@ export class TestService {
     const { db, pool } = database;
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
+    const paths = { provide: AppPaths, useValue: apps };
+    @Module({})
+    class AppsModule {}
     @Module({
       imports: [
+        ...(apps ? [{ module: AppsModule, global: true, providers: [paths], exports: [AppPaths] }] : []),
         EventingModule.with({ store, db, pool, vault }),
         DeploymentsModule.with(new DeploymentsOptions(hosting, more)),
       ],

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppLogLine } from './app-logs.store';
 import { AppUnavailable } from './app.runner';
 import { forward, responseHeaders } from './apps.http';
-import { AppSockets } from './apps.sockets';
+import { AppSockets } from './app-sockets.http';
 import { LocalApps } from './apps.service';
 
 /** A slash at the end of a path is no part of it for the router. */

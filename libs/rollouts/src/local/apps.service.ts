@@ -1,3 +1,4 @@
+import type { AppPaths } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { AppLogs } from './app-logs.store';
@@ -35,7 +36,7 @@ const DEFAULTS: LocalLimits = {
 };
 
 /** The deployments whose programs run on this machine. */
-export class LocalApps {
+export class LocalApps implements AppPaths {
   readonly limits: LocalLimits;
   private readonly folders: AppFolders;
   private readonly kept = new Map<string, KeptApp>();
@@ -83,6 +84,14 @@ export class LocalApps {
     const own = [...this.kept].filter(([, { revisions }]) => revisions[0]!.tenantId === tenantId);
     const byId = own.find(([id]) => id === named);
     return (byId ?? own.find(([, { revisions }]) => slugOf(revisions[0]!.name) === named))?.[0];
+  }
+
+  /** The path of a deployment, by its name unless that names another one. */
+  pathOf(tenantId: string, id: string): string | undefined {
+    const app = this.kept.get(id)?.revisions[0];
+    if (app?.tenantId !== tenantId) return undefined;
+    const slug = slugOf(app.name);
+    return `/apps/${this.find(tenantId, slug) === id ? slug : id}`;
   }
 
   /** A request to the program of a deployment, which is started when it does not run. @throws AppUnavailable */

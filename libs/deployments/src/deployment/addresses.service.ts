@@ -1,0 +1,60 @@
+import { AppPaths } from '@fairlead/contracts';
+import type { CommandContext } from '@fairlead/api';
+import { publicAddress } from '@fairlead/edge';
+import { BadRequest } from '@fairlead/schema';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { DeploymentsOptions } from '../deployments.options';
+import type { DeploymentRecord } from './record';
+
+/**
+ * Tells where the programs of deployments are reached that run in this process. Each answer has the address as it is for
+ * its client, in `custom_url` when none was given; it is never stored.
+ */
+@Injectable()
+export class DeploymentAddresses {
+  constructor(
+    private readonly options: DeploymentsOptions,
+    @Optional() @Inject(AppPaths) private readonly apps: AppPaths | null,
+  ) {}
+
+  /** Where clients reach this server; undefined when that is not known, or when no program runs in this process. */
+  base(context: CommandContext): string | undefined {
+    if (!this.apps) return undefined;
+    try {
+      return publicAddress(context, this.options.publicUrl).replace(/\/$/, '');
+    } catch (error) {
+      if (error instanceof BadRequest) return undefined;
+      throw error;
+    }
+  }
+
+  /** A record with its address; any other answer as it is. */
+  shown<Answer extends object>(context: CommandContext, answer: Answer): Answer {
+    const { id, source_config } = answer as Partial<DeploymentRecord>;
+    if (id === undefined || source_config?.custom_url !== null) return answer;
+    const custom_url = this.of(context, id);
+    return custom_url === undefined ? answer : { ...answer, source_config: { ...source_config, custom_url } };
+  }
+
+  /** The text of a record with its address. */
+  inText(context: CommandContext, document: string): string {
+    return this.apps ? JSON.stringify(this.shown(context, JSON.parse(document) as object)) : document;
+  }
+
+  /** What a client sends to change a deployment: the address that it was answered asks for none of its own. */
+  sent<Sent extends { readonly source_config?: { readonly custom_url?: string } }>(
+    context: CommandContext,
+    id: string,
+    sent: Sent,
+  ): Sent {
+    const { source_config } = sent;
+    if (source_config?.custom_url === undefined || source_config.custom_url !== this.of(context, id)) return sent;
+    return { ...sent, source_config: { ...source_config, custom_url: '' } };
+  }
+
+  private of(context: CommandContext, id: string): string | undefined {
+    const path = this.apps?.pathOf(context.tenantId, id);
+    const base = path === undefined ? undefined : this.base(context);
+    return base === undefined ? undefined : base + path;
+  }
+}
