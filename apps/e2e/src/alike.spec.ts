@@ -56,7 +56,9 @@ const VARYING: readonly (readonly [RegExp, string])[] = [
   [/http:\/\/127\.0\.0\.1:\d+/g, '<url>'],
   [/"version":\d+/g, '"version":"<number>"'],
   // A delivery goes on by itself.
-  [/"attempts":\[\{.*?\}\]/g, '"attempts":"<attempts>"'],
+  [/"attempts":\[(\{.*?\})?\]/g, '"attempts":"<attempts>"'],
+  [/"status":"\w+","attempt_count":\d+,"last_status":\w+/g, '"status":"<status>"'],
+  [/"(next_attempt_at|finished_at)":(null|"<time>")/g, '"$1":"<time>"'],
   [/whsec_[\w+/]{40,}=*/g, '<secret>'],
   [/\bexpires=\d{13}\b/g, 'expires=<time>'],
   [/(?<=signature=|"digest":"|"after":"|"before":")(?:[\w-]{12}\.)?[\w-]{22}(?=")/g, '<digest>'],

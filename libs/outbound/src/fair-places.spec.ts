@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { FairPlaces, NoPlace } from './fair-places';
 
@@ -49,6 +50,7 @@ it('refuses a wait that is too long, or that is aborted, and forgets it', async 
   const leave = await places.take('a', FOREVER);
   await expect(places.take('a', 1)).rejects.toThrow(NoPlace);
   const aborting = new AbortController();
+  setMaxListeners(0, aborting.signal);
   const waiting = places.take('a', FOREVER, aborting.signal);
   aborting.abort(new Error('enough'));
   await expect(waiting).rejects.toThrow('enough');
@@ -60,6 +62,7 @@ it('bounds the queue of an owner', async () => {
   const places = new FairPlaces(1, 1);
   await places.take('a', FOREVER);
   const aborting = new AbortController();
+  setMaxListeners(0, aborting.signal);
   const waiting = Array.from({ length: 1000 }, () => places.take('a', FOREVER, aborting.signal));
   await expect(places.take('a', FOREVER)).rejects.toThrow(NoPlace);
   aborting.abort();

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
@@ -304,6 +304,7 @@ describe('guardedFetch', () => {
     const policy = here();
     const stop = new AbortController();
     const { signal } = stop;
+    setMaxListeners(0, signal);
     const silent = Array.from({ length: 130 }, () =>
       fault(guardedFetch(`http://127.0.0.1:${port}/silent`, { signal }, policy, 'hostile')),
     );

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { actorNames, EventStore, fold, owned, type Recorded, streamName } from '@fairlead/eventing';
 import {
@@ -59,7 +60,10 @@ export class RevisionsController implements OnModuleDestroy {
     private readonly queries: DeploymentQueries,
     private readonly options: DeploymentsOptions,
     private readonly addresses: DeploymentAddresses,
-  ) {}
+  ) {
+    // Every request that waits listens to this one signal.
+    setMaxListeners(0, this.stopping.signal);
+  }
 
   /** Requests that wait answer at once when the service stops. */
   onModuleDestroy(): void {
