@@ -102,10 +102,20 @@ export abstract class SourceArchives {
   abstract open(tenantId: string, deploymentId: string, path: string): Promise<AsyncIterable<Buffer> | undefined>;
 }
 
-/** Where this process answers for the programs of deployments. Also the injection token. */
-export abstract class AppPaths {
+/** What the program of a deployment uses; null is what is not known. */
+export interface AppUse {
+  readonly deployment_id: string;
+  readonly state: string;
+  readonly memory_bytes: number | null;
+  readonly cpu_cores: number | null;
+  readonly restarts: number;
+}
+
+/** The programs of deployments for which this process answers. Also the injection token. */
+export abstract class HostedApps {
   /** The path at which a program is reached, `/apps/<name>`; undefined when it is not one of this process. */
   abstract pathOf(tenantId: string, deploymentId: string): string | undefined;
+  abstract uses(): readonly AppUse[];
 }
 
 /** A revision as an executor would get it, before it is stored. */

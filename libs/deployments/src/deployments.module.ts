@@ -33,7 +33,7 @@ import { UsageConsumer } from './deployment/usage.consumer';
 
 /**
  * Deployments and their revisions over HTTP, their read model, and the consumer of their events. Needs the providers
- * of EventingModule; the consumer runs where a microservice is connected to the application. AppPaths is used where a
+ * of EventingModule; the consumer runs where a microservice is connected to the application. HostedApps is used where a
  * global module provides it.
  */
 @Module({})

@@ -1,4 +1,4 @@
-import { AppPaths } from '@fairlead/contracts';
+import { HostedApps } from '@fairlead/contracts';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Executor } from './executors/executor';
 import { ExecutorCheck } from './executors/executor-check.worker';
@@ -31,13 +31,17 @@ export class RolloutsModule {
     return {
       module: RolloutsModule,
       // Deployments are answered with the addresses of their programs.
-      ...(apps && { global: true, exports: [AppPaths] }),
+      ...(apps && { global: true, exports: [HostedApps] }),
       controllers: [HealthController, LogsController, RolloutsConsumer, ...(apps ? [AppsController] : [])],
       providers: [
         { provide: Executor, useValue: executor },
         { provide: RolloutsOptions, useValue: options },
         ...(apps
-          ? [{ provide: LocalApps, useFactory: () => apps }, { provide: AppPaths, useExisting: LocalApps }, AppsWorker]
+          ? [
+              { provide: LocalApps, useFactory: () => apps },
+              { provide: HostedApps, useExisting: LocalApps },
+              AppsWorker,
+            ]
           : []),
         RolloutQueue,
         RolloutLogs,

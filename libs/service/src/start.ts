@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { publications } from '@fairlead/contracts';
+import { HostedApps, publications } from '@fairlead/contracts';
 import {
   connectConsumers,
   eventingMigrations,
@@ -27,6 +27,7 @@ import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
+import { measureApps } from './app-metrics';
 import { requireOneWorkspace } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
@@ -121,6 +122,7 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
   });
   started.push(() => close(app, program.drain));
   measureEventing(registry, app.get(Followers), parts.pool);
+  if (settings.rollouts.executor === 'local') measureApps(registry, app.get(HostedApps, { strict: false }));
   await connectConsumers(app, program.name);
   await program.prepare?.(app);
   return listen(app, settings);

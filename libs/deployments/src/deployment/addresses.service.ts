@@ -1,4 +1,4 @@
-import { AppPaths } from '@fairlead/contracts';
+import { HostedApps } from '@fairlead/contracts';
 import type { CommandContext } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import { BadRequest } from '@fairlead/schema';
@@ -14,7 +14,7 @@ import type { DeploymentRecord } from './record';
 export class DeploymentAddresses {
   constructor(
     private readonly options: DeploymentsOptions,
-    @Optional() @Inject(AppPaths) private readonly apps: AppPaths | null,
+    @Optional() @Inject(HostedApps) private readonly apps: HostedApps | null,
   ) {}
 
   /** Where clients reach this server; undefined when that is not known, or when no program runs in this process. */

@@ -11,7 +11,14 @@ let address: string;
 let running: string | undefined;
 
 beforeAll(async () => {
-  service = await TestService.start('any', {}, { pathOf: (_, id) => (id === running ? `/apps/${id}` : undefined) });
+  service = await TestService.start(
+    'any',
+    {},
+    {
+      pathOf: (_, id) => (id === running ? `/apps/${id}` : undefined),
+      uses: () => [],
+    },
+  );
   const { id, source_config } = await service.ready({
     ...{ name: 'agent', source: 'codehost', source_config: REPOSITORY },
     source_revision_config: { repo_ref: 'main' },

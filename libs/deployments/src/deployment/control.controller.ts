@@ -3,6 +3,7 @@ import type { ControlAction } from '@fairlead/contracts';
 import type { Infer } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { DeploymentAddresses } from './addresses.service';
 import { control } from './control';
 import { deployment } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
@@ -17,7 +18,10 @@ type Named = Infer<typeof deploymentPath>;
 @Area('Deployments')
 @Controller('v2/deployments/:deployment_id')
 export class ControlController {
-  constructor(private readonly commands: DeploymentCommands) {}
+  constructor(
+    private readonly commands: DeploymentCommands,
+    private readonly addresses: DeploymentAddresses,
+  ) {}
 
   @Post('stop')
   @Scope('write')
@@ -67,6 +71,6 @@ export class ControlController {
 
   private async control(context: CommandContext, { deployment_id }: Named, reply: FastifyReply, action: ControlAction) {
     const { state } = await this.commands.change(context, deployment_id, control(action));
-    return answerWith(reply, state);
+    return this.addresses.shown(context, answerWith(reply, state));
   }
 }

@@ -1,4 +1,4 @@
-import { AppPaths } from '@fairlead/contracts';
+import { HostedApps } from '@fairlead/contracts';
 import {
   connectConsumers,
   eventingMigrations,
@@ -37,7 +37,7 @@ export class TestService {
   static async start(
     hosting: Hosting = 'any',
     more: ConstructorParameters<typeof DeploymentsOptions>[1] = {},
-    apps?: AppPaths,
+    apps?: HostedApps,
   ): Promise<TestService> {
     const database = await testDatabase(
       [...eventingMigrations, ...httpMigrations, ...deploymentsMigrations],
@@ -46,12 +46,12 @@ export class TestService {
     const { db, pool } = database;
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
-    const paths = { provide: AppPaths, useValue: apps };
+    const paths = { provide: HostedApps, useValue: apps };
     @Module({})
     class AppsModule {}
     @Module({
       imports: [
-        ...(apps ? [{ module: AppsModule, global: true, providers: [paths], exports: [AppPaths] }] : []),
+        ...(apps ? [{ module: AppsModule, global: true, providers: [paths], exports: [HostedApps] }] : []),
         EventingModule.with({ store, db, pool, vault }),
         DeploymentsModule.with(new DeploymentsOptions(hosting, more)),
       ],

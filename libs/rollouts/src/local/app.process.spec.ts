@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AppProcess } from './app.process';
 
 const user = { uid: 1_600_000_000, gid: 1_600_000_000 };
@@ -11,12 +11,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function run(cwd: string, command: string): Promise<string> {
+async function run(cwd: string, command: string, memory?: number): Promise<string> {
   let said = '';
-  const env = { PATH: '/usr/bin:/bin' };
+  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
   const words = ['/bin/sh', '-c', command];
   const isRoot = process.getuid?.() === 0;
-  const { ended } = new AppProcess({ words, cwd, env, ...(isRoot && { user }) }, (_, text) => (said += text));
+  const { ended } = new AppProcess({ words, cwd, env, memory, ...(isRoot && { user }) }, (_, text) => (said += text));
   const how = await ended;
   return `${said.trim()} ${how}`;
 }
@@ -36,4 +36,11 @@ it('a link to a folder that is closed to its user does not lead a program there'
   const said = await run(join(folder, 'agent'), 'cat file');
   expect(said).not.toContain('not its own');
   expect(said).toMatch(/ended with exit code [1-9]/);
+});
+
+it('a program that uses more memory than it may is ended, whichever of its processes that is', async () => {
+  if (process.platform !== 'linux') return;
+  const grow = 'const held = Buffer.alloc(300e6, 1); setInterval(() => held[0], 1000)';
+  const said = await run(folder, `node -e '${grow}'; exit 7`, 200e6);
+  expect(said).toMatch(/^ used 3\d\d MB of memory, more than its limit of 200 MB$/);
 });

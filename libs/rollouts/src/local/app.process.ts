@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED, within } from '../executors/child.process';
 import type { AppLogLevel } from './app-logs.store';
+import { type GroupUse, isAlive, useWatch } from './process-use.watch';
 
 /** How long a program has to end by itself after it was told to. */
 const GRACE_MS = 5000;
@@ -21,29 +21,23 @@ interface Program {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user?: User;
+  /** Bytes of memory that its processes may use together. */
+  readonly memory?: number;
 }
-
-/** A process of a program, as the system counts it. */
-interface ProcessUse {
-  readonly pid: number;
-  readonly memory_bytes: number;
-  /** Processor time since it was started. */
-  readonly cpu_seconds: number;
-}
-
-/** Size of a page of memory and length of a tick of processor time, as Linux counts them. */
-const PAGE_BYTES = 4096;
-const TICKS_PER_SECOND = 100;
 
 /** A program in a process group of its own, which ends with the server. */
 export class AppProcess {
   /** How it ended, in words for a sentence, once what it wrote has been told; never rejects. */
   readonly ended: Promise<string>;
+  /** What it used at the last look; undefined before the first one, and where the system does not show it. */
+  use: GroupUse | undefined;
   private readonly child: ChildProcess;
+  /** Why it was ended. */
+  private why: string | undefined;
   private isOver = false;
   private isStopping = false;
 
-  constructor({ words, cwd, env, user }: Program, told: (level: AppLogLevel, text: string) => void) {
+  constructor({ words, cwd, env, user, memory }: Program, told: (level: AppLogLevel, text: string) => void) {
     this.child = spawn(WATCHED[0]!, [...WATCHED.slice(1), ...within(cwd, words)], {
       cwd: '/',
       env,
@@ -61,6 +55,8 @@ export class AppProcess {
       stream.on('data', (text: string) => told(level, text));
       stream.on('error', () => undefined);
     }
+    const { pid } = this.child;
+    const unfollow = pid === undefined ? () => undefined : useWatch.follow(pid, (use) => this.look(use, memory));
     this.ended = new Promise((resolve) => {
       this.child.once('error', (error: NodeJS.ErrnoException) => {
         this.isOver = true;
@@ -68,18 +64,13 @@ export class AppProcess {
       });
       this.child.once('exit', (code, killed) => {
         this.isOver = true;
+        unfollow();
         if (!this.isStopping) this.signal('SIGKILL');
-        const how = `ended with ${killed ?? `exit code ${code}`}`;
+        const how = this.why ?? `ended with ${killed ?? `exit code ${code}`}`;
         this.child.once('close', () => resolve(how));
         setTimeout(() => [stdout!, stderr!].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
       });
     });
-  }
-
-  /** The processes of its group; none where the system does not show them. */
-  use(): ProcessUse[] {
-    const { pid: group } = this.child;
-    return group === undefined ? [] : processIds().flatMap((pid) => useOf(pid, group) ?? []);
   }
 
   /** Tells all of its group to end, and kills what is left after five seconds: a child may write files at its end. */
@@ -87,11 +78,18 @@ export class AppProcess {
     this.isStopping = true;
     this.signal('SIGTERM');
     const end = Date.now() + GRACE_MS;
-    while (Date.now() < end && (!this.isOver || this.use().length > 0)) {
+    while (Date.now() < end && (!this.isOver || isAlive(this.child.pid!))) {
       await delay(POLL_MS);
     }
     this.signal('SIGKILL');
     await this.ended;
+  }
+
+  private look(use: GroupUse, memory = Infinity): void {
+    this.use = use;
+    if (use.memory_bytes <= memory || this.isStopping) return;
+    this.why = `used ${megabytes(use.memory_bytes)} MB of memory, more than its limit of ${megabytes(memory)} MB`;
+    void this.stop();
   }
 
   private signal(signal: NodeJS.Signals): void {
@@ -104,27 +102,6 @@ export class AppProcess {
   }
 }
 
-function processIds(): number[] {
-  try {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}
-
-/** What a process uses; undefined when it is not of the group or has ended, as one that nobody has waited for. */
-function useOf(pid: number, group: number): ProcessUse | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program, in parentheses, may hold spaces.
-    const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const fields = words.map(Number);
-    if (fields[2] !== group || words[0] === 'Z') return undefined;
-    const ticks = fields[11]! + fields[12]!;
-    return { pid, memory_bytes: fields[21]! * PAGE_BYTES, cpu_seconds: ticks / TICKS_PER_SECOND };
-  } catch {
-    return undefined;
-  }
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6);
 }

@@ -43,7 +43,7 @@ async function revision(name: string, pause: number, langgraph = false): Promise
 }
 
 async function activate(wanted: StartedRevision): Promise<void> {
-  await apps.activate(wanted, new Map(), new AbortController().signal);
+  await apps.activate({ revision: wanted, secrets: new Map() }, new AbortController().signal);
 }
 
 async function ask(path: string): Promise<string | undefined> {

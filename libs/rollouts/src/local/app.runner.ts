@@ -24,6 +24,8 @@ export interface RunLimits {
 export interface Runnable {
   readonly revision: StartedRevision;
   readonly folder: AppFolder;
+  /** Bytes of memory that it may use. */
+  readonly memory?: number;
   /** To be called for each process of it. */
   readonly launch: () => Launch;
 }
@@ -213,14 +215,12 @@ export class AppRunner {
     const { running, restarts, lastError: last_error } = this;
     const facts = { name: 'program', restarts, last_error };
     if (running) {
-      const use = running.process.use();
-      const memory = use.reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
-      const seconds = use.reduce((sum, { cpu_seconds }) => sum + cpu_seconds, 0);
+      const { use } = running.process;
       return {
         ...{ ...facts, state: 'RUNNING', reason: null, revision_id: running.revision.revisionId },
         started_at: new Date(running.since).toISOString(),
-        memory_bytes: use.length > 0 ? memory : null,
-        cpu_cores: use.length > 0 ? (seconds * 1000) / (Date.now() - running.since) : null,
+        memory_bytes: use?.memory_bytes ?? null,
+        cpu_cores: use?.cpu_cores ?? null,
       };
     }
     if (this.stopped) return undefined;
@@ -324,7 +324,7 @@ export class AppRunner {
 
   /** A program that is ready. @throws StepFailed with its last lines; the reason of `signal` when that aborts */
   private async ready(
-    { revision, folder, launch }: Runnable,
+    { revision, folder, memory, launch }: Runnable,
     signal: AbortSignal,
     state: 'state' | 'proof' = 'state',
   ): Promise<Serving> {
@@ -343,7 +343,8 @@ export class AppRunner {
     };
     const words = ['/bin/sh', '-c', recipe.start];
     const { user } = folder;
-    const process = new AppProcess({ words, cwd, env: { ...env, PORT: String(port) }, ...(user && { user }) }, told);
+    const given = { words, cwd, env: { ...env, PORT: String(port) }, memory, ...(user && { user }) };
+    const process = new AppProcess(given, told);
     void process.ended.then(() => {
       Object.values(streams).forEach((stream) => stream.end());
       ended();

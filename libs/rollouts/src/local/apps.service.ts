@@ -1,4 +1,4 @@
-import type { AppPaths } from '@fairlead/contracts';
+import type { AppUse, HostedApps } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { AppLogs } from './app-logs.store';
@@ -15,10 +15,18 @@ export type Tracing = (
   revision: StartedRevision,
 ) => Promise<{ readonly address: string; readonly project: string; issue(): TracingKey } | undefined>;
 
-/** Which of these revisions is to run, with the values of its secrets; undefined when none is. */
-export type ChooseRevision = (
-  revisions: readonly StartedRevision[],
-) => Promise<{ revision: StartedRevision; secrets: ReadonlyMap<string, string> } | undefined>;
+/** A revision to run, with the values of its secrets and its sizes. */
+interface Chosen {
+  readonly revision: StartedRevision;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly sizes?: Sizes;
+}
+
+/** Sizes of a deployment, as `resource_spec` names them. */
+export type Sizes = Readonly<Record<string, unknown>> | null;
+
+/** Which of these revisions is to run; undefined when none is. */
+export type ChooseRevision = (revisions: readonly StartedRevision[]) => Promise<Chosen | undefined>;
 
 interface LocalLimits extends RunLimits {
   /** Bytes of an unpacked archive. */
@@ -36,7 +44,7 @@ const DEFAULTS: LocalLimits = {
 };
 
 /** The deployments whose programs run on this machine. */
-export class LocalApps implements AppPaths {
+export class LocalApps implements HostedApps {
   readonly limits: LocalLimits;
   private readonly folders: AppFolders;
   private readonly kept = new Map<string, KeptApp>();
@@ -69,9 +77,10 @@ export class LocalApps implements AppPaths {
   }
 
   /** Starts a revision in the place of the one that runs. @throws StepFailed, and the one before runs on */
-  async activate(revision: StartedRevision, secrets: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+  async activate(chosen: Chosen, signal: AbortSignal): Promise<void> {
+    const { revision } = chosen;
     const { deploymentId: id } = revision;
-    await this.runner(id).replace(await this.runnable(revision, secrets), signal);
+    await this.runner(id).replace(await this.runnable(chosen), signal);
     const before = this.kept.get(id)?.revisions ?? [];
     const others = before.filter(({ revisionId }) => revisionId !== revision.revisionId);
     const revisions = [revision, ...others].slice(0, BUILDS_KEPT);
@@ -107,6 +116,14 @@ export class LocalApps implements AppPaths {
   inspect(id: string): readonly ProcessHealth[] {
     const health = this.kept.has(id) ? this.runner(id).health() : undefined;
     return health ? [health] : [];
+  }
+
+  uses(): AppUse[] {
+    return [...this.kept.keys()].map((deployment_id) => {
+      const health = this.runner(deployment_id).health();
+      const { state = 'IDLE', memory_bytes = null, cpu_cores = null, restarts = 0 } = health ?? {};
+      return { deployment_id, state, memory_bytes, cpu_cores, restarts };
+    });
   }
 
   /** Starts what was stopped. @throws StepFailed when it does not become ready */
@@ -159,10 +176,10 @@ export class LocalApps implements AppPaths {
 
   private async chosen(id: string): Promise<Runnable | undefined> {
     const chosen = this.ended ? undefined : await this.choose(this.kept.get(id)?.revisions ?? []);
-    return chosen && this.runnable(chosen.revision, chosen.secrets);
+    return chosen && this.runnable(chosen);
   }
 
-  private async runnable(revision: StartedRevision, secrets: ReadonlyMap<string, string>): Promise<Runnable> {
+  private async runnable({ revision, secrets, sizes }: Chosen): Promise<Runnable> {
     const folder = this.folder(revision.deploymentId);
     const traced = await this.tracing(revision);
     const launch = () => {
@@ -181,7 +198,7 @@ export class LocalApps implements AppPaths {
       const hidden = [...secrets.values(), ...(issued ? [issued.key] : [])];
       return { env, secrets: hidden, ended: () => issued?.revoke() };
     };
-    return { revision, folder, launch };
+    return { revision, folder, memory: memoryOf(sizes), launch };
   }
 
   private keep(id: string, kept: KeptApp): void {
@@ -196,4 +213,10 @@ function slugOf(name: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
+}
+
+/** Bytes of memory that a program may use; undefined when its sizes do not say. */
+function memoryOf(sizes: Sizes | undefined): number | undefined {
+  const megabytes = sizes?.memory_limit_mb ?? sizes?.memory_mb;
+  return typeof megabytes === 'number' ? megabytes * 1e6 : undefined;
 }

@@ -80,7 +80,9 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     if (!revision || executor !== 'local' || isLate) return undefined;
     const created = events.find(({ type, data }) => type === 'RevisionCreated' && isOf(data, revision.revisionId));
     const { secrets } = created!.data as RevisionCreatedMessage;
-    if (secrets.length === 0) return { revision, secrets: new Map() };
+    // As they are now: a change of sizes alone makes no revision.
+    const sizes = state.active?.revision?.resource_spec ?? null;
+    if (secrets.length === 0) return { revision, secrets: new Map(), sizes };
     await this.reports.sayRead(
       state,
       version,
@@ -89,7 +91,7 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const opened = secrets.map(
       async ({ name, sealed }) => [name, await this.vault.open(state.tenantId, deploymentId, name, sealed)] as const,
     );
-    return { revision, secrets: new Map(await Promise.all(opened)) };
+    return { revision, secrets: new Map(await Promise.all(opened)), sizes };
   }
 }
 

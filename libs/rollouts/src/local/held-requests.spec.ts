@@ -19,7 +19,7 @@ it('a request waits for a restart, also when one before it does not end', async 
   );
   try {
     writeFileSync(join(await apps.folder('one').emptyBuild('a'), 'server.js'), SERVER);
-    await apps.activate(revision, new Map(), new AbortController().signal);
+    await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);
     const before = await apps.enter('one');
     const restarted = apps.restart('one', new AbortController().signal);
     await new Promise((resolve) => setImmediate(resolve));

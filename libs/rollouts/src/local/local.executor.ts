@@ -47,7 +47,8 @@ export class LocalExecutor extends Executor {
         requireScale(recipe, revision.resource_spec);
         await log('INFO', `Starts: ${recipe.start}`);
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
-        await this.programs.activate(started, await assignment.secrets(), signal);
+        const secrets = await assignment.secrets();
+        await this.programs.activate({ revision: started, secrets, sizes: revision.resource_spec }, signal);
         await log('INFO', `It is ready at /apps/${deploymentId}/.`);
       },
       close: async () => undefined,

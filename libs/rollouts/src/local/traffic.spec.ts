@@ -67,12 +67,12 @@ afterAll(async () => {
 });
 
 /** Makes a revision of these files; answers its id. */
-function deploy(id: string, files: Readonly<Record<string, string>>): Promise<string> {
+function deploy(id: string, files: Readonly<Record<string, string>>, more: object = {}): Promise<string> {
   const from = mkdtempSync(join(folder, 'source-'));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(from, name), text);
   const source_tarball_path = `${from}.tar.gz`;
   execFileSync('tar', ['-czf', source_tarball_path, '-C', from, '.']);
-  return service.revision(id, { source: 'internal_source', source_revision_config: { source_tarball_path } });
+  return service.revision(id, { source: 'internal_source', source_revision_config: { source_tarball_path }, ...more });
 }
 
 /** Waits until a revision has ended; answers its last status. */
@@ -186,6 +186,19 @@ class Client {
     this.socket.destroy();
   }
 }
+
+it('a program that uses more memory than its resources allow is started again, and the reason is told', async () => {
+  if (process.platform !== 'linux') return;
+  const id = await service.deployment();
+  const resource_spec = { memory_mb: 10, memory_limit_mb: 20 };
+  // The first look may come before it is ready.
+  await ended(id, await deploy(id, overlapping('one'), { resource_spec }));
+  const reason = /used \d+ MB of memory, more than its limit of 20 MB/;
+  await until(
+    async () => JSON.stringify((await service.health(id)).json),
+    (said) => reason.test(said),
+  );
+});
 
 const overlapping = (version: string) => ({ Procfile: 'web: node server.js\n', 'server.js': server(version) });
 

@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What the processes of a group use together. */
+export interface GroupUse {
+  readonly memory_bytes: number;
+  /** Since the look before; null at the first one. */
+  readonly cpu_cores: number | null;
+}
+
+/** A process, as the system counts it. */
+interface ProcessUse {
+  readonly group: number;
+  readonly memory_bytes: number;
+  /** Processor time of it, and of its children that have ended. */
+  readonly cpu_seconds: number;
+}
+
+interface Followed {
+  readonly told: (use: GroupUse) => void;
+  /** The look before. */
+  seen?: { readonly at: number; readonly cpu_seconds: number };
+}
+
+/** Size of a page of memory and length of a tick of processor time, as Linux counts them. */
+const PAGE_BYTES = 4096;
+const TICKS_PER_SECOND = 100;
+const LOOK_MS = 1000;
+
+/** Looks once a second at what process groups use, at all of them together. Linux only: elsewhere nothing is seen. */
+class UseWatch {
+  private readonly groups = new Map<number, Followed>();
+  private timer: NodeJS.Timeout | undefined;
+
+  /** Calls `told` after each look; answers what ends that. */
+  follow(group: number, told: Followed['told']): () => void {
+    this.groups.set(group, { told });
+    this.timer ??= setInterval(() => this.look(), LOOK_MS).unref();
+    return () => {
+      this.groups.delete(group);
+      if (this.groups.size > 0) return;
+      clearInterval(this.timer);
+      this.timer = undefined;
+    };
+  }
+
+  private look(): void {
+    const at = performance.now();
+    const all = processes();
+    for (const [group, followed] of this.groups) {
+      const own = all.filter((one) => one.group === group);
+      if (own.length === 0) continue;
+      const sum = (member: 'memory_bytes' | 'cpu_seconds') => own.reduce((total, one) => total + one[member], 0);
+      const cpu_seconds = sum('cpu_seconds');
+      const { seen } = followed;
+      const cpu_cores = seen && Math.max(0, ((cpu_seconds - seen.cpu_seconds) * 1000) / (at - seen.at));
+      followed.seen = { at, cpu_seconds };
+      followed.told({ memory_bytes: sum('memory_bytes'), cpu_cores: cpu_cores ?? null });
+    }
+  }
+}
+
+export const useWatch = new UseWatch();
+
+/** Whether a process of the group is left, as far as the system shows it. */
+export function isAlive(group: number): boolean {
+  return processes().some((one) => one.group === group);
+}
+
+function processes(): ProcessUse[] {
+  try {
+    const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return ids.flatMap((id) => useOf(id) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+/** What a process uses; undefined when it has ended, as one that nobody has waited for. */
+function useOf(id: string): ProcessUse | undefined {
+  try {
+    const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
+    // The name of the program, in parentheses, may hold spaces.
+    const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (words[0] === 'Z') return undefined;
+    const number = (at: number) => Number(words[at]);
+    const ticks = number(11) + number(12) + number(13) + number(14);
+    return { group: number(2), memory_bytes: number(21) * PAGE_BYTES, cpu_seconds: ticks / TICKS_PER_SECOND };
+  } catch {
+    return undefined;
+  }
+}
