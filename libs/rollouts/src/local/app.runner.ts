@@ -26,6 +26,8 @@ export interface Runnable {
   readonly folder: AppFolder;
   /** Bytes of memory that it may use. */
   readonly memory?: number;
+  /** Closes a port to others; answers what opens it again. */
+  readonly guard: (port: number) => Promise<() => void>;
   /** To be called for each process of it. */
   readonly launch: () => Launch;
 }
@@ -324,7 +326,7 @@ export class AppRunner {
 
   /** A program that is ready. @throws StepFailed with its last lines; the reason of `signal` when that aborts */
   private async ready(
-    { revision, folder, memory, launch }: Runnable,
+    { revision, folder, memory, guard, launch }: Runnable,
     signal: AbortSignal,
     state: 'state' | 'proof' = 'state',
   ): Promise<Serving> {
@@ -333,6 +335,7 @@ export class AppRunner {
     if (recipe.langgraph) await folder.useState(join(cwd, LANGGRAPH_STATE), state);
     const port = await freePort();
     signal.throwIfAborted();
+    const open = await guard(port);
     const { env, secrets, ended } = launch();
     const last: string[] = [];
     const streams = { INFO: this.logs.writer('INFO', secrets), WARNING: this.logs.writer('WARNING', secrets) };
@@ -347,6 +350,7 @@ export class AppRunner {
     const process = new AppProcess(given, told);
     void process.ended.then(() => {
       Object.values(streams).forEach((stream) => stream.end());
+      open();
       ended();
     });
     const limit = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);

@@ -2,6 +2,7 @@ import type { AppUse, HostedApps } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { AppLogs } from './app-logs.store';
+import { AppPorts } from './app-ports.process';
 import { AppRunner, type Entered, type Runnable, type RunLimits } from './app.runner';
 
 /** A key for sending runs, of one process. */
@@ -47,6 +48,7 @@ const DEFAULTS: LocalLimits = {
 export class LocalApps implements HostedApps {
   readonly limits: LocalLimits;
   private readonly folders: AppFolders;
+  private readonly ports: AppPorts;
   private readonly kept = new Map<string, KeptApp>();
   private readonly runners = new Map<string, AppRunner>();
   private choose: ChooseRevision = async () => undefined;
@@ -58,18 +60,21 @@ export class LocalApps implements HostedApps {
   constructor(root: string, limits: Partial<LocalLimits> = {}) {
     this.limits = { ...DEFAULTS, ...limits };
     this.folders = new AppFolders(root);
+    this.ports = new AppPorts(root);
   }
 
   /**
    * Finds what earlier processes of the server have started: it starts again when somebody asks for it. `crashes` is
-   * called with the reason when a program does not come back, and without one when it has.
+   * called with the reason when a program does not come back, and without one when it has. Answers whether the ports of
+   * programs are closed to others.
    */
-  begin(choose: ChooseRevision, tracing: Tracing, crashes: (id: string, reason?: string) => void): void {
+  begin(choose: ChooseRevision, tracing: Tracing, crashes: (id: string, reason?: string) => void): boolean {
     this.choose = choose;
     this.tracing = tracing;
     this.crashes = crashes;
     this.ended = false;
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
+    return this.ports.begin();
   }
 
   folder(id: string): AppFolder {
@@ -163,6 +168,7 @@ export class LocalApps implements HostedApps {
     for (const id of this.kept.keys()) this.folder(id).killAll();
     this.runners.clear();
     this.folders.end();
+    this.ports.end();
   }
 
   private runner(id: string): AppRunner {
@@ -198,7 +204,13 @@ export class LocalApps implements HostedApps {
       const hidden = [...secrets.values(), ...(issued ? [issued.key] : [])];
       return { env, secrets: hidden, ended: () => issued?.revoke() };
     };
-    return { revision, folder, memory: memoryOf(sizes), launch };
+    return {
+      revision,
+      folder,
+      memory: memoryOf(sizes),
+      guard: (port) => this.ports.close(port, folder.user?.uid),
+      launch,
+    };
   }
 
   private keep(id: string, kept: KeptApp): void {

@@ -23,14 +23,18 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
   ) {}
 
   onApplicationBootstrap(): void {
-    if (process.getuid?.() !== 0) {
-      this.logger.warn('Deployments run as the user of this server and can read what it reads.');
-    }
-    this.apps.begin(
+    const isClosed = this.apps.begin(
       (revisions) => this.choose(revisions),
       (revision) => this.tracing(revision),
       (id, reason) => void this.report(id, reason).catch((error: unknown) => this.logger.error(error)),
     );
+    if (process.getuid?.() !== 0) {
+      this.logger.warn('Deployments run as the user of this server and can read what it reads.');
+    } else if (!isClosed) {
+      this.logger.warn(
+        'Every program of this machine can connect to the ports of deployments: nftables would close them.',
+      );
+    }
   }
 
   onApplicationShutdown(): Promise<void> {
