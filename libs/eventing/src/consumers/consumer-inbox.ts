@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import type { Recorded } from '../core/event';
 
 /** The progress of a consumer in several streams. */
 interface Standing {
@@ -29,17 +28,19 @@ export class ConsumerInbox {
   }
 
   /**
-   * Records an event as handled. The commit does not wait for the disk: after a crash that loses it, the event is
-   * delivered again.
+   * Records the last handled version of each stream. The commit does not wait for the disk: after a crash that loses
+   * it, the events are delivered again.
    */
-  async note(consumer: string, { stream, version }: Recorded): Promise<void> {
+  async note(consumer: string, handled: ReadonlyMap<string, number>): Promise<void> {
     await this.pool.query({
-      name: 'note a handled event',
+      name: 'note handled events',
       text: `insert into inbox (consumer, subject, sequence)
-        select $1, $2, $3::int from set_config('synchronous_commit', 'off', true)
+        select $1, subject, sequence
+        from set_config('synchronous_commit', 'off', true), unnest($2::text[], $3::int[]) as handled (subject, sequence)
+        order by subject
         on conflict (consumer, subject) do update set sequence = excluded.sequence
         where inbox.sequence < excluded.sequence`,
-      values: [consumer, stream, version],
+      values: [consumer, [...handled.keys()], [...handled.values()]],
     });
   }
 }

@@ -72,6 +72,36 @@ it('hands events over in order, and each once however often they are delivered',
   expect(handled).toEqual([1, 2, 3].map((version) => `${name}@${version}`));
 });
 
+it('records many events as handled at once, at the latest when it stops or has taken long', async () => {
+  const consumers = start();
+  const written: unknown[] = [];
+  const query = database.pool.query.bind(database.pool) as (...asked: unknown[]) => unknown;
+  const spies = [
+    jest.spyOn(database.pool, 'query').mockImplementation(((...asked: unknown[]) => {
+      const { name, values } = Object(asked[0]) as { name?: string; values?: unknown[] };
+      if (name === 'note handled events') written.push(values);
+      return query(...asked);
+    })),
+    jest.spyOn(performance, 'now').mockReturnValue(0),
+  ];
+  try {
+    const [one, two] = [await stream(3), await stream(2)];
+    await consumers.deliver('mailer', [...one.events, ...two.events]);
+    expect(written).toEqual([['mailer', [one.name, two.name], [3, 2]]]);
+    const stopped = await stream(3);
+    let left = 2;
+    expect(await consumers.deliver('mailer', stopped.events, () => left-- > 0)).toBe(false);
+    expect(written[1]).toEqual(['mailer', [stopped.name], [2]]);
+    let now = 0;
+    spies[1]!.mockImplementation((() => (now += 1000)));
+    const slow = await stream(2);
+    await consumers.deliver('mailer', slow.events);
+    expect(written.slice(2)).toEqual([1, 2].map((version) => ['mailer', [slow.name], [version]]));
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+});
+
 it('parks a stream whose event keeps failing, with the reason, and no other', async () => {
   const consumers = start();
   const [bad, good] = [await stream(2), await stream(2)];

@@ -84,7 +84,7 @@ export class ParkedRetries extends Retries {
         } catch (error) {
           return this.failed(parked, event, attempts, reasonOf(error));
         }
-        await this.inbox.note(consumer, event);
+        await this.inbox.note(consumer, new Map([[subject, event.version]]));
         attempts = 1;
       }
       handled = Math.max(handled, last);
