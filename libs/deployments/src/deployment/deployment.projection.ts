@@ -26,6 +26,7 @@ export class DeploymentsView implements Projection {
   readonly name = DEPLOYMENTS_VIEW;
   readonly categories = ['deployment'];
   readonly pipelined = true;
+  readonly gatherMs = 50;
   private readonly folds = new Recent<Fold>(FOLDS_KEPT);
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {

@@ -29,6 +29,11 @@ interface FollowOptions extends Filter {
 
 /** Number of events for other followers after which the checkpoint is moved over them; a restart reads them again. */
 const IDLE_EVENTS = 10_000n;
+/**
+ * Pause after events for other followers (ms): each commit of a busy log would otherwise wake every follower. A request
+ * that waits for the follower ends it.
+ */
+const OTHERS_MS = 20;
 /** After a batch of this many events, there is no pause, because the next one is waiting. */
 const FULL_EVENTS = 1000n;
 
@@ -52,13 +57,17 @@ export async function follow(
     holds === undefined ? handleBatch(...batch) : nested(pool, holds, () => handleBatch(...batch));
   let position = await checkpoint(pool, name);
   options.passed?.(position);
+  let seen = position;
   for await (const batch of store.subscribe(position, signal, options)) {
+    const { count } = hurry;
+    const isFull = batch.position - seen >= FULL_EVENTS * store.stride;
+    seen = batch.position;
     if (batch.events.length === 0 && batch.position - position < IDLE_EVENTS * store.stride) {
       options.passed?.(batch.position);
+      if (!isFull) await hurry.next(signal, OTHERS_MS, count);
       continue;
     }
     const from = position;
-    const { count } = hurry;
     try {
       // Another replica may have handled a part of the batch before.
       const mine = options.pipelined && batch.events.every((event) => event.position > position);
@@ -71,8 +80,7 @@ export async function follow(
     }
     options.aside?.worked();
     options.passed?.(position);
-    if (options.gatherMs && position - from < FULL_EVENTS * store.stride)
-      await hurry.next(signal, options.gatherMs, count);
+    if (options.gatherMs && !isFull) await hurry.next(signal, options.gatherMs, count);
   }
 }
 

@@ -21,7 +21,7 @@ export interface Projection {
   /** True: the process is ready although it lags. */
   readonly optional?: boolean;
   readonly handle: BatchHandler;
-  /** Pause between batches, for a follower that no request waits for: fewer and larger batches cost less (ms). */
+  /** Pause between batches, which a request that waits for the follower ends: fewer and larger ones cost less (ms). */
   readonly gatherMs?: number;
   /** As in {@link FollowOptions}; for followers that requests wait for. */
   readonly pipelined?: boolean;
