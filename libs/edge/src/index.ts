@@ -8,7 +8,6 @@ export { type EdgeSettings, readEdgeSettings } from './edge-settings';
 export { holdsBody } from './expectation';
 export { IdentityKeys, SigningKeys } from './identity/identity.keys';
 export { checkIdentity, IDENTITY_HEADER, issueIdentity } from './identity/identity';
-export { SharedReads } from './identity/shared-reads';
 export { leftOut } from './left-out';
 export { httpMigrations } from './migrations';
 export { isOperator } from './observability/metrics';

@@ -10,6 +10,7 @@ import { EventStore } from './core/event-store';
 import { Followers } from './followers/followers';
 import { LogSeals, type SealSchedule } from './seals/log-seals';
 import { LogSigner } from './seals/log-signer';
+import { KeptPages } from './followers/kept-pages';
 import { ParkedSubjects } from './consumers/parked-subjects';
 import { type QuotaLimits, Quotas } from './workspaces/quotas';
 import { type KafkaLink, Transports } from './followers/transports';
@@ -35,7 +36,7 @@ export interface EventingParts {
 
 /**
  * Provides {@link EventStore}, `DataSource`, `Pool`, {@link Vault}, {@link Followers}, {@link Consistency}, {@link Consumers},
- * {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link StoredBytes}, {@link Workspaces},
+ * {@link KeptPages}, {@link Transports}, {@link ParkedSubjects}, {@link Quotas}, {@link StoredBytes}, {@link Workspaces},
  * {@link WorkspaceRemovals}, {@link Degradation}, {@link LogSigner} and {@link LogSeals} to the whole
  * application, and relays to Kafka.
  */
@@ -58,6 +59,7 @@ export class EventingModule {
         Consistency,
         Degradation,
         Followers,
+        { provide: KeptPages, useValue: new KeptPages(pool) },
         { provide: APP_GUARD, useClass: ViewsGuard },
         LogSigner,
         {
@@ -91,6 +93,7 @@ export class EventingModule {
         Consumers,
         Degradation,
         Followers,
+        KeptPages,
         LogSigner,
         LogSeals,
         ParkedSubjects,

@@ -19,6 +19,7 @@ export * from './followers/follow';
 export * from './followers/followers';
 export * from './core/handle';
 export * from './consumers/inbox';
+export { KeptPages } from './followers/kept-pages';
 export * from './kafka/message';
 export * from './kafka/settings';
 export * from './seals/log-hash';

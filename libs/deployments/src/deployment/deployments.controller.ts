@@ -1,4 +1,4 @@
-import { EventStore, fold, newId, owned, type Recorded, streamName } from '@fairlead/eventing';
+import { EventStore, fold, KeptPages, newId, owned, type Recorded, streamName } from '@fairlead/eventing';
 import {
   allows,
   Answers,
@@ -18,7 +18,6 @@ import {
   Spelling,
   unlessKnown,
 } from '@fairlead/api';
-import { SharedReads } from '@fairlead/edge';
 import { checkUrl } from '@fairlead/outbound';
 import { BadRequest, Forbidden, NotFound, type Infer } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
@@ -54,13 +53,11 @@ import type { OfferedSecret } from '../secrets/secrets';
 @Area('Deployments')
 @Controller('v2/deployments')
 export class DeploymentsController {
-  /** Dashboards ask for the same page over and over. */
-  private readonly pages = new SharedReads();
-
   constructor(
     private readonly store: EventStore,
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
+    private readonly pages: KeptPages,
     private readonly secretStore: SecretStore,
     private readonly named: NamedResources,
     private readonly options: DeploymentsOptions,
@@ -83,16 +80,17 @@ export class DeploymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const { tenantId, dialect } = context;
-    const { body, next, more } = await this.pages.run(
-      JSON.stringify([tenantId, dialect, limit, offset, count, filter, this.addresses.base(context)]),
-      async () => {
-        const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, dialect);
-        const next = offset + items.length;
-        const total = count ? `,"total":${await this.queries.count(tenantId, filter)}` : '';
-        const resources = items.map((item) => this.addresses.inText(context, item)).join(',');
-        return { body: Buffer.from(`{"resources":[${resources}],"offset":${next}${total}}`), next, more };
-      },
-    );
+    const read = async () => {
+      const { items, more } = await this.queries.list(tenantId, filter, { limit, offset }, dialect);
+      const next = offset + items.length;
+      const total = count ? `,"total":${await this.queries.count(tenantId, filter)}` : '';
+      const resources = items.map((item) => this.addresses.inText(context, item)).join(',');
+      return { body: Buffer.from(`{"resources":[${resources}],"offset":${next}${total}}`), next, more };
+    };
+    const key = JSON.stringify([dialect, limit, offset, count, filter]);
+    // Addresses depend on what runs, not on the view.
+    const isKept = this.addresses.base(context) === undefined;
+    const { body, next, more } = await (isKept ? this.pages.get(tenantId, DEPLOYMENTS_VIEW, key, read) : read());
     if (more) linkNext(reply, next);
     return unlessKnown(reply, json(reply, body));
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, errors, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { Pool } from 'pg';
-import { SharedReads } from './shared-reads';
+import { SharedReads } from '@fairlead/postgres';
 
 interface SigningKey {
   readonly id: string;

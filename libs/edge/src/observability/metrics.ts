@@ -6,7 +6,7 @@ import type { Admission } from '../admission/admission';
 import { Area, type Described } from '@fairlead/api';
 import type { Doors } from '../doors';
 import { Forbidden, Unauthorized } from '@fairlead/schema';
-import { SharedReads } from '../identity/shared-reads';
+import { SharedReads } from '@fairlead/postgres';
 import type { TurnedAway } from '../admission/load-shedding';
 import { VERSION } from '@fairlead/api';
 import { answeredStatus, type OnFinish } from '../request-context';

@@ -77,11 +77,11 @@ it('records many events as handled at once, at the latest when it stops or has t
   const written: unknown[] = [];
   const query = database.pool.query.bind(database.pool) as (...asked: unknown[]) => unknown;
   const spies = [
-    jest.spyOn(database.pool, 'query').mockImplementation(((...asked: unknown[]) => {
+    jest.spyOn(database.pool, 'query').mockImplementation((...asked: unknown[]) => {
       const { name, values } = Object(asked[0]) as { name?: string; values?: unknown[] };
       if (name === 'note handled events') written.push(values);
       return query(...asked);
-    })),
+    }),
     jest.spyOn(performance, 'now').mockReturnValue(0),
   ];
   try {
@@ -93,7 +93,7 @@ it('records many events as handled at once, at the latest when it stops or has t
     expect(await consumers.deliver('mailer', stopped.events, () => left-- > 0)).toBe(false);
     expect(written[1]).toEqual(['mailer', [stopped.name], [2]]);
     let now = 0;
-    spies[1]!.mockImplementation((() => (now += 1000)));
+    spies[1]!.mockImplementation(() => (now += 1000));
     const slow = await stream(2);
     await consumers.deliver('mailer', slow.events);
     expect(written.slice(2)).toEqual([1, 2].map((version) => ['mailer', [slow.name], [version]]));

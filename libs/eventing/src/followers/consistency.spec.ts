@@ -12,7 +12,6 @@ import {
 } from '..';
 import { EventStoreDbStore } from '../eventstoredb';
 import { NewestEvents } from './newest-events';
-import { SharedQuestion } from './shared-question';
 import { EventStoreDbDouble } from '../testing';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -162,30 +161,6 @@ it('is an error to wait for a view that nobody keeps here', async () => {
   await expect(consistency.upToDate('a', ['elsewhere'])).rejects.toThrow(
     'No follower of this process is named elsewhere.',
   );
-});
-
-it('asks one question for all who wait, never one that had begun before', async () => {
-  const answers: ReturnType<typeof deferred<number>>[] = [];
-  const question = new SharedQuestion(() => {
-    answers.push(deferred());
-    return answers.at(-1)!.promise;
-  });
-  const first = question.ask();
-  const later = [question.ask(), question.ask()];
-  expect(answers).toHaveLength(1);
-  answers[0]!.resolve(1);
-  expect(await first).toBe(1);
-  await new Promise(setImmediate);
-  expect(answers).toHaveLength(2);
-  const last = question.ask();
-  answers[1]!.reject(new Error('away'));
-  for (const answer of later) await expect(answer).rejects.toThrow('away');
-  await new Promise(setImmediate);
-  answers[2]!.resolve(3);
-  expect(await last).toBe(3);
-  const next = question.ask();
-  answers[3]!.resolve(4);
-  expect(await next).toBe(4);
 });
 
 it('asks how long the log is on behalf of no request: that of others goes on when its client goes away', async () => {

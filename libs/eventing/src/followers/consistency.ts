@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { outsideRequest } from '@fairlead/postgres';
+import { outsideRequest, SharedReads } from '@fairlead/postgres';
 import { Unavailable } from '@fairlead/schema';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { EventStore } from '../core/event-store';
 import { Followers } from './followers';
 import { readsBehind } from './metrics';
 import { NewestEvents } from './newest-events';
-import { SharedQuestion } from './shared-question';
 import { Wakeups } from '../postgres/wakeups';
 
 /** A view did not contain the newest event of the workspace within the time limit (503). */
@@ -31,17 +30,14 @@ const PAUSE_MS = 200;
 export class Consistency implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();
   private readonly progress = new Wakeups();
-  private readonly head: SharedQuestion<bigint>;
+  private readonly reads = new SharedReads();
   private newest: NewestEvents | undefined;
   private following: Promise<void> | undefined;
 
   constructor(
     private readonly store: EventStore,
     private readonly followers: Followers,
-  ) {
-    // Requests of many workspaces share the answer: it does not end with the client of one, nor take a place of one.
-    this.head = new SharedQuestion(() => outsideRequest(() => store.head()));
-  }
+  ) {}
 
   onApplicationBootstrap(): void {
     this.following ??= this.follow();
@@ -59,7 +55,9 @@ export class Consistency implements OnApplicationBootstrap, OnApplicationShutdow
   async upToDate(workspace: string | undefined, views: readonly string[], ms = READ_WAIT_MS): Promise<void> {
     this.following ??= outsideRequest(() => this.follow());
     const deadline = performance.now() + ms;
-    const head = await inTime(this.head.ask(), ms, views[0]!);
+    // Requests of many workspaces share the answer: it does not end with the client of one, nor take a place of one.
+    const asked = this.reads.run('head', () => outsideRequest(() => this.store.head()));
+    const head = await inTime(asked, ms, views[0]!);
     if (views.every((view) => this.followers.positionOf(view) >= head)) return;
     const newest = await this.newestUpTo(head, deadline, views[0]!);
     for (const view of views) {

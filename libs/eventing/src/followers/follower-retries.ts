@@ -40,8 +40,9 @@ export class FollowerRetries extends Retries {
     let broken: Error | undefined;
     try {
       await client.query('begin');
+      // Locks the row, and gives the view another version: the retry changes its tables.
       const { rows } = await client.query<{ position: string }>(
-        'select "position" from checkpoints where name = $1 for update',
+        'update checkpoints set name = name where name = $1 returning "position"',
         [consumer],
       );
       const current = await this.parked.find(id, client);

@@ -160,6 +160,8 @@ export class Rebuild {
   async exchange(tx: PoolClient): Promise<void> {
     const names = this.tables.map((table) => `public.${table}`).join(', ');
     await this.parkLeftOut(tx);
+    // Whoever kept pages of the view reads them anew.
+    await tx.query('update checkpoints set name = name where name = any($1)', [this.followers]);
     await tx.query(`drop table ${names}`);
     for (const table of this.tables) await tx.query(`alter table ${this.schema}.${table} set schema public`);
   }

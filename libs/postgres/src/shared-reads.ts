@@ -1,4 +1,4 @@
-import { sharedReading } from '@fairlead/postgres';
+import { sharedReading } from './reading';
 
 interface Reading {
   readonly running: Promise<unknown>;
