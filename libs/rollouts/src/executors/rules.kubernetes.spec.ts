@@ -180,7 +180,7 @@ describe('in a real cluster, what an operator sets', () => {
   it('lets Secrets of former revisions go with their ReplicaSets', async () => {
     const id = await service.deployment({}, { TOKEN: 'sesame-open' });
     const rids: string[] = [];
-    for (const _ of [1, 2, 3]) {
+    while (rids.length < 3) {
       rids.push(await service.revision(id, image));
       await service.reached(id, rids.at(-1)!, 'DEPLOYED');
       await until(
