@@ -7,7 +7,8 @@ import { DatabaseProblem, errorCode, isConnectionLost } from './problem';
 import { requireVersion } from './embedded/server-version';
 import { watchedClient } from './watched-client';
 
-export type MigrationClass = new () => MigrationInterface;
+/** A migration. None is ever undone, so it has only `up`. */
+export type MigrationClass = new () => Pick<MigrationInterface, 'name' | 'up'>;
 /** A class that describes a table with TypeORM's decorators. */
 export type EntityClass = new () => object;
 

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Read models of tenants and API keys. */
-export class AccessTables1763600000200 implements MigrationInterface {
+export class AccessTables1763600000200 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table tenants (
@@ -29,9 +29,5 @@ export class AccessTables1763600000200 implements MigrationInterface {
         version int not null
       )`);
     await runner.query('create index on api_keys (organization_id, created_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop table api_keys, tenants');
   }
 }

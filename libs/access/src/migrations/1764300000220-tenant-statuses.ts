@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Whether a workspace works, is suspended, or is removed. All that are there work. */
-export class TenantStatuses1764300000220 implements MigrationInterface {
+export class TenantStatuses1764300000220 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(
       `alter table tenants add column status text not null default 'active', add column status_since timestamptz`,
@@ -10,9 +10,5 @@ export class TenantStatuses1764300000220 implements MigrationInterface {
     await queryRunner.query(
       'alter table tenants alter column status drop default, alter column status_since set not null',
     );
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('alter table tenants drop column status, drop column status_since');
   }
 }

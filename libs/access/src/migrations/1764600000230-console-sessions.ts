@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Browsers that are signed in to the console. */
-export class ConsoleSessions1764600000230 implements MigrationInterface {
+export class ConsoleSessions1764600000230 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table console_sessions (
@@ -20,9 +20,5 @@ export class ConsoleSessions1764600000230 implements MigrationInterface {
       )`);
     await runner.query('create index on console_sessions (key_id)');
     await runner.query('create index on console_sessions (expires_at)');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop table console_sessions');
   }
 }

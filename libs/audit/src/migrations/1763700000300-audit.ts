@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Who did what, from the log; and the requests that were refused, which no event tells of. */
-export class AuditTables1763700000300 implements MigrationInterface {
+export class AuditTables1763700000300 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table audit_log (
@@ -34,10 +34,5 @@ export class AuditTables1763700000300 implements MigrationInterface {
       )`);
     await queryRunner.query('create index refused_requests_page on refused_requests (tenant_id, "time" desc, id desc)');
     await queryRunner.query('create index refused_requests_time on refused_requests ("time")');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table audit_log, refused_requests');
-    await queryRunner.query(`delete from checkpoints where name = 'audit.log'`);
   }
 }

@@ -1,11 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * `oauth_providers` and `oauth_tokens` are read models; their states hold secrets only as the vault sealed them.
  * `oauth_authorizations` and `oauth_refreshes` are short-lived facts about work under way: a state that is used once,
  * and who refreshes a token right now.
  */
-export class OAuthTables1763600003000 implements MigrationInterface {
+export class OAuthTables1763600003000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table oauth_providers (
@@ -62,11 +62,5 @@ export class OAuthTables1763600003000 implements MigrationInterface {
         holder uuid not null,
         leased_until timestamptz not null
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(
-      'drop table oauth_refreshes, oauth_authorizations, oauth_connections, oauth_tokens, oauth_providers',
-    );
   }
 }

@@ -1,11 +1,11 @@
 import { opaqueStorage } from '@fairlead/postgres';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * The read model of deployments and their revisions. What lists filter and order by is apart from the rendered answers,
  * which change with every event: `deployments` and its indexes are written only when one of its columns changes.
  */
-export class DeploymentTables1763600001000 implements MigrationInterface {
+export class DeploymentTables1763600001000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('create extension if not exists pg_trgm');
     await queryRunner.query(`
@@ -47,9 +47,5 @@ export class DeploymentTables1763600001000 implements MigrationInterface {
         source_revision_config text not null
       ) with (fillfactor = 90)`);
     await queryRunner.query('create index revisions_page on revisions (deployment_id, number desc)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table revisions, deployment_documents, deployments');
   }
 }

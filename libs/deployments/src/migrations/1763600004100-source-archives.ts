@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Uploaded source archives in chunks, and the read model of listeners. */
-export class SourceArchives1763600004100 implements MigrationInterface {
+export class SourceArchives1763600004100 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table source_archives (
@@ -30,9 +30,5 @@ export class SourceArchives1763600004100 implements MigrationInterface {
         record text not null
       )`);
     await queryRunner.query('create index listeners_page on listeners (tenant_id, created_at desc, id)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table listeners, source_archive_chunks, source_archives');
   }
 }

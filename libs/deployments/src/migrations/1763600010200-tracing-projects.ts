@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** When runs were last sent to the sessions that bear the name of a deployment, or may come to bear it. */
-export class TracingProjects1763600010200 implements MigrationInterface {
+export class TracingProjects1763600010200 {
   readonly name = 'TracingProjects1763600010200';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -14,9 +14,5 @@ export class TracingProjects1763600010200 implements MigrationInterface {
        )`,
     );
     await queryRunner.query('create index tracing_projects_by_name on tracing_projects (tenant_id, name)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table tracing_projects');
   }
 }

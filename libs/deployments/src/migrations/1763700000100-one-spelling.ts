@@ -1,21 +1,13 @@
 import { opaqueStorage } from '@fairlead/postgres';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Deployments are kept once, in the specification's names; the read model is projected anew. */
-export class OneSpelling1763700000100 implements MigrationInterface {
+export class OneSpelling1763700000100 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await this.forget(queryRunner);
     await queryRunner.query(`
       alter table deployment_documents drop column document_wire, drop column state, add column unshown text not null`);
     await opaqueStorage(queryRunner, 'deployment_documents', ['unshown']);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await this.forget(queryRunner);
-    await queryRunner.query(`
-      alter table deployment_documents
-        drop column unshown, add column document_wire text not null, add column state text not null`);
-    await opaqueStorage(queryRunner, 'deployment_documents', ['document_wire', 'state']);
   }
 
   private async forget(queryRunner: QueryRunner): Promise<void> {

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** The agent that a deployment was created for, and the environment. */
-export class DeploymentAgents1763900000100 implements MigrationInterface {
+export class DeploymentAgents1763900000100 {
   readonly name = 'DeploymentAgents1763900000100';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -9,9 +9,5 @@ export class DeploymentAgents1763900000100 implements MigrationInterface {
     await queryRunner.query(
       `create index deployments_agent on deployments (tenant_id, agent_id, agent_environment) where agent_id is not null`,
     );
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('alter table deployments drop column agent_id, drop column agent_environment');
   }
 }

@@ -1,15 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** The ETag of a deployment counts what clients change; the read model is projected anew. */
-export class DeploymentEditions1764100000310 implements MigrationInterface {
+export class DeploymentEditions1764100000310 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await this.forget(queryRunner);
     await queryRunner.query('alter table deployment_documents add column edition int not null');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await this.forget(queryRunner);
-    await queryRunner.query('alter table deployment_documents drop column edition');
   }
 
   private async forget(queryRunner: QueryRunner): Promise<void> {

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Source archives count towards the bytes that their workspace may store. */
-export class CountedArchives1764400001200 implements MigrationInterface {
+export class CountedArchives1764400001200 {
   async up(queryRunner: QueryRunner): Promise<void> {
     // Without one: the archive of a deployment that is gone.
     await queryRunner.query('alter table source_archives add column tenant_id uuid');
@@ -13,11 +13,5 @@ export class CountedArchives1764400001200 implements MigrationInterface {
     await queryRunner.query(`
       insert into stored_bytes (tenant_id, kind, bytes)
       select tenant_id, 'source_archives', sum(bytes) from source_archives where tenant_id is not null group by tenant_id`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop trigger source_archives_counted on source_archives');
-    await queryRunner.query('alter table source_archives drop column tenant_id');
-    await queryRunner.query(`delete from stored_bytes where kind = 'source_archives'`);
   }
 }

@@ -22,8 +22,4 @@ export class IdempotencyKeys1763600000050 {
       )`);
     await queries.query('create index idempotency_keys_by_age on idempotency_keys (created_at)');
   }
-
-  async down(queries: Queries): Promise<void> {
-    await queries.query('drop table idempotency_keys');
-  }
 }

@@ -14,8 +14,4 @@ export class IdentityKeys1763900000000 {
         expires_at timestamptz not null
       )`);
   }
-
-  async down(queries: Queries): Promise<void> {
-    await queries.query('drop table identity_keys');
-  }
 }

@@ -1,18 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 const sql = (name: string) => readFileSync(join(__dirname, '../../sql', `${name}.sql`), 'utf8');
 
 /** The log, the followers' checkpoints, the consumers' inbox, and the function that appends. */
-export class EventStoreTables1763600000000 implements MigrationInterface {
+export class EventStoreTables1763600000000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(sql('events'));
     await runner.query(sql('append_events'));
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop function append_events');
-    await runner.query('drop table inbox, checkpoints, events');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** One data key per subject, wrapped by the master key `key_id`. Deleting a row makes what it sealed unreadable for ever. */
-export class VaultTables1763600000100 implements MigrationInterface {
+export class VaultTables1763600000100 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table data_keys (
@@ -10,9 +10,5 @@ export class VaultTables1763600000100 implements MigrationInterface {
         wrapped bytea not null,
         created_at timestamptz not null default now()
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table data_keys');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** How far the log has been hashed for its next seal. */
-export class LogHashes1763700000200 implements MigrationInterface {
+export class LogHashes1763700000200 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table log_hashes (
@@ -11,10 +11,5 @@ export class LogHashes1763700000200 implements MigrationInterface {
         hash text not null,
         day text
       )`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop table log_hashes');
-    await runner.query(`delete from checkpoints where name = 'log.seals'`);
   }
 }

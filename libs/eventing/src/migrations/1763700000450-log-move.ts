@@ -1,10 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * The one row that says that the log was moved, or is being moved, to another store, and the function that refuses
  * appends to a log that was moved once a trigger calls it.
  */
-export class LogMove1763700000450 implements MigrationInterface {
+export class LogMove1763700000450 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table log_move (
@@ -17,9 +17,5 @@ export class LogMove1763700000450 implements MigrationInterface {
         raise exception 'The log was moved to another store.' using errcode = '57P03';
       end
       $$`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop table log_move; drop function refuse_moved_log cascade');
   }
 }

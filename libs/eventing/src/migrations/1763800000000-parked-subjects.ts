@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Streams whose events wait for a consumer that fails at one of them. */
-export class ParkedSubjects1763800000000 implements MigrationInterface {
+export class ParkedSubjects1763800000000 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       create table parked_subjects (
@@ -21,9 +21,5 @@ export class ParkedSubjects1763800000000 implements MigrationInterface {
         unique (consumer, subject)
       );
       create index on parked_subjects (retry_at)`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('drop table parked_subjects');
   }
 }

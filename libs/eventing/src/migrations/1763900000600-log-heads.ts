@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** What is not sealed yet, and a signature over how far the log has been hashed. */
-export class LogHeads1763900000600 implements MigrationInterface {
+export class LogHeads1763900000600 {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       alter table log_hashes
@@ -9,10 +9,5 @@ export class LogHeads1763900000600 implements MigrationInterface {
         add column unsealed_since timestamptz,
         add column key_id text,
         add column signature text`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      alter table log_hashes drop column unsealed, drop column unsealed_since, drop column key_id, drop column signature`);
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** What workspaces have of each limited kind; `sure` once the log says so. */
-export class QuotaPlaces1764200001000 implements MigrationInterface {
+export class QuotaPlaces1764200001000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table quota_places (
@@ -13,10 +13,5 @@ export class QuotaPlaces1764200001000 implements MigrationInterface {
         primary key (kind, id)
       )`);
     await queryRunner.query('create index quota_places_tenant on quota_places (tenant_id, kind)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table quota_places');
-    await queryRunner.query(`delete from checkpoints where name like 'quota.%'`);
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Workspaces that are suspended or removed, and how far the removal of each has come. */
-export class StoppedWorkspaces1764300001100 implements MigrationInterface {
+export class StoppedWorkspaces1764300001100 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table stopped_workspaces (
@@ -17,10 +17,5 @@ export class StoppedWorkspaces1764300001100 implements MigrationInterface {
         done_at timestamptz,
         primary key (tenant_id, part)
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table workspace_removals, stopped_workspaces');
-    await queryRunner.query(`delete from checkpoints where name = 'workspaces.stopped'`);
   }
 }

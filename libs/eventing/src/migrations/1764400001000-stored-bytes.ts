@@ -1,10 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * Bytes that workspaces store, by what they are of: a trigger on each table of bodies keeps the count. Those of runs are
  * kept by the projection of runs, and made again with it.
  */
-export class StoredBytes1764400001000 implements MigrationInterface {
+export class StoredBytes1764400001000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table stored_bytes (
@@ -26,10 +26,5 @@ export class StoredBytes1764400001000 implements MigrationInterface {
         end if;
         return null;
       end $$`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop function count_stored_bytes()');
-    await queryRunner.query('drop table stored_run_bytes, stored_bytes');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Uploaded bodies as sent (decompressed), in chunks, one per tenant and content. */
-export class CreatePayloads1763600000000 implements MigrationInterface {
+export class CreatePayloads1763600000000 {
   readonly name = 'CreatePayloads1763600000000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -28,9 +28,5 @@ export class CreatePayloads1763600000000 implements MigrationInterface {
         session_id uuid primary key,
         statistics text not null
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table persisted_experiments, payload_chunks, payloads');
   }
 }

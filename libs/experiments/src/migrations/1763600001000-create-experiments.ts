@@ -1,8 +1,8 @@
 import { opaqueStorage } from '@fairlead/postgres';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Datasets, their examples by version, sessions (experiments and tracing projects), runs and feedback. */
-export class CreateExperiments1763600001000 implements MigrationInterface {
+export class CreateExperiments1763600001000 {
   readonly name = 'CreateExperiments1763600001000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -121,9 +121,5 @@ export class CreateExperiments1763600001000 implements MigrationInterface {
         config text not null,
         primary key (tenant_id, key)
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table feedback_configs, feedback, runs, examples, sessions, datasets');
   }
 }

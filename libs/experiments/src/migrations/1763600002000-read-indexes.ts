@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 const STATEMENTS = [
   'create extension if not exists pg_trgm',
@@ -17,16 +17,10 @@ const STATEMENTS = [
 ];
 
 /** What the lists and filters need besides the primary keys. */
-export class ReadIndexes1763600002000 implements MigrationInterface {
+export class ReadIndexes1763600002000 {
   readonly name = 'ReadIndexes1763600002000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of STATEMENTS) await queryRunner.query(statement);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    const indexes = STATEMENTS.flatMap((statement) => /^create index (\w+)/.exec(statement)?.[1] ?? []);
-    for (const index of indexes) await queryRunner.query(`drop index ${index}`);
-    await queryRunner.query('drop function searchable_json(text)');
   }
 }

@@ -1,5 +1,5 @@
 import { opaqueStorage } from '@fairlead/postgres';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 const STATEMENTS = [
   `create table comparative_experiments (
@@ -24,22 +24,12 @@ const STATEMENTS = [
 ];
 
 /** Comparative experiments, and what runs have that are sent one by one. */
-export class Comparisons1763600003000 implements MigrationInterface {
+export class Comparisons1763600003000 {
   readonly name = 'Comparisons1763600003000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of STATEMENTS) await queryRunner.query(statement);
     await opaqueStorage(queryRunner, 'comparative_experiments', ['extra']);
     await opaqueStorage(queryRunner, 'runs', ['tags', 'events']);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop index runs_by_trace');
-    await queryRunner.query('drop index runs_by_parent');
-    await queryRunner.query(
-      'alter table runs drop column parent_run_id, drop column trace_id, drop column dotted_order, drop column tags, drop column events',
-    );
-    await queryRunner.query('alter table feedback drop column comparative_experiment_id');
-    await queryRunner.query('drop table comparative_experiments');
   }
 }

@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 const SAFE = String.raw`(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`;
 
@@ -21,19 +21,10 @@ const STATEMENTS = [
 ];
 
 /** Ids of runs and feedback are unique within a tenant, and metadata that is no jsonb is not searched instead of failing. */
-export class IdsByTenant1764000000000 implements MigrationInterface {
+export class IdsByTenant1764000000000 {
   readonly name = 'IdsByTenant1764000000000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const statement of STATEMENTS) await queryRunner.query(statement);
-  }
-
-  /** The function stays: the one before it could not take every text. */
-  async down(queryRunner: QueryRunner): Promise<void> {
-    for (const table of ['runs', 'feedback']) {
-      await queryRunner.query(
-        `alter table ${table} drop constraint ${table}_pkey, add constraint ${table}_pkey primary key (id)`,
-      );
-    }
   }
 }

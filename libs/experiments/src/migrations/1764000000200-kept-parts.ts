@@ -1,8 +1,8 @@
 import { opaqueStorage } from '@fairlead/postgres';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Feedback that waits for its run, and what runs say of how they were made. */
-export class KeptParts1764000000200 implements MigrationInterface {
+export class KeptParts1764000000200 {
   readonly name = 'KeptParts1764000000200';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -16,10 +16,5 @@ export class KeptParts1764000000200 implements MigrationInterface {
       )`);
     await queryRunner.query('alter table runs add column serialized text');
     await opaqueStorage(queryRunner, 'runs', ['serialized']);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('alter table runs drop column serialized');
-    await queryRunner.query('drop table awaited_feedback');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Attachments of runs, and which sessions need a payload: the second is no read model, so that a replay keeps it. */
-export class RunAttachments1764000000400 implements MigrationInterface {
+export class RunAttachments1764000000400 {
   readonly name = 'RunAttachments1764000000400';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -24,9 +24,5 @@ export class RunAttachments1764000000400 implements MigrationInterface {
         session_id uuid not null,
         primary key (tenant_id, sha256, session_id)
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table payload_sessions, run_attachments');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Feedback that waits for its run until others can be told of it; of what was sent before, nobody is told. */
-export class UntoldFeedback1764000020000 implements MigrationInterface {
+export class UntoldFeedback1764000020000 {
   readonly name = 'UntoldFeedback1764000020000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -17,10 +17,5 @@ export class UntoldFeedback1764000020000 implements MigrationInterface {
       insert into checkpoints (name, "position")
       select 'awaited-feedback', "position" from checkpoints where name = 'experiments-view'
       on conflict do nothing`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table untold_feedback');
-    await queryRunner.query(`delete from checkpoints where name = 'awaited-feedback'`);
   }
 }

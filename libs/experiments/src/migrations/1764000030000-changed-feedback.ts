@@ -1,10 +1,10 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * What has been changed in feedback since it was given, or that it was deleted: rows of uploads can be made again from
  * their bodies, which do not know of it. Configurations of feedback keys get the members that clients set beside them.
  */
-export class ChangedFeedback1764000030000 implements MigrationInterface {
+export class ChangedFeedback1764000030000 {
   readonly name = 'ChangedFeedback1764000030000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -21,10 +21,5 @@ export class ChangedFeedback1764000030000 implements MigrationInterface {
     await queryRunner.query(`
       alter table feedback_configs add column is_lower_score_better boolean,
         add column modified_at timestamptz not null default now()`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table feedback_changes');
-    await queryRunner.query('alter table feedback_configs drop column is_lower_score_better, drop column modified_at');
   }
 }

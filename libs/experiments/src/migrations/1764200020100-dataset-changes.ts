@@ -1,11 +1,11 @@
 import { opaqueStorage } from '@fairlead/postgres';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /**
  * What clients say of datasets and examples, the versions that changes of examples make, their tags, and which datasets
  * need a payload: the last is no read model, so that a replay keeps it.
  */
-export class DatasetChanges1764200020100 implements MigrationInterface {
+export class DatasetChanges1764200020100 {
   readonly name = 'DatasetChanges1764200020100';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -32,11 +32,5 @@ export class DatasetChanges1764200020100 implements MigrationInterface {
         dataset_id uuid not null,
         primary key (tenant_id, sha256, dataset_id)
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table payload_datasets, dataset_tags, dataset_versions');
-    await queryRunner.query('alter table examples drop column source_run_id, drop column attachments');
-    await queryRunner.query('alter table datasets drop column inputs_schema, drop column outputs_schema');
   }
 }

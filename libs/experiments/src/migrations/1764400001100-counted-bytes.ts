@@ -1,4 +1,4 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** What a run that was sent takes, from the members that are stored; of earlier ones that is as near as it is known. */
 const ROW_BYTES = ['inputs', 'outputs', 'extra', 'tags', 'events', 'serialized', 'error']
@@ -6,7 +6,7 @@ const ROW_BYTES = ['inputs', 'outputs', 'extra', 'tags', 'events', 'serialized',
   .join(' + ');
 
 /** Stored bodies and runs count towards the bytes that their workspace may store. */
-export class CountedBytes1764400001100 implements MigrationInterface {
+export class CountedBytes1764400001100 {
   readonly name = 'CountedBytes1764400001100';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -29,12 +29,5 @@ export class CountedBytes1764400001100 implements MigrationInterface {
     await queryRunner.query(`
       insert into stored_run_bytes (tenant_id, bytes)
       select tenant_id, sum(bytes) from session_run_bytes group by tenant_id`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop trigger payloads_counted on payloads');
-    await queryRunner.query('drop table session_run_bytes');
-    await queryRunner.query(`delete from stored_bytes where kind = 'payloads'`);
-    await queryRunner.query('delete from stored_run_bytes');
   }
 }

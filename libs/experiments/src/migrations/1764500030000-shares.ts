@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Runs and datasets that whoever has a token may read. A token is sealed, and recognised by its digest. */
-export class Shares1764500030000 implements MigrationInterface {
+export class Shares1764500030000 {
   readonly name = 'Shares1764500030000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -18,9 +18,5 @@ export class Shares1764500030000 implements MigrationInterface {
       )`);
     await queryRunner.query('create index shares_by_subject on shares (tenant_id, kind, subject_id)');
     await queryRunner.query('create index shares_by_session on shares (session_id)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table shares');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** The read model of integrations: their states, which hold no secret that is not sealed. */
-export class IntegrationTables1763600009000 implements MigrationInterface {
+export class IntegrationTables1763600009000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table integrations (
@@ -12,9 +12,5 @@ export class IntegrationTables1763600009000 implements MigrationInterface {
         state text not null
       )`);
     await queryRunner.query('create index integrations_page on integrations (tenant_id, created_at desc, id)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table integrations');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Deployments that may have something to do, and the logs of builds and deployments. */
-export class RolloutTables1763600004000 implements MigrationInterface {
+export class RolloutTables1763600004000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       create table rollout_duties (
@@ -24,9 +24,5 @@ export class RolloutTables1763600004000 implements MigrationInterface {
       )`);
     await queryRunner.query('create index rollout_logs_page on rollout_logs (deployment_id, phase, id)');
     await queryRunner.query('create index rollout_logs_revision on rollout_logs (revision_id, phase, id)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table rollout_logs, rollout_duties');
   }
 }

@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Webhooks, what is to be sent to whom and when, and the log of attempts. */
-export class WebhookTables1763600011000 implements MigrationInterface {
+export class WebhookTables1763600011000 {
   async up(queryRunner: QueryRunner): Promise<void> {
     // The read model: states, which hold no secret that is not sealed. `since`: position at which it was added.
     await queryRunner.query(`
@@ -60,9 +60,5 @@ export class WebhookTables1763600011000 implements MigrationInterface {
         error text,
         primary key (delivery_id, number)
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table webhook_attempts, webhook_deliveries, webhook_targets, webhooks');
   }
 }

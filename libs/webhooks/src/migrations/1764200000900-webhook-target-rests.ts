@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Targets rest after failures, and are taken in turn by workspace. */
-export class WebhookTargetRests1764200000900 implements MigrationInterface {
+export class WebhookTargetRests1764200000900 {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       alter table webhook_targets
@@ -13,10 +13,5 @@ export class WebhookTargetRests1764200000900 implements MigrationInterface {
     );
     await queryRunner.query(`
       create index webhook_targets_held on webhook_targets (tenant_id) where leased_until is not null`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop index webhook_targets_held');
-    await queryRunner.query('alter table webhook_targets drop tenant_id, drop failures, drop rests_until');
   }
 }
