@@ -118,6 +118,11 @@ export abstract class HostedApps {
   abstract uses(): readonly AppUse[];
 }
 
+/** The name of a deployment in a host such as `support.localhost:4600`; undefined for any other host. */
+export function appOfHost(host = ''): string | undefined {
+  return /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\.localhost(?::\d+)?$/.exec(host.toLowerCase())?.[1];
+}
+
 /** A revision as an executor would get it, before it is stored. */
 export interface PlannedRevision {
   readonly tenantId: string;

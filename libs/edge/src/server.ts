@@ -58,6 +58,8 @@ export interface ServerOptions {
   readonly traced?: boolean;
   /** True: requests for a WebSocket reach their routes as such. */
   readonly webSockets?: boolean;
+  /** Returns the path below which requests for a host are served; undefined for the host of the server itself. */
+  readonly hosted?: (host: string | undefined) => string | undefined;
   /** Answers browsers that ask for a page. */
   readonly pages?: Pages;
 }
@@ -113,6 +115,8 @@ export async function createServer(module: Module, options: ServerOptions): Prom
     routerOptions: { maxParamLength: LONGEST_PATH_PART, ignoreTrailingSlash: true },
     genReqId: requestId,
     rewriteUrl(request: Spelled) {
+      const below = options.hosted?.(request.headers.host);
+      if (below !== undefined) return below + pathOf(request.url ?? '/');
       const fallback = readsWire(request.headers) ? 'wire' : options.dialect;
       const { url, dialect } = canonicalUrl(request.url ?? '/', fallback);
       request.dialect = dialect;
@@ -128,7 +132,9 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   const table = new RouteTable(instance);
   // The gateway has counted what comes from it.
   const admission = new Admission(options.behindGateway ? { ...edge, rates: {} } : edge);
-  const { authenticate, traced = false, behindGateway = false, pages } = options;
+  const { authenticate, traced = false, behindGateway = false, hosted } = options;
+  const pages: Pages = (request) =>
+    hosted?.(request.headers.host) === undefined ? options.pages?.(request) : undefined;
   const onFinish = new OnFinishHooks();
   admit(instance, { table, defaultHeaders, admission, authenticate, traced, behindGateway, pages }, onFinish);
   limitReads(instance);
@@ -171,6 +177,12 @@ export async function createServer(module: Module, options: ServerOptions): Prom
   await app.init();
   keepTable(instance, table);
   return app;
+}
+
+/** Returns the path of a request, which may name the whole address. */
+function pathOf(url: string): string {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** Returns which proxies are trusted to report the address of a client. */

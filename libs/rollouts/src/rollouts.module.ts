@@ -7,6 +7,8 @@ import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
+import { AppForwarding } from './local/app-forwarding.service';
+import { AppPagesController } from './local/app-pages.controller';
 import { AppsController } from './local/apps.controller';
 import { LocalApps } from './local/apps.service';
 import { AppsWorker } from './local/apps.worker';
@@ -32,7 +34,12 @@ export class RolloutsModule {
       module: RolloutsModule,
       // Deployments are answered with the addresses of their programs.
       ...(apps && { global: true, exports: [HostedApps] }),
-      controllers: [HealthController, LogsController, RolloutsConsumer, ...(apps ? [AppsController] : [])],
+      controllers: [
+        HealthController,
+        LogsController,
+        RolloutsConsumer,
+        ...(apps ? [AppsController, AppPagesController] : []),
+      ],
       providers: [
         { provide: Executor, useValue: executor },
         { provide: RolloutsOptions, useValue: options },
@@ -40,6 +47,7 @@ export class RolloutsModule {
           ? [
               { provide: LocalApps, useFactory: () => apps },
               { provide: HostedApps, useExisting: LocalApps },
+              AppForwarding,
               AppsWorker,
             ]
           : []),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { OutboundPolicy } from '@fairlead/outbound';
 import type { Executor } from '@fairlead/rollouts';
+import { hasAppPages } from './apps/app-pages';
 import type { Service } from './service';
 import type { RolloutSettings, Settings } from './settings';
 
@@ -15,8 +16,11 @@ export async function rollouts(): Promise<Service> {
   return {
     migrations: rolloutsMigrations,
     entities: [],
-    module: ({ rollouts: settings, ...all }) =>
-      RolloutsModule.with(executor(domain, settings, all), new RolloutsOptions(settings)),
+    module: (all) => {
+      const { rollouts: settings, dataDir } = all;
+      const chosen = executor(domain, settings, { dataDir, hasPages: hasAppPages(all) });
+      return RolloutsModule.with(chosen, new RolloutsOptions(settings));
+    },
     alone: {
       migrations: deploymentsMigrations,
       modules: ({ outboundAllow }) => [
@@ -30,11 +34,11 @@ export async function rollouts(): Promise<Service> {
 function executor(
   { CommandExecutor, KubernetesExecutor, LocalApps, LocalExecutor, RecordExecutor }: Rollouts,
   { executor, commands, kubernetes }: RolloutSettings,
-  { dataDir }: Pick<Settings, 'dataDir'>,
+  { dataDir, hasPages }: Pick<Settings, 'dataDir'> & { readonly hasPages: boolean },
 ): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
   if (executor === 'kubernetes') return new KubernetesExecutor(kubernetes);
-  if (executor === 'local') return new LocalExecutor(new LocalApps(appsFolder(dataDir)));
+  if (executor === 'local') return new LocalExecutor(new LocalApps(appsFolder(dataDir), {}, hasPages));
   return new RecordExecutor();
 }
 

@@ -27,7 +27,8 @@ import type { DynamicModule } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { destination, type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
-import { measureApps } from './app-metrics';
+import { measureApps } from './apps/app-metrics';
+import { appPagesAt, hasAppPages } from './apps/app-pages';
 import { requireOneWorkspace } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
@@ -113,6 +114,7 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
     metrics: { registry, token: settings.metricsToken },
     traced: tracesTo !== undefined,
     webSockets: settings.rollouts.executor === 'local',
+    hosted: hasAppPages(settings) ? appPagesAt : undefined,
     limits: {
       body: settings.limits.bodyMaxBytes,
       values: settings.limits.bodyMaxValues,

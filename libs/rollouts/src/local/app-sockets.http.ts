@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { TooManyRequests, Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Entered } from './app.runner';
-import { pathOf, requestHeaders, responseHeaders } from './apps.http';
+import { type Kind, pathOf, requestHeaders, responseHeaders } from './apps.http';
 
 /** WebSockets of one workspace that are open at a time. */
 const MOST_OF_WORKSPACE = 500;
@@ -18,8 +18,13 @@ export class AppSockets {
    * Sends a request for a WebSocket on to a program, and joins both connections when the program accepts it; answers the
    * program's response otherwise. @throws TooManyRequests, Unavailable
    */
-  async join(request: FastifyRequest, reply: FastifyReply, entered: Entered): Promise<IncomingMessage | undefined> {
-    const { tenantId } = request.actor;
+  async join(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    entered: Entered,
+    tenantId: string,
+    kind: Kind,
+  ): Promise<IncomingMessage | undefined> {
     const count = this.open.get(tenantId) ?? 0;
     if (count >= this.most) throw new TooManyRequests(1, `${this.most} WebSockets are open, which is the limit.`);
     this.open.set(tenantId, count + 1);
@@ -29,12 +34,12 @@ export class AppSockets {
       if (left > 0) this.open.set(tenantId, left);
       else this.open.delete(tenantId);
     });
-    const { answer, program } = await offer(request, entered.port);
+    const { answer, program } = await offer(request, entered.port, kind);
     if (!program) return answer;
     reply.hijack();
     reply.raw.statusCode = 101;
     reply.raw.detachSocket(socket);
-    socket.write(headOf(answer, request.id));
+    socket.write(headOf(answer, request.id, kind));
     connect(socket, program);
     if (socket.destroyed) program.destroy();
     const ended = entered.outlive(() => socket.destroy());
@@ -50,11 +55,11 @@ interface Offered {
 }
 
 /** Asks a program for a WebSocket. @throws Unavailable */
-function offer({ raw, url }: FastifyRequest, port: number): Promise<Offered> {
+function offer({ raw, url }: FastifyRequest, port: number, kind: Kind): Promise<Offered> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
       ...{ agent: false, host: '127.0.0.1', port, path: pathOf(url) },
-      headers: { ...requestHeaders(raw), connection: 'Upgrade', upgrade: 'websocket' },
+      headers: { ...requestHeaders(raw, kind), connection: 'Upgrade', upgrade: 'websocket' },
     });
     const { socket } = raw;
     const giveUp = () => outgoing.destroy();
@@ -71,8 +76,8 @@ function offer({ raw, url }: FastifyRequest, port: number): Promise<Offered> {
 }
 
 /** The head of the answer that accepts a WebSocket. */
-function headOf(answer: IncomingMessage, id: string): Buffer {
-  const headers = { ...responseHeaders(answer), connection: 'Upgrade', upgrade: 'websocket', 'x-request-id': id };
+function headOf(answer: IncomingMessage, id: string, kind: Kind): Buffer {
+  const headers = { ...responseHeaders(answer, kind), connection: 'Upgrade', upgrade: 'websocket', 'x-request-id': id };
   const lines = Object.entries(headers).flatMap(([name, values]) =>
     [values].flat().map((value) => `${name}: ${value}`),
   );

@@ -1,12 +1,11 @@
 import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
-import { int, literal, note, NotFound, object, optional, str, Unavailable, uuid, type Infer } from '@fairlead/schema';
-import type { IncomingMessage } from 'node:http';
-import { Controller, Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
+import { appOfHost } from '@fairlead/contracts';
+import { Conflict, int, literal, note, NotFound, object, optional, str, uuid, type Infer } from '@fairlead/schema';
+import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppLogLine } from './app-logs.store';
-import { AppUnavailable } from './app.runner';
-import { forward, responseHeaders } from './apps.http';
-import { AppSockets } from './app-sockets.http';
+import { AppForwarding } from './app-forwarding.service';
+import { LINK_MS } from './app-visitors';
 import { LocalApps } from './apps.service';
 
 /** A slash at the end of a path is no part of it for the router. */
@@ -37,13 +36,21 @@ const appLogs = shape.object('AppLogs', {
   ),
 });
 
+const browserLink = shape.object('BrowserLink', {
+  url: noted(text, 'Address to open in a browser of this machine.'),
+  expires_at: noted(time, 'Until when it can be opened.'),
+});
+const NO_PAGES =
+  'Pages are shown by a server that listens on loopback, without PUBLIC_URL and TRUST_PROXY, for a deployment whose name no other one has.';
+
 /** The programs that run on this machine, at addresses of this service. */
 @Area('Deployments')
 @Controller()
 export class AppsController {
-  private readonly sockets = new AppSockets();
-
-  constructor(private readonly apps: LocalApps) {}
+  constructor(
+    private readonly apps: LocalApps,
+    private readonly forwarding: AppForwarding,
+  ) {}
 
   @Get('v2/deployments/:deployment_id/app_logs')
   @Scope('read')
@@ -57,6 +64,29 @@ export class AppsController {
     const id = this.apps.find(tenantId, deployment_id);
     if (id === undefined) throw new NotFound(`Deployment ID ${deployment_id} not found.`);
     return { logs: this.apps.logs(id).read(query) };
+  }
+
+  @Post('v2/deployments/:deployment_id/browser-links')
+  @Scope('invoke')
+  @Describe({
+    summary: 'Make a link that shows the pages of a running deployment',
+    description: 'Whoever opens it within a minute, once, sees them in this browser for an hour.',
+  })
+  @Answers({ 201: browserLink, 409: 'Its pages cannot be shown.' })
+  @HttpCode(201)
+  link(
+    @Req() { socket }: FastifyRequest,
+    @Context() { tenantId }: CommandContext,
+    @Path(appPath) { deployment_id }: Infer<typeof appPath>,
+  ) {
+    const id = this.apps.find(tenantId, deployment_id);
+    if (id === undefined) throw new NotFound(`Deployment ID ${deployment_id} not found.`);
+    const name = this.apps.pathOf(tenantId, id)!.slice('/apps/'.length);
+    const host = `${name}.localhost:${socket.localPort}`;
+    if (!this.apps.hasPages || appOfHost(host) !== name || this.apps.named(name)?.id !== id)
+      throw new Conflict(NO_PAGES);
+    const expires_at = new Date(Date.now() + LINK_MS).toISOString();
+    return { url: `http://${host}/?fairlead-code=${this.apps.visitors.invite(id)}`, expires_at };
   }
 
   @Get(PATHS)
@@ -93,18 +123,6 @@ export class AppsController {
     const { app: named } = request.params as { app: string };
     const id = this.apps.find(request.actor.tenantId, named);
     if (id === undefined) throw new NotFound(`App '${named}' not found.`);
-    const entered = await this.apps.enter(id).catch((error: unknown) => {
-      const isKnown = error instanceof AppUnavailable;
-      throw isKnown ? new Unavailable(1, `The deployment does not answer: ${error.message}`) : error;
-    });
-    reply.raw.once('close', entered.end);
-    if (reply.raw.destroyed) return entered.end();
-    const { upgrade } = request.raw as IncomingMessage & { upgrade?: boolean };
-    const answer = await (upgrade ? this.sockets.join(request, reply, entered) : forward(request, reply, entered.port));
-    if (!answer) return;
-    await reply
-      .status(answer.statusCode ?? 502)
-      .headers(responseHeaders(answer))
-      .send(answer);
+    await this.forwarding.pass(request, reply, { id, tenantId: request.actor.tenantId }, 'api');
   }
 }

@@ -4,6 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 type Headers = Record<string, string | string[]>;
 
+/** How a program is reached: at a path of this server by clients with a key, or at a host of its own by browsers. */
+export type Kind = 'api' | 'pages';
+
 /** Headers that hold for one connection only. */
 const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding'],
@@ -11,8 +14,8 @@ const HOP_BY_HOP = new Set([
 ]);
 /** What a program may not say for the whole address of the server. */
 const OURS_TO_SAY = new Set(['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc']);
-/** Cookies of the console: whatever the port. */
-const OUR_COOKIE = /^\s*(?:__Host-fairlead|fairlead-\d+)\s*=/i;
+/** Cookies of the console and of browsers that may see pages, whatever the port. */
+const OUR_COOKIE = /^\s*(?:__Host-fairlead|fairlead-(?:app-)?\d+)\s*=/i;
 /** Pages of a program get an origin of their own, so that they cannot use the console's session. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
 
@@ -24,11 +27,12 @@ export function forward(
   { raw, method, url }: FastifyRequest,
   { raw: back }: FastifyReply,
   port: number,
+  kind: Kind = 'api',
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
       // Each on a connection of its own: a program may close one that is kept at the moment at which it is used again.
-      ...{ agent: false, host: '127.0.0.1', port, method, headers: requestHeaders(raw) },
+      ...{ agent: false, host: '127.0.0.1', port, method, headers: requestHeaders(raw, kind) },
       path: pathOf(url),
     });
     outgoing.on('response', resolve);
@@ -40,13 +44,13 @@ export function forward(
 
 /** The path of a request as its program sees it. */
 export function pathOf(url: string): string {
-  const path = url.replace(/^\/apps\/[^/?#]*/, '');
+  const path = url.replace(/^\/(?:apps|app-pages)\/[^/?#]*/, '');
   return path.startsWith('/') ? path : `/${path}`;
 }
 
 /** The headers of a request without the one that held the key, and without the console's cookie. */
-export function requestHeaders({ headers }: IncomingMessage): Headers {
-  const ours = headers['x-api-key'] ? 'x-api-key' : 'authorization';
+export function requestHeaders({ headers }: IncomingMessage, kind: Kind): Headers {
+  const ours = kind === 'pages' ? undefined : headers['x-api-key'] ? 'x-api-key' : 'authorization';
   const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && name !== ours && name !== 'cookie');
   const cookies = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   const cookie = cookies.filter((pair) => pair !== '' && !OUR_COOKIE.test(pair)).join('; ');
@@ -56,13 +60,13 @@ export function requestHeaders({ headers }: IncomingMessage): Headers {
 }
 
 /** The headers of a response, in which a program neither sets our cookie nor gets the origin of the console. */
-export function responseHeaders({ headers }: IncomingMessage): Headers {
+export function responseHeaders({ headers }: IncomingMessage, kind: Kind): Headers {
   const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !OURS_TO_SAY.has(name));
   const cookies = (headers['set-cookie'] ?? []).filter((cookie) => !OUR_COOKIE.test(cookie));
   const own = [headers['content-security-policy'] ?? []].flat();
   return {
     ...(Object.fromEntries(kept) as Headers),
     ...(cookies.length > 0 && { 'set-cookie': cookies }),
-    'content-security-policy': own.length > 0 ? [SANDBOX, ...own] : SANDBOX,
+    ...(kind === 'api' && { 'content-security-policy': own.length > 0 ? [SANDBOX, ...own] : SANDBOX }),
   };
 }

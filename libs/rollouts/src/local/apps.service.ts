@@ -2,6 +2,7 @@ import type { AppUse, HostedApps } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { AppLogs } from './app-logs.store';
+import { AppVisitors } from './app-visitors';
 import { AppPorts } from './app-ports.process';
 import { AppRunner, type Entered, type Runnable, type RunLimits } from './app.runner';
 
@@ -24,7 +25,7 @@ interface Chosen {
 }
 
 /** Sizes of a deployment, as `resource_spec` names them. */
-export type Sizes = Readonly<Record<string, unknown>> | null;
+type Sizes = Readonly<Record<string, unknown>> | null;
 
 /** Which of these revisions is to run; undefined when none is. */
 export type ChooseRevision = (revisions: readonly StartedRevision[]) => Promise<Chosen | undefined>;
@@ -56,8 +57,15 @@ export class LocalApps implements HostedApps {
   private crashes: (id: string, reason?: string) => void = () => undefined;
   private ended = false;
 
-  /** `root`: folder of the deployments' folders. */
-  constructor(root: string, limits: Partial<LocalLimits> = {}) {
+  /** The browsers that may see their pages. */
+  readonly visitors = new AppVisitors();
+
+  /** `root`: folder of the deployments' folders. `hasPages`: browsers see them at hosts of their own. */
+  constructor(
+    root: string,
+    limits: Partial<LocalLimits> = {},
+    readonly hasPages = false,
+  ) {
     this.limits = { ...DEFAULTS, ...limits };
     this.folders = new AppFolders(root);
     this.ports = new AppPorts(root);
@@ -98,6 +106,12 @@ export class LocalApps implements HostedApps {
     const own = [...this.kept].filter(([, { revisions }]) => revisions[0]!.tenantId === tenantId);
     const byId = own.find(([id]) => id === named);
     return (byId ?? own.find(([, { revisions }]) => slugOf(revisions[0]!.name) === named))?.[0];
+  }
+
+  /** The only deployment that has a name as a part of an address. */
+  named(slug: string): { readonly id: string; readonly tenantId: string } | undefined {
+    const all = [...this.kept].filter(([, { revisions }]) => slugOf(revisions[0]!.name) === slug);
+    return all.length === 1 ? { id: all[0]![0], tenantId: all[0]![1].revisions[0]!.tenantId } : undefined;
   }
 
   /** The path of a deployment, by its name unless that names another one. */

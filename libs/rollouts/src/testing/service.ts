@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { CommitResolver, type RevisionCreatedMessage, SourceArchives } from '@fairlead/contracts';
+import { appOfHost, CommitResolver, type RevisionCreatedMessage, SourceArchives } from '@fairlead/contracts';
 import {
   connectConsumers,
   eventingMigrations,
@@ -70,6 +70,7 @@ export class TestRollouts {
     this.app = await createServer(ServiceModule, {
       logger: pino({ level: 'silent' }),
       webSockets: true,
+      hosted: (host) => appOfHost(host) && `/app-pages/${appOfHost(host)}`,
       authenticate: async (request) => ({
         keyId: 'key',
         organizationId: TENANT,

@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { Unavailable } from '@fairlead/schema';
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppSockets } from './app-sockets.http';
+import { AppUnavailable } from './app.runner';
+import { forward, type Kind, responseHeaders } from './apps.http';
+import { LocalApps } from './apps.service';
+
+/** Headers of our answers that say what a page may do: there the program says it. */
+const PAGE_DEFAULTS = ['content-security-policy', 'referrer-policy', 'cache-control'];
+
+/** Passes requests on to the programs of deployments. */
+@Injectable()
+export class AppForwarding {
+  private readonly sockets = new AppSockets();
+
+  constructor(private readonly apps: LocalApps) {}
+
+  /** Answers what the program answers, which is started when it does not run. @throws Unavailable */
+  async pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, tenantId }: { readonly id: string; readonly tenantId: string },
+    kind: Kind,
+  ): Promise<void> {
+    const entered = await this.apps.enter(id).catch((error: unknown) => {
+      const isKnown = error instanceof AppUnavailable;
+      throw isKnown ? new Unavailable(1, `The deployment does not answer: ${error.message}`) : error;
+    });
+    reply.raw.once('close', entered.end);
+    if (reply.raw.destroyed) return entered.end();
+    const { upgrade } = request.raw as IncomingMessage & { upgrade?: boolean };
+    const answer = await (upgrade
+      ? this.sockets.join(request, reply, entered, tenantId, kind)
+      : forward(request, reply, entered.port, kind));
+    if (!answer) return;
+    if (kind === 'pages') PAGE_DEFAULTS.forEach((name) => void reply.removeHeader(name));
+    await reply
+      .status(answer.statusCode ?? 502)
+      .headers(responseHeaders(answer, kind))
+      .send(answer);
+  }
+}
