@@ -1,7 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
 import { AppProcess } from './app.process';
+import { freePort } from './readiness.watch';
 
 const user = { uid: 1_600_000_000, gid: 1_600_000_000 };
 let folder: string;
@@ -43,4 +45,37 @@ it('a program that uses more memory than it may is ended, whichever of its proce
   const grow = 'const held = Buffer.alloc(300e6, 1); setInterval(() => held[0], 1000)';
   const said = await run(folder, `node -e '${grow}'; exit 7`, 200e6);
   expect(said).toMatch(/^ used 3\d\d MB of memory, more than its limit of 200 MB$/);
+});
+
+/** Writes a file at its end, unless it is told to end a second time meanwhile. */
+const SERVER = `
+process.once('SIGTERM', () => setTimeout(() => {
+  require('node:fs').writeFileSync('state', '');
+  process.exit();
+}, 300));
+require('node:http').createServer((_, response) => response.end()).listen(process.env.PORT, '127.0.0.1');`;
+/** Starts the server, and tells it to end when it is told to, as many tools do. */
+const STARTER = `
+const server = require('node:child_process').spawn(process.execPath, ['server.js'], { stdio: 'inherit' });
+process.on('SIGTERM', () => server.kill('SIGTERM'));
+server.on('exit', () => process.exit());`;
+
+it('a server that another program has started is told to end once, and writes its files', async () => {
+  const cwd = join(folder, 'started');
+  mkdirSync(cwd);
+  chmodSync(cwd, 0o777);
+  writeFileSync(join(cwd, 'server.js'), SERVER);
+  writeFileSync(join(cwd, 'starter.js'), STARTER);
+  const port = await freePort();
+  const isRoot = process.getuid?.() === 0;
+  const env = { PATH: process.env.PATH!, PORT: String(port) };
+  const program = new AppProcess({ words: ['node', 'starter.js'], cwd, env, ...(isRoot && { user }) }, () => undefined);
+  const answers = () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    );
+  await until(answers);
+  await program.stop();
+  expect(existsSync(join(cwd, 'state'))).toBe(true);
 });

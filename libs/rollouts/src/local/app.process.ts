@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED, within } from '../executors/child.process';
 import type { AppLogLevel } from './app-logs.store';
-import { type GroupUse, isAlive, useWatch } from './process-use.watch';
+import { type GroupUse, isAlive, isRunning, listeners, useWatch } from './process-use.watch';
 
 /** How long a program has to end by itself after it was told to. */
 const GRACE_MS = 5000;
@@ -32,6 +32,7 @@ export class AppProcess {
   /** What it used at the last look; undefined before the first one, and where the system does not show it. */
   use: GroupUse | undefined;
   private readonly child: ChildProcess;
+  private readonly port: number;
   /** Why it was ended. */
   private why: string | undefined;
   private isOver = false;
@@ -45,6 +46,7 @@ export class AppProcess {
       stdio: ['pipe', 'pipe', 'pipe'],
       ...user,
     });
+    this.port = Number(env.PORT);
     const { stdin, stdout, stderr } = this.child;
     stdin!.on('error', () => undefined);
     for (const [stream, level] of [
@@ -73,11 +75,19 @@ export class AppProcess {
     });
   }
 
-  /** Tells all of its group to end, and kills what is left after five seconds: a child may write files at its end. */
+  /**
+   * Tells the server to end, then all of its group, and kills what is left after five seconds: they may write files at
+   * their end. Who started the server passes signals on to it, and a second one would end it while it writes.
+   */
   async stop(): Promise<void> {
     this.isStopping = true;
-    this.signal('SIGTERM');
     const end = Date.now() + GRACE_MS;
+    const [server, ...others] = this.isOver ? [] : listeners(this.child.pid!, this.port);
+    if (server !== undefined && others.length === 0) {
+      kill(server, 'SIGTERM');
+      while (Date.now() < end && isRunning(server)) await delay(POLL_MS);
+    }
+    this.signal('SIGTERM');
     while (Date.now() < end && (!this.isOver || isAlive(this.child.pid!))) {
       await delay(POLL_MS);
     }
@@ -93,12 +103,16 @@ export class AppProcess {
   }
 
   private signal(signal: NodeJS.Signals): void {
-    if (this.child.pid === undefined) return;
-    try {
-      process.kill(-this.child.pid, signal);
-    } catch {
-      // Nothing of the group is left.
-    }
+    if (this.child.pid !== undefined) kill(-this.child.pid, signal);
+  }
+}
+
+/** Signals a process, or a group by its negative id. */
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Nothing of it is left.
   }
 }
 

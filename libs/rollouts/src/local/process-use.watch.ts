@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** What the processes of a group use together. */
 export interface GroupUse {
@@ -9,6 +9,7 @@ export interface GroupUse {
 
 /** A process, as the system counts it. */
 interface ProcessUse {
+  readonly pid: number;
   readonly group: number;
   readonly memory_bytes: number;
   /** Processor time of it, and of its children that have ended. */
@@ -66,6 +67,50 @@ export function isAlive(group: number): boolean {
   return processes().some((one) => one.group === group);
 }
 
+/** Whether a process is left. */
+export function isRunning(pid: number): boolean {
+  return useOf(String(pid)) !== undefined;
+}
+
+/** The processes of a group that listen at a port, as far as the system shows it. */
+export function listeners(group: number, port: number): number[] {
+  const sockets = new Set(['tcp', 'tcp6'].flatMap((family) => socketsAt(family, port)));
+  const own = processes().filter((one) => one.group === group);
+  return own.map(({ pid }) => pid).filter((pid) => linksOf(pid).some((link) => sockets.has(link)));
+}
+
+/** The sockets that listen at a port, as the links of a process name them. */
+function socketsAt(family: string, port: number): string[] {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  try {
+    const lines = readFileSync(`/proc/net/${family}`, 'utf8').split('\n');
+    return lines.flatMap((line) => {
+      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+      return state === '0A' && local!.endsWith(end) ? [`socket:[${inode}]`] : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+function linksOf(pid: number): string[] {
+  try {
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).map((name) => linkAt(`${folder}/${name}`));
+  } catch {
+    return [];
+  }
+}
+
+function linkAt(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // It was closed meanwhile.
+    return '';
+  }
+}
+
 function processes(): ProcessUse[] {
   try {
     const ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -84,7 +129,12 @@ function useOf(id: string): ProcessUse | undefined {
     if (words[0] === 'Z') return undefined;
     const number = (at: number) => Number(words[at]);
     const ticks = number(11) + number(12) + number(13) + number(14);
-    return { group: number(2), memory_bytes: number(21) * PAGE_BYTES, cpu_seconds: ticks / TICKS_PER_SECOND };
+    return {
+      pid: Number(id),
+      group: number(2),
+      memory_bytes: number(21) * PAGE_BYTES,
+      cpu_seconds: ticks / TICKS_PER_SECOND,
+    };
   } catch {
     return undefined;
   }
