@@ -1,4 +1,5 @@
 export { addressBlock } from './outbound-address';
+export { FairPlaces, NoPlace } from './fair-places';
 export { OutboundFailure } from './outbound-errors';
 export { type AllowedHost, OutboundPolicy, parseOutboundAllow } from './outbound-policy';
 export { OutboundResolver } from './outbound-resolver';

@@ -25,7 +25,7 @@ export { bool, int, num } from './number';
 export { member, type Member, object, type ObjectSchema, optional } from './object';
 export { parseUrl } from './parse-url';
 export { type Loc, type Problem, Problems } from './problem';
-export { Recent } from './recent';
+export { Recent, weightOf } from './recent';
 export { check, type Infer, INVALID, type JsonSchema, note, ParseContext, refine, type Schema, secret } from './schema';
 export { csv, isObject, list, record, union } from './structure';
 export { literal, str } from './text';

@@ -1,19 +1,36 @@
-/** A map that keeps a limited number of entries: those that were read or set last. */
-export class Recent<V> extends Map<string, V> {
-  constructor(private readonly most: number) {
-    super();
-  }
+import { LRUCache } from 'lru-cache';
 
-  override get(key: string): V | undefined {
-    const value = super.get(key);
-    if (value !== undefined) this.set(key, value);
-    return value;
-  }
+/** How many bytes the values may have together, and how many one of them has. */
+interface Weight<V> {
+  readonly bytes: number;
+  readonly of: (value: V) => number;
+}
 
-  override set(key: string, value: V): this {
-    this.delete(key);
-    super.set(key, value);
-    if (this.size > this.most) this.delete(this.keys().next().value!);
-    return this;
+/** Keeps a limited number of values by name, and of bytes where values can be large: those that were read or set last. */
+export class Recent<V extends object | string | true> extends LRUCache<string, V> {
+  constructor(most: number, weight?: Weight<V>) {
+    super({ max: most, ...(weight && { maxSize: weight.bytes, sizeCalculation: weight.of }) });
   }
+}
+
+/** Estimated bytes of a member beside its name and the characters of its value. */
+const EACH = 16;
+/** Bytes up to which a value is counted, so that counting takes a few milliseconds at most. A larger one weighs `LARGE`. */
+const COUNTED = 4 * 1024 * 1024;
+const LARGE = 16 * 1024 * 1024;
+
+/** Estimates the bytes that a value of JSON takes in memory. */
+export function weightOf(value: object | null): number {
+  let bytes = EACH;
+  const open = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const name in next) {
+      bytes += EACH + name.length;
+      if (bytes > COUNTED) return LARGE;
+      const member = (next as Readonly<Record<string, unknown>>)[name];
+      if (typeof member === 'string') bytes += member.length;
+      else if (typeof member === 'object') open.push(member);
+    }
+  }
+  return bytes > COUNTED ? LARGE : bytes;
 }

@@ -23,20 +23,24 @@ interface HistoryEntry {
   readonly secrets_read?: readonly string[];
 }
 
-/** What happened to a deployment in the order in which it happened, readings of its secrets included. */
-export function history(events: readonly Recorded<DeploymentEvent>[], reads: readonly Recorded<SecretsRead>[]) {
-  const entries: { position: bigint; entry: HistoryEntry }[] = reads.map((read) => {
-    const { version, names } = read.data;
-    return { position: read.position, entry: { ...cause(read), version, changes: [], secrets_read: names } };
-  });
-  let state: DeploymentState = deploymentModel.initial;
-  for (const event of events) {
-    const before = state;
-    state = deploymentModel.evolve(state, event);
-    const changes = [...compare(members(before), members(state)), ...statusChange(event)];
-    entries.push({ position: event.position, entry: { ...cause(event), version: event.version, changes } });
+/** Tells what the events of a deployment changed. It takes all of them, in order. */
+export class HistoryFold {
+  private state: DeploymentState = deploymentModel.initial;
+
+  /** Takes the next event. With `isWanted`, it returns what happened. */
+  take(event: Recorded<DeploymentEvent>, isWanted: boolean): HistoryEntry | undefined {
+    const before = this.state;
+    this.state = deploymentModel.evolve(before, event);
+    if (!isWanted) return undefined;
+    const changes = [...compare(members(before), members(this.state)), ...statusChange(event)];
+    return { ...cause(event), version: event.version, changes };
   }
-  return entries.sort((a, b) => (a.position < b.position ? -1 : 1));
+}
+
+/** A reading of secrets, as part of the history. */
+export function readingEntry(read: Recorded<SecretsRead>): HistoryEntry {
+  const { version, names } = read.data;
+  return { ...cause(read), version, changes: [], secrets_read: names };
 }
 
 /** What differs between the snapshots of two revisions, by member. */

@@ -1,5 +1,5 @@
 import { idOf, type Projection, type Recorded, requireOwn } from '@fairlead/eventing';
-import { Recent } from '@fairlead/schema';
+import { Recent, weightOf } from '@fairlead/schema';
 import type { PoolClient } from 'pg';
 import { deploymentModel, type Deployment, type DeploymentState } from './deployment';
 import type { DeploymentEvent } from './deployment-events';
@@ -17,6 +17,7 @@ interface Fold {
 }
 
 const FOLDS_KEPT = 5000;
+const FOLDS_WEIGHT = { bytes: 128 * 1024 * 1024, of: ({ state }: Fold) => weightOf(state) };
 
 /**
  * Keeps the tables `deployments` and `revisions`. A batch is folded in memory and written with one statement per
@@ -27,7 +28,7 @@ export class DeploymentsView implements Projection {
   readonly categories = ['deployment'];
   readonly pipelined = true;
   readonly gatherMs = 50;
-  private readonly folds = new Recent<Fold>(FOLDS_KEPT);
+  private readonly folds = new Recent<Fold>(FOLDS_KEPT, FOLDS_WEIGHT);
 
   readonly handle = async (events: Recorded[], tx: PoolClient): Promise<void> => {
     const streams = byDeployment(events as Recorded<DeploymentEvent>[]);

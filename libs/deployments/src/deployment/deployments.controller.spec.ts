@@ -1210,13 +1210,11 @@ describe('replay', () => {
     const patched = events.find(({ type }) => type === 'DeploymentPatched')!;
     // Five minutes ahead of the clock that wrote what comes before and after it.
     const ahead = new Date(Date.parse(patched.time) + 300_000).toISOString();
-    const read = jest
-      .spyOn(service.store, 'read')
-      .mockImplementation(async (name, after) =>
-        name === stream
-          ? events.map((event) => (event === patched ? { ...event, time: ahead } : event)).slice(after ?? 0)
-          : [],
-      );
+    const parts = jest.spyOn(service.store, 'parts').mockImplementation(async function* (name, after = 0) {
+      const told = events.map((event) => (event === patched ? { ...event, time: ahead } : event));
+      // A part for each event, as of a store whose events are large.
+      if (name === stream) for (const event of told.slice(after)) yield [event];
+    });
     try {
       const then = (await send('GET', at(id, `?at=${events.at(-1)!.time}`))).json;
       expect(then.source_revision_config.repo_ref).toBe('main');
@@ -1225,7 +1223,7 @@ describe('replay', () => {
       const late = (await send('GET', at(id, `?at=${ahead}`))).json;
       expect(late).toEqual((await send('GET', at(id, `?version=${events.length}`))).json);
     } finally {
-      read.mockRestore();
+      parts.mockRestore();
     }
   });
 });

@@ -1,4 +1,4 @@
-import { EventStore, fold, KeptPages, newId, owned, type Recorded, streamName } from '@fairlead/eventing';
+import { EventStore, fold, KeptPages, newId, owned, streamName } from '@fairlead/eventing';
 import {
   allows,
   Answers,
@@ -27,7 +27,7 @@ import { create, patch } from './change';
 import { type Deployment, deploymentAggregate, deploymentModel, requestDeletion, tag } from './deployment';
 import { bulkDeletion, deployment, deployments, plan, tags } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
-import type { DeploymentEvent, Secret } from './deployment-events';
+import type { Secret } from './deployment-events';
 import { nameForAgent } from './deployment.names';
 import { DeploymentQueries } from './deployment.queries';
 import { DEPLOYMENTS_VIEW } from './deployment.projection';
@@ -303,17 +303,20 @@ export class DeploymentsController {
     { at, version }: { at?: { micros: number }; version?: number },
   ) {
     if (at !== undefined && version !== undefined) throw new BadRequest('Send either at or version, not both.');
-    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
-    // Times of services whose clocks differ may not grow: nothing is left out from the middle.
-    const later = at ? events.findIndex(({ time }) => Date.parse(time) * 1000 > at.micros) : -1;
-    const until = at ? events.slice(0, later < 0 ? undefined : later) : events.slice(0, version);
-    const state = owned(
-      deploymentAggregate,
-      context.tenantId,
-      id,
-      (deployment: Deployment) => deployment,
-    )(fold(deploymentModel, until));
-    if (version !== undefined && version > events.length) throw new VersionNotFound(id, version, events.length);
+    let folded = deploymentModel.initial;
+    let newest = 0;
+
+    for await (const events of this.store.parts(streamName('deployment', id))) {
+      // Times of services whose clocks differ may not grow: nothing is left out from the middle.
+      const later = events.findIndex(({ time, version: made }) =>
+        at ? Date.parse(time) * 1000 > at.micros : made > (version ?? Infinity),
+      );
+      folded = fold(deploymentModel, later < 0 ? events : events.slice(0, later), folded);
+      newest = events.at(-1)!.version;
+      if (later >= 0) break;
+    }
+    const state = owned(deploymentAggregate, context.tenantId, id, (deployment: Deployment) => deployment)(folded);
+    if (version !== undefined && version > newest) throw new VersionNotFound(id, version, newest);
     return spelled(context, answerWith(reply, state));
   }
 

@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream';
 import { actorNames, EventStore, type Recorded, streamName } from '@fairlead/eventing';
 import { Answers, Area, CommandContext, Context, Describe, linkNext, Path, Query, Scope, shape } from '@fairlead/api';
 import type { Infer } from '@fairlead/schema';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { history } from '../deployment/audit';
+import { HistoryFold, readingEntry } from '../deployment/audit';
 import type { DeploymentEvent, SecretsRead } from '../deployment/deployment-events';
 import * as answers from '../deployment/deployment.answers.schema';
 import { deploymentPath, historyQuery } from '../deployment/deployment.schema';
@@ -34,25 +35,53 @@ export class HistoryController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const id = path.deployment_id;
-    const events = await this.eventsOf(context, id);
     const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
-    const after = query.after ? (events[query.after - 1]?.position ?? events.at(-1)!.position) : 0n;
+    const places: { position: bigint; type: string }[] = reads.map(({ position, type }) => ({ position, type }));
+    let after = 0n;
+    for await (const events of this.eventsOf(context, id)) {
+      for (const { position, type, version } of events) {
+        places.push({ position, type });
+        // Without an event of this version, what came after the newest one is asked for.
+        if (query.after !== undefined && version <= query.after) after = position;
+      }
+    }
     const { types, order } = query;
-    const entries = history(events, reads).filter(
-      ({ position, entry }) => position > after && (types?.includes(entry.type) ?? true),
-    );
-    if (order === 'desc') entries.reverse();
-    const page = entries.slice(query.offset, query.offset + query.limit);
+    const found = places.filter(({ position, type }) => position > after && (types?.includes(type) ?? true));
+    found.sort((a, b) => (a.position < b.position ? -1 : 1));
+    if (order === 'desc') found.reverse();
+    const page = found.slice(query.offset, query.offset + query.limit).map(({ position }) => position);
     const offset = query.offset + page.length;
-    if (offset < entries.length) linkNext(reply, offset);
+    if (offset < found.length) linkNext(reply, offset);
+    const entries = await this.entriesAt(context, id, page, reads);
     const names = await actorNames(
       this.store,
-      page.map(({ entry }) => entry.actor),
+      entries.map(({ actor }) => actor),
     );
-    const resources = page.map(({ entry: { actor, ...entry } }) => {
+    const resources = entries.map(({ actor, ...entry }) => {
       return { ...entry, actor, actor_name: names.get(actor) ?? null };
     });
-    return { resources, offset, total: entries.length };
+    return { resources, offset, total: found.length };
+  }
+
+  /** What happened at some positions. All events are read again: those of a long history are never in memory together. */
+  private async entriesAt(
+    context: CommandContext,
+    id: string,
+    positions: readonly bigint[],
+    reads: readonly Recorded<SecretsRead>[],
+  ) {
+    const wanted = new Set(positions);
+    const entries = new Map(
+      reads.filter(({ position }) => wanted.has(position)).map((read) => [read.position, readingEntry(read)]),
+    );
+    const fold = new HistoryFold();
+    for await (const events of this.eventsOf(context, id)) {
+      for (const event of events) {
+        const entry = fold.take(event, wanted.has(event.position));
+        if (entry) entries.set(event.position, entry);
+      }
+    }
+    return positions.map((position) => entries.get(position)!);
   }
 
   /** The events themselves as JSON lines, with a signed last line: to be kept, and verified without this service. */
@@ -70,16 +99,27 @@ export class HistoryController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     const id = path.deployment_id;
-    const lines = await this.exports.lines(await this.eventsOf(context, id));
+    const lines = this.exports.lines(this.eventsOf(context, id));
+    // A deployment that is not there is found out before the answer begins.
+    const first = await lines.next();
     reply.header('content-type', 'application/jsonl; charset=utf-8');
     reply.header('content-disposition', `attachment; filename="deployment-${id}.jsonl"`);
-    return `${lines.join('\n')}\n`;
+    return Readable.from(joined(first, lines), { objectMode: false });
   }
 
-  private async eventsOf(context: CommandContext, id: string): Promise<Recorded<DeploymentEvent>[]> {
-    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
-    const [created] = events;
-    if (created?.type === 'DeploymentCreated' && created.data.tenant_id === context.tenantId) return events;
-    throw new DeploymentNotFound(id);
+  private async *eventsOf(context: CommandContext, id: string): AsyncGenerator<Recorded<DeploymentEvent>[]> {
+    let isFound = false;
+    for await (const events of this.store.parts(streamName('deployment', id))) {
+      const [first] = events as Recorded<DeploymentEvent>[];
+      isFound ||= first!.type === 'DeploymentCreated' && first!.data.tenant_id === context.tenantId;
+      if (!isFound) break;
+      yield events as Recorded<DeploymentEvent>[];
+    }
+    if (!isFound) throw new DeploymentNotFound(id);
   }
+}
+
+async function* joined(first: IteratorResult<string, void>, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  if (!first.done) yield first.value;
+  yield* rest;
 }

@@ -21,18 +21,19 @@ export class HistoryExport {
 
   /**
    * A stream as JSON lines: its events as they were written, sealed secrets as their SHA-256, then its head, signed
-   * with the newest key of the installation.
+   * with the newest key of the installation. `parts`: all events of the stream, at least one.
    */
-  async lines(events: readonly Recorded[]): Promise<string[]> {
-    const { stream, version } = events.at(-1)!;
-    const head = { stream, version, hash: chain(events), exported_at: new Date().toISOString() };
-    return [
-      ...events
-        .map(storedShape)
-        .map(({ id, stream, version, type, data, metadata, time }) =>
-          withoutSealed(JSON.stringify({ id, stream, version, type, data, metadata, time })),
-        ),
-      JSON.stringify({ head, ...(await this.signer.sign(headText(head))) }),
-    ];
+  async *lines(parts: AsyncIterable<readonly Recorded[]>): AsyncGenerator<string, void> {
+    let [hash, last]: [string, Recorded | undefined] = ['', undefined];
+    for await (const events of parts) {
+      for (const { id, stream, version, type, data, metadata, time } of events.map(storedShape)) {
+        yield `${withoutSealed(JSON.stringify({ id, stream, version, type, data, metadata, time }))}\n`;
+      }
+      hash = chain(events, hash);
+      last = events.at(-1);
+    }
+    const { stream, version } = last!;
+    const head = { stream, version, hash, exported_at: new Date().toISOString() };
+    yield `${JSON.stringify({ head, ...(await this.signer.sign(headText(head))) })}\n`;
   }
 }

@@ -16,8 +16,13 @@ interface Cause {
 }
 
 /** The causes of the revisions of one deployment, by their ids, from its events. */
-export function causesOf(events: readonly Recorded<DeploymentEvent>[]): ReadonlyMap<string, Cause> {
+export async function causesOf(parts: AsyncIterable<readonly Recorded[]>): Promise<ReadonlyMap<string, Cause>> {
   const causes = new Map<string, Cause>();
+  for await (const events of parts) learnFrom(events as readonly Recorded<DeploymentEvent>[], causes);
+  return causes;
+}
+
+function learnFrom(events: readonly Recorded<DeploymentEvent>[], causes: Map<string, Cause>): void {
   const learn = (id: string | null, more: Partial<Cause>) => {
     const known = id !== null && causes.get(id);
     if (known) causes.set(id, { ...known, ...more });
@@ -38,5 +43,4 @@ export function causesOf(events: readonly Recorded<DeploymentEvent>[]): Readonly
       if (status !== 'DEPLOYED' && hasEnded(status)) learn(revision_id, { ended_at: time });
     }
   }
-  return causes;
 }

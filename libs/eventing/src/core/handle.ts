@@ -1,5 +1,5 @@
 import type { EventType } from '@fairlead/contracts';
-import { PreconditionFailed, Recent } from '@fairlead/schema';
+import { PreconditionFailed, Recent, weightOf } from '@fairlead/schema';
 import { chain } from '../seals/chain';
 import type { DomainEvent, Metadata, Recorded } from './event';
 import { type EventStore, VersionConflict } from './event-store';
@@ -40,7 +40,12 @@ interface Folded {
   readonly commands: KnownCommands;
 }
 
+/** Folds that are kept: their number, and their bytes, because clients decide how large a state is. */
 const FOLDS_KEPT = 4000;
+const FOLDS_WEIGHT = {
+  bytes: 128 * 1024 * 1024,
+  of: ({ state, commands }: Folded) => weightOf(state as object | null) + commands.weight,
+};
 const folds = new WeakMap<EventStore, Recent<Folded>>();
 const numbers = new WeakMap<object, number>();
 let numbered = 0;
@@ -167,18 +172,18 @@ async function repeatedCommand<State, E extends DomainEvent>(
 ): Promise<Handled<State, E> | undefined> {
   if (!seen.commands.mayHold(command)) return undefined;
   const { causationId, tenant } = command;
-  const recorded = (await store.read(stream)) as Recorded<E>[];
   // Another tenant's key of the same name is another command, and must learn nothing of this stream.
   const same = ({ metadata }: Recorded<E>) => metadata.causationId === causationId && metadata.tenant === tenant;
-  const last = recorded.findLastIndex(same);
-  const newest = recorded[last];
-  if (!newest) return undefined;
-  return {
-    state: fold(model, recorded.slice(0, last + 1)),
-    version: newest.version,
-    position: newest.position,
-    events: recorded.filter(same),
-  };
+  let state = model.initial;
+  let found: Handled<State, E> | undefined;
+  for await (const part of store.parts(stream)) {
+    for (const event of part as Recorded<E>[]) {
+      state = model.evolve(state, event);
+      const { version, position } = event;
+      if (same(event)) found = { state, version, position, events: [...(found?.events ?? []), event] };
+    }
+  }
+  return found;
 }
 
 async function refreshed<State, E extends DomainEvent>(
@@ -187,19 +192,14 @@ async function refreshed<State, E extends DomainEvent>(
   stream: string,
   from: Folded,
 ): Promise<Folded> {
-  const events = await store.read(stream, from.version);
-  const newest = events.at(-1);
-  if (!newest) return from;
-  const folded = {
-    model,
-    state: fold(model, events, from.state as State),
-    version: newest.version,
-    position: newest.position,
-    hash: chain(events, from.hash),
-    commands: from.commands,
-  };
-  folded.commands.add(events);
-  remember(store, stream, folded);
+  let folded = from;
+  for await (const events of store.parts(stream, from.version)) {
+    const { version, position } = events.at(-1)!;
+    const state = fold(model, events, folded.state as State);
+    folded.commands.add(events);
+    folded = { ...folded, model, state, version, position, hash: chain(events, folded.hash) };
+  }
+  if (folded !== from) remember(store, stream, folded);
   return folded;
 }
 
@@ -214,7 +214,7 @@ function remembered(store: EventStore, model: object, stream: string): Folded | 
 
 function remember(store: EventStore, stream: string, folded: Folded): void {
   let kept = folds.get(store);
-  if (!kept) folds.set(store, (kept = new Recent<Folded>(FOLDS_KEPT)));
+  if (!kept) folds.set(store, (kept = new Recent<Folded>(FOLDS_KEPT, FOLDS_WEIGHT)));
   const name = foldOf(folded.model, stream);
   const known = kept.get(name);
   if (known && known.version > folded.version) return;
@@ -232,11 +232,18 @@ function foldOf(model: object, stream: string): string {
 
 /** Commands that are remembered of a stream, the newest ones; for older ones the stream is read. */
 const COMMANDS_KEPT = 500;
+/** Bytes of a remembered command, about. */
+const KEY_BYTES = 200;
 
 /** Remembers which commands a stream contains, if its events were seen from the first one on. */
 class KnownCommands {
   private readonly kept = new Set<string>();
   private hasForgotten = false;
+
+  /** Estimated bytes in memory. */
+  get weight(): number {
+    return this.kept.size * KEY_BYTES;
+  }
 
   /** Adds the commands of further events of the stream. */
   add(events: readonly Pick<Recorded, 'metadata'>[]): void {

@@ -27,7 +27,7 @@ interface Watched {
   readonly since: number;
 }
 
-const watched = new WeakMap<EventStore, Map<string, Watched>>();
+const watched = new WeakMap<EventStore, Recent<Watched>>();
 
 /** Returns the stream that represents one name within a tenant. */
 export function nameStream(category: string, tenant: string, name: string): string {

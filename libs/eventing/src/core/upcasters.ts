@@ -46,6 +46,12 @@ export class UpcastingEventStore extends EventStore {
     return (await this.store.read(stream, after)).map((event) => upcast(this.upcasters, event));
   }
 
+  override async *parts(stream: string, after?: number): AsyncIterable<Recorded[]> {
+    for await (const events of this.store.parts(stream, after)) {
+      yield events.map((event) => upcast(this.upcasters, event));
+    }
+  }
+
   override async *subscribe(position: bigint, signal: AbortSignal, filter?: Filter): AsyncIterable<Batch> {
     for await (const batch of this.store.subscribe(position, signal, filter)) {
       yield { ...batch, events: batch.events.map((event) => upcast(this.upcasters, event)) };

@@ -13,6 +13,7 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
+import { weightOf } from '@fairlead/schema';
 import type { Pool } from 'pg';
 import { newId } from '../core/new-id';
 import { appendedBytes, AppendTooLarge, checkAppend } from '../postgres/append-limit';
@@ -162,13 +163,35 @@ export class EventStoreDbStore extends EventStore {
   }
 
   override async read(stream: string, after = 0): Promise<Recorded[]> {
+    const events: Recorded[] = [];
+    for await (const part of this.parts(stream, after)) events.push(...part);
+    return events;
+  }
+
+  override async *parts(stream: string, after = 0): AsyncIterable<Recorded[]> {
+    for (let version = after; ;) {
+      const { events, isEnd } = await this.part(stream, version);
+      if (events.length > 0) yield events;
+      if (isEnd) return;
+      version = events.at(-1)!.version;
+    }
+  }
+
+  /** Returns the next events of a stream, as many as may be in memory, and whether they are the last ones. */
+  private async part(stream: string, after: number): Promise<{ events: Recorded[]; isEnd: boolean }> {
     return this.connection.call(async (client, signal, alive) => {
       const events: Recorded[] = [];
+      let bytes = 0n;
+      let isEnd = true;
       try {
         const all = client.readStream(stream, { fromRevision: BigInt(after), requiresLeader: true });
         for await (const { event } of reading(all, signal)) {
           alive();
-          if (event) events.push(toEvent(event));
+          if (!event) continue;
+          events.push(toEvent(event));
+          bytes += BigInt(weightOf(event.data as object | null));
+          isEnd = bytes <= BATCH_BYTES;
+          if (!isEnd) break;
         }
       } catch (error) {
         if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
@@ -178,7 +201,7 @@ export class EventStoreDbStore extends EventStore {
       // A server gives what is left of a stream that was cut off.
       if (events.length > 0 && events[0]!.version !== after + 1) throw new StreamDeleted(stream);
       this.times.note(events.at(-1));
-      return events;
+      return { events, isEnd };
     });
   }
 

@@ -1,14 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Recorded } from '../core/event';
 import { type Batch, type Filter, matches } from '../core/event-store';
 import type { EventStoreDbConnection } from './connection';
 import type { EventStoreDbContinuity } from './continuity';
 import { EventStoreDbSubscription } from './subscription';
+import { KeptEvents } from '../followers/kept-events';
 import { Wakeups } from '../postgres/wakeups';
 
-/** Number of newest events in memory. */
-const KEPT_EVENTS = 5000;
 /** Time without an event after which a subscription is compared with the log, because it may hang (ms). */
 const QUIET_MS = 3000;
 const RETRY_MS = { first: 50, most: 1000 };
@@ -20,8 +18,8 @@ const RETRY_MS = { first: 50, most: 1000 };
 export class EventStoreDbTail {
   private readonly wakeups = new Wakeups();
   private readonly stop = new AbortController();
-  private events: Recorded[] = [];
-  /** Position before the first of `events`, which contains everything up to `end`. */
+  private readonly kept = new KeptEvents();
+  /** Position before the first of the kept events, which contain everything up to `end`. */
   private start: bigint | undefined;
   private end = 0n;
   private failure: unknown;
@@ -64,8 +62,8 @@ export class EventStoreDbTail {
   after(position: bigint, most: number, filter: Filter): Batch | undefined {
     if (!this.reaches(position)) return undefined;
     const first = this.indexAfter(position);
-    const events = this.events.slice(first, first + most);
-    const reached = first + most < this.events.length ? events.at(-1)!.position : this.end;
+    const events = this.kept.all.slice(first, first + most);
+    const reached = first + most < this.kept.all.length ? events.at(-1)!.position : this.end;
     return { events: events.filter((event) => matches(event, filter)), position: reached };
   }
 
@@ -111,21 +109,18 @@ export class EventStoreDbTail {
   }
 
   private keep({ events, position }: Batch): void {
-    this.events.push(...events);
+    const dropped = this.kept.add(events).at(-1);
     this.continuity.note(events.at(-1));
     this.end = position;
-    if (this.events.length > KEPT_EVENTS) {
-      const dropped = this.events.splice(0, this.events.length - KEPT_EVENTS / 2);
-      this.start = dropped.at(-1)!.position;
-    }
+    if (dropped) this.start = dropped.position;
     this.wakeups.wake();
   }
 
   private indexAfter(position: bigint): number {
-    let [low, high] = [0, this.events.length];
+    let [low, high] = [0, this.kept.all.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.events[middle]!.position > position) high = middle;
+      if (this.kept.all[middle]!.position > position) high = middle;
       else low = middle + 1;
     }
     return low;

@@ -1,9 +1,8 @@
 import type { Recorded } from '../core/event';
 import { type Batch, type Filter, matches } from '../core/event-store';
 import { Wakeups } from '../postgres/wakeups';
+import { KeptEvents } from './kept-events';
 
-/** Number of newest events in memory. */
-const KEPT_EVENTS = 5000;
 /**
  * Pause between reads of events of other processes (ms): many appends a second are then read in fewer and larger
  * batches.
@@ -16,7 +15,7 @@ const PACE_MS = 50;
  */
 export class LogTail {
   private readonly wakeups = new Wakeups();
-  private events: Recorded[] = [];
+  private readonly kept = new KeptEvents();
   /** Position before the first event in memory. */
   private start: bigint | undefined;
   private reading: Promise<void> | undefined;
@@ -44,7 +43,7 @@ export class LogTail {
   after(position: bigint, most: number, filter: Filter): Batch | undefined {
     if (this.start === undefined || position < this.start || position > this.end()) return undefined;
     const first = Number(position - this.start);
-    const events = this.events.slice(first, first + most);
+    const events = this.kept.all.slice(first, first + most);
     return {
       events: filter.categories || filter.types ? events.filter((event) => matches(event, filter)) : events,
       position: events.at(-1)?.position ?? position,
@@ -118,14 +117,10 @@ export class LogTail {
   }
 
   private keep(events: readonly Recorded[]): void {
-    this.events.push(...events);
-    if (this.events.length <= KEPT_EVENTS) return;
-    const dropped = this.events.length - KEPT_EVENTS / 2;
-    this.events = this.events.slice(dropped);
-    this.start! += BigInt(dropped);
+    this.start! += BigInt(this.kept.add(events).length);
   }
 
   private end(): bigint {
-    return (this.start ?? -1n) + BigInt(this.events.length);
+    return (this.start ?? -1n) + BigInt(this.kept.all.length);
   }
 }

@@ -56,17 +56,28 @@ export class KafkaReceiver {
   /** The events that the messages tell of, as far as they have a consumer. Each stream is read once. */
   private async find(messages: readonly Pick<KafkaMessage, 'offset' | 'headers'>[]): Promise<Found[]> {
     const pointers = messages.map(({ offset, headers }) => ({ offset, pointer: this.accepted(toPointer(headers)) }));
-    const first = new Map<string, number>();
+    const wanted = new Map<string, Set<number>>();
     for (const { pointer } of pointers) {
       if (!pointer) continue;
-      first.set(pointer.stream, Math.min(pointer.version, first.get(pointer.stream) ?? Infinity));
+      wanted.set(pointer.stream, (wanted.get(pointer.stream) ?? new Set()).add(pointer.version));
     }
     const streams = new Map<string, Recorded[]>();
-    for (const [stream, version] of first) streams.set(stream, await this.store.read(stream, version - 1));
+    for (const [stream, versions] of wanted) streams.set(stream, await this.versionsOf(stream, versions));
     const found: Found[] = [];
     for (const { offset, pointer } of pointers) {
       const event = pointer && (this.pick(streams.get(pointer.stream), pointer) ?? (await this.look(pointer)));
       found.push({ offset, event });
+    }
+    return found;
+  }
+
+  /** The events of a stream with these versions, as far as there are any. */
+  private async versionsOf(stream: string, versions: ReadonlySet<number>): Promise<Recorded[]> {
+    const found: Recorded[] = [];
+    const [first, last] = [Math.min(...versions), Math.max(...versions)];
+    for await (const events of this.store.parts(stream, first - 1)) {
+      found.push(...events.filter(({ version }) => versions.has(version)));
+      if (events.at(-1)!.version >= last) break;
     }
     return found;
   }
@@ -83,7 +94,7 @@ export class KafkaReceiver {
   private async look(pointer: Pointer): Promise<Recorded | undefined> {
     for (let n = 0; n < LOOKS; n++) {
       await delay(RETRY_MS.first);
-      const event = this.pick(await this.store.read(pointer.stream, pointer.version - 1), pointer);
+      const event = this.pick(await this.versionsOf(pointer.stream, new Set([pointer.version])), pointer);
       if (event) return event;
     }
     const { type, stream, version } = pointer;

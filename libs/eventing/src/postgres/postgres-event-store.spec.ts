@@ -1,5 +1,5 @@
 import { testDatabase } from '@fairlead/postgres/testing';
-import { eventingMigrations, PostgresEventStore } from '..';
+import { eventingMigrations, PostgresEventStore, type Recorded } from '..';
 import { storeContract } from '../testing';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
@@ -23,7 +23,7 @@ it('sends appends that wait together in few commits, each judged by its own vers
   expect(outcomes.slice(0, 150).every(({ status }) => status === 'fulfilled')).toBe(true);
   expect(outcomes.slice(150).every(({ status }) => status === 'rejected')).toBe(true);
   const { rows } = await database.pool.query(
-    `select count(distinct xmin::text)::int as commits, count(*)::int as events,
+    `select count(distinct xmin::text) filter (where stream like 'batch-%')::int as commits, count(*)::int as events,
             max("position")::int as last from events`,
   );
   expect(rows[0]).toMatchObject({ events: rows[0].last });
@@ -39,4 +39,31 @@ it('lets an event that cannot be stored fail alone', async () => {
   expect(other.status).toBe('rejected');
   expect(await store.read('fine-0')).toHaveLength(1);
   expect(await store.read('fine-1')).toHaveLength(1);
+});
+
+it('reads large events of the log and of a stream in parts that fit into memory, without a gap', async () => {
+  const before = await store.head();
+  const bytes = 900_000;
+  for (let n = 0; n < 45; n++)
+    await store.append('large-0', n, [{ type: 'Noted', data: { n, x: 'x'.repeat(bytes) } }], {});
+  for (let n = 45; n < 60; n++) await store.append('large-0', n, [{ type: 'Noted', data: { n } }], {});
+  const numbers = Array.from({ length: 60 }, (_, n) => n);
+  const numbersOf = (parts: readonly Recorded[][]) => parts.flat().map(({ data }) => (data as { n: number }).n);
+  const sizes = (parts: readonly Recorded[][]) =>
+    parts.map((part) => JSON.stringify(part.map(({ data }) => data)).length);
+  const parts: Recorded[][] = [];
+  for await (const part of store.parts('large-0')) parts.push(part);
+  expect(numbersOf(parts)).toEqual(numbers);
+  expect(Math.max(...sizes(parts))).toBeLessThan(20 * bytes);
+  // What another process has appended is read from the database.
+  const other = new PostgresEventStore(database.pool);
+  const stop = new AbortController();
+  const batches: Recorded[][] = [];
+  for await (const batch of other.subscribe(before, stop.signal, { categories: ['large'] })) {
+    batches.push(batch.events);
+    if (numbersOf(batches).length === numbers.length) stop.abort();
+  }
+  await other.close();
+  expect(numbersOf(batches)).toEqual(numbers);
+  expect(Math.max(...sizes(batches))).toBeLessThan(20 * bytes);
 });

@@ -21,22 +21,36 @@ interface Row {
 /** Largest number of events of one read of the log; a subscription that is far behind reads in larger steps. */
 const BATCH_EVENTS = 1000;
 const CATCH_UP_EVENTS = 5000;
+/** A read of the log ends with the event whose data exceed this number of bytes: a batch is held in memory. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+/** Least number of events of a read when they are large. */
+const LEAST_EVENTS = 16;
+/** Number of events of the first read of a stream; most streams are shorter. */
+const FIRST_EVENTS = 250;
 /** Interval of reads without a notification (ms), because a notification can be lost with its connection. */
 const POLL_MS = 1000;
 
 const EVENT = `"position", stream, version, id, type, data, metadata, ${TIME}`;
+const SIZES = (order: string) =>
+  `sum(octet_length(data::text)) over (order by ${order}) as bytes, octet_length(data::text) as own`;
+/** At most `$3` events, and of these no more than `BATCH_BYTES` allow. */
 const READ_STREAM = {
   name: 'read stream',
-  text: `select ${EVENT} from events where stream = $1 and version > $2 order by version`,
+  text: `with wanted as (
+      select ${EVENT}, ${SIZES('version')} from events where stream = $1 and version > $2 and version <= $2 + $3::int)
+    select * from wanted where bytes - own <= ${BATCH_BYTES} order by version`,
 };
 const READ_LOG = {
   name: 'read log',
-  text: `with log as (select max("position") as head from events)
-    select log.head, ${EVENT}
-    from log left join events
-      on "position" > $1 and "position" <= least($1 + $2::int, log.head)
-     and ($3::text[] is null or split_part(stream, '-', 1) = any($3))
-     and ($4::text[] is null or type = any($4))
+  text: `with log as (select max("position") as head from events),
+    wanted as (
+      select ${EVENT}, ${SIZES('"position"')}
+      from log, events
+      where "position" > $1 and "position" <= least($1 + $2::int, log.head)
+        and ($3::text[] is null or split_part(stream, '-', 1) = any($3))
+        and ($4::text[] is null or type = any($4)))
+    select log.head, wanted.*
+    from log left join wanted on bytes - own <= ${BATCH_BYTES}
     order by "position"`,
 };
 
@@ -48,6 +62,8 @@ export class PostgresEventStore extends EventStore {
   private readonly appends: AppendQueue;
   private readonly tail: LogTail;
   private readonly listener: Listener;
+  /** Number of positions that the next read of the log looks at, at most. */
+  private step = CATCH_UP_EVENTS;
   /** Number of connections of the listener so far. */
   private connections = 0;
 
@@ -78,8 +94,25 @@ export class PostgresEventStore extends EventStore {
   }
 
   override async read(stream: string, after = 0): Promise<Recorded[]> {
-    const { rows } = await this.pool.query<Row>({ ...READ_STREAM, values: [stream, after] });
-    return rows.map(toEvent);
+    const events: Recorded[] = [];
+    for await (const part of this.parts(stream, after)) events.push(...part);
+    return events;
+  }
+
+  override async *parts(stream: string, after = 0): AsyncIterable<Recorded[]> {
+    for (let [version, step] = [after, FIRST_EVENTS]; ;) {
+      const { rows } = await this.pool.query<Row & { bytes: string }>({
+        ...READ_STREAM,
+        values: [stream, version, step],
+      });
+      const last = rows.at(-1);
+      if (last) yield rows.map(toEvent);
+      const isCut = Number(last?.bytes) > BATCH_BYTES;
+      if (!last || (rows.length < step && !isCut)) return;
+      version = last.version;
+      // The database looks at all events of a step, whatever it returns of them.
+      step = isCut ? Math.max(LEAST_EVENTS, 2 * rows.length) : Math.min(BATCH_EVENTS, 4 * step);
+    }
   }
 
   /**
@@ -152,15 +185,22 @@ export class PostgresEventStore extends EventStore {
     else await this.tail.extend();
   }
 
-  /** Returns the log after `position`, as far as one read goes. */
-  private async readLog(position: bigint, filter: Filter, step: number): Promise<Batch> {
-    const { rows } = await this.pool.query<Row & { head: string | null }>({
+  /** Returns the log after `position`, as far as one read of at most `most` positions goes. */
+  private async readLog(position: bigint, filter: Filter, most: number): Promise<Batch> {
+    const step = Math.min(most, this.step);
+    const { rows } = await this.pool.query<Row & { head: string | null; bytes: string | null }>({
       ...READ_LOG,
       values: [position, step, filter.categories ?? null, filter.types ?? null],
     });
     const head = BigInt(rows[0]?.head ?? 0);
     const end = position + BigInt(step);
     const events = rows.filter((row) => row.position !== null).map(toEvent);
+    const isCut = Number(rows.at(-1)?.bytes) > BATCH_BYTES;
+    // The database looks at all events of a step, whatever it returns of them.
+    this.step = isCut
+      ? Math.max(LEAST_EVENTS, 2 * events.length)
+      : Math.max(this.step, Math.min(CATCH_UP_EVENTS, 2 * step));
+    if (isCut) return { events, position: events.at(-1)!.position };
     return { events, position: head > position ? (end < head ? end : head) : position };
   }
 }

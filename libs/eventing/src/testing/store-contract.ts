@@ -48,6 +48,27 @@ export function storeContract(name: string, make: () => EventStore | Promise<Eve
       expect(await store.read(stream, 3)).toEqual([]);
     });
 
+    it('gives the events of a stream in parts, in order and without a gap', async () => {
+      for (let n = 0; n < 24; n++) await store.append(stream, n, [noted(`${n} ${'x'.repeat(900_000)}`)], {});
+      for (let n = 24; n < 24 + 300; n += 50) {
+        await store.append(
+          stream,
+          n,
+          Array.from({ length: 50 }, (_, more) => noted(`${n + more} `)),
+          {},
+        );
+      }
+      for (const after of [0, 23, 324]) {
+        const numbers: number[] = [];
+        for await (const events of store.parts(stream, after)) {
+          expect(events.length).toBeGreaterThan(0);
+          numbers.push(...events.map(({ data }) => parseInt((data as { text: string }).text, 10)));
+        }
+        expect(numbers).toEqual(Array.from({ length: 324 - after }, (_, n) => n + after));
+      }
+      for await (const events of store.parts(`${stream}-none`)) expect(events).toEqual([]);
+    });
+
     it('refuses an append that is larger than any store takes, and one of nothing', async () => {
       const large = store.append(stream, 0, [noted('x'.repeat(600_000)), noted('y'.repeat(600_000))], {});
       await expect(large).rejects.toBeInstanceOf(AppendTooLarge);

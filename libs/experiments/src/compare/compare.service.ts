@@ -64,7 +64,7 @@ const MOST_KEPT_CELLS = 2_000_000;
 @Injectable()
 export class Comparisons {
   private readonly kept = new Recent<Comparison>(KEPT);
-  private readonly found = new WeakMap<Comparison, Map<string, Promise<Uint8Array>>>();
+  private readonly found = new WeakMap<Comparison, Recent<Promise<Uint8Array>>>();
 
   constructor(private readonly pool: Pool) {}
 

@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Recent } from '@fairlead/schema';
-import { guardedFetch, OutboundFailure } from '@fairlead/outbound';
+import { type FairPlaces, guardedFetch, NoPlace, OutboundFailure } from '@fairlead/outbound';
+import type { Recent } from '@fairlead/schema';
 import { CodeHostFailed, CodeHostTooSlow } from './code-host.errors';
 import type { IntegrationsOptions } from '../integrations.options';
-import { Turns } from '../turns';
 
-interface Kept {
+/** An answer that is sent again when the host says that it holds. */
+export interface KeptAnswer {
   readonly etag: string;
   readonly body: string;
   readonly headers: Headers;
 }
 
-const KEPT_URLS = 200;
 const LONGEST_KEPT = 1024 * 1024;
 const BUSY = new Set([429, 500, 502, 503, 504]);
 
@@ -20,11 +19,13 @@ const BUSY = new Set([429, 500, 502, 503, 504]);
  * host, with retries when the host is busy, and with the `ETag` of the last answer.
  */
 export class HostClient {
-  private readonly kept = new Recent<Kept>(KEPT_URLS);
-
   constructor(
     private readonly options: IntegrationsOptions,
-    private readonly turns: Turns,
+    /** Calls under way, by workspace and host. */
+    private readonly places: FairPlaces,
+    private readonly answers: Recent<KeptAnswer>,
+    /** The integration at a version, whose answers nobody else gets. */
+    private readonly integration: string,
     private readonly workspace: string,
     /** Name of the host for messages of errors. */
     private readonly host: string,
@@ -48,7 +49,7 @@ export class HostClient {
     for (let attempt = 1; ; attempt++) {
       let asked = 0;
       try {
-        const answer = await this.turns.take(`${this.workspace} ${url.host}`, () => this.once(url, init));
+        const answer = await this.inTurn(url, init);
         if (!isBusy(answer)) return answer;
         asked = waitAsked(answer.headers);
         if (attempt >= attempts || asked > longestWait) throw this.busy(answer.status, asked);
@@ -61,8 +62,18 @@ export class HostClient {
     }
   }
 
+  private async inTurn(url: URL, init: RequestInit): Promise<Response> {
+    const leave = await this.places.take(`${this.workspace} ${url.host}`, this.options.listDeadline, init.signal);
+    try {
+      return await this.once(url, init);
+    } finally {
+      leave();
+    }
+  }
+
   private async once(url: URL, init: RequestInit): Promise<Response> {
-    const known = init.method === undefined || init.method === 'GET' ? this.kept.get(url.href) : undefined;
+    const name = `${this.integration} ${url.href}`;
+    const known = init.method === undefined || init.method === 'GET' ? this.answers.get(name) : undefined;
     const headers = new Headers(init.headers);
     headers.set('user-agent', 'fairlead');
     if (known) headers.set('if-none-match', known.etag);
@@ -74,7 +85,7 @@ export class HostClient {
     }
     const etag = answer.headers.get('etag');
     const isKept = answer.ok && etag !== null && body.length <= LONGEST_KEPT && (init.method ?? 'GET') === 'GET';
-    if (isKept) this.kept.set(url.href, { etag, body, headers: answer.headers });
+    if (isKept) this.answers.set(name, { etag, body, headers: answer.headers });
     return this.respond(body, answer.status, answer.headers, url);
   }
 
@@ -97,6 +108,8 @@ export class HostClient {
       if (error.fault === 'too large') return new CodeHostFailed(`${this.host} sent too large an answer.`, false);
       return new CodeHostFailed(`${this.host} could not be reached.`, true);
     }
+    if (error instanceof NoPlace)
+      return new CodeHostTooSlow(`${this.host} has too many calls of this workspace to answer.`);
     const late = error instanceof OutboundFailure || ['TimeoutError', 'AbortError'].includes((error as Error).name);
     return late ? new CodeHostTooSlow(`${this.host} took too long to answer.`) : error;
   }

@@ -1,5 +1,6 @@
-import { Recent } from '@fairlead/schema';
 import { Shredded } from '@fairlead/eventing';
+import { FairPlaces } from '@fairlead/outbound';
+import { Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { BitbucketHost } from './bitbucket.host';
 import type { CodeHost, Credentials } from './code-host';
@@ -8,21 +9,23 @@ import { IntegrationNotFound } from '../integration.errors';
 import { GiteaHost } from './gitea.host';
 import { GitHubHost } from './github.host';
 import { GitLabHost } from './gitlab.host';
-import { HostClient } from './host.client';
+import { HostClient, type KeptAnswer } from './host.client';
 import type { Integration } from '../integration';
 import { IntegrationsOptions } from '../integrations.options';
 import { JsonHost } from './json.host';
 import { apiUrl } from '../provider';
-import { Turns } from '../turns';
 
 const AT_ONCE_PER_HOST = 4;
 const HOSTS_KEPT = 200;
+const ANSWERS_KEPT = 10_000;
+const ANSWERS_WEIGHT = { bytes: 32 * 1024 * 1024, of: ({ body }: KeptAnswer) => body.length + 1024 };
 const NAMES = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea', bitbucket: 'Bitbucket' } as const;
 
 /** Keeps the clients of code hosts by integration, with their recent answers. */
 @Injectable()
 export class Hosts {
-  private readonly turns = new Turns(AT_ONCE_PER_HOST);
+  private readonly places = new FairPlaces(Infinity, AT_ONCE_PER_HOST);
+  private readonly answers = new Recent<KeptAnswer>(ANSWERS_KEPT, ANSWERS_WEIGHT);
   private readonly hosts = new Recent<{ version: number; host: CodeHost }>(HOSTS_KEPT);
 
   constructor(
@@ -39,15 +42,19 @@ export class Hosts {
     const credentials = await this.credentials.open(integration).catch((error: unknown) => {
       throw error instanceof Shredded ? new IntegrationNotFound(integration.id) : error;
     });
-    const host = this.make(integration, credentials);
+    const host = this.make(integration, version, credentials);
     this.hosts.set(integration.id, { version, host });
     return host;
   }
 
-  private make({ tenant_id, provider, base_url }: Integration, credentials: Credentials): CodeHost {
+  private make(
+    { id, tenant_id, provider, base_url }: Integration,
+    version: number,
+    credentials: Credentials,
+  ): CodeHost {
     const name = `The code host ${NAMES[provider]}`;
     const api = apiUrl(provider, base_url);
-    const client = new HostClient(this.options, this.turns, tenant_id, name);
+    const client = new HostClient(this.options, this.places, this.answers, `${id} ${version}`, tenant_id, name);
     if (provider === 'github' || credentials.kind === 'app') return new GitHubHost(client, api, credentials, name);
     const json = (scheme: string) => new JsonHost(client, api, `${scheme} ${credentials.token}`, name);
     if (provider === 'gitlab') return new GitLabHost(json('Bearer'), name);

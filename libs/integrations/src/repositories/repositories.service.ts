@@ -1,4 +1,4 @@
-import { Recent } from '@fairlead/schema';
+import { Recent, weightOf } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { CodeHostFailed, CodeHostTooSlow } from '../hosts/code-host.errors';
 import { Hosts } from '../hosts/hosts.service';
@@ -22,11 +22,12 @@ interface Listing {
 }
 
 const LISTS_KEPT = 200;
+const LISTS_WEIGHT = { bytes: 64 * 1024 * 1024, of: ({ repositories }: Listed) => weightOf(repositories) };
 
 /** Lists the repositories of integrations, and keeps the lists for a short while. */
 @Injectable()
 export class Repositories {
-  private readonly lists = new Recent<Listed>(LISTS_KEPT);
+  private readonly lists = new Recent<Listed>(LISTS_KEPT, LISTS_WEIGHT);
   private readonly running = new Map<string, Promise<Listed>>();
 
   constructor(

@@ -52,14 +52,23 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const address = this.address();
     const { keys } = this;
     if (!address || !keys) return undefined;
-    const events: readonly Recorded[] = await this.store.read(streamName('deployment', deploymentId));
-    const named = events.findLast(({ type }) => type === 'TracingProjectNamed')?.data as { name: string } | undefined;
+    const named = (await this.newest(deploymentId, ({ type }) => type === 'TracingProjectNamed'))?.data as
+      { name: string } | undefined;
     const project = named?.name ?? name;
     const issue = () => {
       const key = keys.issue({ keyId: deploymentId, tenantId, project });
       return { key, revoke: () => keys.revoke(key) };
     };
     return { address, project, issue };
+  }
+
+  /** The newest event of a deployment that is wanted. */
+  private async newest(deploymentId: string, isWanted: (event: Recorded) => boolean): Promise<Recorded | undefined> {
+    let newest: Recorded | undefined;
+    for await (const events of this.store.parts(streamName('deployment', deploymentId))) {
+      newest = events.findLast(isWanted) ?? newest;
+    }
+    return newest;
   }
 
   /** Where this machine reaches the server; undefined while it does not listen. */
@@ -75,14 +84,16 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const deploymentId = revisions[0]?.deploymentId ?? '';
     const { state, version } = await this.reports.target(deploymentId);
     if (!state || state.deleting) return undefined;
-    const events: readonly Recorded[] = await this.store.read(streamName('deployment', deploymentId));
-    const activated = events.findLast(({ type }) => type === 'RevisionActivated');
+    const activated = await this.newest(deploymentId, ({ type }) => type === 'RevisionActivated');
     const { revision_id, executor } = (activated?.data ?? {}) as Partial<RevisionActivatedMessage>;
     const revision = revisions.find(({ revisionId }) => revisionId === revision_id);
     // What was started last runs as soon as its rollout has ended.
     const isLate = state.running !== null && state.running.revision_id === revisions[0]?.revisionId;
     if (!revision || executor !== 'local' || isLate) return undefined;
-    const created = events.find(({ type, data }) => type === 'RevisionCreated' && isOf(data, revision.revisionId));
+    const created = await this.newest(
+      deploymentId,
+      ({ type, data }) => type === 'RevisionCreated' && isOf(data, revision.revisionId),
+    );
     const { secrets } = created!.data as RevisionCreatedMessage;
     // As they are now: a change of sizes alone makes no revision.
     const sizes = state.active?.revision?.resource_spec ?? null;
