@@ -11,7 +11,7 @@ export function shares(counts: readonly number[], most: number): number[] {
 }
 
 /** Cells of a grid that look alike: how many rows of the most, in steps of `LEVELS`, and on which side of the diagonal. */
-export interface GridLayer {
+interface GridLayer {
   /** 1 for a larger value than in the baseline, -1 for a smaller one, 0 for the same bin. */
   readonly side: -1 | 0 | 1;
   /** From 1 to `LEVELS`. */
