@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@fairlead/postgres/testing';
 import { Installation, startTogether } from '@fairlead/service/testing';
 import { LogTail } from '../../../libs/eventing/src/followers/log-tail';
@@ -8,8 +9,8 @@ import { executedFiles } from './testing/executed-files';
 
 const page = readFileSync(join(__dirname, '../../../docs/architecture.md'), 'utf8');
 
-/** What the walk leaves out: the server, the validators, the store that appends, the followers, and what rolls out later. */
-const OUTSIDE = /^libs\/(edge|service|schema|rollouts)\/|^libs\/eventing\/src\/(postgres|followers)\//;
+/** What the walk leaves out: the server, the validators, the store that appends, and the followers. */
+const OUTSIDE = /^libs\/(edge|service|schema)\/|^libs\/eventing\/src\/(postgres|followers)\//;
 const MOST_STEPS = 15;
 
 /** The files in the first column of the table below a heading. */
@@ -52,7 +53,17 @@ describe('docs/architecture.md', () => {
     const executed = (await executedFiles(patch, 20)).filter((file) => !OUTSIDE.test(file));
     const steps = tableBelow('The files of a PATCH');
     const helpers = tableBelow('Helpers of a PATCH');
-    expect([...steps, ...helpers].map((file) => `libs/${file}`).sort()).toEqual(executed);
+    const told = [...steps, ...helpers].map((file) => `libs/${file}`).sort();
+    expect(executed.filter((file) => told.includes(file))).toEqual(told);
+    // On a slow machine, what timers do falls into every request. It happens without a request too.
+    let unknown = executed.filter((file) => !told.includes(file));
+    await until(
+      async () => {
+        const idle = await executedFiles(() => delay(100), 1);
+        return (unknown = unknown.filter((file) => !idle.includes(file)));
+      },
+      (left) => left.length === 0,
+    );
     expect(steps.length).toBeLessThanOrEqual(MOST_STEPS);
   });
 });
