@@ -208,6 +208,44 @@ describe('A program that runs here', () => {
     );
   });
 
+  it('is told about in its health and in the metrics', async () => {
+    await call('support-agent', caller);
+    const { processes } = await until(
+      () => installation.ask('GET', `/v2/deployments/${deployment.id}/health`),
+      (health) => health.processes[0]?.memory_bytes > 0 && health.processes[0].cpu_cores !== null,
+    );
+    expect(processes).toMatchObject([{ name: 'program', state: 'RUNNING', reason: null }]);
+    const metrics = await (await fetch(`${installation.url}/metrics`)).text();
+    expect(metrics).toMatch(
+      new RegExp(`^fairlead_app_memory_bytes\\{deployment="${deployment.id}"\\} [1-9]\\d+$`, 'm'),
+    );
+    expect(metrics).toMatch(new RegExp(`^fairlead_app_cpu_cores\\{deployment="${deployment.id}"\\} [\\d.e-]+$`, 'm'));
+    expect(metrics).toMatch(/^fairlead_apps\{state="RUNNING"\} 1$/m);
+  });
+
+  it('shows its pages to browsers at a host of its own', async () => {
+    const { url } = await installation.ask('POST', `/v2/deployments/${deployment.id}/browser-links`);
+    const { host, pathname, search, port } = new URL(url);
+    expect(host).toBe(`support-agent.localhost:${port}`);
+    const visit = (path: string, headers: Readonly<Record<string, string>>) =>
+      new Promise<{ statusCode?: number; headers: Readonly<Record<string, unknown>> }>((resolve, reject) => {
+        const request = send({ host: '127.0.0.1', port, path, headers: { host, ...headers } }, (response) => {
+          response.resume();
+          resolve(response);
+        });
+        request.on('error', reject).end();
+      });
+    const page = { accept: 'text/html' };
+    const opened = await visit(pathname + search, page);
+    expect(opened.statusCode).toBe(303);
+    const cookie = (opened.headers['set-cookie'] as string[])[0]!.split(';')[0]!;
+    // Addresses of the console are the program's there.
+    for (const path of ['/', '/login', '/datasets/x', '/api/v1/info']) {
+      expect([path, (await visit(path, { ...page, cookie })).statusCode]).toEqual([path, 200]);
+      expect([path, (await visit(path, page)).statusCode]).toEqual([path, 401]);
+    }
+  });
+
   it('is the only workspace’s', async () => {
     expect(await installation.send('POST', '/api/v1/workspaces', { display_name: 'Second' })).toMatchObject({
       status: 409,
