@@ -20,7 +20,7 @@ import { feedback } from './commands/feedback.commands';
 import { integrations } from './commands/integrations.commands';
 import { listeners } from './commands/listeners.commands';
 import { providers, tokens } from './commands/providers.commands';
-import { runs, shared } from './commands/runs.commands';
+import { links, runs, shared } from './commands/runs.commands';
 import { parked, service } from './commands/service.commands';
 import { webhooks } from './commands/webhooks.commands';
 import { addGroup } from './table/group';
@@ -63,7 +63,7 @@ export function program(): Command {
   addRevisions(all);
   addSecrets(all);
   addExperiments(all);
-  for (const group of [datasets, examples, runs, feedback, shared]) addGroup(all, group);
+  for (const group of [datasets, examples, runs, feedback, shared, links]) addGroup(all, group);
   for (const group of [integrations, providers, tokens, webhooks, listeners]) addGroup(all, group);
   addSearch(all);
   addChanges(all);

@@ -31,6 +31,8 @@ const verify = () => import('./features/audit/verify');
 const keys = () => import('./features/keys/pages');
 const sharedDataset = () => import('./features/experiments/shared');
 const sharedRun = () => import('./features/runs/shared');
+const sharedComparison = () => import('./features/compare/shared');
+const linkedRun = () => import('./features/runs/linked');
 const health = () => import('./features/health/pages');
 const integrations = () => import('./features/connections/integrations');
 const providers = () => import('./features/connections/providers');
@@ -71,6 +73,8 @@ const open = { getParentRoute: () => shared, validateSearch };
 const sharedPages = [
   createRoute({ ...open, path: '/d', component: lazyRouteComponent(sharedDataset, 'SharedDatasetPage') }),
   createRoute({ ...open, path: '/r', component: lazyRouteComponent(sharedRun, 'SharedRunPage') }),
+  createRoute({ ...open, path: '/compare', component: lazyRouteComponent(sharedComparison, 'SharedComparePage') }),
+  createRoute({ ...open, path: '/run', component: lazyRouteComponent(linkedRun, 'LinkedRunPage') }),
 ];
 
 export const router = createRouter({

@@ -157,6 +157,34 @@ inBrowser('The console', () => {
     await page.waitForURL(({ searchParams }) => searchParams.get('selectedSessions') === ids.join());
   });
 
+  it('shares a comparison without what is hidden, until the link is deleted', async () => {
+    const { dataset, experiment } = await uploadRows('shown', 1, undefined, 'f');
+    const { id } = (await uploadRows('beside', 0, dataset.id, 'f')).experiment;
+    await page.goto(`/o/-/datasets/${dataset.id}/compare?selectedSessions=${experiment.id},${id}`);
+    await page.getByText('the shown answer to 2').waitFor();
+    await page.getByRole('button', { name: 'Share …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Inputs', { exact: true }).check();
+    expect(await faults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    const address = (await dialog.locator('code').textContent())!;
+    const stranger = await walk.open();
+    await stranger.goto(address);
+    await stranger.getByText('the shown answer to 2').waitFor();
+    await stranger.getByText('hidden: inputs').waitFor();
+    await stranger.getByRole('button', { name: '1 worse' }).click();
+    await stranger.getByRole('button', { name: 'Open row 1' }).click();
+    const panel = stranger.getByRole('complementary', { name: 'Row' });
+    await panel.getByText('steps[0].ms').waitFor();
+    expect(await walk.faults(stranger)).toEqual([]);
+    expect(await stranger.content()).not.toContain('question 2');
+    await dialog.getByRole('button', { name: /^Delete the link/ }).click();
+    await dialog.getByText('None.').waitFor();
+    await stranger.reload();
+    await stranger.getByText('not found').waitFor();
+    await stranger.context().close();
+  });
+
   it('keeps the experiments that it shows, and what is ticked, when they cannot be asked for again', async () => {
     const following = page.waitForRequest(/\/v1\/changes\?after=/);
     await page.reload();

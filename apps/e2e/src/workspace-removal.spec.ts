@@ -118,6 +118,7 @@ it('of a removed workspace nothing is left but what tells of it, and nothing of 
       'oauth_tokens',
       'webhooks',
       'shares',
+      'share_links',
     ]),
   );
   const tenantB = (await service.ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current', keyB)).tenant_id;

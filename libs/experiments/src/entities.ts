@@ -10,6 +10,7 @@ import {
 import { RunAttachmentEntity, RunEntity } from './runs/run.entity';
 import { SessionEntity } from './sessions/session.entity';
 import { ShareEntity } from './sharing/share.entity';
+import { ShareLinkEntity } from './sharing/share-link.entity';
 
 /** Describe the tables of datasets, examples, sessions, runs and feedback. */
 export const experimentsEntities = [
@@ -26,4 +27,5 @@ export const experimentsEntities = [
   RunEntity,
   SessionEntity,
   ShareEntity,
+  ShareLinkEntity,
 ];

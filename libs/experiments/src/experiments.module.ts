@@ -43,6 +43,9 @@ import { ScoreDirectionsController } from './datasets/score-directions.controlle
 import { PublicDatasetsController } from './sharing/public-datasets.controller';
 import { PublicReading } from './sharing/public-reading.service';
 import { PublicRunsController } from './sharing/public-runs.controller';
+import { PublicLinksController } from './sharing/public-links.controller';
+import { ShareLinksController } from './sharing/share-links.controller';
+import { ShareLinks } from './sharing/share-links.service';
 import { Shares } from './sharing/shares.service';
 import { SharesController } from './sharing/shares.controller';
 import { SessionCommands } from './sessions/sessions.commands';
@@ -86,6 +89,8 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         SharesController,
         PublicDatasetsController,
         PublicRunsController,
+        PublicLinksController,
+        ShareLinksController,
         TracingProjectsController,
       ],
       providers: [
@@ -110,6 +115,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         RunAttachments,
         SessionCommands,
         Shares,
+        ShareLinks,
         UploadReceiver,
         Uploads,
         UploadThread,

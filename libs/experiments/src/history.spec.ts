@@ -5,6 +5,7 @@ import { datasetModel } from './datasets/dataset';
 import { feedbackConfigModel } from './feedback/feedback-config';
 import { experimentModel } from './sessions/experiment';
 import { shareModel } from './sharing/share';
+import { shareLinkModel } from './sharing/share-link';
 
 historyTests(
   join(__dirname, 'recorded'),
@@ -14,6 +15,7 @@ historyTests(
     experiment: experimentModel,
     feedbackConfig: feedbackConfigModel,
     share: shareModel,
+    shareLink: shareLinkModel,
   },
   renamed('DatasetCreated', 'name', 'title'),
 );

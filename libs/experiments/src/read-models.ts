@@ -11,7 +11,7 @@ export function experimentsReadModels(store: EventStore): ReadModel[] {
       name: 'experiments',
       tables: [
         ...['datasets', 'sessions', 'examples', 'runs', 'run_attachments', 'feedback', 'awaited_feedback'],
-        ...['feedback_configs', 'feedback_changes', 'dataset_versions', 'dataset_tags', 'shares'],
+        ...['feedback_configs', 'feedback_changes', 'dataset_versions', 'dataset_tags', 'shares', 'share_links'],
       ],
       notes: ['persisted_experiments', 'session_run_bytes', 'stored_run_bytes'],
       projections: (pool) => [experimentsView, new PersistRuns(store, pool, new PayloadStore(pool))],

@@ -25,6 +25,19 @@ export const runs: Group = {
 const DATASET = '/api/v1/public/{dataset_token}';
 const RUN = '/api/v1/public/{run_token}';
 
+export const links: Group = {
+  name: 'links',
+  alias: 'link',
+  about: 'share links to comparisons and runs, which expire and can hide some of what they show',
+  lines: {
+    list: { route: 'GET /v1/shares', columns: ['id', 'kind', 'hidden', 'experiments', 'created_at', 'expires_at'] },
+    create: { route: 'POST /v1/shares' },
+    delete: { route: 'DELETE /v1/shares/{share_id}' },
+  },
+};
+
+const LINK = '/api/v1/public/{link_token}/link';
+
 export const shared: Group = {
   name: 'shared',
   about: 'what somebody shared, by its token',
@@ -39,5 +52,8 @@ export const shared: Group = {
       route: `POST ${RUN}/runs/query`,
       columns: ['id', 'name', 'run_type', 'status', 'start_time', 'error'],
     },
+    link: { route: `GET ${LINK}`, about: 'get what a share link shows' },
+    compared: { route: `GET ${LINK}/comparison` },
+    'linked-run': { route: `GET ${LINK}/runs/{run_id}` },
   },
 };

@@ -73,6 +73,12 @@ const newWebhook = (description: string, outside: string) => ({
 });
 const newListener = (compute_id: string) => ({ compute_type: 'k8s', compute_id, compute_config: {} });
 
+const linkTo = (dataset_id: string, experiment: string) => ({
+  kind: 'comparison',
+  dataset_id,
+  experiments: [experiment],
+});
+
 export const newProvider = (provider_id: string, outside: string) => ({
   provider_id,
   name: provider_id,
@@ -113,6 +119,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
   type Token = { share_token: string };
   const sharedRun = await ask<Token>('PUT', `/api/v1/runs/${run.id}/share`, {});
   const sharedDataset = await ask<Token>('PUT', `/api/v1/datasets/${dataset.id}/share`, {});
+  const link = await ask<{ id: string; token: string }>('POST', '/v1/shares', linkTo(dataset.id, experiment.id));
   const [apiKey] = await ask<{ id: string }[]>('GET', '/api/v1/api-key');
   const { tenant_id } = await ask<{ tenant_id: string }>('GET', '/api/v1/api-key/current');
   const { id: console_session_id } = await service.ask<{ id: string }>(
@@ -140,6 +147,7 @@ export async function fillTenant(service: Asked, key: string, mark: string): Pro
       ...{ own_dataset_id: own.id, own_example_id: ownExampleId },
       feedback_id: feedback!.id,
       ...{ run_token: sharedRun.share_token, dataset_token: sharedDataset.share_token },
+      ...{ share_id: link.id, link_token: link.token },
       comparative_experiment_id: comparative.id,
       id: apiKey!.id,
       ...ids,
@@ -237,6 +245,7 @@ export function details(
     'POST /api/v1/feedback-configs': { body: { feedback_key: 'configured', feedback_config: { type: 'continuous' } } },
     'PATCH /api/v1/feedback-configs': { body: { feedback_key: 'configured', is_lower_score_better: true } },
     'DELETE /api/v1/feedback-configs': { search: '?feedback_key=configured' },
+    'POST /v1/shares': { body: linkTo(dataset_id!, session_id!) },
     'POST /v2/runs/:run_id/share': { body: { session_id, trace_id: run_id } },
     'DELETE /v2/runs/:run_id/share': { body: { session_id } },
     'GET /v2/runs/:run_id/url': { search: `?project_id=${session_id}&trace_id=${run_id}` },

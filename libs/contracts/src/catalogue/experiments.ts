@@ -161,6 +161,8 @@ export const experimentEvents = {
   RunUnshared: { schema: 1, operation: 'unshare_run' },
   DatasetShared: { schema: 1, operation: 'share_dataset' },
   DatasetUnshared: { schema: 1, operation: 'unshare_dataset' },
+  ShareLinkCreated: { schema: 1, operation: 'create_share_link' },
+  ShareLinkDeleted: { schema: 1, operation: 'delete_share_link' },
   FeedbackConfigChanged: { schema: 1, operation: 'update_feedback_config' },
   FeedbackConfigDeleted: { schema: 1, operation: 'delete_feedback_config' },
 } as const satisfies Readonly<Record<string, Row>>;

@@ -38,8 +38,7 @@ import * as answers from './compare.answers.schema';
 import { csvLines, jsonLines } from './compare.export';
 import { comparisonJson, pageJson, PREVIEW_CHARACTERS, summaryJson } from './compare.json';
 import { readRows } from './compare.rows';
-import { parseRowFilter, parseRowSort, placeOf, selectRows } from './compare.selection';
-import { ROW_KINDS } from './compare.results';
+import { chosenRows, pageOffset, placeOf } from './compare.selection';
 import { type Comparison, type ComparisonRequest, Comparisons } from './compare.service';
 import { distributionsOf, FRACTIONS } from './distributions';
 import { reasonsAgainst } from './comparison-gate';
@@ -58,36 +57,12 @@ const compared = {
   lower_is_better: note(optional(csv(str())), 'Feedback keys whose lower scores are better; separated by commas.'),
   higher_is_better: note(optional(csv(str())), 'Feedback keys whose higher scores are better; separated by commas.'),
 };
-const MOST_TEXT = 256;
-const FILTER_FORM = '<experiment>:<kind,…>:<key>';
-const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
-/** Which rows, in which order. */
-const chosen = {
-  rows: optional(
-    note(
-      oneOrMany(refine(str(), (text) => (parseRowFilter(text) ? undefined : `give ${FILTER_FORM}`))),
-      `${FILTER_FORM}: only rows that became one of the kinds ${ROW_KINDS.join(', ')}; of several filters all must hold.`,
-    ),
-  ),
-  q: optional(
-    note(
-      str({ min: 1, max: MOST_TEXT }),
-      'Only rows that hold this text in their inputs, expected outputs, outputs or errors, in upper or lower case.',
-    ),
-  ),
-  sort: optional(
-    note(
-      refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
-      `${SORT_FORM}; the worst regression first when absent. Of a difference the worst comes first, of a latency the slowest.`,
-    ),
-  ),
-};
 const compareQuery = object({
   ...compared,
   format: note(optional(literal(['full', 'summary']), 'full'), '`summary`: an answer of less than 4 KB without rows.'),
   offset: note(optional(int({ ge: 0 }), 0), 'Number of rows to skip.'),
   limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
-  ...chosen,
+  ...chosenRows,
   around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
 });
 const distributionsQuery = object({
@@ -98,10 +73,9 @@ const distributionsQuery = object({
 });
 const exportQuery = object({
   ...compared,
-  ...chosen,
+  ...chosenRows,
   format: note(optional(literal(['csv', 'jsonl']), 'csv'), 'CSV, or JSON Lines.'),
 });
-type Chosen = Pick<Infer<typeof exportQuery>, 'rows' | 'q' | 'sort'>;
 // A limit that is misspelt would not be checked, and what should fail would pass.
 const keyLimits = object(
   {
@@ -173,19 +147,13 @@ export class CompareController {
   ) {
     const comparison = await this.comparisons.compare(context.tenantId, requestOf(id, asked));
     if (asked.format === 'summary') return unlessKnown(reply, summaryJson(id, comparison));
-    const selected = await this.selected(id, comparison, asked);
+    const { selected, told } = await this.comparisons.choose(id, comparison, asked);
     const place = asked.around === undefined ? undefined : placeOf(comparison.table, selected, asked.around);
-    const offset = place === undefined ? asked.offset : place - (place % Math.max(1, asked.limit));
+    const offset = pageOffset(place, asked.limit) ?? asked.offset;
     const shown = selected.subarray(offset, offset + asked.limit);
     const rows = await readRows(this.pool, id, comparison, shown, PREVIEW_CHARACTERS);
     const page = pageJson(rows, { offset, total: selected.length });
-    const told = {
-      filters: asked.rows ?? [],
-      q: asked.q ?? null,
-      sort: asked.sort ?? 'regression',
-      place: place ?? null,
-    };
-    return unlessKnown(reply, { ...comparisonJson(id, comparison), page: { ...page, ...told } });
+    return unlessKnown(reply, { ...comparisonJson(id, comparison), page: { ...page, ...told, place: place ?? null } });
   }
 
   @Get('distributions')
@@ -227,7 +195,7 @@ export class CompareController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
     const comparison = await this.settled(context.tenantId, requestOf(id, asked));
-    const selected = await this.selected(id, comparison, asked);
+    const { selected } = await this.comparisons.choose(id, comparison, asked);
     const lines = asked.format === 'csv' ? csvLines : jsonLines;
     const type = asked.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
     void reply.header('content-type', type);
@@ -267,13 +235,6 @@ export class CompareController {
         return reasonsAgainst(candidate, keys, limits);
       });
     return { pass: reasons.length === 0, reasons, warnings };
-  }
-
-  /** Rows of the table that pass the filters of a request, in its order. @throws BadRequest */
-  private async selected(id: string, comparison: Comparison, { rows, q, sort }: Chosen): Promise<Uint32Array> {
-    const filters = (rows ?? []).map((text) => parseRowFilter(text)!);
-    const found = q === undefined ? undefined : await this.comparisons.rowsWith(id, comparison, q);
-    return selectRows(comparison, filters, parseRowSort(sort ?? 'regression')!, found);
   }
 
   /** The comparison once the rows of all experiments are stored. @throws Unavailable when that takes long */

@@ -1,4 +1,5 @@
-import { BadRequest } from '@fairlead/schema';
+import { BadRequest, note, optional, refine, str } from '@fairlead/schema';
+import { oneOrMany } from '../reading.http';
 import { ROW_KINDS, type RowKind, rowKind } from './compare.results';
 import type { ScoreTable } from './compare.scores';
 import type { Comparison } from './compare.service';
@@ -19,6 +20,31 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const FILTER = new RegExp(`^(${UUID}):([a-z,]+):(.+)$`, 'is');
 const LATENCY = new RegExp(`^latency:(${UUID})$`, 'i');
 const DIFFERENCE = new RegExp(`^difference:(${UUID}):(.+)$`, 'is');
+
+const MOST_TEXT = 256;
+const FILTER_FORM = '<experiment>:<kind,…>:<key>';
+const SORT_FORM = 'regression, improvement, row, difference:<experiment>:<key> or latency:<experiment>';
+/** Members of a query that say which rows, in which order. */
+export const chosenRows = {
+  rows: optional(
+    note(
+      oneOrMany(refine(str(), (text) => (parseRowFilter(text) ? undefined : `give ${FILTER_FORM}`))),
+      `${FILTER_FORM}: only rows that became one of the kinds ${ROW_KINDS.join(', ')}; of several filters all must hold.`,
+    ),
+  ),
+  q: optional(
+    note(
+      str({ min: 1, max: MOST_TEXT }),
+      'Only rows that hold this text in their inputs, expected outputs, outputs or errors, in upper or lower case.',
+    ),
+  ),
+  sort: optional(
+    note(
+      refine(str(), (text) => (parseRowSort(text) ? undefined : `give ${SORT_FORM}`)),
+      `${SORT_FORM}; the worst regression first when absent. Of a difference the worst comes first, of a latency the slowest.`,
+    ),
+  ),
+};
 
 /** Reads `<experiment>:<kind,…>:<key>`; the key stands last because it may hold colons. */
 export function parseRowFilter(text: string): RowFilter | undefined {
@@ -70,6 +96,11 @@ export function placeOf({ ids }: ScoreTable, rows: Uint32Array, example: string)
   const id = Buffer.from(example.replaceAll('-', ''), 'hex');
   const place = rows.findIndex((row) => ids.compare(id, 0, 16, row * 16, row * 16 + 16) === 0);
   return place < 0 ? undefined : place;
+}
+
+/** Where the page of so many rows begins that holds the row at a place; undefined without one. */
+export function pageOffset(place: number | undefined, limit: number): number | undefined {
+  return place === undefined ? undefined : place - (place % Math.max(1, limit));
 }
 
 /** The largest first, what is not compared last. */

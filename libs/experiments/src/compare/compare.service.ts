@@ -14,6 +14,7 @@ import {
 import { type Compared, loadScores, type ScoreTable } from './compare.scores';
 import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
 import { datasetStamp, rowsWith } from './compare.queries';
+import { parseRowFilter, parseRowSort, selectRows } from './compare.selection';
 import { type Bounds, type Warning, warningsOf } from './compare.warnings';
 import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
@@ -40,6 +41,13 @@ export interface Comparison {
   readonly worst: Float64Array;
   /** Rows of the table, the worst regression first. */
   readonly order: Uint32Array;
+}
+
+/** Which rows of a comparison, in which order. */
+interface ChosenRows {
+  readonly rows?: string[];
+  readonly q?: string;
+  readonly sort?: string;
 }
 
 interface SessionRow extends Compared {
@@ -86,8 +94,16 @@ export class Comparisons {
     return comparison;
   }
 
+  /** Rows of the table that a request chooses, in its order, and what is told of the choice. @throws BadRequest */
+  async choose(datasetId: string, comparison: Comparison, { rows = [], q, sort = 'regression' }: ChosenRows) {
+    const filters = rows.map((text) => parseRowFilter(text)!);
+    const found = q === undefined ? undefined : await this.rowsWith(datasetId, comparison, q);
+    const selected = selectRows(comparison, filters, parseRowSort(sort)!, found);
+    return { selected, told: { filters: rows, q: q ?? null, sort } };
+  }
+
   /** By row of a comparison 1 for those that hold a text. Found once for all pages of it, until the dataset changes. */
-  async rowsWith(datasetId: string, comparison: Comparison, text: string): Promise<Uint8Array> {
+  private async rowsWith(datasetId: string, comparison: Comparison, text: string): Promise<Uint8Array> {
     const texts = this.found.get(comparison) ?? new Recent<Promise<Uint8Array>>(KEPT_TEXTS);
     this.found.set(comparison, texts);
     const key = `${await datasetStamp(this.pool, datasetId)} ${text}`;

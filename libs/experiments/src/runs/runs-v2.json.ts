@@ -174,7 +174,8 @@ function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefine
   }
 }
 
-function metadataOf(extra: string | null): string {
+/** The metadata of a run, as JSON text; `extra` is JSON text. */
+export function metadataOf(extra: string | null): string {
   const metadata = extra === null ? undefined : present(memberSlices(Buffer.from(extra)).get('metadata'));
   return metadata ? metadata.toString('utf8') : 'null';
 }

@@ -15,6 +15,7 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
   await tx.query('delete from run_attachments where session_id = $1', [id]);
   await tx.query('delete from runs where session_id = $1', [id]);
   await tx.query('delete from shares where session_id = $1', [id]);
+  await tx.query('delete from share_links where experiments @> array[$1::uuid]', [id]);
   await tx.query(
     `with gone as (delete from session_run_bytes where session_id = $1 returning tenant_id, bytes)
      update stored_run_bytes b set bytes = greatest(b.bytes - gone.bytes, 0) from gone where b.tenant_id = gone.tenant_id`,
@@ -51,12 +52,16 @@ export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: P
      where d.id = $1 and h.tenant_id = d.tenant_id and h.kind = 'dataset' and h.subject_id = d.id`,
     [id],
   );
+  await tx.query(
+    `delete from share_links l using datasets d where d.id = $1 and l.tenant_id = d.tenant_id and l.dataset_id = d.id`,
+    [id],
+  );
   await tx.query('delete from datasets where id = $1', [id]);
 }
 
 /** Removes what a workspace had beside its datasets and sessions. */
 export async function applyTenantRemoved({ stream }: Recorded, tx: PoolClient): Promise<void> {
-  for (const table of ['awaited_feedback', 'feedback_configs', 'feedback_changes', 'shares']) {
+  for (const table of ['awaited_feedback', 'feedback_configs', 'feedback_changes', 'shares', 'share_links']) {
     await tx.query(`delete from ${table} where tenant_id = $1`, [idOf(stream)]);
   }
 }

@@ -29,6 +29,8 @@ import {
 } from '../feedback/feedback.projection';
 import { applyRunsReceived, refreshRunStats } from '../runs/live/live-runs.projection';
 import type { ShareEvent } from '../sharing/share';
+import type { ShareLinkEvent } from '../sharing/share-link';
+import { applyShareLink } from '../sharing/share-links.projection';
 import { applyShare } from '../sharing/shares.projection';
 import { applySessionPatched } from './sessions.projection';
 import { extraOf } from '../upload/upload-answer';
@@ -36,13 +38,13 @@ import { extraOf } from '../upload/upload-answer';
 /** Name of the follower that keeps the tables of datasets and sessions. */
 export const EXPERIMENTS_VIEW = 'experiments-view';
 
-type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent>;
+type Event = Recorded<DatasetEvent | ExperimentEvent | FeedbackConfigEvent | ShareEvent | ShareLinkEvent>;
 type Handled = Event | Recorded<FeedbackAwaited>;
 
 /** Keeps the tables `datasets` and `sessions`, and everything below them that events change one by one. */
 export const experimentsView: Projection = {
   name: EXPERIMENTS_VIEW,
-  categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', 'share', 'tenant'],
+  categories: ['dataset', 'experiment', 'awaitedFeedback', 'feedbackConfig', 'share', 'shareLink', 'tenant'],
   async handle(events, tx) {
     const fedBack = new Set<string>();
     const running = new Set<string>();
@@ -121,6 +123,9 @@ async function apply(event: Exclude<Event, Recorded<RunsReceived>>, tx: PoolClie
     case 'RunUnshared':
     case 'DatasetUnshared':
       return applyShare(event, tx);
+    case 'ShareLinkCreated':
+    case 'ShareLinkDeleted':
+      return applyShareLink(event, tx);
     case 'SessionDeleted':
       await applySessionDeleted(event, tx);
       await tx.query('delete from persisted_experiments where session_id = $1', [idOf(event.stream)]);

@@ -2,6 +2,8 @@ import { Workspaces } from '@fairlead/eventing';
 import { RateLimit } from '@fairlead/edge';
 import { HttpProblem, NotFound, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
+import type { ShareLink } from './share-link';
+import { type OpenLink, ShareLinks } from './share-links.service';
 import { type Shared, type SharedRun, Shares } from './shares.service';
 
 /** Requests for what one workspace shares, in each process; those of one address are counted before they come here. */
@@ -17,6 +19,7 @@ export class PublicReading {
 
   constructor(
     private readonly shares: Shares,
+    private readonly links: ShareLinks,
     private readonly workspaces: Workspaces,
   ) {}
 
@@ -30,8 +33,16 @@ export class PublicReading {
     return this.admitted(token, (known) => this.shares.datasetOf(known));
   }
 
+  /** What a link shows, of this kind where one is named. @throws as `run` */
+  async link(token: string, kind?: ShareLink['kind']): Promise<OpenLink> {
+    return this.admitted(token, async (known) => {
+      const link = await this.links.open(known);
+      return kind === undefined || link?.kind === kind ? link : undefined;
+    });
+  }
+
   /** Requests with a token that was good before are counted before it is looked up. */
-  private async admitted<T extends Shared>(
+  private async admitted<T extends Pick<Shared, 'tenant'>>(
     token: string,
     lookUp: (token: string) => Promise<T | undefined>,
   ): Promise<T> {

@@ -54,6 +54,9 @@ import { ScoreDirectionsController } from '../datasets/score-directions.controll
 import { PublicDatasetsController } from '../sharing/public-datasets.controller';
 import { PublicReading } from '../sharing/public-reading.service';
 import { PublicRunsController } from '../sharing/public-runs.controller';
+import { PublicLinksController } from '../sharing/public-links.controller';
+import { ShareLinksController } from '../sharing/share-links.controller';
+import { ShareLinks } from '../sharing/share-links.service';
 import { Shares } from '../sharing/shares.service';
 import { SharesController } from '../sharing/shares.controller';
 import { SessionCommands } from '../sessions/sessions.commands';
@@ -124,6 +127,8 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       SharesController,
       PublicDatasetsController,
       PublicRunsController,
+      PublicLinksController,
+      ShareLinksController,
     ],
     providers: [
       { provide: EventStore, useValue: store },
@@ -141,6 +146,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       DatasetCommands,
       SessionCommands,
       Shares,
+      ShareLinks,
       PublicReading,
       Comparisons,
       AwaitedFeedback,

@@ -1,6 +1,6 @@
 import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { answered, api, type Comparison, readLossless, type Schemas } from '../../api/client';
+import { answered, api, type Comparison, readLossless, readShared, type Schemas } from '../../api/client';
 
 export type ComparedRow = Comparison['page']['rows'][number];
 export type Cell = NonNullable<ComparedRow['cells'][number]>;
@@ -21,19 +21,36 @@ export interface Asked {
   readonly sort?: string;
 }
 
+/** The workspace, or the token of a share link, that the address names; one of them undefined. */
+function usePlace() {
+  const { w, token } = useParams({ strict: false });
+  return { w: w ?? `shared ${token}`, token };
+}
+
 function useAsk() {
-  const { w } = useParams({ from: '/o/$w' });
+  const { w, token } = usePlace();
   const ask = async ({ dataset, experiments, baseline, rows, q, sort }: Asked, page: object, signal: AbortSignal) => {
     const query = {
-      experiments: experiments.join(','),
+      // A link says itself what it compares.
+      ...(token === undefined && { experiments: experiments.join(',') }),
       ...(baseline !== undefined && { baseline }),
       ...(rows !== undefined && { rows: [rows] }),
       ...(q !== undefined && { q }),
       ...(sort !== undefined && { sort }),
       ...page,
     };
-    const params = { path: { dataset_id: dataset }, query: query as never };
-    return (await answered(api.GET('/api/v1/datasets/{dataset_id}/compare', { params, signal }))) as Comparison;
+    const asking =
+      token === undefined
+        ? api.GET('/api/v1/datasets/{dataset_id}/compare', {
+            params: { path: { dataset_id: dataset }, query: query as never },
+            signal,
+          })
+        : api.GET('/api/v1/public/{link_token}/link/comparison', {
+            params: { path: { link_token: token }, query },
+            signal,
+            credentials: 'omit',
+          });
+    return (await answered<{ data?: unknown; error?: unknown; response: Response }>(asking)) as Comparison;
   };
   return { w, ask };
 }
@@ -90,38 +107,59 @@ export function useRowAround(asked: Asked, example: string) {
   });
 }
 
-/** The reference of a row as it was uploaded. */
+interface ExampleTexts {
+  readonly inputs?: unknown;
+  readonly outputs?: unknown;
+}
+
+/** The input and the reference of a row as they were uploaded; not asked for without a workspace. */
 export function useExample(dataset: string, id: string) {
-  const { w } = useParams({ from: '/o/$w' });
+  const { w, token } = usePlace();
   return useQuery({
     queryKey: ['example', w, dataset, id],
     queryFn: async ({ signal }) => {
       const path = `/api/v1/examples/${encodeURIComponent(id)}?dataset=${encodeURIComponent(dataset)}`;
-      return (await readLossless(path, signal)) as {
-        name: string;
-        inputs: unknown;
-        outputs?: unknown;
-        metadata?: unknown;
-      };
+      return (await readLossless(path, signal)) as ExampleTexts;
     },
+    enabled: token === undefined,
   });
 }
 
 interface Run {
-  readonly inputs: unknown;
-  readonly outputs: unknown;
-  readonly error: string | null;
-  readonly status: string;
-  readonly extra: unknown;
+  readonly inputs?: unknown;
+  readonly outputs?: unknown;
+  readonly error?: string | null;
+  /** Of the workspace's own runs. */
+  readonly extra?: unknown;
+  /** Of the runs of a share link, which can leave out any of these. */
+  readonly metadata?: unknown;
+  readonly reference_outputs?: unknown;
 }
 
 /** A run as it was uploaded; `id` undefined for a row that an experiment lacks. */
 export function useRun(id: string | undefined) {
-  const { w } = useParams({ from: '/o/$w' });
+  const { w, token } = usePlace();
   return useQuery({
     queryKey: ['run', w, id],
-    queryFn: async ({ signal }) => (await readLossless(`/api/v1/runs/${encodeURIComponent(id!)}`, signal)) as Run,
+    queryFn: async ({ signal }) => {
+      const run = encodeURIComponent(id!);
+      const shared = `/api/v1/public/${encodeURIComponent(token ?? '')}/link/runs/${run}`;
+      return (await (token === undefined
+        ? readLossless(`/api/v1/runs/${run}`, signal)
+        : readShared(shared, signal))) as Run;
+    },
     enabled: id !== undefined,
+  });
+}
+
+/** What a share link shows, for whoever has its token. */
+export function useLink(token: string) {
+  return useQuery({
+    queryKey: ['shared', token, 'link'],
+    queryFn: ({ signal }) => {
+      const params = { path: { link_token: token } };
+      return answered(api.GET('/api/v1/public/{link_token}/link', { params, signal, credentials: 'omit' }));
+    },
   });
 }
 

@@ -1,86 +1,21 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
-import { ApiError } from '../../api/client';
-import { middle, signed, whole } from '../../ui/format';
-import { Button, Copy, Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
-import { isForPage, useShortcuts } from '../../ui/shortcuts';
-import css from './compare.module.css';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { useSession } from '../../api/session';
-import { WhatChanged } from './changed';
-import { type Asked, exportPath, stampOf, useComparison, useDatasetBaseline, useSummary } from './data';
-import { Distributions } from './distributions';
-import { Head } from './head';
-import { RowPanel } from './row-panel';
-import { Rows } from './rows';
-import { Tools } from './tools';
-import { correct, headline, markdown } from './statistics';
+import { Page } from '../../ui/parts';
+import { Share } from '../../ui/share';
+import css from './compare.module.css';
+import { useDatasetBaseline } from './data';
+import { CompareView } from './view';
 
-/** Candidates that are summed up above the statistics. */
-const MOST_FINDINGS = 4;
 const FROM = '/o/$w/datasets/$dataset/compare';
 
-/** Experiments on one dataset side by side; one alone is shown as it is. */
+/** The experiments that the address names. */
 export function ComparePage() {
   const { w, dataset } = useParams({ from: FROM });
-  const search = useSearch({ from: FROM });
-  const navigate = useNavigate({ from: FROM });
-  const experiments = useMemo(
-    () => (search.selectedSessions ?? '').split(',').filter(Boolean),
-    [search.selectedSessions],
-  );
-  const asked: Asked = {
-    dataset,
-    experiments,
-    baseline: search.baseline,
-    rows: search.rows,
-    q: search.q,
-    sort: search.sort,
-  };
-  const comparison = useComparison(asked);
-  const { data } = comparison;
-  const set = (change: Record<string, string | undefined>, replace = false) =>
-    void navigate({ search: (before: Record<string, string | undefined>) => ({ ...before, ...change }), replace });
-  const focus = data?.keys.find(({ key }) => key === search.key) ?? data?.keys[0];
-  const names = useMemo(() => new Map(data?.experiments.map(({ id, name }) => [id, name])), [data]);
-  const alone = experiments.length === 1;
-  const title = alone ? (data?.experiments[0]?.name ?? 'Experiment') : 'Compare';
-  useTitle(title);
-  useEscape(Boolean(search.row), () => set({ row: undefined }));
-  const others = useMemo(() => data?.experiments.filter(({ id }) => id !== data.baseline) ?? [], [data]);
-  const candidate = others.find(({ id }) => id === search.candidate) ?? others[0];
-  const wholeTexts = search.texts === 'whole';
-  const folded = search.head === 'folded';
-  const choose = (step: number) => {
-    const next = others[others.indexOf(candidate!) + step];
-    if (next) set({ candidate: next.id }, true);
-  };
+  const { selectedSessions, baseline } = useSearch({ from: FROM });
+  const experiments = useMemo(() => (selectedSessions ?? '').split(',').filter(Boolean), [selectedSessions]);
   const kept = useDatasetBaseline(dataset);
   const session = useSession().data;
-  const ownWorkspace = w === '-' || w === session?.workspace_id;
-  const panel = (name: 'changed' | 'distribution') => ({
-    'aria-pressed': search.panel === name,
-    onClick: () => set({ panel: search.panel === name ? undefined : name }, true),
-  });
-  const distributed = [...(data?.keys ?? []), ...(data?.categories ?? [])].map(({ key }) => key);
-  const onlyWorse = candidate && focus ? `${candidate.id}:worse:${focus.key}` : undefined;
-  const fold = () => set({ head: folded ? undefined : 'folded' }, true);
-  const turn = () => set({ texts: wholeTexts ? undefined : 'whole' }, true);
-  const rebase = (baseline: string) => set({ baseline, candidate: undefined, rows: undefined });
-  useShortcuts({
-    '[': candidate && (() => choose(-1)),
-    ']': candidate && (() => choose(1)),
-    b: candidate && (() => rebase(candidate.id)),
-    w:
-      onlyWorse === undefined
-        ? undefined
-        : () => set({ rows: search.rows === onlyWorse ? undefined : onlyWorse, row: undefined }),
-    d: candidate && turn,
-    s: data && fold,
-    ...Object.fromEntries(
-      (data?.keys ?? []).slice(0, 9).map(({ key }, index) => [String(index + 1), () => set({ key })]),
-    ),
-  });
-
   if (experiments.length === 0) {
     return (
       <Page title="Compare">
@@ -94,194 +29,23 @@ export function ComparePage() {
       </Page>
     );
   }
-  const { tests, alarms } = correct(data?.keys ?? []);
+  const first = baseline ?? experiments[0]!;
+  const shared = [first, ...experiments.filter((id) => id !== first)];
   return (
-    <Page
-      title={
-        <>
-          <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
-            Dataset
-          </Link>{' '}
-          <span className={css.faint}>/</span> <Text title={title}>{title}</Text>
-        </>
+    <CompareView
+      dataset={dataset}
+      experiments={experiments}
+      crumb={
+        <Link to="/o/$w/datasets/$dataset" params={{ w, dataset }} className={css.crumb}>
+          Dataset
+        </Link>
       }
-      aside={
-        data && (
-          <>
-            {candidate && <Button {...panel('changed')}>What changed</Button>}
-            {distributed.length > 0 && <Button {...panel('distribution')}>Distribution</Button>}
-            <Copy text={window.location.href}>Copy link</Copy>
-            {!alone && <Copy text={markdown(names, data.keys)}>Copy as Markdown</Copy>}
-          </>
-        )
-      }
-    >
-      {comparison.error && <Problem error={comparison.error} retry={() => void comparison.refetch()} />}
-      {!data && !(comparison.error instanceof ApiError) && <Skeleton rows={10} />}
-      {data && (
-        <>
-          <p className={css.summary}>
-            {alone ? `${whole(data.rows)} rows` : `${experiments.length} experiments · ${whole(data.rows)} rows`}
-            {tests > 0 &&
-              ` · ${tests === 1 ? '1 test' : `${tests} tests`}: ${alarms.toFixed(1)} false alarms to be expected`}
-          </p>
-          {alone && kept.chosen && kept.chosen !== experiments[0] && (
-            <AgainstBaseline dataset={dataset} experiment={experiments[0]!} baseline={kept.chosen} />
-          )}
-          {others.length > 0 && !folded && (
-            <ul className={css.findings}>
-              {others.slice(0, MOST_FINDINGS).map(({ id, name }) => (
-                <li key={id}>
-                  <b>
-                    <Text title={name}>{middle(name, 40)}</Text>
-                  </b>{' '}
-                  {headline(data.keys, id)}
-                </li>
-              ))}
-            </ul>
-          )}
-          <Head
-            comparison={data}
-            focus={focus}
-            filter={search.rows}
-            candidate={others.length > 1 ? candidate?.id : undefined}
-            folded={folded}
-            onFold={fold}
-            onKey={(key) => set({ key })}
-            onBaseline={rebase}
-            kept={kept.chosen}
-            onKeep={kept.choice.isPending ? undefined : () => kept.choice.mutate(data.baseline)}
-            onFilter={(rows) => set({ rows, row: undefined })}
-          />
-          {kept.choice.error && <Problem error={kept.choice.error} />}
-          {search.panel === 'changed' && candidate && <WhatChanged comparison={data} candidate={candidate} />}
-          {search.panel === 'distribution' && distributed.length > 0 && (
-            <Distributions
-              asked={asked}
-              comparison={data}
-              candidate={candidate}
-              shown={distributed.find((key) => key === search.of) ?? focus?.key ?? distributed[0]!}
-              onKey={(of) => set({ of }, true)}
-            />
-          )}
-          <Warnings messages={data.warnings.map(({ message }) => message)} />
-          {search.rows !== undefined && (
-            <p className={css.filter}>
-              Only rows: <FilterName text={search.rows} names={names} />{' '}
-              <Button onClick={() => set({ rows: undefined })}>Show all rows</Button>
-            </p>
-          )}
-          <Tools
-            others={others}
-            candidate={candidate}
-            focus={focus}
-            sort={search.sort}
-            wholeTexts={wholeTexts}
-            text={search.q ?? ''}
-            files={ownWorkspace ? { csv: exportPath(asked, 'csv'), jsonl: exportPath(asked, 'jsonl') } : undefined}
-            onChange={(change) => set(change, true)}
-          />
-          <div className={search.row === undefined ? css.body : `${css.body} ${css.beside}`}>
-            <Rows
-              asked={asked}
-              comparison={data}
-              focus={focus}
-              stamp={stampOf(data)}
-              chosen={search.row}
-              candidate={candidate?.id}
-              whole={wholeTexts}
-              onChoose={(row) => set({ row }, search.row !== undefined)}
-            />
-            {search.row !== undefined && (
-              <RowPanel
-                key={search.row}
-                dataset={dataset}
-                comparison={data}
-                asked={asked}
-                example={search.row}
-                candidate={candidate?.id}
-                onCandidate={(id) => set({ candidate: id }, true)}
-                onClose={() => set({ row: undefined })}
-              />
-            )}
-          </div>
-        </>
-      )}
-    </Page>
+      own={{
+        baseline: kept,
+        saves: w === '-' || w === session?.workspace_id,
+        share: <Share what={{ kind: 'comparison', dataset_id: dataset, experiments: shared }} />,
+      }}
+      searchable
+    />
   );
-}
-
-/** What one experiment is against the baseline of its dataset. */
-function AgainstBaseline({ dataset, experiment, baseline }: Record<'dataset' | 'experiment' | 'baseline', string>) {
-  const { w } = useParams({ from: FROM });
-  const { data } = useSummary(dataset, experiment, baseline);
-  if (!data) return null;
-  const [base, own] = [0, 1].map((place) => data.experiments[place]);
-  const said = data.keys.flatMap(({ key, results }) => {
-    const { verdict, difference } = results.find((one) => one.experiment === 1) ?? {};
-    return key === null || verdict === undefined || verdict === 'not clear' ? [] : [{ key, verdict, difference }];
-  });
-  return (
-    <p className={css.against}>
-      Against{' '}
-      <b>
-        <Text title={base?.name ?? ''}>{middle(base?.name ?? 'the baseline', 40)}</Text>
-      </b>
-      , the baseline of the dataset:{' '}
-      {said.length === 0
-        ? 'no clear difference'
-        : said.map(({ key, verdict, difference }, place) => (
-            <span key={key}>
-              {place > 0 && ', '}
-              <span className={verdict === 'better' ? css.up : css.down}>
-                {verdict === 'better' ? '▲' : '▼'} {verdict}
-              </span>{' '}
-              on <Text>{key}</Text> ({signed(difference)})
-            </span>
-          ))}{' '}
-      <Link
-        to="/o/$w/datasets/$dataset/compare"
-        params={{ w, dataset }}
-        search={{ selectedSessions: [baseline, own?.id ?? experiment].join() }}
-      >
-        Compare
-      </Link>
-    </p>
-  );
-}
-
-function Warnings({ messages }: { messages: readonly string[] }) {
-  if (messages.length === 0) return null;
-  return (
-    <ul className={css.warnings}>
-      {messages.slice(0, 4).map((message) => (
-        <li key={message}>
-          <Text>{message}</Text>
-        </li>
-      ))}
-      {messages.length > 4 && <li>and {messages.length - 4} more</li>}
-    </ul>
-  );
-}
-
-function FilterName({ text, names }: { text: string; names: ReadonlyMap<string, string> }) {
-  const [experiment = '', kinds = '', ...key] = text.split(':');
-  return (
-    <b>
-      {kinds.replaceAll(',', ', ')} in <Text>{names.get(experiment) ?? experiment}</Text> on{' '}
-      <Text>{key.join(':')}</Text>
-    </b>
-  );
-}
-
-/** Closes what is open with Escape, unless the key is meant for a field or a dialog. */
-function useEscape(open: boolean, close: () => void): void {
-  useEffect(() => {
-    if (!open) return undefined;
-    const listen = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && isForPage(event)) close();
-    };
-    window.addEventListener('keydown', listen);
-    return () => window.removeEventListener('keydown', listen);
-  });
 }

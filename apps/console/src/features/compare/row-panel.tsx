@@ -24,7 +24,7 @@ interface RowPanelProps {
 /** One row in detail: its scores, and how an output differs from that of the baseline or from the reference. */
 export function RowPanel(props: RowPanelProps) {
   const { dataset, comparison, asked, example: id, onCandidate, onClose } = props;
-  const { w } = useParams({ from: '/o/$w' });
+  const { w } = useParams({ strict: false });
   const { experiments, keys, baseline } = comparison;
   const candidates = experiments.filter((one) => one.id !== baseline);
   const candidate = props.candidate ?? experiments[0]!.id;
@@ -39,14 +39,17 @@ export function RowPanel(props: RowPanelProps) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.focus(), []);
   const navigate = useNavigate();
-  const page = {
-    to: '/o/$w/datasets/$dataset/e/$example',
+  const page = w !== undefined && {
+    to: '/o/$w/datasets/$dataset/e/$example' as const,
     params: { w, dataset, example: id },
     search: { selectedSessions: asked.experiments.join(), baseline: asked.baseline },
-  } as const;
-  useShortcuts({ f: () => void navigate(page) });
+  };
+  useShortcuts({ f: page ? () => void navigate(page) : undefined });
   const place = row.data?.page.place;
-  const before = against === 'reference' ? example.data?.outputs : base.data?.outputs;
+  // A share link tells of the row with each of its runs.
+  const told = run.data ?? base.data;
+  const texts = w !== undefined ? example.data : told && { inputs: told.inputs, outputs: told.reference_outputs };
+  const before = against === 'reference' ? texts?.outputs : base.data?.outputs;
   const error = row.error ?? example.error ?? run.error;
   return (
     <aside ref={panel} className={css.panel} aria-label="Row" tabIndex={-1}>
@@ -55,9 +58,11 @@ export function RowPanel(props: RowPanelProps) {
           {place === null || place === undefined ? 'Row' : `Row ${place + 1}`}{' '}
           <span className={css.id}>{id.slice(0, 8)}</span>
         </h2>
-        <Link {...page} className={css.whole} title="f">
-          Full page
-        </Link>
+        {page && (
+          <Link {...page} className={css.whole} title="f">
+            Full page
+          </Link>
+        )}
         <Button kind="quiet" onClick={onClose}>
           Close <kbd>Esc</kbd>
         </Button>
@@ -133,14 +138,16 @@ export function RowPanel(props: RowPanelProps) {
             </div>
           )}
           {found.cells[at] === null && <p className={css.faint}>This experiment has no such row.</p>}
-          {run.data && before !== undefined && <Changes before={before} after={run.data.outputs} />}
-          {run.data && example.data && (
+          {run.data && before !== undefined && run.data.outputs !== undefined && (
+            <Changes before={before} after={run.data.outputs} />
+          )}
+          {run.data && texts && (
             <Values
               values={{
                 Output: run.data.outputs,
-                Input: example.data.inputs,
-                Reference: example.data.outputs ?? null,
-                Metadata: run.data.extra,
+                Input: texts.inputs,
+                Reference: w === undefined ? texts.outputs : (texts.outputs ?? null),
+                Metadata: run.data.extra ?? run.data.metadata,
               }}
             />
           )}

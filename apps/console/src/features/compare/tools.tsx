@@ -11,14 +11,15 @@ interface ToolsProps {
   readonly wholeTexts: boolean;
   /** What the rows hold that are shown. */
   readonly text: string;
+  readonly searchable: boolean;
   /** Where the rows can be had as files; undefined where a browser cannot ask for them. */
   readonly files: Readonly<Record<'csv' | 'jsonl', string>> | undefined;
   readonly onChange: (change: Partial<Record<'candidate' | 'sort' | 'texts' | 'q', string | undefined>>) => void;
 }
 
 /** Which candidate the keys go by, in which order the rows stand, and where their texts begin. */
-export function Tools({ others, candidate, focus, sort, wholeTexts, text, files, onChange }: ToolsProps) {
-  const filter = (
+export function Tools({ others, candidate, focus, sort, wholeTexts, text, searchable, files, onChange }: ToolsProps) {
+  const filter = searchable && (
     <Typed label="Rows that hold this text" main value={text} onChange={(q) => onChange({ q: q || undefined })} />
   );
   const saved = files && (

@@ -2,12 +2,13 @@ import { printLossless } from '../../api/lossless';
 import { Copy, Text } from '../../ui/parts';
 import css from './compare.module.css';
 
-/** JSON values under their names, as they were uploaded. */
+/** JSON values under their names, as they were uploaded; one that is undefined is not shown. */
 export function Values({ values }: { values: Readonly<Record<string, unknown>> }) {
   return (
     <>
       {Object.entries(values).map(([name, value]) => {
-        const text = typeof value === 'string' ? value : printLossless(value ?? null);
+        if (value === undefined) return null;
+        const text = typeof value === 'string' ? value : printLossless(value);
         return (
           <details key={name} className={css.value} open={name !== 'Metadata'}>
             <summary>{name}</summary>

@@ -3,6 +3,7 @@ import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { answered, api, readLossless } from '../../api/client';
 import { duration, percent, whole } from '../../ui/format';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { Share } from '../../ui/share';
 import { RunParts } from './parts';
 import css from './runs.module.css';
 
@@ -66,6 +67,7 @@ export function RunPage() {
           <span className={css.slash}>/</span> <Text>{name}</Text>
         </>
       }
+      aside={data && <Share what={{ kind: 'run', run_id: id }} />}
     >
       {run.error && <Problem error={run.error} retry={() => void run.refetch()} />}
       {!data && !run.error && <Skeleton />}

@@ -2,14 +2,19 @@ import { printLossless } from '../../api/lossless';
 import { Copy, Text } from '../../ui/parts';
 import css from './runs.module.css';
 
-/** What went into a run, what came out, and why it failed. */
+/** What went into a run, what came out, and why it failed; what it has no member for is left out. */
 export function RunParts({ run }: { run: Readonly<Record<string, unknown>> }) {
+  const metadata = run.extra ?? run.metadata;
   return (
     <div className={css.parts}>
       {typeof run.error === 'string' && <Part title="Error" text={run.error} />}
-      <Part title="Input" text={printLossless(run.inputs ?? null)} />
-      <Part title="Output" text={printLossless(run.outputs ?? null)} />
-      {run.extra != null && <Part title="Metadata" text={printLossless(run.extra)} />}
+      {run.inputs !== undefined && <Part title="Input" text={printLossless(run.inputs)} />}
+      {run.outputs !== undefined && <Part title="Output" text={printLossless(run.outputs)} />}
+      {run.reference_outputs != null && <Part title="Reference" text={printLossless(run.reference_outputs)} />}
+      {Array.isArray(run.feedback) && run.feedback.length > 0 && (
+        <Part title="Feedback" text={printLossless(run.feedback)} />
+      )}
+      {metadata != null && <Part title="Metadata" text={printLossless(metadata)} />}
     </div>
   );
 }

@@ -161,6 +161,7 @@ async function specials(
     'GET /v1/console/session': [{}, { key: '', headers: session }],
     'DELETE /v1/console/session': [{ key: '', headers: session }],
     'DELETE /v1/console/sessions/:console_session_id': [{ ids: spare.ids }],
+    'DELETE /v1/shares/:share_id': [{ ids: spare.ids }],
     'POST /api/v1/workspaces/:workspace_id/suspend': workspace,
     'POST /api/v1/workspaces/:workspace_id/resume': workspace,
     'DELETE /api/v1/workspaces/:workspace_id': workspace,

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { answered, api, readShared } from '../../api/client';
+import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { LinkNote } from '../../ui/share';
+import { RunParts } from './parts';
+
+/** A run for whoever has a share link to it. */
+export function LinkedRunPage() {
+  const { token } = useParams({ from: '/public/$token/run' });
+  const link = useQuery({
+    queryKey: ['shared', token, 'link'],
+    queryFn: ({ signal }) => {
+      const params = { path: { link_token: token } };
+      return answered(api.GET('/api/v1/public/{link_token}/link', { params, signal, credentials: 'omit' }));
+    },
+  });
+  const id = link.data?.run_id;
+  const run = useQuery({
+    queryKey: ['shared', token, 'linked run', id],
+    queryFn: async ({ signal }) => {
+      const path = `/api/v1/public/${encodeURIComponent(token)}/link/runs/${encodeURIComponent(id!)}`;
+      return (await readShared(path, signal)) as Readonly<Record<string, unknown>>;
+    },
+    enabled: typeof id === 'string',
+  });
+  const name = typeof run.data?.name === 'string' ? run.data.name : 'Shared run';
+  useTitle(name);
+  const error = link.error ?? run.error;
+  return (
+    <Page title={<Text>{name}</Text>}>
+      {link.data && <LinkNote hidden={link.data.hidden} until={link.data.expires_at} />}
+      {error && <Problem error={error} retry={() => void (link.error ? link.refetch() : run.refetch())} />}
+      {link.data && !id && <p>This link shows a comparison, no run.</p>}
+      {!run.data && !error && id !== null && <Skeleton />}
+      {run.data && <RunParts run={run.data} />}
+    </Page>
+  );
+}

@@ -1,0 +1,154 @@
+import { Answers, Area, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { BadRequest, type Infer, int, note, NotFound, object, optional, uuid } from '@fairlead/schema';
+import { Controller, Get, Header } from '@nestjs/common';
+import { Pool } from 'pg';
+import { comparison } from '../compare/compare.answers.schema';
+import { comparisonJson, pageJson, PREVIEW_CHARACTERS } from '../compare/compare.json';
+import { readRows } from '../compare/compare.rows';
+import { chosenRows, pageOffset, placeOf } from '../compare/compare.selection';
+import { Comparisons } from '../compare/compare.service';
+import { found, idPath, JSON_TEXT } from '../reading.http';
+import { linkedRun } from './linked-run.queries';
+import { PublicReading } from './public-reading.service';
+import { HIDEABLE, type Hideable, LINK_KINDS } from './share-link';
+import type { OpenLink } from './share-links.service';
+
+const { free, list, noted, nullable, number, object: members, oneOf, text, time, uuid: id } = shape;
+const tokenPath = idPath('link_token');
+const runPath = object({
+  link_token: note(uuid(), 'Token of a share link.'),
+  run_id: note(uuid(), 'The run that is shared, or one of the compared runs.'),
+});
+const comparisonQuery = object({
+  baseline: note(
+    optional(uuid()),
+    'Experiment that the others are measured against. Default: the one that the link names first.',
+  ),
+  offset: note(optional(int({ ge: 0 }), 0), 'Number of rows to skip.'),
+  limit: note(optional(int({ ge: 0, le: 100 }), 20), 'Largest number of rows in the answer; 0 for none.'),
+  ...chosenRows,
+  around: optional(note(uuid(), 'The id of an example: the page that holds its row, in place of `offset`.')),
+});
+const opened = members('OpenedShareLink', {
+  kind: noted(oneOf(...LINK_KINDS), 'What the link shows.'),
+  dataset_id: noted(nullable(id), 'Dataset of the experiments; null for a run.'),
+  experiments: noted(list(id), 'Experiments that are compared, the baseline first; of a run its session.'),
+  run_id: noted(nullable(id), 'Run that is shown; null for a comparison.'),
+  hidden: noted(list(oneOf(...HIDEABLE)), 'What the link does not show.'),
+  expires_at: noted(time, 'When the link ends.'),
+});
+const linked = members('LinkedRun', {
+  id: noted(id, 'Identifier of the run.'),
+  session_id: noted(id, 'Experiment or session of the run.'),
+  reference_example_id: noted(nullable(id), 'Example that was run; null for a run without one.'),
+  name: noted(text, 'Name of the run.'),
+  run_type: noted(text, 'Kind of the run.'),
+  status: noted(text, 'Status of the run: `success`, `error` or `pending`.'),
+  start_time: noted(time, 'When it began.'),
+  end_time: noted(nullable(time), 'When it ended; null while it goes on.'),
+  latency_seconds: noted(nullable(number), 'Latency, in seconds; null while it goes on.'),
+  'error?': noted(nullable(text), 'Why it failed; null when it did not. Absent when the link hides errors.'),
+  'inputs?': noted(free, 'Inputs of the run. Absent when the link hides them.'),
+  'outputs?': noted(nullable(free), 'Outputs of the run; null without. Absent when the link hides them.'),
+  'reference_outputs?': noted(
+    nullable(free),
+    'Expected outputs of the example; null without. Absent when the link hides them.',
+  ),
+  'metadata?': noted(nullable(free), 'Metadata of the run; null without. Absent when the link hides them.'),
+  'feedback?': noted(
+    list(
+      members('LinkedFeedback', {
+        key: noted(text, 'Feedback key.'),
+        score: noted(nullable(number), 'Score; null without.'),
+        value: noted(nullable(free), 'Value; null without.'),
+        'comment?': noted(nullable(free), 'Comment; null without. Absent when the link hides comments.'),
+      }),
+    ),
+    'Feedback on the run, at most 100. Absent when the link hides it.',
+  ),
+});
+const PUBLIC = { description: 'No key is needed: the token stands for one. What the link hides is left out.' };
+/** Texts that `q` looks into. */
+const SEARCHED: readonly Hideable[] = ['inputs', 'reference_outputs', 'outputs', 'errors'];
+
+/** Lets whoever has the token of a share link read what it shows. */
+@Area('Sharing')
+@Controller('api/v1/public/:link_token/link')
+export class PublicLinksController {
+  constructor(
+    private readonly pool: Pool,
+    private readonly reading: PublicReading,
+    private readonly comparisons: Comparisons,
+  ) {}
+
+  @Get()
+  @Scope('public', { reads: true })
+  @Describe({ summary: 'Get what a share link shows', description: 'No key is needed: the token stands for one.' })
+  @Answers({ 200: opened })
+  async one(@Path(tokenPath) { link_token }: Infer<typeof tokenPath>) {
+    const { kind, dataset_id, experiments, run_id, hidden, expires_at } = await this.reading.link(link_token);
+    return { kind, dataset_id, experiments, run_id, hidden, expires_at };
+  }
+
+  @Get('comparison')
+  @Scope('public', { reads: true, compressed: true })
+  @Describe({
+    summary: 'Get the comparison of a share link',
+    description: `As a comparison with a key. ${PUBLIC.description} A link that hides texts refuses \`q\`, which could find them out.`,
+  })
+  @Answers({ 200: comparison, 400: 'It hides what `q` would look into, or the baseline is not among the experiments.' })
+  async comparison(
+    @Path(tokenPath) { link_token }: Infer<typeof tokenPath>,
+    @Query(comparisonQuery) { baseline, around, limit, ...chosen }: Infer<typeof comparisonQuery>,
+  ) {
+    const { tenant, dataset_id: datasetId, experiments, hides } = await this.reading.link(link_token, 'comparison');
+    if (baseline !== undefined && !experiments.includes(baseline)) {
+      throw new BadRequest(`Session ${baseline} is not compared.`);
+    }
+    const hidden = SEARCHED.filter((member) => hides.has(member));
+    if (chosen.q !== undefined && hidden.length > 0) {
+      throw new BadRequest(`This link hides ${hidden.join(', ')}: its rows are not searched for a text.`);
+    }
+    const request = { datasetId: datasetId!, experiments, baseline, lowerIsBetter: [], higherIsBetter: [] };
+    // Without keys there is nothing that scores could be told from, neither statistics nor filters nor an order.
+    const keys = hides.has('feedback') ? [] : undefined;
+    const compared = await this.comparisons.compare(tenant, { ...request, keys });
+    const { selected, told } = await this.comparisons.choose(datasetId!, compared, chosen);
+    const place = around === undefined ? undefined : placeOf(compared.table, selected, around);
+    const offset = pageOffset(place, limit) ?? chosen.offset;
+    const shown = selected.subarray(offset, offset + limit);
+    const rows = await readRows(this.pool, datasetId!, compared, shown, PREVIEW_CHARACTERS);
+    const visible = rows.map((row) => ({
+      ...row,
+      // Names of examples may be made of their inputs.
+      name: hides.has('inputs') ? null : row.name,
+      regression: hides.has('feedback') ? null : row.regression,
+      inputs: hides.has('inputs') ? null : row.inputs,
+      referenceOutputs: hides.has('reference_outputs') ? null : row.referenceOutputs,
+      cells: row.cells.map(
+        (cell) =>
+          cell && {
+            ...cell,
+            error: hides.has('errors') ? null : cell.error,
+            outputs: hides.has('outputs') ? null : cell.outputs,
+          },
+      ),
+    }));
+    const page = pageJson(visible, { offset, total: selected.length });
+    return { ...comparisonJson(datasetId!, compared), page: { ...page, ...told, place: place ?? null } };
+  }
+
+  @Get('runs/:run_id')
+  @Header(...JSON_TEXT)
+  @Scope('public', { reads: true, compressed: true })
+  @Describe({
+    summary: 'Get a run of a share link',
+    description: `The run that the link shows, or one of those that it compares. ${PUBLIC.description} Attachments are not part of it.`,
+  })
+  @Answers({ 200: shape.asText(linked) })
+  async run(@Path(runPath) { link_token, run_id }: Infer<typeof runPath>): Promise<string> {
+    const link: OpenLink = await this.reading.link(link_token);
+    if (link.kind === 'run' && link.run_id !== run_id) throw new NotFound(`Run ID ${run_id} not found.`);
+    return found(await linkedRun(this.pool, link, run_id), 'Run ID', run_id);
+  }
+}

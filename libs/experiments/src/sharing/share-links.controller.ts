@@ -1,0 +1,129 @@
+import { Answers, Area, Body, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import {
+  BadRequest,
+  datetime,
+  type Infer,
+  list,
+  literal,
+  note,
+  object,
+  optional,
+  refine,
+  uuid,
+} from '@fairlead/schema';
+import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
+import { idPath, pageOf100 } from '../reading.http';
+import { experimentsView } from '../sessions/experiments.projection';
+import { HIDEABLE, LINK_KINDS } from './share-link';
+import { type ListedLink, ShareLinks } from './share-links.service';
+
+const DAY_MS = 86_400_000;
+const USUAL_DAYS = 30;
+const MOST_DAYS = 90;
+const MOST_EXPERIMENTS = 20;
+
+const { integer, list: listOf, noted, nullable, oneOf, text, time, uuid: id } = shape;
+// A member that is misspelt would hide nothing.
+const newLink = refine(
+  object(
+    {
+      kind: note(literal(LINK_KINDS), 'What the link shows.'),
+      dataset_id: note(optional(uuid()), 'Of a comparison: the dataset of the experiments.'),
+      experiments: note(
+        optional(list(uuid(), { min: 1, max: MOST_EXPERIMENTS })),
+        'Of a comparison: the experiments, the baseline first.',
+      ),
+      run_id: note(optional(uuid()), 'Of a run: which one.'),
+      hide: note(optional(list(literal(HIDEABLE), { max: HIDEABLE.length }), []), 'What the link does not show.'),
+      expires_at: note(
+        optional(datetime()),
+        `When the link ends, at most ${MOST_DAYS} days from now. Default: in ${USUAL_DAYS} days.`,
+      ),
+    },
+    'NewShareLink',
+    { closed: true },
+  ),
+  ({ kind, dataset_id, experiments, run_id }) => {
+    const ofComparison = dataset_id !== undefined && experiments !== undefined && run_id === undefined;
+    const ofRun = dataset_id === undefined && experiments === undefined && run_id !== undefined;
+    if (kind === 'comparison') return ofComparison ? undefined : 'a comparison has dataset_id and experiments';
+    return ofRun ? undefined : 'a run has run_id';
+  },
+);
+const linkPath = idPath('share_id');
+const linkMembers = {
+  id: noted(id, 'Identifier of the link, not its token.'),
+  kind: noted(oneOf(...LINK_KINDS), 'What the link shows.'),
+  dataset_id: noted(nullable(id), 'Dataset of the experiments; null for a run.'),
+  experiments: noted(listOf(id), 'Experiments that are compared, the baseline first; of a run its session.'),
+  run_id: noted(nullable(id), 'Run that is shown; null for a comparison.'),
+  hidden: noted(listOf(oneOf(...HIDEABLE)), 'What the link does not show.'),
+  created_at: noted(time, 'When the link was made.'),
+  expires_at: noted(time, 'When the link ends.'),
+};
+const created = shape.object('CreatedShareLink', {
+  ...linkMembers,
+  token: noted(id, 'Part of the addresses at which it can be read without a key. It is told here only.'),
+  path: noted(text, 'Address of the page in the web console, below that of the service.'),
+});
+const links = shape.object('ShareLinks', {
+  resources: noted(listOf(shape.object('ShareLink', linkMembers)), 'Links that have not expired, the newest first.'),
+  offset: noted(integer, 'Value for `offset` to get the next page.'),
+});
+const page = object(pageOf100);
+const VIEWS = { views: [experimentsView.name] };
+
+/** Links to comparisons and runs, for whoever has them. */
+@Area('Sharing')
+@Controller('v1/shares')
+export class ShareLinksController {
+  constructor(private readonly links: ShareLinks) {}
+
+  @Post()
+  @HttpCode(201)
+  @Scope('write', VIEWS)
+  @Describe({
+    summary: 'Create a share link',
+    description:
+      'Whoever has the link may read the comparison or the run until it expires, without a key, but for what is hidden.',
+    takes: ['x-reason'],
+  })
+  @Answers({ 201: created, 400: 'It cannot be compared, the time is wrong, or the workspace has too many links.' })
+  async create(@Context() context: CommandContext, @Body(newLink) asked: Infer<typeof newLink>) {
+    const { kind, dataset_id = null, experiments = [], run_id = null } = asked;
+    const now = Date.now();
+    const end = asked.expires_at ? Date.parse(asked.expires_at.iso) : now + USUAL_DAYS * DAY_MS;
+    if (end <= now || end > now + MOST_DAYS * DAY_MS) {
+      throw new BadRequest(`A link ends in the future, at most ${MOST_DAYS} days from now.`);
+    }
+    const hidden = HIDEABLE.filter((member) => asked.hide.includes(member));
+    const expires_at = new Date(end).toISOString();
+    const { token, ...link } = await this.links.create(context, {
+      ...{ kind, dataset_id, experiments, run_id },
+      ...{ hidden, expires_at },
+    });
+    return { ...shown(link), token, path: `/public/${token}/${kind === 'run' ? 'run' : 'compare'}` };
+  }
+
+  @Get()
+  @Scope('read', VIEWS)
+  @Describe({ summary: 'List share links', description: 'Without their tokens, and without those that have expired.' })
+  @Answers({ 200: links })
+  async list(@Context() { tenantId }: CommandContext, @Query(page) asked: Infer<typeof page>) {
+    const found = await this.links.list(tenantId, asked);
+    return { resources: found.map(shown), offset: asked.offset + found.length };
+  }
+
+  @Delete(':share_id')
+  @HttpCode(204)
+  @Scope('write', VIEWS)
+  @Describe({ summary: 'Delete a share link', description: 'Its token gives nothing any more.', takes: ['x-reason'] })
+  @Answers({ 204: null })
+  async delete(@Context() context: CommandContext, @Path(linkPath) { share_id }: Infer<typeof linkPath>) {
+    await this.links.delete(context, share_id);
+  }
+}
+
+function shown({ id: link, kind, dataset_id, experiments, run_id, hidden, created_at, expires_at }: ListedLink) {
+  return { id: link, kind, dataset_id, experiments, run_id, hidden, created_at, expires_at };
+}
