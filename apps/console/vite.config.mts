@@ -67,7 +67,11 @@ function budget(): Plugin {
           const name = relative(import.meta.dirname, page.facadeModuleId!);
           const names = loaded([...first, page].map(({ fileName }) => fileName));
           const codes = scripts.filter(({ fileName }) => names.has(fileName)).map(({ code }) => code);
-          return [`Scripts of ${name}`, bytes(codes), COMPARISONS.includes(name) ? LIMITS.comparison : LIMITS.page] as const;
+          return [
+            `Scripts of ${name}`,
+            bytes(codes),
+            COMPARISONS.includes(name) ? LIMITS.comparison : LIMITS.page,
+          ] as const;
         }),
         ['All scripts', bytes(scripts.map(({ code }) => code)), LIMITS.scripts],
         ['All styles', bytes(styles.map(({ source }) => source)), LIMITS.styles],

@@ -74,7 +74,7 @@ const sharedPages = [
   createRoute({ ...open, path: '/d', component: lazyRouteComponent(sharedDataset, 'SharedDatasetPage') }),
   createRoute({ ...open, path: '/r', component: lazyRouteComponent(sharedRun, 'SharedRunPage') }),
   createRoute({ ...open, path: '/compare', component: lazyRouteComponent(sharedComparison, 'SharedComparePage') }),
-  createRoute({ ...open, path: '/run', component: lazyRouteComponent(linkedRun, 'LinkedRunPage') }),
+  createRoute({ ...open, path: '/shared-run', component: lazyRouteComponent(linkedRun, 'LinkedRunPage') }),
 ];
 
 export const router = createRouter({

@@ -182,6 +182,16 @@ inBrowser('The console', () => {
     await dialog.getByText('None.').waitFor();
     await stranger.reload();
     await stranger.getByText('not found').waitFor();
+
+    const { runs } = await installation.ask('POST', '/api/v1/runs/query', { session: [experiment.id] });
+    await page.goto(`/o/-/projects/p/${experiment.id}/r/${(runs as { id: string }[])[0]!.id}`);
+    await page.getByRole('button', { name: 'Share …' }).click();
+    await dialog.getByLabel('Outputs', { exact: true }).check();
+    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    await stranger.goto((await dialog.locator('code').textContent())!);
+    await stranger.getByText('"question"').waitFor();
+    expect(await stranger.content()).not.toContain('the shown answer');
+    expect(await walk.faults(stranger)).toEqual([]);
     await stranger.context().close();
   });
 

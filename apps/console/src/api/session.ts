@@ -10,7 +10,8 @@ export function useSession() {
     queryKey: KEY,
     queryFn: async () => {
       try {
-        const [session] = await Promise.all([answered(api.GET('/v1/console/session')), beginToListen()]);
+        const session = await answered(api.GET('/v1/console/session'));
+        await beginToListen();
         return session;
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) return null;

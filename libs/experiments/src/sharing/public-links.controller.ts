@@ -13,7 +13,7 @@ import { PublicReading } from './public-reading.service';
 import { HIDEABLE, type Hideable, LINK_KINDS } from './share-link';
 import type { OpenLink } from './share-links.service';
 
-const { free, list, noted, nullable, number, object: members, oneOf, text, time, uuid: id } = shape;
+const { any, free, list, noted, nullable, number, object: members, oneOf, text, time, uuid: id } = shape;
 const tokenPath = idPath('link_token');
 const runPath = object({
   link_token: note(uuid(), 'Token of a share link.'),
@@ -60,8 +60,8 @@ const linked = members('LinkedRun', {
       members('LinkedFeedback', {
         key: noted(text, 'Feedback key.'),
         score: noted(nullable(number), 'Score; null without.'),
-        value: noted(nullable(free), 'Value; null without.'),
-        'comment?': noted(nullable(free), 'Comment; null without. Absent when the link hides comments.'),
+        value: noted(any, 'Value; null without.'),
+        'comment?': noted(nullable(text), 'Comment; null without. Absent when the link hides comments.'),
       }),
     ),
     'Feedback on the run, at most 100. Absent when the link hides it.',

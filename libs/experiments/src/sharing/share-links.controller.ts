@@ -88,7 +88,11 @@ export class ShareLinksController {
       'Whoever has the link may read the comparison or the run until it expires, without a key, but for what is hidden.',
     takes: ['x-reason'],
   })
-  @Answers({ 201: created, 400: 'It cannot be compared, the time is wrong, or the workspace has too many links.' })
+  @Answers({
+    201: created,
+    400: 'It cannot be compared, the time is wrong, or the workspace has too many links.',
+    404: 'There is no such experiment or run.',
+  })
   async create(@Context() context: CommandContext, @Body(newLink) asked: Infer<typeof newLink>) {
     const { kind, dataset_id = null, experiments = [], run_id = null } = asked;
     const now = Date.now();
@@ -102,7 +106,7 @@ export class ShareLinksController {
       ...{ kind, dataset_id, experiments, run_id },
       ...{ hidden, expires_at },
     });
-    return { ...shown(link), token, path: `/public/${token}/${kind === 'run' ? 'run' : 'compare'}` };
+    return { ...shown(link), token, path: `/public/${token}/${kind === 'run' ? 'shared-run' : 'compare'}` };
   }
 
   @Get()

@@ -80,6 +80,8 @@ it.each([
   '/o/x/datasets/y/compare?selectedSessions=a%2Cb',
   '/hub/a/b',
   '/public/t/d',
+  '/public/t/compare',
+  '/public/t/shared-run',
 ])('shows the page at %s to a browser, and to nobody else', async (path) => {
   const { status, headers, body } = await ask(path);
   expect({ status, body: body.toString() }).toEqual({ status: 200, body: PAGE });

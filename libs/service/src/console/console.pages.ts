@@ -35,7 +35,7 @@ const PRINTED = new RegExp(
   `^/(?:datasets/${ID}(?:/compare|/e/${ID})?|projects/p/${ID}(?:/r/${ID})?|host/deployments(?:/${ID})?)$`,
 );
 /** Addresses of what is shared, which are read without signing in. */
-const SHARED = new RegExp(`^/public/${ID}/(?:[dr]|compare|run)$`);
+const SHARED = new RegExp(`^/public/${ID}/(?:[dr]|compare|shared-run)$`);
 /** Addresses that clients print and that Fairlead does not offer; a page says so. */
 const NOT_OFFERED = /^\/(?:hub|prompts|context)(?:\/.*)?$/;
 

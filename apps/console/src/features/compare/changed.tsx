@@ -17,13 +17,12 @@ interface WhatChangedProps {
 /** In which metadata, description and rows a candidate differs from the baseline. */
 export function WhatChanged({ comparison, candidate }: WhatChangedProps) {
   const { w } = useParams({ from: '/o/$w' });
-  const { baseline, experiments, keys, warnings } = comparison;
+  const { baseline, experiments, keys } = comparison;
   const before = useExperimentFacts(baseline);
   const after = useExperimentFacts(candidate.id);
   const error = before.error ?? after.error;
   const counts = keys[0]?.results.find(({ experiment }) => experiment === candidate.id)?.counts;
   const changes = before.data && after.data && changesOf(before.data, after.data);
-  const about = warnings.filter(({ experiment }) => experiment === candidate.id);
   const deployment = after.data && metadataOf(after.data).deployment_id;
   const base = experiments.find(({ id }) => id === baseline)?.name ?? '';
   return (
@@ -43,11 +42,6 @@ export function WhatChanged({ comparison, candidate }: WhatChangedProps) {
             {whole(counts.missing)} rows only in the baseline, {whole(counts.extra)} only here
           </p>
         )}
-        {about.map(({ code, key, message }) => (
-          <p key={`${code} ${key}`} className={css.warning}>
-            <Text>{message}</Text>
-          </p>
-        ))}
         {typeof deployment === 'string' && (
           <p>
             <Link

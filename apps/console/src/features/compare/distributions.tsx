@@ -179,7 +179,9 @@ function Parts({ found, sides }: SidesProps) {
       <Table
         open
         head={[found.kind === 'category' ? 'Value' : 'Result', ...sides.map(({ name }) => name)]}
-        rows={labels.map((title, place) => ({ title, counts: sides.map(({ result }) => result.counts[place] ?? 0) }))}
+        rows={labels
+          .map((title, place) => ({ title, counts: sides.map(({ result }) => result.counts[place] ?? 0) }))
+          .filter(({ counts }) => counts.some((count) => count > 0))}
       />
     </figure>
   );

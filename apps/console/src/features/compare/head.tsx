@@ -98,12 +98,8 @@ export function Head(props: HeadProps) {
                       {!alone &&
                         (id === baseline ? (
                           <>
-                            <span
-                              className={css.base}
-                              title={id === kept ? 'Also the baseline of the dataset, in lists' : undefined}
-                            >
-                              {id === kept ? 'baseline of the dataset' : 'baseline'}
-                            </span>
+                            <span className={css.base}>baseline</span>
+                            {id === kept && <span className={css.ofDataset}>baseline of the dataset</span>}
                             {kept !== undefined && id !== kept && (
                               <Action
                                 scope="write"

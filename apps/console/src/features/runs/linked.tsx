@@ -7,7 +7,7 @@ import { RunParts } from './parts';
 
 /** A run for whoever has a share link to it. */
 export function LinkedRunPage() {
-  const { token } = useParams({ from: '/public/$token/run' });
+  const { token } = useParams({ from: '/public/$token/shared-run' });
   const link = useQuery({
     queryKey: ['shared', token, 'link'],
     queryFn: ({ signal }) => {
