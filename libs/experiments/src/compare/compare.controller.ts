@@ -25,7 +25,6 @@ import {
   object,
   optional,
   record,
-  refine,
   str,
   Unavailable,
   uuid,
