@@ -14,7 +14,7 @@ import {
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { idPath, pageOf100 } from '../reading.http';
 import { experimentsView } from '../sessions/experiments.projection';
-import { HIDEABLE, LINK_KINDS } from './share-link';
+import { HIDEABLE, type Hideable, LINK_KINDS } from './share-link';
 import { type ListedLink, ShareLinks } from './share-links.service';
 
 const DAY_MS = 86_400_000;
@@ -34,7 +34,10 @@ const newLink = refine(
         'Of a comparison: the experiments, the baseline first.',
       ),
       run_id: note(optional(uuid()), 'Of a run: which one.'),
-      hide: note(optional(list(literal(HIDEABLE), { max: HIDEABLE.length }), []), 'What the link does not show.'),
+      hide: note(
+        optional(list(literal(HIDEABLE), { max: HIDEABLE.length }), [] as Hideable[]),
+        'What the link does not show.',
+      ),
       expires_at: note(
         optional(datetime()),
         `When the link ends, at most ${MOST_DAYS} days from now. Default: in ${USUAL_DAYS} days.`,
