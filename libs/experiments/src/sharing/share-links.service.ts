@@ -15,7 +15,7 @@ const MOST_LINKS = 1000;
 const DIGESTS = 'share-link-tokens';
 
 /** What is shared by a link, as it is asked for. */
-export type NewLink = Pick<ShareLink, 'kind' | 'dataset_id' | 'experiments' | 'run_id' | 'hidden' | 'expires_at'>;
+type NewLink = Pick<ShareLink, 'kind' | 'dataset_id' | 'experiments' | 'run_id' | 'hidden' | 'expires_at'>;
 
 export interface ListedLink extends Omit<ShareLink, 'digest'> {
   readonly created_at: string;
