@@ -1,7 +1,7 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 
 /** Links to comparisons and runs, which expire and can hide some of what they show. */
-export class ShareLinks1764600050000 implements MigrationInterface {
+export class ShareLinks1764600050000 {
   readonly name = 'ShareLinks1764600050000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -20,9 +20,5 @@ export class ShareLinks1764600050000 implements MigrationInterface {
       )`);
     await queryRunner.query('create index share_links_by_tenant on share_links (tenant_id, created_at)');
     await queryRunner.query('create index share_links_by_experiment on share_links using gin (experiments)');
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('drop table share_links');
   }
 }
