@@ -152,6 +152,16 @@ describe.each(['docker-compose.yml', 'docker/standalone.yml'])('%s', (name) => {
     }
     for (const ignored of ['.gitignore', '.dockerignore']) expect(read(ignored).split('\n')).toContain('.env*');
   });
+
+  it('passes every setting of rollouts on', () => {
+    const [, section] = read('docs/reference/settings.md').split('\n## Rollouts\n');
+    const settings = [...section!.split('\n## ')[0]!.matchAll(/^\| `(\w+)`/gm)].map(([, variable]) => variable!);
+    expect(settings).toContain('EXECUTOR');
+    for (const service of Object.values(all)) {
+      if (!service.build) continue;
+      for (const variable of settings) expect(service.environment[variable]).toMatch(`\${${variable}:-`);
+    }
+  });
 });
 
 it('runs on two cores', () => {

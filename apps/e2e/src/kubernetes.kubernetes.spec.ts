@@ -7,6 +7,14 @@ import { Home, type Service } from './testing';
 
 const FOLDER = join(__dirname, '../../../docker/kubernetes');
 const KEY = 'a-key-of-the-operator';
+const ROUTE = `
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+spec:
+  rules:
+    - host: '{deployment_id}.agents.example'
+      http: { paths: [{ path: /, pathType: Prefix, backend: { service: { name: '{name}', port: { name: http } } } }] }
+`;
 
 let home: Home;
 let namespace: TestNamespace;
@@ -17,7 +25,7 @@ beforeAll(async () => {
   home = new Home();
   namespace = await TestNamespace.create();
   const accounts = rendered(join(FOLDER, 'base')).filter(({ kind }) => kind === 'ServiceAccount');
-  for (const object of [...accounts, ...rendered(join(FOLDER, 'agents'))]) {
+  for (const object of [...accounts, ...rendered(join(FOLDER, 'agents-with-routes'))]) {
     const subjects = [{ kind: 'ServiceAccount', name: 'fairlead', namespace: namespace.name }];
     await namespace.apply(object.kind === 'RoleBinding' ? ({ ...object, subjects } as typeof object) : object);
   }
@@ -26,6 +34,7 @@ beforeAll(async () => {
   service = await home.start({
     EXECUTOR: 'kubernetes',
     KUBERNETES_NAMESPACE: namespace.name,
+    KUBERNETES_ROUTE: ROUTE,
     KUBECONFIG: kubeconfig,
     FAIRLEAD_API_KEY: KEY,
   });
@@ -109,10 +118,13 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
     (images) => images.length > 0 && images.every((image) => image.endsWith(':1')),
   );
 
-  // What runs is looked at every minute, which reads services.
+  const address = `networking.k8s.io/v1/ingresses/fairlead-${created.id}`;
+  expect((await namespace.get(address)).spec.rules[0].host).toBe(`${created.id}.agents.example`);
+
+  // What runs is looked at every minute, which reads everything, the route last.
   await until(
     () => namespace.asked('fairlead'),
-    (asked) => asked.includes('core services get 200'),
+    (asked) => asked.includes('networking.k8s.io ingresses get 200'),
   );
   await send('DELETE', `/${created.id}`);
   await until(
@@ -123,6 +135,7 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
     expect(await namespace.list(path)).toEqual([]);
   }
   expect(await namespace.list('v1/secrets')).toEqual([]);
+  await until(async () => (await namespace.get(address)) === undefined);
   const isKnown = async () =>
     (await fetch(`${service.url}/v2/deployments/${created.id}`, { headers: { 'x-api-key': KEY } })).ok;
   await until(async () => !(await isKnown()));
@@ -140,7 +153,9 @@ it('creates, changes, interrupts, rolls back and deletes a deployment in a real 
     .filter((request) => request.endsWith(' patch 201'))
     .map((one) => one.replace('patch', 'create'));
   const used = new Set([...asked, ...patched].map((request) => request.replace(/ \d+$/, '')));
-  expect(allowed.filter((verb) => !used.has(verb))).toEqual([]);
+  // This control plane knows no HTTPRoutes: the verbs are those of an Ingress.
+  const others = allowed.filter((verb) => !verb.startsWith('gateway.networking.k8s.io httproutes '));
+  expect(others.filter((verb) => !used.has(verb))).toEqual([]);
 }, 600_000);
 
 describe('Fairlead itself', () => {

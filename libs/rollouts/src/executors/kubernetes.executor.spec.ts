@@ -648,6 +648,23 @@ describe('the kubernetes executor', () => {
     expect(await messages(id, rid)).toContain(`Its address is https://${id}.agents.example.`);
   });
 
+  it('leads requests to the agent by an HTTPRoute where the operator wants that', async () => {
+    const route = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{ name: '{name}', port: 80 }] }] }
+`;
+    await service.stop();
+    await service.start(new KubernetesExecutor({ ...settings(), route }));
+    const id = await service.deployment(agents);
+    const rid = await service.revision(id, image('r/a:1'));
+    await service.reached(id, rid, 'DEPLOYED');
+    const name = `fairlead-${id}`;
+    const path = `/apis/gateway.networking.k8s.io/v1/namespaces/agents/httproutes/${name}`;
+    expect(cluster.objects.get(path)).toMatchObject({ spec: { rules: [{ backendRefs: [{ name, port: 80 }] }] } });
+    expect(await messages(id, rid)).toContain(`Its address is https://${id}.agents.example.`);
+  });
+
   it('says what keeps it from working as it is configured', async () => {
     const { signal } = new AbortController();
     const check = (more: Partial<KubernetesSettings>) =>
