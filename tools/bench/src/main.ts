@@ -8,6 +8,7 @@ import type { Pool } from 'pg';
 import { BenchServer } from './bench-server';
 import { callsFigures } from './calls.figures';
 import { compareFigures } from './comparison.figures';
+import { consoleFigures } from './console.figures';
 import { listFigure, pagesFigure, patchFigure } from './deployments.figures';
 import { diskFigures } from './disk.figures';
 import { largeUploadFigures, uploadFigures } from './experiments.figures';
@@ -27,7 +28,7 @@ type Report = (figures: Figure | Figure[]) => void;
 async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
   const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
   try {
-    if (['list', 'pages', 'patch', 'upload', 'large', 'compare', 'writes'].some(wanted)) {
+    if (['list', 'pages', 'patch', 'upload', 'large', 'compare', 'writes', 'console'].some(wanted)) {
       const fairlead = await BenchServer.start(server.url, folder);
       try {
         if (wanted('list')) report(await listFigure(fairlead));
@@ -37,6 +38,7 @@ async function measure(folder: string, wanted: (group: string) => boolean, repor
         if (wanted('large')) report(await largeUploadFigures(fairlead));
         if (wanted('compare')) report(await compareFigures(fairlead, server.url));
         if (wanted('writes')) report(await writesFigure(fairlead));
+        if (wanted('console')) report(await consoleFigures(fairlead));
       } finally {
         await fairlead.stop();
       }
