@@ -8,6 +8,8 @@ const EXPERIMENTS = 5;
 const ROWS = 20_000;
 /** Most elements of a page that has shown rows from everywhere, and most megabytes of its heap. */
 const MOST = { nodes: 2000, megabytes: 100, shift: 0.02, pagesAtATime: 3 };
+/** Most bytes, compressed, that a browser fetches until the rows are there; every page takes part of them from its cache. */
+const MOST_BYTES = { '.js': 200_000, '.css': 15_000 };
 
 let walk: ConsoleWalk;
 let page: Page;
@@ -82,6 +84,23 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
     }
     expect(faultsOf({ ...seen, most })).toEqual([]);
   });
+
+  it('is there after few bytes of scripts and styles', async () => {
+    const fresh = await walk.open();
+    await walk.signIn(fresh);
+    await fresh.goto(address);
+    await fresh.getByText('row 0: the carrier').first().waitFor({ timeout: 60_000 });
+    // Those of the first page too: most come from the cache now, and are told with the bytes that they had.
+    const loaded = await fresh.evaluate<{ name: string; encodedBodySize: number }[]>(
+      `performance.getEntriesByType('resource').map(({ name, encodedBodySize }) => ({ name, encodedBodySize }))`,
+    );
+    for (const [ending, most] of Object.entries(MOST_BYTES)) {
+      const files = loaded.filter(({ name }) => name.endsWith(ending));
+      const bytes = files.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+      expect({ ending, bytes, few: bytes > 0 && bytes <= most }).toMatchObject({ ending, few: true });
+    }
+    await fresh.context().close();
+  }, 120_000);
 
   it('asks again for the rows that could not be read', async () => {
     const last = /\/compare\?.*offset=19900/;
