@@ -100,7 +100,7 @@ inBrowser('A comparison of 5 × 20,000 rows', () => {
       expect({ ending, bytes, few: bytes > 0 && bytes <= most }).toMatchObject({ ending, few: true });
     }
     await fresh.context().close();
-  }, 120_000);
+  });
 
   it('asks again for the rows that could not be read', async () => {
     const last = /\/compare\?.*offset=19900/;
