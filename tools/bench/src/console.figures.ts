@@ -137,7 +137,7 @@ interface Part {
 }
 
 /** Moves an element down by so many pixels in each of so many frames; answers how many frames a second that were. */
-async function moved(element: Part, [pixels, frames]: [number, number]): Promise<number> {
+async function moved(element: Part, { pixels, frames }: { pixels: number; frames: number }): Promise<number> {
   element.scrollTop = 0;
   const start = performance.now();
   for (let frame = 0; frame < frames; frame++) {
@@ -150,7 +150,7 @@ async function moved(element: Part, [pixels, frames]: [number, number]): Promise
 /** Frames a second, and milliseconds of the main thread for each, while the rows move by so many pixels a frame. */
 async function scroll(page: Page, devtools: CDPSession, pixels: number): Promise<{ rate: number; cpu: number }> {
   const before = await metric(devtools, 'TaskDuration');
-  const rate = await viewport(page).evaluate(moved, [pixels, FRAMES]);
+  const rate = await viewport(page).evaluate(moved, { pixels, frames: FRAMES });
   return { rate, cpu: (((await metric(devtools, 'TaskDuration')) - before) * 1000) / FRAMES };
 }
 
@@ -158,7 +158,7 @@ async function scroll(page: Page, devtools: CDPSession, pixels: number): Promise
 async function scrollEmpty(browser: Browser): Promise<number> {
   const page = await browser.newPage({ viewport: VIEWPORT });
   await page.setContent(`<div style="height:600px;overflow:auto"><div style="height:100000px"></div></div>`);
-  const rate = await page.locator('div').first().evaluate(moved, [120, FRAMES]);
+  const rate = await page.locator('div').first().evaluate(moved, { pixels: 120, frames: FRAMES });
   await page.close();
   return rate;
 }
