@@ -1,5 +1,5 @@
 import css from './changes.module.css';
-import { Text } from './parts';
+import { Sign, Text } from './parts';
 
 /** A member that differs; null stands for none. */
 export interface MemberChange {
@@ -33,7 +33,10 @@ function Values({ before, after }: { before: unknown; after: unknown }) {
   return (
     <>
       {isNone(before) ? <span className={css.absent}>none</span> : <del>{<Text>{textOf(before)}</Text>}</del>}
-      <span aria-label="becomes"> → </span>
+      <span>
+        {' '}
+        <Sign sign="→">becomes</Sign>{' '}
+      </span>
       {isNone(after) ? <span className={css.absent}>none</span> : <ins>{<Text>{textOf(after)}</Text>}</ins>}
     </>
   );

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import css from './dialog.module.css';
-import { Button } from './parts';
+import { Button, Text } from './parts';
 
 interface DialogProps {
   readonly title: ReactNode;
@@ -18,7 +18,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   return (
     <dialog ref={ref} className={css.dialog} aria-labelledby={id} onClose={onClose}>
       <div className={css.head}>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{typeof title === 'string' ? <Text>{title}</Text> : title}</h2>
         <Button kind="quiet" aria-label="Close" onClick={onClose}>
           ✕
         </Button>

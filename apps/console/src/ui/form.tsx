@@ -1,6 +1,7 @@
 import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import css from './form.module.css';
-import { Button, Problem } from './parts';
+import { plain } from './format';
+import { Button, Problem, Text } from './parts';
 
 const TYPING_MS = 250;
 
@@ -9,7 +10,9 @@ function Field({ label, hint, children }: { label: string; hint?: ReactNode; chi
   const id = useId();
   return (
     <div className={css.field}>
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id}>
+        <Text>{label}</Text>
+      </label>
       {children(id)}
       {hint && <p className={css.hint}>{hint}</p>}
     </div>
@@ -46,7 +49,7 @@ export function Choice({
         <select id={id} className={css.select} {...rest}>
           {Object.entries(options).map(([value, text]) => (
             <option key={value} value={value}>
-              {text}
+              {plain(text)}
             </option>
           ))}
         </select>
@@ -122,7 +125,7 @@ export function Pick({ label, value, onChange, options }: PickProps) {
     >
       {Object.entries(options).map(([key, text]) => (
         <option key={key} value={key}>
-          {text}
+          {plain(text)}
         </option>
       ))}
     </select>

@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
 import { merged, useAddress } from './address';
+import { plain } from './format';
 import css from './list.module.css';
-import { Button } from './parts';
+import { Button, Text, Unseen } from './parts';
 
 /** A column of a list; on a narrow page its title stands before the value. */
 interface Column<T> {
@@ -32,7 +33,7 @@ export function List<T>({ label, items, columns, keyOf, below, old }: ListProps<
           <tr>
             {columns.map(({ title, kind }) => (
               <th key={title} className={kind && css[kind]}>
-                {kind === 'end' ? <span className={css.unseen}>{title}</span> : title}
+                {kind === 'end' ? <Unseen>{title}</Unseen> : <Text>{title}</Text>}
               </th>
             ))}
           </tr>
@@ -47,7 +48,7 @@ export function List<T>({ label, items, columns, keyOf, below, old }: ListProps<
                     <td
                       key={title}
                       className={kind && css[kind]}
-                      data-label={kind === 'name' || kind === 'end' ? undefined : title}
+                      data-label={kind === 'name' || kind === 'end' ? undefined : plain(title)}
                     >
                       {cell(item)}
                     </td>

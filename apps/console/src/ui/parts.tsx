@@ -16,6 +16,21 @@ export function Text({ children, title }: { children: string; title?: string }) 
   return <bdi title={title}>{plain(children)}</bdi>;
 }
 
+/** Words for those who hear the page, beside something that says the same to those who see it. */
+export function Unseen({ children }: { children: ReactNode }) {
+  return <span className={css.unseen}>{children}</span>;
+}
+
+/** A sign that says something by its shape, and the words for it. */
+export function Sign({ sign, children }: { sign: string; children: string }) {
+  return (
+    <>
+      <span aria-hidden="true">{sign}</span>
+      <Unseen>{children}</Unseen>
+    </>
+  );
+}
+
 /** A time, relative to now, absolute in its title; within a sentence with `prose`. */
 export function Time({ at, prose }: { at: string; prose?: boolean }) {
   const [now, setNow] = useState(() => Date.now());
@@ -93,6 +108,6 @@ export function Copy({ text, children, kind }: { text: string; children: ReactNo
 /** Sets the title of the document while it is shown. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · Fairlead`;
+    document.title = `${plain(title)} · Fairlead`;
   }, [title]);
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { answered, api, type Comparison, type Schemas } from '../../api/client';
 import { duration, figure } from '../../ui/format';
-import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
+import { Page, Problem, Sign, Skeleton, Text, useTitle } from '../../ui/parts';
 import css from './compare.module.css';
 import { type ComparedRow, useExample, useRowAround } from './data';
 import { Values } from './values';
@@ -111,7 +111,7 @@ function Result({ cell, base, keys, isBase }: { cell: Cell; base: Cell; keys: Co
           const better = change > 0 === (direction === 'higher is better');
           return (
             <span key={key} className={change === 0 ? undefined : better ? css.up : css.down}>
-              <Text>{key}</Text> {change === 0 ? '' : better ? '▲ ' : '▼ '}
+              <Text>{key}</Text> {change !== 0 && <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign>}{' '}
               {figure(score)}
             </span>
           );
@@ -120,7 +120,7 @@ function Result({ cell, base, keys, isBase }: { cell: Cell; base: Cell; keys: Co
       </p>
       {cell.status === 'error' ? (
         <p className={css.errored}>
-          ✕ <Text>{cell.error_preview ?? 'failed'}</Text>
+          <Sign sign="✕">errored</Sign> <Text>{cell.error_preview ?? 'failed'}</Text>
         </p>
       ) : (
         <pre tabIndex={0}>

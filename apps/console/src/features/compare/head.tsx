@@ -1,7 +1,7 @@
 import type { Comparison } from '../../api/client';
 import { Action } from '../../ui/action';
 import { duration, figure, middle, percent, probability, whole } from '../../ui/format';
-import { Button, Text } from '../../ui/parts';
+import { Button, Text, Unseen } from '../../ui/parts';
 import { Bar } from './bar';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
@@ -237,6 +237,7 @@ function Difference({ keyed, result, span, firm }: DifferenceProps) {
           title={firm ? 'Clear also when the number of tests is considered' : undefined}
         >
           <span aria-hidden="true">{MARKS[verdict]}</span> {verdict}
+          {firm && <Unseen>, also when the number of tests is considered</Unseen>}
         </span>{' '}
         {verdictText(keyed, result).replace(/^(better|worse|not clear): /, '')}
       </td>

@@ -2,8 +2,8 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { printLossless } from '../../api/lossless';
 import type { Comparison } from '../../api/client';
-import { figure, signed } from '../../ui/format';
-import { Button, Problem, Skeleton, Text } from '../../ui/parts';
+import { figure, plain, signed } from '../../ui/format';
+import { Button, Problem, Sign, Skeleton, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, useExample, useRowAround, useRun } from './data';
@@ -78,7 +78,7 @@ export function RowPanel(props: RowPanelProps) {
                 <select value={candidate} onChange={(event) => onCandidate(event.target.value)}>
                   {candidates.map(({ id: one, name }) => (
                     <option key={one} value={one}>
-                      {name}
+                      {plain(name)}
                     </option>
                   ))}
                 </select>
@@ -109,7 +109,6 @@ export function RowPanel(props: RowPanelProps) {
                   const [was, is] = [found.cells[0]?.scores[index] ?? null, found.cells[at]?.scores[index] ?? null];
                   const change = was === null || is === null ? null : is - was;
                   const better = change !== null && change > 0 === (direction === 'higher is better');
-                  const mark = change ? (better ? '▲ ' : '▼ ') : '';
                   return (
                     <tr key={key}>
                       <th scope="row">
@@ -119,7 +118,7 @@ export function RowPanel(props: RowPanelProps) {
                       <td className={css.number}>{figure(is)}</td>
                       {candidates.length > 0 && (
                         <td className={`${css.number} ${change ? (better ? css.up : css.down) : css.faint}`}>
-                          {mark}
+                          {Boolean(change) && <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign>}{' '}
                           {change === 0 ? '=' : signed(change)}
                         </td>
                       )}

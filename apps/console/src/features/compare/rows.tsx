@@ -3,7 +3,7 @@ import { type KeyboardEvent, memo, useMemo, useRef } from 'react';
 import type { Comparison } from '../../api/client';
 import { duration, figure, whole } from '../../ui/format';
 import { useNarrow } from '../../ui/narrow';
-import { Problem, Text } from '../../ui/parts';
+import { Problem, Sign, Text, Unseen } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, type Cell, type ComparedRow, type KeyComparison, PAGE, useRowPages } from './data';
@@ -169,7 +169,7 @@ const RowCells = memo(function RowCells({
     <>
       <span role="gridcell" className={css.cell}>
         <button type="button" className={css.open} onClick={() => onChoose(row.example_id)}>
-          <span className={css.unseen}>Open row {index + 1}: </span>
+          <Unseen>Open row {index + 1}: </Unseen>
           <Preview text={row.inputs_preview} />
         </button>
       </span>
@@ -224,7 +224,7 @@ function Result({ cell, baseline, place, lower, whole: wholeText }: ResultProps)
     return (
       <>
         <span className={css.errored}>
-          ✕ <Text>{cell.error_preview ?? 'failed'}</Text>
+          <span aria-hidden="true">✕</span> <Text>{cell.error_preview ?? 'failed'}</Text>
         </span>
         <span className={css.scores}>errored {duration(cell.latency_seconds)}</span>
       </>
@@ -268,7 +268,7 @@ function Score({
   const better = score > before !== lower;
   return (
     <span className={better ? css.up : css.down}>
-      {better ? '▲' : '▼'} {figure(score)}
+      <Sign sign={better ? '▲' : '▼'}>{better ? 'better' : 'worse'}</Sign> {figure(score)}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import type { Comparison } from '../../api/client';
 import { Typed } from '../../ui/form';
+import { plain } from '../../ui/format';
 import css from './compare.module.css';
 import type { KeyComparison } from './data';
 
@@ -91,7 +92,7 @@ function Select({ label, value, options, onChange }: SelectProps) {
       <select value={value} onChange={(event) => onChange(event.target.value)}>
         {Object.entries(options).map(([key, text]) => (
           <option key={key} value={key}>
-            {text}
+            {plain(text)}
           </option>
         ))}
       </select>

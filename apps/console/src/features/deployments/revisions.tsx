@@ -78,7 +78,10 @@ export function Revisions({ deployment, revisions, query }: Shown & { query: Ret
               <>
                 {reason && <Text>{reason}</Text>}
                 {redeployed_from && (
-                  <span className={css.quiet}> ↩ again {names.get(redeployed_from) ?? 'an earlier one'}</span>
+                  <span className={css.quiet}>
+                    {' '}
+                    <span aria-hidden="true">↩ </span>again {names.get(redeployed_from) ?? 'an earlier one'}
+                  </span>
                 )}
               </>
             ),

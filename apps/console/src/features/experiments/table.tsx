@@ -5,7 +5,7 @@ import { merged, useAddress } from '../../ui/address';
 import { Typed } from '../../ui/form';
 import { duration, figure, middle, percent, signed, whole } from '../../ui/format';
 import { More } from '../../ui/list';
-import { Button, Problem, Skeleton, Text, Time } from '../../ui/parts';
+import { Button, Problem, Skeleton, Text, Unseen, Time } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import { differing, type Experiment, halfWidth, isStoring, keysOf, metadataOf, useExperiments } from './data';
 import css from './experiments.module.css';
@@ -123,7 +123,7 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
           <thead>
             <tr>
               <th className={css.tick}>
-                <span className={css.unseen}>Compare</span>
+                <Unseen>Compare</Unseen>
               </th>
               <Sorted by="test_run_number" number>
                 #

@@ -23,7 +23,13 @@ export function ProjectPage() {
       </Page>
     );
   }
-  if (!project.data) return <Skeleton />;
+  if (!project.data) {
+    return (
+      <Page title="Project">
+        <Skeleton />
+      </Page>
+    );
+  }
   const { name, reference_dataset_id: dataset, run_count, error_rate, latency_p50, start_time } = project.data;
   if (dataset !== null) {
     const search = { selectedSessions: id };

@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { setWorkspace } from '../../api/client';
 import { useSession, useSigning } from '../../api/session';
+import { plain } from '../../ui/format';
 import { Button, Text } from '../../ui/parts';
 import { Keyboard } from './keyboard';
 import { Live } from './live';
@@ -61,7 +62,7 @@ export function Workspace() {
             >
               {session.workspaces.map(({ id, display_name }) => (
                 <option key={id} value={id}>
-                  {display_name}
+                  {plain(display_name)}
                 </option>
               ))}
             </select>

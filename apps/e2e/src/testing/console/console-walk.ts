@@ -10,6 +10,27 @@ const PATIENCE_MS = 120_000;
 export const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
+/** Signs that say something, and characters that turn the direction of a line; also characters that only look like them. */
+const SIGNS = '[\u25b2\u25bc\u2248\u2715\u26a0\u25c2\u25b8\u21a9\u2191\u2193\u25cf\u25d0]';
+const TURNS = '[\u202a-\u202e\u2066-\u2069]';
+/** What no page may have: signs without words, markup made of data, text that turns its direction. Runs in the page. */
+const UNSAID = `(() => {
+  const faults = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode());) {
+    const { data, parentElement: parent } = node;
+    if (parent.closest('textarea')) continue;
+    if (/${TURNS}/.test(data)) faults.push('turned: ' + parent.outerHTML.slice(0, 300));
+    if (/${SIGNS}/.test(data) && !parent.closest('[aria-hidden=true], [aria-label], bdi, code')) {
+      faults.push('a sign without words: ' + parent.outerHTML.slice(0, 300));
+    }
+  }
+  for (const made of document.body.querySelectorAll('img, iframe, object, embed, script:not([src]), [onerror]')) {
+    faults.push('markup: ' + made.outerHTML.slice(0, 300));
+  }
+  if (globalThis.polluted !== undefined || {}.polluted !== undefined) faults.push('a prototype was changed');
+  return faults;
+})()`;
 /** Told of whatever the policy of the page forbids. */
 const WATCH = `addEventListener('securitypolicyviolation', (event) => {
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
@@ -81,18 +102,27 @@ export class ConsoleWalk {
     return revision as string;
   }
 
-  /** What axe finds on the page that is shown. */
-  async faults(page: Page): Promise<string[]> {
-    await page.evaluate(AXE);
-    return page.evaluate(async () => {
-      const { axe } = globalThis as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
-      };
-      const { violations } = await axe.run();
+  /** What axe finds on the page that is shown; by `rules` alone when they are given. */
+  async faults(page: Page, rules?: readonly string[]): Promise<string[]> {
+    if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
+    const options = rules === undefined ? {} : { runOnly: [...rules] };
+    return page.evaluate(async (given) => {
+      type Found = { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
+      const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<Found> } };
+      const { violations } = await axe.run(given);
       return violations.flatMap(({ id, nodes }) =>
         nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
       );
-    });
+    }, options);
+  }
+
+  /** What is wrong with the page that is shown, for those who see it in either theme, and for those who hear it. */
+  async looks(page: Page): Promise<string[]> {
+    await page.emulateMedia({ colorScheme: 'light' });
+    const faults = [...(await page.evaluate<string[]>(UNSAID)), ...(await this.faults(page))];
+    await page.emulateMedia({ colorScheme: 'dark' });
+    // The theme changes nothing but colours.
+    return [...faults, ...(await this.faults(page, ['color-contrast'])).map((fault) => `dark: ${fault}`)];
   }
 
   async stop(): Promise<void> {
