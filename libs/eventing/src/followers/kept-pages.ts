@@ -1,4 +1,5 @@
 import { outsideRequest, SharedReads } from '@fairlead/postgres';
+import { Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { Pool } from 'pg';
 
@@ -12,14 +13,10 @@ interface Kept {
   readonly page: Page;
 }
 
-/** The pages of one workspace; those that were used last are at the end. */
-interface Pages {
-  readonly kept: Map<string, Kept>;
-  bytes: number;
-}
-
 /** Largest number of bytes that are kept of one workspace, and of all workspaces together. */
 const MOST_BYTES = { workspace: 16 * 1024 * 1024, process: 64 * 1024 * 1024 };
+const MOST_PAGES = 500;
+const MOST_WORKSPACES = 1000;
 
 /**
  * Keeps pages that were read from a view until the view changes. The version of a view is that of the row of its
@@ -29,13 +26,14 @@ const MOST_BYTES = { workspace: 16 * 1024 * 1024, process: 64 * 1024 * 1024 };
 @Injectable()
 export class KeptPages {
   private readonly reads = new SharedReads();
-  private readonly workspaces = new Map<string, Pages>();
-  private bytes = 0;
+  private readonly workspaces: Recent<Recent<Kept>>;
 
   constructor(
     private readonly pool: Pool,
     private readonly most = MOST_BYTES,
-  ) {}
+  ) {
+    this.workspaces = new Recent(MOST_WORKSPACES, { bytes: most.process, of: (pages) => 1 + pages.calculatedSize });
+  }
 
   /**
    * Returns what `read` returns, which is called only when there is no page of the current version. `key` identifies
@@ -44,9 +42,9 @@ export class KeptPages {
   async get<P extends Page>(workspace: string, view: string, key: string, read: () => Promise<P>): Promise<P> {
     const version = await this.reads.run(view, () => outsideRequest(() => this.versionOf(view)));
     const name = `${view} ${key}`;
-    const kept = this.workspaces.get(workspace)?.kept.get(name);
-    const isCurrent = kept !== undefined && kept.version === version;
-    const page = isCurrent ? (kept.page as P) : await this.reads.run(`${workspace} ${version} ${name}`, read);
+    const kept = this.workspaces.get(workspace)?.get(name);
+    if (kept !== undefined && kept.version === version) return kept.page as P;
+    const page = await this.reads.run(`${workspace} ${version} ${name}`, read);
     this.keep(workspace, name, { version, page });
     return page;
   }
@@ -60,31 +58,13 @@ export class KeptPages {
     return rows[0]?.version;
   }
 
-  /** Keeps a page as the one that was used last. */
   private keep(workspace: string, name: string, kept: Kept): void {
-    const pages = this.workspaces.get(workspace) ?? { kept: new Map<string, Kept>(), bytes: 0 };
+    const bytes = this.most.workspace;
+    const pages =
+      this.workspaces.get(workspace) ?? new Recent(MOST_PAGES, { bytes, of: ({ page }) => 1 + page.body.length });
+    pages.set(name, kept);
+    // What is set anew is weighed anew.
     this.workspaces.delete(workspace);
     this.workspaces.set(workspace, pages);
-    this.forget(pages, name);
-    pages.kept.set(name, kept);
-    this.count(pages, kept.page.body.length);
-    while (pages.bytes > this.most.workspace) this.forget(pages, pages.kept.keys().next().value!);
-    while (this.bytes > this.most.process) {
-      const [unused, others] = this.workspaces.entries().next().value!;
-      this.workspaces.delete(unused);
-      this.bytes -= others.bytes;
-    }
-  }
-
-  private forget(pages: Pages, name: string): void {
-    const kept = pages.kept.get(name);
-    if (!kept) return;
-    pages.kept.delete(name);
-    this.count(pages, -kept.page.body.length);
-  }
-
-  private count(pages: Pages, bytes: number): void {
-    pages.bytes += bytes;
-    this.bytes += bytes;
   }
 }
