@@ -49,14 +49,29 @@ export interface PushReceivedMessage {
   readonly repo_commit_sha: string;
 }
 
-/** Finds the commit that a branch, tag or commit name stands for now. The class is also its injection token. */
+/**
+ * Finds the commit that a branch, tag or commit name stands for now, and fetches its files. The class is also its
+ * injection token.
+ */
 export abstract class CommitResolver {
   /**
    * The full commit id. Takes at most about a minute.
-   * @throws Error with one sentence for the deployment's owner: unknown integration, repository or ref, failing host.
+   * @throws CodeHostUnreachable; Error with one sentence for the deployment's owner: unknown integration, repository or
+   * ref, refused credentials.
    */
   abstract resolve(tenantId: string, integrationId: string, repoUrl: string, repoRef: string): Promise<string>;
+  /** A gzip tarball of a commit, with one folder at its top. @throws as `resolve`, also while it is read */
+  abstract archive(
+    tenantId: string,
+    integrationId: string,
+    repoUrl: string,
+    commit: string,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Buffer>>;
 }
+
+/** The code host gives no answer now, and another attempt may succeed. The message is a sentence. */
+export class CodeHostUnreachable extends Error {}
 
 export * from './connections';
 export * from './experiments';

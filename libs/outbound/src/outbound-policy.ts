@@ -6,7 +6,7 @@ import { OutboundRefused } from './outbound-errors';
 import { type Resolve, type ResolvedAddress, systemResolver } from './outbound-resolver';
 
 /** Limits of a call: all in milliseconds except `bytes`. */
-interface OutboundLimits {
+export interface OutboundLimits {
   readonly connect: number;
   /** From the request to the headers of the answer. */
   readonly headers: number;

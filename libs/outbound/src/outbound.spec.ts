@@ -283,6 +283,8 @@ describe('guardedFetch', () => {
     expect(await fault(guardedFetch(`http://127.0.0.1:${port}/large`, {}, policy, 'w'))).toBe('too large');
     const endless = await guardedFetch(`http://127.0.0.1:${port}/endless`, {}, policy, 'w');
     expect(await fault(endless.text())).toBe('too large');
+    const own = await guardedFetch(`http://127.0.0.1:${port}/large`, {}, policy, 'w', { bytes: 3000 });
+    expect((await own.arrayBuffer()).byteLength).toBe(3000);
   });
 
   it('gives up on a server that is silent, stalls, is not there or hangs up', async () => {

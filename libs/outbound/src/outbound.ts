@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
 import { OutboundFailure, outboundFailure, OutboundRefused } from './outbound-errors';
-import { hostnameOf, type OutboundPolicy } from './outbound-policy';
+import { hostnameOf, type OutboundLimits, type OutboundPolicy } from './outbound-policy';
 import { watchedCall } from './outbound-watch';
 import { parseUrl } from '@fairlead/schema';
 
@@ -10,6 +10,9 @@ const LONGEST = 2048;
 /** Names of this machine or of a private network, whatever they resolve to. */
 const INTERNAL_NAME = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home\.arpa)$/;
 const NO_BODY = new Set([101, 204, 205, 304]);
+
+/** Limits of one answer. */
+type BodyLimits = Pick<OutboundLimits, 'bytes' | 'whole'>;
 
 /**
  * Checks the text of a URL that a tenant has set: https (http for hosts that the operator named), no credentials, no
@@ -63,8 +66,8 @@ export async function checkTarget(
 
 /**
  * `fetch` for URLs of tenants. The URL is checked as by `checkUrl`, connections go only to allowed addresses, and
- * redirects are not followed (the answer is the 3xx itself). Timeouts and the size limit are those of the policy. The
- * call holds a place of its workspace until the body of the answer has ended.
+ * redirects are not followed (the answer is the 3xx itself). Timeouts and the size limit are those of the policy, except
+ * what `own` names. The call holds a place of its workspace until the body of the answer has ended.
  * @throws OutboundFailure, also while the body is read; the reason of the caller's abort when it aborts.
  */
 export async function guardedFetch(
@@ -72,6 +75,7 @@ export async function guardedFetch(
   init: RequestInit | undefined,
   policy: OutboundPolicy,
   workspace: string,
+  own: Partial<BodyLimits> = {},
 ): Promise<Response> {
   let url: URL;
   try {
@@ -79,10 +83,11 @@ export async function guardedFetch(
   } catch (error) {
     throw new OutboundFailure('refused', (error as Error).message, error);
   }
+  const limits = { ...policy.limits, ...own };
   return watchedCall(init?.method ?? 'GET', url, async () => {
     const { dispatcher, leave } = await placeFor(url, init, policy, workspace);
     try {
-      return await call(url, { ...(init as UndiciRequestInit), redirect: 'manual', dispatcher }, policy, leave);
+      return await call(url, { ...(init as UndiciRequestInit), redirect: 'manual', dispatcher }, limits, leave);
     } catch (error) {
       leave();
       throw outboundFailure(error, url.host, init?.signal);
@@ -98,16 +103,16 @@ async function placeFor(url: URL, init: RequestInit | undefined, policy: Outboun
   }
 }
 
-async function call(url: URL, init: UndiciRequestInit, policy: OutboundPolicy, leave: () => void): Promise<Response> {
+async function call(url: URL, init: UndiciRequestInit, limits: BodyLimits, leave: () => void): Promise<Response> {
   const answer = await undiciFetch(url, init);
   const { status, statusText } = answer;
   const headers = new Headers([...answer.headers]);
   const source = answer.body as ReadableStream<Uint8Array> | null;
-  if (Number(headers.get('content-length') ?? 0) > policy.limits.bytes) {
+  if (Number(headers.get('content-length') ?? 0) > limits.bytes) {
     await source?.cancel();
-    throw tooLarge(url, policy);
+    throw tooLarge(url, limits);
   }
-  const body = source && !NO_BODY.has(status) ? limited(source, url, policy, leave, init.signal) : null;
+  const body = source && !NO_BODY.has(status) ? limited(source, url, limits, leave, init.signal) : null;
   if (!body) leave();
   return Object.defineProperty(new Response(body, { status, statusText, headers }), 'url', { value: url.href });
 }
@@ -123,7 +128,7 @@ function isInternalName(hostname: string): boolean {
 function limited(
   source: ReadableStream<Uint8Array>,
   url: URL,
-  policy: OutboundPolicy,
+  limits: BodyLimits,
   ended: () => void,
   signal?: AbortSignal | null,
 ): ReadableStream<Uint8Array> {
@@ -141,7 +146,7 @@ function limited(
         controller.error(new OutboundFailure('timeout', `${url.host} took too long.`));
         void reader.cancel().catch(() => undefined);
       };
-      timer = setTimeout(giveUp, policy.limits.whole).unref();
+      timer = setTimeout(giveUp, limits.whole).unref();
     },
     async pull(controller) {
       try {
@@ -152,13 +157,13 @@ function limited(
           return;
         }
         size += value.byteLength;
-        if (size <= policy.limits.bytes) {
+        if (size <= limits.bytes) {
           controller.enqueue(value);
           return;
         }
         end();
         await reader.cancel();
-        controller.error(tooLarge(url, policy));
+        controller.error(tooLarge(url, limits));
       } catch (error) {
         end();
         controller.error(outboundFailure(error, url.host, signal));
@@ -171,6 +176,6 @@ function limited(
   });
 }
 
-function tooLarge({ host }: URL, { limits }: OutboundPolicy): OutboundFailure {
-  return new OutboundFailure('too large', `The answer of ${host} is larger than ${limits.bytes} bytes.`);
+function tooLarge({ host }: URL, { bytes }: BodyLimits): OutboundFailure {
+  return new OutboundFailure('too large', `The answer of ${host} is larger than ${bytes} bytes.`);
 }

@@ -1,4 +1,10 @@
-import { CommitResolver, type RevisionCreatedMessage, type RolloutStatus, SourceArchives } from '@fairlead/contracts';
+import {
+  CodeHostUnreachable,
+  CommitResolver,
+  type RevisionCreatedMessage,
+  type RolloutStatus,
+  SourceArchives,
+} from '@fairlead/contracts';
 import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executors/executor';
@@ -43,7 +49,7 @@ export class RolloutAttempts {
     const { revision_id } = target.running;
     const { paused, startedAt, status } = await this.reports.rollout(revision_id);
     if (!paused || !startedAt || Date.parse(startedAt) + this.options.timeLimit > Date.now()) return;
-    const failed = status === 'BUILDING' ? 'BUILD_FAILED' : 'DEPLOY_FAILED';
+    const failed = status === 'BUILDING' || status === 'AWAITING_BUILD' ? 'BUILD_FAILED' : 'DEPLOY_FAILED';
     const said = { deployment_id: target.id, revision_id, reason: this.limitPassed() };
     await this.reports.say(target, { ...said, status: failed });
   }
@@ -143,7 +149,7 @@ export class RolloutAttempts {
       ...(await this.placed(target, await this.assignment(target, version, revision.secrets, run.rolloutLog))),
       revision,
       commit,
-      source: open,
+      source: path ? open : () => this.repository(target, commit, run.signal),
     });
     try {
       if (built && steps.build) {
@@ -185,8 +191,23 @@ export class RolloutAttempts {
       return sha;
     } catch (error) {
       run.signal.throwIfAborted();
+      if (this.executor.needsCommits) throw failureOf(error);
       await run.log('build', 'WARNING', `The commit of ${repo_ref} is not known: ${messageOf(error)}`);
       return null;
+    }
+  }
+
+  /** The files of a commit; undefined without a commit. @throws ExecutorUnreachable, StepFailed, also while they are read */
+  private async repository(
+    { tenantId, config: { integration_id, repo_url } }: Deployed,
+    commit: string | null,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Buffer> | undefined> {
+    if (!commit || !integration_id || !repo_url || !this.commits) return undefined;
+    try {
+      return attempted(await this.commits.archive(tenantId, integration_id, repo_url, commit, signal));
+    } catch (error) {
+      throw failureOf(error);
     }
   }
 
@@ -273,9 +294,23 @@ class Run {
   }
 }
 
+async function* attempted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  try {
+    yield* source;
+  } catch (error) {
+    throw failureOf(error);
+  }
+}
+
+/** What a failure of a code host means for a step that needs its answer. */
+function failureOf(error: unknown): Error {
+  const message = messageOf(error);
+  return error instanceof CodeHostUnreachable ? new ExecutorUnreachable(message) : new StepFailed(message);
+}
+
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const fail = () => reject(new Error('it took too long'));
+    const fail = () => reject(new CodeHostUnreachable('The code host took too long.'));
     if (signal.aborted) fail();
     else signal.addEventListener('abort', fail, { once: true });
   });

@@ -129,6 +129,9 @@ describe('a rollout', () => {
         expect(names.slice(1)).toEqual(['integration', 'https://code.example/a/b', 'main']);
         return sha;
       }
+      override archive(): Promise<AsyncIterable<Buffer>> {
+        throw new Error('nobody needs it');
+      }
     })();
     await service.start(executor);
     const id = await service.deployment({ integration_id: 'integration', repo_url: 'https://code.example/a/b' });

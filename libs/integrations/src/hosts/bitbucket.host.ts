@@ -27,6 +27,8 @@ export class BitbucketHost implements CodeHost {
     private readonly api: JsonHost,
     private readonly workspace: string | undefined,
     private readonly host: string,
+    /** Address of its pages: the API gives out no archives. */
+    private readonly web: string,
   ) {}
 
   async repositories(signal: AbortSignal): Promise<Repository[]> {
@@ -43,6 +45,10 @@ export class BitbucketHost implements CodeHost {
     const [newest] = value.values;
     if (!newest) throw new CommitNotFound('no commits');
     return commitId(newest.hash, this.host);
+  }
+
+  archive(path: readonly string[], commit: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    return this.api.download(`${this.web}/${path.map(encodeURIComponent).join('/')}/get/${commit}.tar.gz`, signal);
   }
 
   private workspaces(signal: AbortSignal): Promise<string[]> {

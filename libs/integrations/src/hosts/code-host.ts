@@ -10,6 +10,8 @@ export interface CodeHost {
    * @throws CommitNotFound
    */
   commit(path: readonly string[], ref: string, signal: AbortSignal): Promise<string>;
+  /** Returns a gzip tarball of a commit, with one folder at its top, as it comes. @throws CommitNotFound */
+  archive(path: readonly string[], commit: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>>;
 }
 
 /** Credentials as the host gave them out. */

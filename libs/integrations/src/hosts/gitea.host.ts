@@ -45,4 +45,8 @@ export class GiteaHost implements CodeHost {
     if (!newest) throw new CommitNotFound('no commits');
     return commitId(newest.sha, this.host);
   }
+
+  archive(path: readonly string[], commit: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    return this.api.download(`/repos/${path.map(encodeURIComponent).join('/')}/archive/${commit}.tar.gz`, signal);
+  }
 }

@@ -27,8 +27,8 @@ export class GitHubHost implements CodeHost {
   private readonly octokit: Octokit;
 
   constructor(
-    client: HostClient,
-    api: string,
+    private readonly client: HostClient,
+    private readonly api: string,
     private readonly credentials: Credentials,
     private readonly host: string,
   ) {
@@ -74,6 +74,22 @@ export class GitHubHost implements CodeHost {
       const failure = this.failure(error);
       if (failure instanceof CodeHostFailed && MISSING.has(status ?? 0)) throw new CommitNotFound('not found');
       throw failure;
+    }
+  }
+
+  async archive(path: readonly string[], commit: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const token = await this.token();
+    const url = `${this.api}/repos/${path.map(encodeURIComponent).join('/')}/tarball/${commit}`;
+    return this.client.download(url, `token ${token}`, signal);
+  }
+
+  /** Returns the token of the credentials, which an App gets for its installation. */
+  private async token(): Promise<string> {
+    try {
+      const { token } = (await this.octokit.auth({ type: 'installation' })) as { token: string };
+      return token;
+    } catch (error) {
+      throw this.failure(error);
     }
   }
 

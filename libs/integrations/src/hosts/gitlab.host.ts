@@ -42,4 +42,9 @@ export class GitLabHost implements CodeHost {
     const { value } = await this.api.get(commit, object({ id: str() }), signal);
     return commitId(value.id, this.host);
   }
+
+  archive(path: readonly string[], commit: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const project = encodeURIComponent(path.join('/'));
+    return this.api.download(`/projects/${project}/repository/archive.tar.gz?sha=${commit}`, signal);
+  }
 }

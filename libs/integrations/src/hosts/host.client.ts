@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FairPlaces, guardedFetch, NoPlace, OutboundFailure } from '@fairlead/outbound';
 import type { Recent } from '@fairlead/schema';
-import { CodeHostFailed, CodeHostTooSlow } from './code-host.errors';
+import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from './code-host.errors';
 import type { IntegrationsOptions } from '../integrations.options';
+import { refusal } from './json.host';
 
 /** An answer that is sent again when the host says that it holds. */
 export interface KeptAnswer {
@@ -13,6 +16,10 @@ export interface KeptAnswer {
 
 const LONGEST_KEPT = 1024 * 1024;
 const BUSY = new Set([429, 500, 502, 503, 504]);
+/** What a host answers for a commit that it does not have, and for a repository without any. */
+const MISSING = new Set([404, 409, 422]);
+/** Limits of an archive: bytes as it is sent, and milliseconds until its end. */
+const ARCHIVE = { bytes: 200 * 1024 * 1024, whole: 10 * 60_000 };
 
 /**
  * Sends requests to one code host for one integration: through the address check, a few at a time per workspace and
@@ -44,12 +51,55 @@ export class HostClient {
     }
   };
 
+  /**
+   * Returns the body of an archive as it comes, in one attempt. One redirect is followed, whose address is checked as the
+   * first one is, and which gets no credentials.
+   * @throws CommitNotFound, CodeHostFailed, CodeHostTooSlow; the last two also while it is read.
+   */
+  async download(address: string, authorization: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    try {
+      const first = await this.begin(address, { authorization }, signal);
+      const location = locationOf(first, address);
+      if (location !== undefined) await first.body?.cancel();
+      const answer = location === undefined ? first : await this.begin(location, {}, signal);
+      if (answer.ok && answer.body) return this.pieces(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>));
+      await answer.body?.cancel();
+      throw this.noArchive(answer);
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  private begin(address: string, credentials: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const url = new URL(address);
+    // An encoding of the transport would be undone, and with it that of the archive.
+    const headers = { 'user-agent': 'fairlead', 'accept-encoding': 'identity', ...credentials };
+    const call = () => guardedFetch(url, { headers, signal }, this.options.outbound, this.workspace, ARCHIVE);
+    return this.inTurn(url, signal, call);
+  }
+
+  private async *pieces(source: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    try {
+      yield* source;
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  private noArchive(answer: Response): Error {
+    const { status, headers } = answer;
+    if (MISSING.has(status)) return new CommitNotFound('not found');
+    if (isBusy(answer)) return this.busy(status, waitAsked(headers));
+    if (status >= 400) return refusal(this.host, status);
+    return new CodeHostFailed(`${this.host} sends no archive: check base_url, and repo_url if it was renamed.`, false);
+  }
+
   private async insist(url: URL, init: RequestInit): Promise<Response> {
     const { attempts, backoff, longestWait } = this.options.retry;
     for (let attempt = 1; ; attempt++) {
       let asked = 0;
       try {
-        const answer = await this.inTurn(url, init);
+        const answer = await this.inTurn(url, init.signal, () => this.once(url, init));
         if (!isBusy(answer)) return answer;
         asked = waitAsked(answer.headers);
         if (attempt >= attempts || asked > longestWait) throw this.busy(answer.status, asked);
@@ -62,10 +112,14 @@ export class HostClient {
     }
   }
 
-  private async inTurn(url: URL, init: RequestInit): Promise<Response> {
-    const leave = await this.places.take(`${this.workspace} ${url.host}`, this.options.listDeadline, init.signal);
+  private async inTurn(
+    url: URL,
+    signal: AbortSignal | null | undefined,
+    call: () => Promise<Response>,
+  ): Promise<Response> {
+    const leave = await this.places.take(`${this.workspace} ${url.host}`, this.options.listDeadline, signal);
     try {
-      return await this.once(url, init);
+      return await call();
     } finally {
       leave();
     }
@@ -113,6 +167,13 @@ export class HostClient {
     const late = error instanceof OutboundFailure || ['TimeoutError', 'AbortError'].includes((error as Error).name);
     return late ? new CodeHostTooSlow(`${this.host} took too long to answer.`) : error;
   }
+}
+
+/** Returns where a redirect leads; undefined when the answer is none. */
+function locationOf({ status, headers }: Response, address: string): string | undefined {
+  const location = headers.get('location');
+  const isRedirect = [301, 302, 303, 307, 308].includes(status) && location !== null && URL.canParse(location, address);
+  return isRedirect ? new URL(location, address).href : undefined;
 }
 
 /** Returns whether the host is busy, or limits requests with the status 403. */

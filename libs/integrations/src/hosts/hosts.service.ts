@@ -59,10 +59,11 @@ export class Hosts {
     const json = (scheme: string) => new JsonHost(client, api, `${scheme} ${credentials.token}`, name);
     if (provider === 'gitlab') return new GitLabHost(json('Bearer'), name);
     if (provider === 'gitea') return new GiteaHost(json('token'), name);
-    const [, workspace] = new URL(base_url).pathname.split('/');
+    const { origin, pathname } = new URL(base_url);
+    const [, workspace] = pathname.split('/');
     const isBasic = credentials.token.includes(':');
     const basic = `Basic ${Buffer.from(credentials.token).toString('base64')}`;
     const bitbucket = isBasic ? new JsonHost(client, api, basic, name) : json('Bearer');
-    return new BitbucketHost(bitbucket, workspace || undefined, name);
+    return new BitbucketHost(bitbucket, workspace || undefined, name, origin);
   }
 }

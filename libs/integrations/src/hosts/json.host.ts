@@ -36,6 +36,11 @@ export class JsonHost {
     return { value: believe(schema, parse(await answer.text(), this.host), this.host), headers: answer.headers };
   }
 
+  /** Returns a large file below the address of the API, or at another one that the credentials are for. */
+  download(path: string, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    return this.client.download(path.startsWith('/') ? this.api + path : path, this.authorization, signal);
+  }
+
   /** Returns all items of a list, whose pages `page` reads. */
   async all<T, P>(
     first: string,

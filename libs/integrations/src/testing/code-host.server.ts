@@ -20,6 +20,7 @@ interface Asked {
 
 interface Answer {
   readonly status?: number;
+  /** Sent as JSON, unless it is a file. */
   readonly body: unknown;
   readonly headers?: Record<string, string>;
 }
@@ -39,6 +40,9 @@ export class CodeHostServer {
   private running = 0;
   /** Checks the signature of an App's token. */
   appKey?: string;
+  /** Files of the commit at the head, and where a host sends clients that want them; where nothing is set it sends them itself. */
+  archive: Buffer | undefined;
+  archiveAt: string | undefined;
   private readonly server: Server;
 
   private constructor(readonly provider: Provider) {
@@ -66,7 +70,7 @@ export class CodeHostServer {
     const url = new URL(request.url ?? '/', this.origin);
     const path = url.pathname + url.search;
     const { authorization } = request.headers;
-    const send = (status: number, body: string, headers: Record<string, string> = {}) => {
+    const send = (status: number, body: string | Buffer, headers: Record<string, string> = {}) => {
       this.asked.push({ path, authorization, status });
       response.writeHead(status, headers).end(body);
     };
@@ -85,6 +89,7 @@ export class CodeHostServer {
       body,
       headers = {},
     } = this.respond(url, request) ?? { status: 404, body: { message: 'Not Found' } };
+    if (Buffer.isBuffer(body)) return send(status, body, headers);
     const text = JSON.stringify(body);
     const etag = `W/"${createHash('sha256').update(text).digest('hex')}"`;
     if (request.headers['if-none-match'] === etag) return send(304, '', { etag });
@@ -92,6 +97,8 @@ export class CodeHostServer {
   }
 
   private respond(url: URL, request: IncomingMessage): Answer | undefined {
+    // Whoever has the address needs no credentials, and stores refuse two kinds of them.
+    if (url.pathname === '/store') return request.headers.authorization ? { status: 400, body: {} } : this.files();
     switch (this.provider) {
       case 'github':
         return this.gitHub(url, request);
@@ -124,6 +131,7 @@ export class CodeHostServer {
       const { body, headers: links } = this.page(url, repository, 'page');
       return { body: { total_count: this.repositories, repositories: body }, headers: links };
     }
+    if (pathname === `/api/v3/repos/octo-org/agent-0/tarball/${shapes.HEAD}`) return this.archived();
     const [, ref] = /^\/api\/v3\/repos\/octo-org\/agent-0\/commits\/(.+)$/.exec(pathname) ?? [];
     if (ref === undefined) return undefined;
     if (!['main', 'heads/main', 'feature/x'].includes(decodeURIComponent(ref))) {
@@ -138,6 +146,8 @@ export class CodeHostServer {
     if (pathname === '/api/v4/projects') {
       return this.page(url, (n) => shapes.gitLabProject(n, this.origin), 'id_after');
     }
+    const ofAgent = '/api/v4/projects/team%2Fsub%2Fagent-0/repository/archive.tar.gz';
+    if (pathname === ofAgent && url.searchParams.get('sha') === shapes.HEAD) return this.archived();
     const [, project, ref] = /^\/api\/v4\/projects\/([^/]+)\/repository\/commits\/([^/]+)$/.exec(pathname) ?? [];
     const isKnown = project === 'team%2Fsub%2Fagent-0' && ['main', 'feature%2Fx'].includes(ref ?? '');
     return isKnown
@@ -151,6 +161,7 @@ export class CodeHostServer {
     if (pathname === '/api/v1/user/repos') {
       return this.page(url, (n) => shapes.giteaRepository(n, this.origin), 'page');
     }
+    if (pathname === `/api/v1/repos/forge/agent-0/archive/${shapes.HEAD}.tar.gz`) return this.archived();
     if (pathname !== '/api/v1/repos/forge/agent-0/commits') return undefined;
     if (!['main', 'feature/x'].includes(searchParams.get('sha') ?? '')) return undefined;
     return { body: [shapes.giteaCommit(shapes.HEAD, this.origin)] };
@@ -170,11 +181,21 @@ export class CodeHostServer {
       const next = /<([^>]+)>; rel="next"/.exec(links?.link ?? '')?.[1];
       return { body: { values: body, pagelen: 100, ...(next && { next }) } };
     }
+    if (pathname === `/team/agent-0/get/${shapes.HEAD}.tar.gz`) return this.archived();
     if (pathname !== '/2.0/repositories/team/agent-0/commits') return undefined;
     const isKnown = ['main', 'feature/x'].includes(searchParams.get('include') ?? '');
     return isKnown
       ? { body: { values: [shapes.bitbucketCommit(shapes.HEAD)] } }
       : { status: 404, body: { type: 'error', error: { message: 'Commit not found', data: {} } } };
+  }
+
+  private archived(): Answer | undefined {
+    if (this.archiveAt === undefined) return this.files();
+    return { status: 302, body: {}, headers: { location: this.archiveAt } };
+  }
+
+  private files(): Answer | undefined {
+    return this.archive && { body: this.archive, headers: { 'content-type': 'application/gzip' } };
   }
 
   /** One page of the repositories and the links to the others, counted by `parameter`. */

@@ -31,7 +31,7 @@ export class TestService {
     readonly log: readonly string[],
   ) {}
 
-  static async start({ fresh = 0, stale = 60_000, allow = '127.0.0.1' } = {}): Promise<TestService> {
+  static async start({ fresh = 0, stale = 60_000, allow = '127.0.0.1', limits = HASTY } = {}): Promise<TestService> {
     const database = await testDatabase(
       [...eventingMigrations, ...httpMigrations, ...integrationsMigrations],
       integrationsEntities,
@@ -39,7 +39,7 @@ export class TestService {
     const { db, pool } = database;
     const store = new PostgresEventStore(pool);
     const vault = new Vault(pool, parseMasterKeys('11'.repeat(32), 'the test'));
-    const outbound = new OutboundPolicy(parseOutboundAllow(allow), HASTY);
+    const outbound = new OutboundPolicy(parseOutboundAllow(allow), limits);
     const retry = { attempts: 3, backoff: 10, longestWait: 1500 };
     const options = new IntegrationsOptions(outbound, retry, fresh, stale, 6000, 6000);
     @Module({ imports: [EventingModule.with({ store, db, pool, vault }), IntegrationsModule.with(options)] })

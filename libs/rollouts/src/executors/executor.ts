@@ -21,7 +21,10 @@ export interface Assignment extends Placed {
 export interface RevisionAssignment extends Assignment {
   readonly revision: RevisionCreatedMessage;
   readonly commit: string | null;
-  /** The uploaded source of the revision; undefined when it has none. */
+  /**
+   * A gzip tarball of the revision's source: the uploaded one, or that of its commit, with one folder at its top.
+   * Undefined when it has none. @throws ExecutorUnreachable, StepFailed, also while it is read
+   */
   readonly source: () => Promise<AsyncIterable<Buffer> | undefined>;
 }
 
@@ -84,6 +87,8 @@ export abstract class Executor {
   abstract readonly name: string;
   /** Absent when nothing of a revision is left to see to once its rollout has ended. */
   readonly upkeep?: Upkeep;
+  /** Whether a revision of a code host fails when its commit cannot be found out. */
+  readonly needsCommits: boolean = false;
   /** Returns why no revision can be rolled out as this installation is configured; undefined when nothing is wrong. */
   check?(signal: AbortSignal): Promise<string | undefined>;
   /** Finds out that deployments can be run. */

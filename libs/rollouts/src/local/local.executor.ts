@@ -22,9 +22,10 @@ import { unpack } from './source-archive.process';
 /** How often the size of a folder is looked at while it is built (ms). */
 const SIZE_MS = 3000;
 
-/** Builds uploaded sources and runs them as processes on this machine. */
+/** Builds uploaded sources and commits of code hosts, and runs them as processes on this machine. */
 export class LocalExecutor extends Executor {
   readonly name = 'local';
+  override readonly needsCommits = true;
 
   constructor(readonly programs: LocalApps) {
     super();
@@ -33,11 +34,12 @@ export class LocalExecutor extends Executor {
   async prepare(): Promise<void> {}
 
   rollOut(assignment: RevisionAssignment): RolloutSteps {
-    const { deploymentId, tenantId, name, config, revision } = assignment;
+    const { deploymentId, tenantId, name, config, revision, commit } = assignment;
     const { source_tarball_path, graph_config_path } = revision.source_revision_config;
     const { install_command, build_command } = config;
     const wanted = { install_command, build_command, graph_config_path };
-    const build = buildName({ source_tarball_path, ...wanted });
+    const from = revision.source === 'codehost' ? { commit } : { source_tarball_path };
+    const build = buildName({ ...from, ...wanted });
     return {
       build: (step) => this.build(assignment, build, wanted, step),
       deploy: async ({ signal, log }) => {
@@ -72,11 +74,13 @@ export class LocalExecutor extends Executor {
     const folder = this.programs.folder(assignment.deploymentId);
     if (folder.recipe(name)) return step.log('INFO', 'This source has been built before: that build is used.');
     const source = await assignment.source();
-    if (!source) throw new StepFailed('Nothing was uploaded to source_tarball_path.');
+    if (!source) throw new StepFailed('Its source cannot be fetched: this server has no access to it.');
     const path = await folder.emptyBuild(name);
     const { user } = folder;
+    const repository = assignment.revision.source === 'codehost';
+    const { source: most } = this.programs.limits;
     try {
-      await unpack(source, path, { most: this.programs.limits.source, signal: step.signal, ...(user && { user }) });
+      await unpack(source, path, { most, signal: step.signal, repository, ...(user && { user }) });
       const recipe = await readRecipe(folder, path, wanted);
       for (const command of recipe.build) await this.run(command, join(path, recipe.folder), folder, step);
       folder.completeBuild(name, recipe);
@@ -122,9 +126,11 @@ function buildName(members: object): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('hex').slice(0, 24);
 }
 
-function requireRunnable({ revision: { source } }: RevisionAssignment): void {
-  if (source === 'internal_source') return;
-  throw new StepFailed(`The executor 'local' runs uploaded sources (internal_source), and this one is '${source}'.`);
+function requireRunnable({ revision: { source }, commit }: RevisionAssignment): void {
+  if (source !== 'internal_source' && source !== 'codehost') {
+    throw new StepFailed(`The executor 'local' runs 'internal_source' and 'codehost', and this one is '${source}'.`);
+  }
+  if (source === 'codehost' && !commit) throw new StepFailed('The commit of repo_ref is not known.');
 }
 
 /** @throws StepFailed when more processes are wanted than the program can have */

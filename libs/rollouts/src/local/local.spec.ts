@@ -12,7 +12,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { SourceArchives } from '@fairlead/contracts';
+import { CodeHostUnreachable, CommitResolver, SourceArchives } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
 import { WATCHED } from '../executors/child.process';
 import { until } from '@fairlead/postgres/testing';
@@ -73,6 +73,44 @@ const visited = (version: string) =>
   });
 const manifest = JSON.stringify({ name: 'agent', version: '1.0.0', scripts: { start: 'node server.js' } });
 
+/** A code host with one repository: each push moves its branch to another commit. */
+class TestCommits extends CommitResolver {
+  head = 0;
+  path = '';
+  /** What the next requests meet. */
+  faults: (Error | 'cut')[] = [];
+  fetched = 0;
+  readonly shas: string[] = [];
+
+  override async resolve(): Promise<string> {
+    this.fail();
+    const sha = this.head.toString(16).padStart(40, 'c');
+    this.shas.push(sha);
+    return sha;
+  }
+
+  override async archive(_tenant: string, _integration: string, _url: string, commit: string) {
+    this.fail();
+    expect(commit).toBe(this.shas.at(-1));
+    this.fetched++;
+    const isCut = this.faults[0] === 'cut' && this.faults.shift();
+    const bytes = readFileSync(this.path);
+    return (async function* () {
+      yield bytes.subarray(0, 20);
+      if (isCut) throw new CodeHostUnreachable('The code host hung up.');
+      yield bytes.subarray(20);
+    })();
+  }
+
+  private fail(): void {
+    const [fault] = this.faults;
+    if (!(fault instanceof Error)) return;
+    this.faults.shift();
+    throw fault;
+  }
+}
+
+const commits = new TestCommits();
 let service: TestRollouts;
 let folder: string;
 let apps: LocalApps;
@@ -81,7 +119,11 @@ let count = 0;
 const running = new AbortController().signal;
 
 /** A tarball of these files; answers the path that a revision names. */
-function packed(files: Readonly<Record<string, string>>, more: (folder: string) => void = () => undefined): string {
+function packed(
+  files: Readonly<Record<string, string>>,
+  more: (folder: string) => void = () => undefined,
+  top = '.',
+): string {
   const from = mkdtempSync(join(folder, 'source-'));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(from, name)), { recursive: true });
@@ -89,7 +131,7 @@ function packed(files: Readonly<Record<string, string>>, more: (folder: string) 
   }
   more(from);
   const file = join(folder, `source-${++count}.tar.gz`);
-  execFileSync('tar', ['-czf', file, '-C', from, '.']);
+  execFileSync('tar', ['-czf', file, '-C', from, top]);
   sources.set(file, file);
   return file;
 }
@@ -126,6 +168,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-local-'));
   execFileSync('chmod', ['0711', folder]);
   service = await TestRollouts.create();
+  service.commits = commits;
   service.archives = new (class extends SourceArchives {
     async open(_tenant: string, _id: string, path: string) {
       const bytes = readFileSync(path);
@@ -322,19 +365,89 @@ describe('a deployment on this machine', () => {
   });
 });
 
+/** How a revision ended, and why. */
+async function outcome(id: string, revision: string): Promise<unknown[]> {
+  const [last] = (
+    await until(
+      () => service.statuses(id, revision),
+      (all) => /FAILED|DEPLOYED/.test(all.join()),
+    )
+  ).slice(-1);
+  const { json } = await service.logs(`${id}/revisions/${revision}/build_logs`, { level: 'ERROR' });
+  return [last, json.logs[0]?.message];
+}
+
+describe('a repository', () => {
+  const config = { integration_id: 'integration', repo_url: 'https://code.example/team/agent' };
+  /** What a code host sends for a commit: all files are in one folder, named after it. */
+  const archived = (files: Readonly<Record<string, string>>, more?: (folder: string) => void) => {
+    const inFolder = Object.entries(files).map(([name, text]) => [`agent-cccccc/${name}`, text] as const);
+    return packed(Object.fromEntries(inFolder), more, 'agent-cccccc');
+  };
+  const push = (path: string) => {
+    commits.path = path;
+    commits.head = ++count;
+  };
+
+  it('is built at the commit of its ref, with links inside, again when the ref moves, and not for a roll-back', async () => {
+    const id = await service.deployment(config);
+    const files = (version: string) => ({ Procfile: 'web: node server.js\n', 'code/main.js': program(version) });
+    const link = (from: string) => symlinkSync('code/main.js', join(from, 'agent-cccccc/server.js'));
+    push(archived(files('one'), link));
+    const first = await service.revision(id);
+    await deployed(id, first);
+    await activated(id, first);
+    expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
+    const [repo_commit_sha, { fetched }] = [commits.shas.at(-1)!, commits];
+    push(archived(files('two'), link));
+    const second = await service.revision(id);
+    await deployed(id, second);
+    await activated(id, second);
+    expect(await service.call(id, '/')).toMatchObject({ version: 'two' });
+    const back = await service.revision(id, { source_revision_config: { repo_ref: 'main', repo_commit_sha } });
+    await deployed(id, back);
+    await activated(id, back);
+    expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
+    expect(commits.fetched).toBe(fetched + 1);
+  });
+
+  it('is fetched again when the host cannot be reached or hangs up, and fails when it has no such ref', async () => {
+    const id = await service.deployment(config);
+    push(archived({ Procfile: 'web: node server.js', 'server.js': program('one') }));
+    commits.faults = [
+      new CodeHostUnreachable('The code host is down.'),
+      'cut',
+      new CodeHostUnreachable('The code host is down again.'),
+    ];
+    const revision = await service.revision(id);
+    await deployed(id, revision);
+    expect(commits.faults).toEqual([]);
+    const { text } = await service.logs(`${id}/revisions/${revision}/build_logs`, { level: 'WARNING' });
+    expect(text).toContain('The code host hung up. It is tried again.');
+    commits.faults = [new Error("The code host knows no 'main'.")];
+    expect(await outcome(id, await service.revision(id))).toEqual(['BUILD_FAILED', "The code host knows no 'main'."]);
+  });
+
+  it.each([
+    ['/etc/passwd', 'an absolute one'],
+    ['../../home', 'one that climbs out'],
+    ['nothing', 'one to nothing'],
+  ])('with the link %s is refused: %s', async (target) => {
+    const id = await service.deployment(config);
+    push(archived({ 'package.json': manifest }, (from) => symlinkSync(target, join(from, 'agent-cccccc/server.js'))));
+    expect(await outcome(id, await service.revision(id))).toEqual([
+      'BUILD_FAILED',
+      'The link server.js of the repository must lead to a file or folder of the repository.',
+    ]);
+  });
+});
+
 describe('an archive', () => {
   const built = async (path: string) => {
     const id = await service.deployment();
-    const revision = await deploy(id, path);
-    const [last] = (
-      await until(
-        () => service.statuses(id, revision),
-        (all) => /FAILED|DEPLOYED/.test(all.join()),
-      )
-    ).slice(-1);
-    const { json } = await service.logs(`${id}/revisions/${revision}/build_logs`, { level: 'ERROR' });
+    const [last, said] = await outcome(id, await deploy(id, path));
     expect(readdirSync(join(apps.folder(id).path, 'builds'))).toEqual([]);
-    return [last, json.logs[0]?.message];
+    return [last, said];
   };
 
   it('with a link is refused', async () => {

@@ -1,23 +1,34 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { StepFailed } from '../executors/executor';
+import { ExecutorUnreachable, StepFailed } from '../executors/executor';
 import type { User } from './app.process';
+
+interface Unpacking {
+  /** Bytes when it is unpacked. */
+  readonly most: number;
+  readonly user?: User;
+  readonly signal: AbortSignal;
+  /** It comes from a code host: all is in one folder, which is left out, and links inside are taken. */
+  readonly repository?: boolean;
+}
 
 /**
  * Unpacks a gzip tarball into an empty folder, as the user of the deployment. Only files and folders are taken.
- * @throws StepFailed when the archive is broken, holds anything else, or is larger than `most` bytes when unpacked
+ * @throws StepFailed when the archive is broken, holds anything else, or is larger than `most` bytes when unpacked; what
+ * `source` throws
  */
 export async function unpack(
   source: AsyncIterable<Buffer>,
   folder: string,
-  { most, user, signal }: { readonly most: number; readonly user?: User; readonly signal: AbortSignal },
+  { most, user, signal, repository = false }: Unpacking,
 ): Promise<void> {
-  const tar = spawn('tar', ['-x', '-f', '-', '-C', folder, '--no-same-owner', '--no-same-permissions'], {
+  const words = ['-x', '-f', '-', '-C', folder, '--no-same-owner', '--no-same-permissions'];
+  const tar = spawn('tar', repository ? [...words, '--strip-components=1'] : words, {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' },
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -37,25 +48,34 @@ export async function unpack(
   if (isBroken) tar.kill('SIGKILL');
   const [code] = await exit.catch(() => [null]);
   signal.throwIfAborted();
-  if (sent instanceof StepFailed) throw sent;
+  if (sent instanceof StepFailed || sent instanceof ExecutorUnreachable) throw sent;
   if (isBroken || code !== 0) {
     throw new StepFailed(
       `The archive cannot be unpacked: ${said.split('\n')[0] || (sent?.message ?? 'tar has failed')}`,
     );
   }
-  await checkFiles(folder, folder);
+  await checkFiles(folder, await realpath(folder), repository);
 }
 
-/** @throws StepFailed naming the first thing that is neither a file with one name nor a folder */
-async function checkFiles(folder: string, root: string): Promise<void> {
+/** @throws StepFailed naming the first thing that is neither a file with one name nor a folder, nor a link that may be */
+async function checkFiles(folder: string, root: string, links: boolean, at = ''): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
+    const within = at === '' ? name : `${at}/${name}`;
     const found = await lstat(path);
-    if (found.isDirectory()) await checkFiles(path, root);
+    if (found.isDirectory()) await checkFiles(path, root, links, within);
+    else if (links && found.isSymbolicLink()) await checkLink(path, root, within);
     else if (!found.isFile() || found.nlink > 1) {
-      throw new StepFailed(`The archive must hold files and folders only: ${path.slice(root.length + 1)} is neither.`);
+      throw new StepFailed(`The archive must hold files and folders only: ${within} is neither.`);
     }
   }
+}
+
+/** @throws StepFailed for a link that leads out of the root, or nowhere */
+async function checkLink(path: string, root: string, within: string): Promise<void> {
+  const target = await realpath(path).catch(() => undefined);
+  if (target !== undefined && `${target}/`.startsWith(`${root}/`)) return;
+  throw new StepFailed(`The link ${within} of the repository must lead to a file or folder of the repository.`);
 }
 
 function atMost(most: number): Transform {
