@@ -88,11 +88,11 @@ export interface RolloutStatusReportedMessage {
 
 /**
  * `HostStatusReported`, in a stream `host-<deployment id>`: whether the place where the deployment runs is ready for
- * it, cannot be reached, or holds nothing of it any more.
+ * it, lets it sleep until it is used, cannot be reached, or holds nothing of it any more.
  */
 export interface HostStatusReportedMessage {
   readonly deployment_id: string;
-  readonly status: 'READY' | 'UNKNOWN' | 'REMOVED';
+  readonly status: 'READY' | 'UNUSED' | 'UNKNOWN' | 'REMOVED';
   readonly reason?: string;
 }
 

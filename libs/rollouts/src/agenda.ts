@@ -47,7 +47,8 @@ export function nextTask(
   const newest = target.queued.at(-1);
   const { control } = target;
   if (!target.running && control && control.version > controlled) return { kind: 'control', version: control.version };
-  const isPrepared = status === 'READY' || ((isActive || kept) && !target.running && !newest);
+  const isReady = status === 'READY' || status === 'UNUSED';
+  const isPrepared = isReady || ((isActive || kept) && !target.running && !newest);
   if (!isPrepared) return { kind: 'prepare', mayRun };
   if (target.running) return { kind: 'roll out', revision: target.running };
   if (newest) return { kind: 'ask', revision: newest };

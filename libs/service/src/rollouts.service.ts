@@ -33,12 +33,15 @@ export async function rollouts(): Promise<Service> {
 
 function executor(
   { CommandExecutor, KubernetesExecutor, LocalApps, LocalExecutor, RecordExecutor }: Rollouts,
-  { executor, commands, kubernetes }: RolloutSettings,
+  { executor, commands, kubernetes, local: { awake, sleepAfter } }: RolloutSettings,
   { dataDir, hasPages }: Pick<Settings, 'dataDir'> & { readonly hasPages: boolean },
 ): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
   if (executor === 'kubernetes') return new KubernetesExecutor(kubernetes);
-  if (executor === 'local') return new LocalExecutor(new LocalApps(appsFolder(dataDir), {}, hasPages));
+  if (executor === 'local') {
+    const limits = { sleepAfter, ...(awake !== undefined && { awake }) };
+    return new LocalExecutor(new LocalApps(appsFolder(dataDir), limits, hasPages));
+  }
   return new RecordExecutor();
 }
 

@@ -49,6 +49,7 @@ describe('The settings', () => {
         onFailure: 'rollback',
         onDrift: 'report',
         kubernetes: { namespaces: new Namespaces(), rules: { allow: new AllowList(), level: 'restricted' } },
+        local: { awake: undefined, sleepAfter: 1_800_000 },
       },
       limits: {
         uploadMaxBytes: 268_435_456,

@@ -87,6 +87,14 @@ export interface RolloutSettings {
   /** What is done when somebody else has changed what runs. */
   readonly onDrift: (typeof ON_DRIFT)[number];
   readonly kubernetes: KubernetesSettings;
+  readonly local: LocalSettings;
+}
+
+interface LocalSettings {
+  /** Programs that run at a time; computed from the memory of the machine when absent. */
+  readonly awake?: number;
+  /** Time without a request after which a program is ended until the next one (ms). */
+  readonly sleepAfter: number;
 }
 
 interface Limits {
@@ -242,6 +250,10 @@ function rollouts(read: Read, mistakes: string[]): RolloutSettings {
     onFailure: read('ON_FAILURE', 'rollback', oneOf(ON_FAILURE)),
     onDrift: read('ON_DRIFT', 'report', oneOf(ON_DRIFT)),
     kubernetes: kubernetesSettings(read, executor === 'kubernetes', mistakes),
+    local: {
+      awake: read('LOCAL_AWAKE', undefined, whole(1, 10_000)),
+      sleepAfter: 1000 * read('LOCAL_SLEEP_AFTER', 1800, whole(1, MOST_SECONDS)),
+    },
   };
 }
 

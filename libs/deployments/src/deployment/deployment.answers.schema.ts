@@ -76,7 +76,7 @@ export const deployment = object('Deployment', {
   updated_at: noted(time, 'When a client or the rollout last changed the deployment.'),
   status: noted(
     status,
-    '`AWAITING_DATABASE` until a revision has been deployed, then `READY`; `UNUSED` after the idle time that is configured; `UNKNOWN` while the executor cannot be reached; `AWAITING_DELETE` until everything is removed.',
+    '`AWAITING_DATABASE` until a revision has been deployed, then `READY`; `UNUSED` after the idle time that is configured, or while its program sleeps; `UNKNOWN` while the executor cannot be reached; `AWAITING_DELETE` until everything is removed.',
   ),
   latest_revision_id: noted(nullable(uuid), 'The newest revision; null before there is one.'),
   active_revision_id: noted(nullable(uuid), 'The revision that runs; null until one has been deployed.'),

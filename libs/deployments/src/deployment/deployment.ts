@@ -206,15 +206,15 @@ export function checkChangeable(state: Deployment): void {
 
 /**
  * Whether the place where the deployment runs can be reached: UNKNOWN until it can, and then READY if a revision has ever
- * been deployed. UNKNOWN for another reason is said too.
+ * been deployed, or UNUSED while that sleeps. UNKNOWN for another reason is said too.
  */
 export function reportHost(
-  status: 'READY' | 'UNKNOWN',
+  status: 'READY' | 'UNUSED' | 'UNKNOWN',
   reason?: string,
 ): (state: DeploymentState) => DeploymentEvent[] {
   return (state) => {
     if (!state || state.removed || state.status === 'AWAITING_DELETE') return [];
-    const now = status === 'READY' && state.active_revision_id === null ? 'AWAITING_DATABASE' : status;
+    const now = status !== 'UNKNOWN' && state.active_revision_id === null ? 'AWAITING_DATABASE' : status;
     if (state.status === now && (now !== 'UNKNOWN' || state.status_reason === reason)) return [];
     return [{ type: 'DeploymentStatusReported', data: { status: now, ...(reason && { reason }) } }];
   };

@@ -25,7 +25,7 @@ const rolloutReport = object({
 });
 const hostReport = object({
   deployment_id: uuid(),
-  status: literal(['READY', 'UNKNOWN', 'REMOVED']),
+  status: literal(['READY', 'UNUSED', 'UNKNOWN', 'REMOVED']),
   reason: optional(str({ anyText: true })),
 });
 

@@ -24,7 +24,7 @@ export type HostEvent =
 /** What was last said about the place where a deployment runs. */
 export interface Host {
   readonly status: HostStatusReportedMessage['status'] | null;
-  /** Why it is UNKNOWN. */
+  /** Why it is UNKNOWN or UNUSED. */
   readonly reason?: string;
   /** ISO 8601; when that was said. */
   readonly saidAt?: string;

@@ -41,10 +41,10 @@ export class HealthQueries {
     const { id: deploymentId, tenantId, name, config } = target;
     const signal = AbortSignal.timeout(LOOK_MS);
     try {
-      const { place } = await this.reports.host(deploymentId);
+      const { place, status } = await this.reports.host(deploymentId);
       const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, signal);
       const processes = found.slice(0, MOST_PROCESSES);
-      return { ...verdictOn(processes, target.stopped), processes };
+      return { ...verdictOn(processes, { isStopped: target.stopped, sleeps: status === 'UNUSED' }), processes };
     } catch (error) {
       const expected = signal.aborted || error instanceof ExecutorUnreachable || error instanceof StepFailed;
       if (!expected) throw error;

@@ -22,3 +22,9 @@ it.each([
 ] as const)('%s is said of %j', (state, processes, detail) => {
   expect(verdictOn(processes)).toEqual({ state, detail });
 });
+
+it('tells why nothing runs', () => {
+  expect(verdictOn([], { isStopped: true })).toEqual({ state: 'STOPPED', detail: 'Somebody has stopped it.' });
+  expect(verdictOn([], { sleeps: true })).toEqual({ state: 'IDLE', detail: 'It sleeps until the next request.' });
+  expect(verdictOn([one('RUNNING')], { sleeps: true }).state).toBe('RUNNING');
+});

@@ -26,15 +26,17 @@ export function verdictUnseen({ active, running }: Deployed, { name, looks }: Kn
 }
 
 /** The verdict on a deployment of which these processes run. */
-export function verdictOn(processes: readonly ProcessHealth[], stopped = false): Verdict {
+export function verdictOn(processes: readonly ProcessHealth[], { isStopped = false, sleeps = false } = {}): Verdict {
   const all = processes.filter(({ state }) => state !== 'STOPPING');
   const ready = all.filter(({ state }) => state === 'RUNNING').length;
   const failed = all.find(({ state }) => state === 'FAILED');
   const troubled = failed ?? all.find(({ reason }) => reason !== null);
   const why = troubled?.reason ?? troubled?.last_error;
   const because = why ? `: ${why}` : '.';
-  if (all.length === 0 && stopped) return { state: 'STOPPED', detail: 'Somebody has stopped it.' };
-  if (all.length === 0) return { state: 'IDLE', detail: 'Nothing runs now.' };
+  if (all.length === 0 && isStopped) return { state: 'STOPPED', detail: 'Somebody has stopped it.' };
+  if (all.length === 0) {
+    return { state: 'IDLE', detail: sleeps ? 'It sleeps until the next request.' : 'Nothing runs now.' };
+  }
   if (ready === all.length) return { state: 'RUNNING', detail: `${counted(ready)} running.` };
   if (ready > 0) return { state: 'DEGRADED', detail: `${ready} of ${counted(all.length)} ready${because}` };
   if (failed) return { state: 'FAILED', detail: `No process is ready${because}` };

@@ -41,7 +41,10 @@ interface Launch {
 }
 
 /** The program of a deployment does not answer now; the message is a sentence. */
-export class AppUnavailable extends Error {}
+export class AppUnavailable extends ExecutorUnreachable {}
+
+/** What a program says of itself. */
+export type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
 
 /** A request that a program works on. */
 export interface Entered {
@@ -122,27 +125,63 @@ export class AppRunner {
   private life = new AbortController();
   private failures = 0;
   private restarts = 0;
-  /** Whether it was told that the program does not come back. */
-  private isHopeless = false;
+  /** What was told last. */
+  private told: AppStatus | undefined;
   private stopped: boolean;
+  private uses = 0;
+  private lastUse = Date.now();
+  /** Whether it may start although it does not yet. */
+  private isAdmitted = false;
+  /** Resolves when the process that was put to sleep has ended. */
+  private resting: Promise<unknown> = Promise.resolve();
   private turn: Promise<unknown> = Promise.resolve();
 
   /**
-   * `next` answers what is to run now; undefined when that is nothing. `crashes` is called with the reason when the
-   * program does not come back, and without one when it has.
+   * `next` answers what is to run now; undefined when that is nothing. `tell` is called when the program has become
+   * ready, does not come back, or sleeps.
    */
   constructor(
     private readonly limits: RunLimits,
     private readonly next: () => Promise<Runnable | undefined>,
-    private readonly crashes: (reason?: string) => void,
+    private readonly tell: (status: AppStatus, reason?: string) => void,
     stopped = false,
   ) {
     this.stopped = stopped;
   }
 
-  /** A request to what serves, which is started when nothing does. @throws AppUnavailable */
-  async enter(): Promise<Entered> {
-    const late = AbortSignal.timeout(this.limits.hold);
+  get isStopped(): boolean {
+    return this.stopped;
+  }
+
+  /** Whether it takes memory: it runs, is being started, or will be at once. */
+  get isAwake(): boolean {
+    return this.isAdmitted || this.serving !== undefined || this.running !== undefined;
+  }
+
+  /** Since when nobody has used what runs (ms since 1970); undefined while somebody does, and when nothing runs. */
+  get idleSince(): number | undefined {
+    return this.isAwake && !this.stopped && this.uses === 0 ? this.lastUse : undefined;
+  }
+
+  /** Lets it start, as long as it is used. */
+  admit(): void {
+    this.isAdmitted = true;
+  }
+
+  /** Notes that it is used until the function is called that is given back. It does not sleep meanwhile. */
+  use(): () => void {
+    this.uses++;
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.lastUse = Date.now();
+      if (--this.uses === 0) this.isAdmitted = false;
+    };
+  }
+
+  /** A request to what serves, which is started when nothing does. @throws AppUnavailable when `late` aborts before */
+  async enter(late: AbortSignal): Promise<Entered> {
     const passed = new Promise<undefined>((resolve) => late.addEventListener('abort', () => resolve(undefined)));
     for (;;) {
       if (this.stopped) throw new AppUnavailable('It was stopped.');
@@ -208,8 +247,20 @@ export class AppRunner {
       this.running = undefined;
       await this.serving?.catch(() => undefined);
       this.serving = undefined;
+      await this.resting;
       await running?.stop();
     });
+  }
+
+  /** Ends the program until the next request, which waits until it has ended. */
+  async sleep(): Promise<void> {
+    const { running, serving } = this;
+    this.begin();
+    this.running = undefined;
+    this.serving = undefined;
+    this.resting = Promise.all([serving, running?.stop()]);
+    if (this.told !== 'UNKNOWN') this.say('UNUSED', 'Nobody uses it: it sleeps until the next request.');
+    await this.resting;
   }
 
   /** The program as it is now; undefined while it sleeps or is stopped. */
@@ -276,8 +327,7 @@ export class AppRunner {
   private take(serving: Serving, promise: Promise<Serving | undefined> = Promise.resolve(serving)): void {
     this.serving = promise;
     this.running = serving;
-    if (this.isHopeless) this.crashes();
-    this.isHopeless = false;
+    this.say('READY');
     void serving.process.ended.then((how) => {
       if (this.running !== serving) return;
       this.running = undefined;
@@ -319,9 +369,13 @@ export class AppRunner {
 
   private fail(): void {
     this.failures++;
-    if (this.failures < HOPELESS || this.isHopeless) return;
-    this.isHopeless = true;
-    this.crashes(this.lastError ?? undefined);
+    if (this.failures >= HOPELESS) this.say('UNKNOWN', this.lastError ?? undefined);
+  }
+
+  private say(status: AppStatus, reason?: string): void {
+    if (this.told === status) return;
+    this.told = status;
+    this.tell(status, reason);
   }
 
   /** A program that is ready. @throws StepFailed with its last lines; the reason of `signal` when that aborts */
@@ -330,6 +384,7 @@ export class AppRunner {
     signal: AbortSignal,
     state: 'state' | 'proof' = 'state',
   ): Promise<Serving> {
+    await this.resting;
     const { recipe } = revision;
     const cwd = join(folder.build(revision.build), recipe.folder);
     if (recipe.langgraph) await folder.useState(join(cwd, LANGGRAPH_STATE), state);

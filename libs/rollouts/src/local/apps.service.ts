@@ -1,10 +1,12 @@
+import { totalmem } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AppUse, HostedApps } from '@fairlead/contracts';
-import type { ProcessHealth } from '../health/health.answers.schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
+import type { ProcessHealth } from '../health/health.answers.schema';
 import type { AppLogs } from './app-logs.store';
 import { AppVisitors } from './app-visitors';
 import { AppPorts } from './app-ports.process';
-import { AppRunner, type Entered, type Runnable, type RunLimits } from './app.runner';
+import { AppRunner, type AppStatus, AppUnavailable, type Entered, type Runnable, type RunLimits } from './app.runner';
 
 /** A key for sending runs, of one process. */
 interface TracingKey {
@@ -30,14 +32,29 @@ type Sizes = Readonly<Record<string, unknown>> | null;
 /** Which of these revisions is to run; undefined when none is. */
 export type ChooseRevision = (revisions: readonly StartedRevision[]) => Promise<Chosen | undefined>;
 
+/** Takes what the programs of deployments say of themselves. */
+type Tell = (id: string, status: AppStatus, reason?: string) => void;
+
 interface LocalLimits extends RunLimits {
+  /** Programs that run at a time. */
+  readonly awake: number;
+  /** Milliseconds without a request after which a program is ended until the next one. */
+  readonly sleepAfter: number;
   /** Bytes of an unpacked archive. */
   readonly source: number;
   /** Bytes of a deployment's folder while it is built. */
   readonly disk: number;
 }
 
+/** Memory of the machine for each program that runs (bytes): twice what the LangGraph server takes when it does nothing. */
+const MEMORY_OF_ONE = 768 * 1024 ** 2;
+/** How often it is looked whether a program can sleep, so that another one has room (ms). */
+const ROOM_MS = 50;
+const LONGEST_PAUSE = 60_000;
+
 const DEFAULTS: LocalLimits = {
+  awake: awakeWithin(totalmem()),
+  sleepAfter: 1_800_000,
   ready: 120_000,
   hold: 60_000,
   restart: { first: 500, most: 60_000 },
@@ -54,7 +71,10 @@ export class LocalApps implements HostedApps {
   private readonly runners = new Map<string, AppRunner>();
   private choose: ChooseRevision = async () => undefined;
   private tracing: Tracing = async () => undefined;
-  private crashes: (id: string, reason?: string) => void = () => undefined;
+  private tell: Tell = () => undefined;
+  /** Ends when the one before has room. */
+  private turn: Promise<unknown> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
   private ended = false;
 
   /** The browsers that may see their pages. */
@@ -72,16 +92,18 @@ export class LocalApps implements HostedApps {
   }
 
   /**
-   * Finds what earlier processes of the server have started: it starts again when somebody asks for it. `crashes` is
-   * called with the reason when a program does not come back, and without one when it has. Answers whether the ports of
-   * programs are closed to others.
+   * Finds what earlier processes of the server have started: it starts again when somebody asks for it. `tell` is called
+   * when a program has become ready, does not come back, or sleeps. Answers whether the ports of programs are closed to
+   * others.
    */
-  begin(choose: ChooseRevision, tracing: Tracing, crashes: (id: string, reason?: string) => void): boolean {
+  begin(choose: ChooseRevision, tracing: Tracing, tell: Tell): boolean {
     this.choose = choose;
     this.tracing = tracing;
-    this.crashes = crashes;
+    this.tell = tell;
     this.ended = false;
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
+    const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
+    this.timer = setInterval(() => this.sendToSleep(), pause).unref();
     return this.ports.begin();
   }
 
@@ -93,7 +115,8 @@ export class LocalApps implements HostedApps {
   async activate(chosen: Chosen, signal: AbortSignal): Promise<void> {
     const { revision } = chosen;
     const { deploymentId: id } = revision;
-    await this.runner(id).replace(await this.runnable(chosen), signal);
+    const program = await this.runnable(chosen);
+    await this.during(id, signal, (runner) => runner.replace(program, signal));
     const before = this.kept.get(id)?.revisions ?? [];
     const others = before.filter(({ revisionId }) => revisionId !== revision.revisionId);
     const revisions = [revision, ...others].slice(0, BUILDS_KEPT);
@@ -123,8 +146,25 @@ export class LocalApps implements HostedApps {
   }
 
   /** A request to the program of a deployment, which is started when it does not run. @throws AppUnavailable */
-  enter(id: string): Promise<Entered> {
-    return this.runner(id).enter();
+  async enter(id: string): Promise<Entered> {
+    const runner = this.runner(id);
+    const leave = runner.use();
+    try {
+      const late = AbortSignal.timeout(this.limits.hold);
+      if (!runner.isStopped) await this.admit(runner, late);
+      const { port, end, outlive } = await runner.enter(late);
+      return {
+        port,
+        end: () => (end(), leave()),
+        outlive: (close) => {
+          const ended = outlive(close);
+          return () => (ended(), leave());
+        },
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   logs(id: string): AppLogs {
@@ -156,7 +196,7 @@ export class LocalApps implements HostedApps {
     const kept = this.kept.get(id);
     if (!kept) return;
     this.keep(id, { ...kept, stopped: false });
-    await this.runner(id).restart(signal);
+    await this.during(id, signal, (runner) => runner.restart(signal));
   }
 
   /** Ends a program until it is started or deployed, also after a restart of the server. Requests are refused. */
@@ -178,6 +218,7 @@ export class LocalApps implements HostedApps {
   /** Ends everything that runs; it is started again after the next `begin`. */
   async end(): Promise<void> {
     this.ended = true;
+    clearInterval(this.timer);
     await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
     for (const id of this.kept.keys()) this.folder(id).killAll();
     this.runners.clear();
@@ -189,9 +230,51 @@ export class LocalApps implements HostedApps {
     const known = this.runners.get(id);
     if (known) return known;
     const next = () => this.chosen(id);
-    const runner = new AppRunner(this.limits, next, (reason) => this.crashes(id, reason), this.kept.get(id)?.stopped);
+    const tell = (status: AppStatus, reason?: string) => this.tell(id, status, reason);
+    const runner = new AppRunner(this.limits, next, tell, this.kept.get(id)?.stopped);
     this.runners.set(id, runner);
     return runner;
+  }
+
+  /** Does something with a program that uses it, once there is room for it. */
+  private async during(id: string, signal: AbortSignal, work: (runner: AppRunner) => Promise<void>): Promise<void> {
+    const runner = this.runner(id);
+    const leave = runner.use();
+    try {
+      await this.admit(runner, AbortSignal.any([signal, AbortSignal.timeout(this.limits.hold)]));
+      await work(runner);
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Waits until there is room for a program: the one that nobody has used for the longest time sleeps for it.
+   * @throws AppUnavailable when `signal` aborts before
+   */
+  private async admit(runner: AppRunner, signal: AbortSignal): Promise<void> {
+    if (runner.isAwake) return;
+    const admitted = this.turn.then(async () => {
+      for (;;) {
+        if (runner.isAwake) return;
+        const { awake: most } = this.limits;
+        if (signal.aborted) throw new AppUnavailable(`All of the ${most} programs that may run work on requests.`);
+        const awake = [...this.runners.values()].filter((one) => one.isAwake);
+        if (awake.length < most) return runner.admit();
+        const idle = awake.filter((one) => one.idleSince !== undefined);
+        const [longest] = idle.sort((a, b) => a.idleSince! - b.idleSince!);
+        await (longest ? longest.sleep() : delay(ROOM_MS));
+      }
+    });
+    this.turn = admitted.catch(() => undefined);
+    await admitted;
+  }
+
+  private sendToSleep(): void {
+    const until = Date.now() - this.limits.sleepAfter;
+    for (const runner of this.runners.values()) {
+      if ((runner.idleSince ?? Infinity) <= until) void runner.sleep();
+    }
   }
 
   private async chosen(id: string): Promise<Runnable | undefined> {
@@ -231,6 +314,12 @@ export class LocalApps implements HostedApps {
     this.kept.set(id, kept);
     this.folder(id).keep(kept);
   }
+}
+
+/** How many programs a machine with so much memory runs at a time. */
+export function awakeWithin(memory: number): number {
+  const own = process.constrainedMemory();
+  return Math.max(2, Math.floor(Math.min(memory, own > 0 ? own : memory) / MEMORY_OF_ONE));
 }
 
 /** The name of a deployment as a part of an address. */

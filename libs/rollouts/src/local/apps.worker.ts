@@ -6,12 +6,14 @@ import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnAppli
 import { HttpAdapterHost } from '@nestjs/core';
 import { RolloutReports } from '../rollout.reports';
 import type { StartedRevision } from './app-folders.store';
+import type { AppStatus } from './app.runner';
 import { type ChooseRevision, LocalApps, type Tracing } from './apps.service';
 
 /** Begins and ends with the service what runs on this machine. */
 @Injectable()
 export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Deployments');
+  private reporting: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly apps: LocalApps,
@@ -26,7 +28,7 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     const isClosed = this.apps.begin(
       (revisions) => this.choose(revisions),
       (revision) => this.tracing(revision),
-      (id, reason) => void this.report(id, reason).catch((error: unknown) => this.logger.error(error)),
+      (...told) => this.reportLater(...told),
     );
     if (process.getuid?.() !== 0) {
       this.logger.warn('Deployments run as the user of this server and can read what it reads.');
@@ -37,15 +39,21 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  onApplicationShutdown(): Promise<void> {
-    return this.apps.end();
+  async onApplicationShutdown(): Promise<void> {
+    await this.apps.end();
+    await this.reporting;
   }
 
-  private async report(deployment_id: string, reason?: string): Promise<void> {
+  /** One after the other, in the order in which it happened. */
+  private reportLater(...told: Parameters<AppsWorker['report']>): void {
+    const report = () => this.report(...told);
+    this.reporting = this.reporting.then(report).catch((error: unknown) => this.logger.error(error));
+  }
+
+  private async report(deployment_id: string, status: AppStatus, reason?: string): Promise<void> {
     const { state } = await this.reports.target(deployment_id);
     if (!state || state.deleting) return;
-    const said = reason === undefined ? { status: 'READY' as const } : { status: 'UNKNOWN' as const, reason };
-    await this.reports.sayHost(state, { deployment_id, ...said });
+    await this.reports.sayHost(state, { deployment_id, status, ...(reason && { reason }) });
   }
 
   private async tracing({ deploymentId, tenantId, name }: StartedRevision): ReturnType<Tracing> {
