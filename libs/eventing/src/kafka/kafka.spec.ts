@@ -202,8 +202,12 @@ describeKafka('Kafka', () => {
         });
       },
     });
-    await until(() => heard.length >= most);
-    await consumer.disconnect();
+    try {
+      // It is the first to use the broker, which then is still busy with its own start.
+      await until(() => heard.length >= most, undefined, 270_000);
+    } finally {
+      await consumer.disconnect();
+    }
     return heard.sort((a, b) => a.topic.localeCompare(b.topic));
   }
 });

@@ -25,7 +25,7 @@ export async function sharedKafka(): Promise<string> {
   }
   for (;;) {
     const output = existsSync(join(folder, 'output')) ? readFileSync(join(folder, 'output'), 'utf8') : '';
-    const addresses = /KAFKA_BROKERS=(\S+)/.exec(output)?.[1];
+    const addresses = /KAFKA_BROKERS=(\S+)\s/.exec(output)?.[1];
     if (addresses !== undefined) return addresses;
     if (/^ended$/m.test(output)) throw new Error(`Kafka could not be started: ${output}`);
     await delay(100);
