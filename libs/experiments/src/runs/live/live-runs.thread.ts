@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -19,6 +20,8 @@ const WAITING = 16;
 /** A body of 24 MiB takes a part of it; one that needs more ends the thread and not the process. */
 const MOST_MEGABYTES = 1024;
 const NEVER = new AbortController().signal;
+// Every body that waits listens to it.
+setMaxListeners(0, NEVER);
 
 /**
  * One thread that reads large bodies of runs and examples, so that parsing never holds up other requests. Workspaces
