@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import type { StartedRevision } from './app-folders.store';
+import { AppRunner, type Runnable } from './app.runner';
 import { LocalApps } from './apps.service';
 
 /** A server that shows by a file that it runs. It answers its name after `pause` ms, and ends half a second late. */
@@ -85,4 +86,26 @@ it('what is being started has ended before the program is started again', async 
   await apps.restart('one', new AbortController().signal);
   expect(await ask('/')).toBe('only');
   expect(existsSync(join(apps.folder('one').path, 'data', 'twice'))).toBe(false);
+});
+
+it('a program that is put to sleep while it is looked up what to start is asleep', async () => {
+  let lookups = 0;
+  let found: (program: Runnable) => void = () => undefined;
+  const next = () => {
+    lookups++;
+    return new Promise<Runnable>((resolve) => (found = resolve));
+  };
+  const runner = new AppRunner(apps.limits, next, () => undefined);
+  const late = new AbortController();
+  const refused = expect(runner.enter(late.signal)).rejects.toThrow('It did not become ready.');
+  await until(
+    () => lookups,
+    (count) => count > 0,
+  );
+  late.abort();
+  await refused;
+  const asleep = runner.sleep();
+  found({} as Runnable);
+  await asleep;
+  expect(runner.isAwake).toBe(false);
 });

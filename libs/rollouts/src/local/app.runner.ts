@@ -351,7 +351,8 @@ export class AppRunner {
       if (signal.aborted) return undefined;
       try {
         const program = await this.next();
-        if (!program) return undefined;
+        // Who puts it to sleep waits until this has ended, and what is made ready would wait for that.
+        if (!program || signal.aborted) return undefined;
         const serving = await this.ready(program, signal);
         if (signal.aborted) {
           await serving.stop();
