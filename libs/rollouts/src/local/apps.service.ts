@@ -187,8 +187,8 @@ export class LocalApps implements HostedApps {
 
   /** Starts what was stopped. @throws StepFailed when it does not become ready */
   async start(id: string, signal: AbortSignal): Promise<void> {
-    const kept = this.kept.get(id);
-    if (kept?.stopped) await this.restart(id, signal);
+    // What is kept says that it was started also when there was no room for it: that is tried again.
+    if (this.kept.has(id) && this.runner(id).isStopped) await this.restart(id, signal);
   }
 
   /** Ends a program and starts it again; requests wait. @throws StepFailed when it does not become ready */

@@ -70,6 +70,20 @@ it('a program that works on a request does not sleep: others wait, and are told 
   expect(awake()).toEqual(['one']);
 });
 
+it('a program for which there was no room when it was to be started is started the next time', async () => {
+  begin({ awake: 1, hold: 500 });
+  await deploy('one');
+  await apps.stop('one');
+  await deploy('two');
+  const { end } = await apps.enter('two');
+  const start = () => apps.start('one', new AbortController().signal);
+  await expect(start()).rejects.toThrow('All of the 1 programs that may run work on requests.');
+  end();
+  await apps.stop('two');
+  await start();
+  expect(await ask('one')).toBe('of one');
+});
+
 it('a program that waits for room has it as soon as a request has ended', async () => {
   begin({ awake: 1, hold: 60_000 });
   await deploy('two');
