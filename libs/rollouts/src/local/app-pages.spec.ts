@@ -145,3 +145,10 @@ it('are at no host when two deployments have the name of one', async () => {
   await started('01980000-0000-7000-8000-000000000003', 'twin', STRANGER);
   expect((await link('01980000-0000-7000-8000-000000000002')).status).toBe(409);
 });
+
+it('are at no host when nothing of the name can be a part of an address, which has the id then', async () => {
+  const id = '01980000-0000-7000-8000-000000000004';
+  await started(id, 'エージェント');
+  expect(apps.pathOf(TENANT, id)).toBe(`/apps/${id}`);
+  expect((await link(id)).status).toBe(409);
+});

@@ -142,7 +142,7 @@ export class LocalApps implements HostedApps {
     const app = this.kept.get(id)?.revisions[0];
     if (app?.tenantId !== tenantId) return undefined;
     const slug = slugOf(app.name);
-    return `/apps/${this.find(tenantId, slug) === id ? slug : id}`;
+    return `/apps/${slug !== '' && this.find(tenantId, slug) === id ? slug : id}`;
   }
 
   /** A request to the program of a deployment, which is started when it does not run. @throws AppUnavailable */
@@ -322,7 +322,7 @@ export function awakeWithin(memory: number): number {
   return Math.max(2, Math.floor(Math.min(memory, own > 0 ? own : memory) / MEMORY_OF_ONE));
 }
 
-/** The name of a deployment as a part of an address. */
+/** The name of a deployment as a part of an address; empty when it holds nothing that may be there. */
 function slugOf(name: string): string {
   return name
     .toLowerCase()
