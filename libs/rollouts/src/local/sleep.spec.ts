@@ -70,6 +70,16 @@ it('a program that works on a request does not sleep: others wait, and are told 
   expect(awake()).toEqual(['one']);
 });
 
+it('a program does not sleep while a WebSocket is open', async () => {
+  begin({ awake: 1, hold: 500 });
+  await deploy('one');
+  const { outlive } = await apps.enter('one');
+  const ended = outlive(() => undefined);
+  await expect(apps.enter('two')).rejects.toThrow('All of the 1 programs that may run work on requests.');
+  expect(awake()).toEqual(['one']);
+  ended();
+});
+
 it('a program for which there was no room when it was to be started is started the next time', async () => {
   begin({ awake: 1, hold: 500 });
   await deploy('one');
