@@ -54,16 +54,26 @@ export async function unpack(
       `The archive cannot be unpacked: ${said.split('\n')[0] || (sent?.message ?? 'tar has failed')}`,
     );
   }
-  await checkFiles(folder, await realpath(folder), repository);
+  await checkFiles(folder, { root: await realpath(folder), links: repository, signal });
+}
+
+interface Check {
+  readonly root: string;
+  /** Whether links inside are taken. */
+  readonly links: boolean;
+  /** An archive may hold millions of files: they are looked at no longer than the step lasts. */
+  readonly signal: AbortSignal;
 }
 
 /** @throws StepFailed naming the first thing that is neither a file with one name nor a folder, nor a link that may be */
-async function checkFiles(folder: string, root: string, links: boolean, at = ''): Promise<void> {
+async function checkFiles(folder: string, check: Check, at = ''): Promise<void> {
+  const { root, links, signal } = check;
   for (const name of await readdir(folder)) {
+    signal.throwIfAborted();
     const path = join(folder, name);
     const within = at === '' ? name : `${at}/${name}`;
     const found = await lstat(path);
-    if (found.isDirectory()) await checkFiles(path, root, links, within);
+    if (found.isDirectory()) await checkFiles(path, check, within);
     else if (links && found.isSymbolicLink()) await checkLink(path, root, within);
     else if (!found.isFile() || found.nlink > 1) {
       throw new StepFailed(`The archive must hold files and folders only: ${within} is neither.`);
