@@ -50,7 +50,8 @@ export async function linkedRun(
        ${unless(
          'reference_outputs',
          `(select e.outputs from examples e
-           where e.dataset_id = r.dataset_id and e.id = r.example_id and e.valid_to is null)`,
+           where e.tenant_id = r.tenant_id and e.dataset_id = r.dataset_id and e.id = r.example_id
+             and e.valid_to is null)`,
        )} as reference
      from runs r
      where r.id = $1 and r.tenant_id = $2 and r.session_id = any($3::uuid[])

@@ -226,6 +226,16 @@ describe('A share link', () => {
     expect((await open(other.at)).status).toBe(404);
   });
 
+  it('shows no expected outputs of another workspace that has a dataset under the same id', async () => {
+    const { a, b } = reading.tenants;
+    const foreign = await reading.insert('datasets', rows.dataset(b));
+    const theirs = await reading.insert('examples', rows.example(b, foreign, { outputs: '{"a":"foreign"}' }));
+    const session = await reading.insert('sessions', rows.session(a));
+    const id = await reading.insert('runs', rows.run(a, session, { dataset_id: foreign, example_id: theirs }));
+    const { at } = await newLink(ofRun({ run_id: id }));
+    expect((await open(`${at}/runs/${id}`)).json).toMatchObject({ id, reference_outputs: null });
+  });
+
   it('has its token neither in the log nor in a table', async () => {
     const { token } = await newLink(ofRun());
     const { rows: stored } = await reading.pool.query<{ text: string }>('select l::text as text from share_links l');
