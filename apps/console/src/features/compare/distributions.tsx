@@ -139,6 +139,7 @@ function Grid({ grid, edges, lower }: { grid: Grid; edges: readonly number[]; lo
       0,
     );
   const [up, down] = [rowsOf(1), rowsOf(-1)];
+  const [above, below] = lower ? ['worse', 'better'] : ['better', 'worse'];
   return (
     <figure>
       <h3>Baseline → candidate</h3>
@@ -146,7 +147,7 @@ function Grid({ grid, edges, lower }: { grid: Grid; edges: readonly number[]; lo
         viewBox={`0 0 ${GRID} ${GRID}`}
         className={css.grid20}
         role="img"
-        aria-label={`Rows by their score in the baseline, to the right, and in the candidate, up: ${whole(up)} higher, ${whole(down)} lower`}
+        aria-label={`Rows by their score in the baseline, to the right, and in the candidate, up: ${whole(up)} in higher bins, ${whole(down)} in lower ones`}
       >
         {gridLayers(grid, GRID).map(({ side, level, path }) => (
           <path
@@ -161,7 +162,7 @@ function Grid({ grid, edges, lower }: { grid: Grid; edges: readonly number[]; lo
       <Ends left={figure(edges[0])} right={figure(edges.at(-1))} />
       <figcaption className={css.legend}>
         <span>
-          {whole(up)} {lower ? 'worse' : 'better'} above the line, {whole(down)} {lower ? 'better' : 'worse'} below it
+          {whole(up)} in {above} bins above the line, {whole(down)} in {below} ones below it
         </span>
       </figcaption>
     </figure>
