@@ -67,7 +67,7 @@ function changesOf(before: ExperimentFacts, after: ExperimentFacts): { changed: 
       const [one, other] = [text(was), text(is)];
       // A number and the same number as text look alike only without quotation marks.
       const alike = one === other;
-      return { member: path, before: alike ? JSON.stringify(was) : one, after: alike ? JSON.stringify(is) : other };
+      return { member: path, before: alike ? json(was) : one, after: alike ? json(is) : other };
     }),
     same,
   };
@@ -79,6 +79,9 @@ function metadataOf({ extra }: ExperimentFacts): Readonly<Record<string, unknown
 }
 
 function text(value: unknown): string | undefined {
-  if (value === undefined || typeof value === 'string') return value;
+  return value === undefined || typeof value === 'string' ? value : json(value);
+}
+
+function json(value: unknown): string {
   return printLossless(value, 0).replaceAll(/\n/g, ' ');
 }
