@@ -313,8 +313,8 @@ function Table({ head, rows, shown = figure, open }: TableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ title, counts }) => (
-            <tr key={title}>
+          {rows.map(({ title, counts }, row) => (
+            <tr key={row}>
               <th scope="row" title={title}>
                 <Text>{middle(title, 32)}</Text>
               </th>
