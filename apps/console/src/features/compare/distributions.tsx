@@ -22,7 +22,8 @@ interface DistributionsProps {
 export function Distributions({ asked, comparison, candidate, shown, onKey }: DistributionsProps) {
   const { keys, categories, baseline, experiments } = comparison;
   const query = useDistributions(asked, shown);
-  const names = [...keys, ...categories].map(({ key }) => key);
+  // A key can have both scores and values.
+  const names = [...new Set([...keys, ...categories].map(({ key }) => key))];
   const { data } = query;
   const of = (id: string | undefined) => data?.results.find(({ experiment }) => experiment === id);
   const base = of(baseline);
