@@ -40,7 +40,7 @@ export function Distributions({ asked, comparison, candidate, shown, onKey }: Di
         aside={
           <label className={css.choice}>
             of{' '}
-            <select value={shown} onChange={(event) => onKey(event.target.value)}>
+            <select aria-label="Distribution of" value={shown} onChange={(event) => onKey(event.target.value)}>
               {names.map((name) => (
                 <option key={name} value={name}>
                   {name}
