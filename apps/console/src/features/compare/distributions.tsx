@@ -1,5 +1,5 @@
 import type { Comparison } from '../../api/client';
-import { duration, figure, middle, whole } from '../../ui/format';
+import { duration, figure, middle, plain, whole } from '../../ui/format';
 import { Section } from '../../ui/list';
 import { Problem, Skeleton, Text } from '../../ui/parts';
 import css from './compare.module.css';
@@ -43,7 +43,7 @@ export function Distributions({ asked, comparison, candidate, shown, onKey }: Di
             <select aria-label="Distribution of" value={shown} onChange={(event) => onKey(event.target.value)}>
               {names.map((name) => (
                 <option key={name} value={name}>
-                  {name}
+                  {plain(name)}
                 </option>
               ))}
             </select>
