@@ -23,6 +23,8 @@ const NAMES: Readonly<Record<Hideable, string>> = {
   feedback: 'Scores and all that follows from them',
   comments: 'Comments of scores',
 };
+/** Links that are listed, the newest. */
+const MOST_LISTED = 100;
 const DAYS = { '1': 'for a day', '7': 'for 7 days', '30': 'for 30 days', '90': 'for 90 days' };
 
 /** A button that makes a link to a comparison or a run for people without a key. */
@@ -102,7 +104,7 @@ function Links() {
   const queries = useQueryClient();
   const links = useQuery({
     queryKey: ['share links', w],
-    queryFn: ({ signal }) => answered(api.GET('/v1/shares', { params: { query: { limit: 100 } }, signal })),
+    queryFn: ({ signal }) => answered(api.GET('/v1/shares', { params: { query: { limit: MOST_LISTED } }, signal })),
   });
   const end = useMutation({
     mutationFn: (share_id: string) => answered(api.DELETE('/v1/shares/{share_id}', { params: { path: { share_id } } })),
@@ -140,6 +142,7 @@ function Links() {
           </li>
         ))}
       </ul>
+      {found.length === MOST_LISTED && <p className={css.quiet}>There may be older ones, which the API lists.</p>}
     </section>
   );
 }
