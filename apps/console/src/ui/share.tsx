@@ -82,7 +82,7 @@ function ShareDialog({ what, onClose }: { what: Shareable; onClose: () => void }
           <Choice label="Open" options={DAYS} value={days} onChange={(event) => setDays(event.target.value)} />
         </Form>
       ) : (
-        <div className={css.made}>
+        <div ref={focus} tabIndex={-1} className={css.made}>
           <p>This link is shown only now. To end it sooner, delete it below.</p>
           <code className={css.link}>{address}</code>
           <div className={css.buttons}>
@@ -145,6 +145,11 @@ function Links() {
       {found.length === MOST_LISTED && <p className={css.quiet}>There may be older ones, which the API lists.</p>}
     </section>
   );
+}
+
+/** Takes the keyboard, and those who hear the page, to what has come in the place of a form. */
+function focus(element: HTMLElement | null): void {
+  element?.focus();
 }
 
 /** What a link hides and when it ends, for whoever reads it. */
