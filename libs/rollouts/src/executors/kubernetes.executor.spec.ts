@@ -348,6 +348,31 @@ describe('the kubernetes executor', () => {
     expect(replicas()).toBe(1);
   });
 
+  it('stops nothing that may not be started again, and says when it may not stop', async () => {
+    const id = await service.deployment(agents);
+    const secret_references = [{ name: 'DB', secret_name: 'db', secret_key: 'password' }];
+    const rid = await service.revision(id, { ...image('a:1'), secret_references });
+    await service.reached(id, rid, 'DEPLOYED');
+    const fails = (reason: string) =>
+      until(
+        () => errors(id, rid),
+        (all) => all.some((message) => message.startsWith(reason)),
+      );
+    const replicas = () => cluster.find('Deployment', `fairlead-${id}`)!.spec!.replicas;
+    await service.stop();
+    const rules = { allow: new AllowList(parseAllowList('Secret/pull')), level: 'restricted' as const };
+    await service.start(new KubernetesExecutor({ ...settings(), rules }));
+    await service.append(id, [{ type: 'DeploymentRestartRequested', data: {} }]);
+    await fails('It did not restart: secret_references[0].secret_name may not be db');
+    expect(replicas()).toBe(1);
+    await service.stop();
+    const namespaces = new Namespaces({ name: 'elsewhere' }, []);
+    await service.start(new KubernetesExecutor({ ...settings(), namespaces }));
+    await service.append(id, [{ type: 'DeploymentStopRequested', data: {} }]);
+    await fails('It did not stop: The workspace may not use the namespace agents');
+    expect(replicas()).toBe(1);
+  });
+
   it('does not keep others waiting while a refusal may pass', async () => {
     await service.stop();
     service.options = { concurrency: 1 };

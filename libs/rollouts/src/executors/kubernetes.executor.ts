@@ -87,6 +87,9 @@ export class KubernetesExecutor extends Executor {
   }
 
   override async control(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void> {
+    // What the operator does not allow any more is found out before anything is stopped.
+    if (action === 'stop') namespaceOf(assignment, this.settings.namespaces);
+    else placeOf(assignment, this.settings);
     if (action !== 'start') await this.halt(assignment, step);
     if (action !== 'stop') await this.deploy(assignment, step);
   }
