@@ -20,8 +20,9 @@ const MOST_WORKSPACES = 1000;
 
 /**
  * Keeps pages that were read from a view until the view changes. The version of a view is that of the row of its
- * checkpoint, which every transaction that changes its tables writes: batches, retries and rebuilds. A request comes
- * here after it has waited for the view, so that a page of the current version contains what its workspace has written.
+ * checkpoint, which every transaction that changes its tables writes: batches, retries and rebuilds. The position is a
+ * part of it, because a database that loses commits in a crash uses their transaction ids again. A request comes here
+ * after it has waited for the view, so that a page of the current version contains what its workspace has written.
  */
 @Injectable()
 export class KeptPages {
@@ -52,7 +53,7 @@ export class KeptPages {
   private async versionOf(view: string): Promise<string | undefined> {
     const { rows } = await this.pool.query<{ version: string }>({
       name: 'version of a view',
-      text: 'select xmin::text as version from checkpoints where name = $1',
+      text: `select xmin::text || ' ' || "position" as version from checkpoints where name = $1`,
       values: [view],
     });
     return rows[0]?.version;
