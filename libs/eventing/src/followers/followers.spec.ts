@@ -267,3 +267,18 @@ it('makes no pause after a full batch, however long it would gather', async () =
   expect(await followers.passed(position, ['gathering'], 60_000)).toBe(true);
   expect(events).toBe(2500);
 });
+
+it('calls a lag usual only where no request waits for the follower', async () => {
+  const handle = () => Promise.resolve();
+  const followers = start(
+    { name: 'prompt', handle },
+    { name: 'patient', gatherMs: 50, handle },
+    { name: 'awaited', gatherMs: 50, pipelined: true, handle },
+  );
+  const told = (await followers.status()).map(({ name, gathers }) => [name, gathers]);
+  expect(told).toEqual([
+    ['prompt', false],
+    ['patient', true],
+    ['awaited', false],
+  ]);
+});

@@ -36,7 +36,7 @@ export interface FollowerStatus {
   readonly position: bigint;
   /** Number of events behind the newest one: counted where positions count events, otherwise estimated. */
   readonly lag: bigint;
-  /** True when it takes events at intervals, so that some lag is usual. */
+  /** True when it takes events at intervals and no request waits for it, so that some lag is usual. */
   readonly gathers: boolean;
   /** Why it does not advance; absent while it does. */
   readonly failing?: string;
@@ -148,10 +148,11 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   /** Returns the position of each follower relative to the newest event. */
   async status(): Promise<FollowerStatus[]> {
     const head = await this.store.head();
-    return [...this.running.values()].map(({ name, position, gatherMs, failing, optional = false }) => {
+    return [...this.running.values()].map((follower) => {
+      const { name, position, failing, optional = false } = follower;
       const reached = position < 0n ? 0n : position;
       const lag = head > reached ? (head - reached - 1n) / this.store.stride + 1n : 0n;
-      return { name, position: reached, lag, gathers: gatherMs !== undefined, failing, optional };
+      return { name, position: reached, lag, gathers: gathers(follower), failing, optional };
     });
   }
 
@@ -218,8 +219,13 @@ export class Followers implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   private prompt(): string[] {
-    return [...this.running.values()].filter(({ gatherMs }) => gatherMs === undefined).map(({ name }) => name);
+    return [...this.running.values()].filter((follower) => !gathers(follower)).map(({ name }) => name);
   }
+}
+
+/** Whether some lag of a follower is usual. One that requests wait for makes its pauses only while none does. */
+function gathers({ gatherMs, pipelined = false }: Projection): boolean {
+  return gatherMs !== undefined && !pipelined;
 }
 
 function optionsOf({ categories, types, gatherMs, pipelined, holds, hurry }: Running) {
