@@ -10,9 +10,11 @@ const PLANNED = '00000000-0000-7000-8000-000000000000';
 
 /** Reads where the executor has said that a deployment runs: it stays there, whatever its configuration says now. */
 export async function placeOf(store: EventStore, id: string): Promise<string | undefined> {
-  const events = await store.read(streamName('host', id));
-  const placed = events.find(({ type }) => type === 'DeploymentPlaced');
-  return (placed?.data as { readonly place: string } | undefined)?.place;
+  for await (const events of store.parts(streamName('host', id))) {
+    const placed = events.find(({ type }) => type === 'DeploymentPlaced');
+    if (placed) return (placed.data as { readonly place: string }).place;
+  }
+  return undefined;
 }
 
 /** Returns a command that refuses, with InvalidDeployment, what the executor will refuse for a deployment in `place`. */
