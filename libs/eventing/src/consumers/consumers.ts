@@ -8,15 +8,16 @@ import { ParkedSubjects } from './parked-subjects';
 import { PATIENCE, reasonOf } from '../followers/retries';
 
 /**
- * Longest time that a handled event is not recorded as handled (ms). One statement for many events costs less; what was
- * not recorded before a crash is delivered again.
+ * Time after which handled events are recorded as handled, once the handler that runs then has ended (ms). One statement
+ * for many events costs less; what was not recorded before a crash is delivered again.
  */
 const NOTE_MS = 50;
 
 /**
  * Runs the consumers of this process. A consumer gets each event once, in order per stream, whichever transport
- * delivers it and however often. When it fails at an event, the stream is parked: this event and the later ones are
- * retried automatically a number of times, and then on request. No other stream waits.
+ * delivers it and however often; after a crash, it may get its last events again. When it fails at an event, the stream
+ * is parked: this event and the later ones are retried automatically a number of times, and then on request. No other
+ * stream waits.
  */
 @Injectable()
 export class Consumers implements OnApplicationBootstrap, OnApplicationShutdown {
