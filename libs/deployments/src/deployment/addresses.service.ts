@@ -8,7 +8,8 @@ import type { DeploymentRecord } from './record';
 
 /**
  * Tells where the programs of deployments are reached that run in this process. Each answer has the address as it is for
- * its client, in `custom_url` when none was given; it is never stored.
+ * its client, in `custom_url` when none was given. No event and no view has it; an answer that is repeated for an
+ * Idempotency-Key has the address as it was for the first request.
  */
 @Injectable()
 export class DeploymentAddresses {
