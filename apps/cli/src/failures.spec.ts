@@ -284,6 +284,30 @@ describe('A large upload', () => {
   });
 });
 
+describe('A name', () => {
+  const named = (...statuses: string[]): void => {
+    const found = statuses.map((status, index) => ({ id: ID.slice(0, -1) + (index + 1), name: 'a', status }));
+    double.answer = (request, response) => {
+      const id = request.url!.match(/deployments\/([\da-f-]{36})/)?.[1];
+      json(response, 200, id === undefined ? { resources: found } : found.find((each) => each.id === id));
+    };
+  };
+
+  it('means the deployment that is not being deleted', async () => {
+    named('AWAITING_DELETE', 'READY', 'AWAITING_DELETE');
+    expect(JSON.parse((await cli.run(['deployments', 'get', 'a', '--json'])).out)).toMatchObject({ status: 'READY' });
+    named('AWAITING_DELETE');
+    const { out } = await cli.run(['deployments', 'get', 'a', '--json']);
+    expect(JSON.parse(out)).toMatchObject({ status: 'AWAITING_DELETE' });
+  });
+
+  it('that several others have is refused with their ids', async () => {
+    named('READY', 'AWAITING_DELETE', 'UNKNOWN');
+    const { code, err } = await cli.run(['deployments', 'get', 'a']);
+    expect([code, err]).toEqual([2, expect.stringContaining(`(${ID}, ${ID.slice(0, -1)}3)`)]);
+  });
+});
+
 describe('The command line', () => {
   it('shows its help when nothing is said, and that of a command by its words', async () => {
     expect(await cli.run([])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Exit codes:') });

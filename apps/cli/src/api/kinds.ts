@@ -41,14 +41,21 @@ export function kindOf(member: string): Kind | undefined {
   return stem !== 'key' && Object.hasOwn(KINDS, stem) ? (stem as Kind) : undefined;
 }
 
-/** The id of the thing of this id or exact name. @throws Usage when several have the name, Failure when none has it */
+/**
+ * The id of the thing of this id or exact name. What is being deleted still has its name, which another one may have by
+ * now: that one is meant then.
+ *
+ * @throws Usage when several have the name, Failure when none has it
+ */
 export async function idOf(api: Api, kind: Kind, idOrName: string): Promise<string> {
   if (isUuid(idOrName)) return idOrName;
   const { names, byName }: Named = KINDS[kind];
-  const found: string[] = [];
+  const named: Thing[] = [];
   for await (const thing of things(api, kind, byName === undefined ? {} : { [byName]: idOrName }, MOST_PAGES)) {
-    if (names.some((name) => thing[name] === idOrName)) found.push(thing.id as string);
+    if (names.some((name) => thing[name] === idOrName)) named.push(thing);
   }
+  const lasting = named.filter(({ status }) => status !== 'AWAITING_DELETE');
+  const found = (lasting.length > 0 ? lasting : named).map(({ id }) => id as string);
   if (found.length > 1) {
     throw new Usage(`Several ${kind}s are named ${idOrName}: give the id of one (${found.join(', ')}).`);
   }
