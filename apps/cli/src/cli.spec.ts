@@ -381,7 +381,8 @@ describe('Deployments', () => {
     });
 
     expect(await fairlead('deployments delete agent')).toMatchObject({ code: 2 });
-    expect(await fairlead('deployments delete agent --yes')).toMatchObject({ code: 0, out: 'Deleted agent.\n' });
+    const removal = await fairlead('deployments delete agent --yes --timeout 3600');
+    expect(removal).toMatchObject({ code: 0, out: 'Deleted agent.\n' });
     expect(await fairlead('deployments get agent')).toMatchObject({
       code: 5,
       err: 'Error: No deployment is named agent.\n',

@@ -196,6 +196,43 @@ describe('Waiting for a rollout', () => {
   });
 });
 
+describe('Deleting a deployment', () => {
+  /** Accepts a deletion; the deployment is there for so many looks at it. */
+  function deletion(looks: number): void {
+    let left = looks;
+    double.answer = (request, response) => {
+      if (request.method === 'DELETE') response.writeHead(204).end();
+      else if (left-- > 0) json(response, 200, { id: ID, name: 'a', status: 'AWAITING_DELETE' });
+      else json(response, 404, { detail: `Deployment ID ${ID} not found.` });
+    };
+  }
+  const [accepted, look] = [`DELETE /v2/deployments/${ID}`, `GET /v2/deployments/${ID}`];
+  const remove = (...more: string[]) => cli.run(['deployments', 'delete', ID, '--yes', ...more]);
+
+  it('says so when it is gone, however late that is', async () => {
+    deletion(3);
+    expect(await remove()).toEqual({ code: 0, out: `Deleted ${ID}.\n`, err: '' });
+    expect(double.seen).toEqual([accepted, look, look, look, look]);
+  });
+
+  it('ends with 3 when it is not gone in time', async () => {
+    deletion(Infinity);
+    const err = `Error: ${ID} is still being deleted after 2 s.\n`;
+    expect(await remove('--timeout', '2')).toEqual({ code: 3, out: '', err });
+    const { answer } = double;
+    double.answer = (request, response) => {
+      if (request.method === 'DELETE') answer(request, response);
+    };
+    expect(await remove('--timeout', '2')).toEqual({ code: 3, out: '', err });
+  });
+
+  it('waits for nothing with --no-wait', async () => {
+    deletion(Infinity);
+    expect(await remove('--no-wait')).toEqual({ code: 0, out: `${ID} is being deleted.\n`, err: '' });
+    expect(double.seen).toEqual([accepted]);
+  });
+});
+
 it('reads list after list until there are enough', async () => {
   double.answer = (request, response) => {
     const { searchParams: query } = new URL(request.url!, 'http://service');

@@ -7,7 +7,7 @@ import { reaches } from '../table/group';
 import { RECORDED } from '../output/deployments.show';
 
 /** Milliseconds that a wait lasts when the user does not say. */
-const PATIENCE_MS = 600_000;
+export const PATIENCE_MS = 600_000;
 /** Seconds that one request is held back. */
 const HOLD_S = 25;
 const ENDED = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED'];

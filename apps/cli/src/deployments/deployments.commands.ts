@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type Call, reasonHeader } from '../api/api';
 import { operationOf } from '../api/description';
-import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { addDeploymentLogs } from './deployment-logs.command';
 import { addControl } from './deployment-control.command';
+import { addDelete } from './deployment-delete.command';
 import { addHealth } from './deployment-health.command';
 import { addOpen } from './deployment-open.command';
 import { addRollback } from './deployment-rollback.command';
@@ -44,6 +44,7 @@ export function addDeployments(all: Command): void {
   addReading(group);
   addReveal(group);
   addWriting(group);
+  addDelete(group);
   addRollback(group);
   addDeploymentHistory(group);
   addWait(group);
@@ -139,25 +140,6 @@ Examples:
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
     const { headers } = await context.api.send({ method: 'GET', path });
     return write(context, { method: 'PATCH', path, body }, options, patchBody, headers.etag);
-  });
-
-  const remove = group
-    .command('delete')
-    .description('delete a deployment')
-    .argument('<deployment>', 'id or name')
-    .option('--yes', 'do not ask')
-    .option('--delete-tracing-project', 'and the tracing project of its name')
-    .option('--plan', 'show what it would change, delete nothing');
-  reaches(remove, `DELETE ${ONE}`);
-  does<{ yes?: boolean; deleteTracingProject?: boolean; plan?: boolean }>(remove, async (context, [name], options) => {
-    const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
-    if (options.plan) {
-      return showPlan(context, await context.api.send({ method: 'DELETE', path, query: { dry_run: 'plan' } }));
-    }
-    await confirm(context, `Deleting deployment ${name} ends what it runs.`, options.yes);
-    const query = { delete_tracing_project: options.deleteTracingProject };
-    await context.api.command({ method: 'DELETE', path, query });
-    if (!context.out.json) context.out.line(`Deleted ${name}.`);
   });
 }
 
