@@ -23,6 +23,8 @@ const sample = (more: object = {}) => ({
   secrets: [{ name: 'TOKEN', value: 'one' }],
   ...more,
 });
+const secretsOf = (count: number, length: number) =>
+  Array.from({ length: count }, (_, n) => ({ name: `S${n}`, value: 'x'.repeat(length) }));
 const container = (more: object = {}) => ({
   name: `agent-${++count}`,
   source: 'external_container',
@@ -289,6 +291,35 @@ describe('POST /v2/deployments', () => {
     expect(wrong.json.detail[0]).toMatchObject({ type: 'literal_error', loc: ['body', 'source'], input: 'zip' });
   });
 
+  it.each([
+    ['U+0000', 'value_error', '\0'],
+    ['a lone surrogate', 'string_unicode', '\ud800'],
+  ])('refuses a secret with %s, which no program could get, also in a PATCH', async (_, type, character) => {
+    const { id } = (await send('POST', '/v2/deployments', { body: sample() })).json;
+    const secrets = [
+      { name: 'GOOD', value: 'x' },
+      { name: 'BAD', value: `canary${character}` },
+    ];
+    for (const [method, path] of [
+      ['POST', '/v2/deployments'],
+      ['PATCH', `/v2/deployments/${id}`],
+    ] as const) {
+      const { status, json, text } = await send(method, path, {
+        body: method === 'POST' ? sample({ secrets }) : { secrets },
+      });
+      expect([status, json.detail]).toEqual([
+        422,
+        [expect.objectContaining({ type, loc: ['body', 'secrets', 1, 'value'] })],
+      ]);
+      expect(text).not.toContain('canary');
+    }
+  });
+
+  it('takes the longest secret that a program can get', async () => {
+    const { status } = await send('POST', '/v2/deployments', { body: sample({ secrets: secretsOf(1, 131_068) }) });
+    expect(status).toBe(201);
+  });
+
   it('never echoes a secret in an error', async () => {
     const secrets = [{ name: 5, value: 'canary-422' }, { value: 'canary-422' }];
     const { text, status } = await send('POST', '/v2/deployments', { body: sample({ secrets, name: 7 }) });
@@ -333,6 +364,8 @@ describe('POST /v2/deployments', () => {
     ],
     ['image_uri', container({ source_revision_config: { image_uri: 'no spaces allowed' } })],
     ['secrets', sample({ secrets: [{ name: 'not-a-variable', value: 'x' }] })],
+    ["'LONG' in secrets has 131067 bytes", sample({ secrets: [{ name: 'LONG', value: 'x'.repeat(131_067) }] })],
+    ['values in secrets have 1048580 bytes', sample({ secrets: secretsOf(10, 104_858) })],
   ])('refuses what could never be deployed, naming %s, also in a dry run', async (member, body) => {
     for (const query of ['', '?dry_run=true']) {
       const { status, json } = await send('POST', `/v2/deployments${query}`, { body });

@@ -5,7 +5,7 @@ import { Injectable } from '@nestjs/common';
 import type { Deployment } from '../deployment/deployment';
 import type { Secret } from '../deployment/deployment-events';
 import { DeploymentNotFound } from '../deployment/deployment.errors';
-import { checkSecretNames, MASK, type OfferedSecret } from './secrets';
+import { checkSecrets, MASK, type OfferedSecret } from './secrets';
 
 const SALT_BYTES = 9;
 /** What stands for the digest of a value that is not stored. */
@@ -30,10 +30,10 @@ export class SecretStore {
   /**
    * The secrets ready for a command: sealed, or only named when the mask was sent. A value equal to the stored one
    * is not sealed again.
-   * @throws InvalidDeployment for names that no deployment may have.
+   * @throws InvalidDeployment for names and values that no deployment may have.
    */
   async seal(tenantId: string, id: string, stored: readonly Secret[], sent: readonly PlainSecret[]) {
-    checkSecretNames(sent);
+    checkSecrets(sent);
     const known = new Map(stored.map((secret) => [secret.name, secret]));
     const sealed: OfferedSecret[] = [];
     for (const secret of sent) {
@@ -48,7 +48,7 @@ export class SecretStore {
    * for keys that may not read secrets, every value counts as new.
    */
   async pretend(id: string, stored: readonly Secret[], sent: readonly PlainSecret[]): Promise<OfferedSecret[]> {
-    checkSecretNames(sent);
+    checkSecrets(sent);
     const known = new Map(stored.map((secret) => [secret.name, secret]));
     const pretended: OfferedSecret[] = [];
     for (const { name, value } of sent) {

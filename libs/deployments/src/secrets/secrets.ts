@@ -8,6 +8,9 @@ export const MASK = '********';
 const RESERVED = new Set(['PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI']);
 const RESERVED_PREFIX = 'FAIRLEAD_';
 const VARIABLE = /^[A-Za-z_]\w*$/;
+/** Bytes of `NAME=value` that Linux gives to a program, and bytes of all: those of a Secret of Kubernetes. */
+const MOST_BYTES = 128 * 1024 - 1;
+const MOST_BYTES_OF_ALL = 1024 ** 2;
 
 interface Named {
   readonly name: string;
@@ -31,6 +34,24 @@ export function checkSecretNames(secrets: readonly Named[], member = 'secrets'):
     }
     if (seen.has(name)) throw new InvalidDeployment(`The name '${name}' appears more than once in ${member}.`);
     seen.add(name);
+  }
+}
+
+/** @throws InvalidDeployment as `checkSecretNames`, and for values that no program could be started with. */
+export function checkSecrets(secrets: readonly { readonly name: string; readonly value: string }[]): void {
+  checkSecretNames(secrets);
+  let all = 0;
+  for (const { name, value } of secrets) {
+    const bytes = Buffer.byteLength(value);
+    all += bytes;
+    if (name.length + 1 + bytes > MOST_BYTES) {
+      throw new InvalidDeployment(
+        `The value of '${name}' in secrets has ${bytes} bytes: name and value of an environment variable have at most ${MOST_BYTES - 1}.`,
+      );
+    }
+  }
+  if (all > MOST_BYTES_OF_ALL) {
+    throw new InvalidDeployment(`The values in secrets have ${all} bytes together: at most ${MOST_BYTES_OF_ALL}.`);
   }
 }
 
