@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isDeepStrictEqual as same } from 'node:util';
+import { until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR } from '@fairlead/service/testing';
 import { Webhook } from 'standardwebhooks';
 import { newDeployment, newUpload } from './testing/fuzz/good-bodies';
-import { askUntil } from './testing/route-service';
 
 let installation: Installation;
 let receiver: Server;
@@ -42,7 +42,7 @@ it('tells what happens to deployments, experiments, integrations and providers, 
   const { dataset, experiment } = await ask('POST', '/api/v1/datasets/upload-experiment', newUpload('uploaded'));
   await ask('POST', '/api/v1/feedback', { session_id: experiment.id, key: 'good', score: 1 });
   // Feedback that comes before its run, among the parts of a request.
-  const run = { id: crypto.randomUUID(), name: 'late', run_type: 'chain', inputs: {}, session_name: 'agent' };
+  const run = { id: crypto.randomUUID(), name: 'late', run_type: 'chain', inputs: {}, session_name: 'traced' };
   const form = new FormData();
   const awaited = { trace_id: run.id, key: 'awaited', score: 0.25 };
   form.append(`feedback.${crypto.randomUUID()}`, JSON.stringify(awaited));
@@ -67,12 +67,11 @@ it('tells what happens to deployments, experiments, integrations and providers, 
     auth_url: 'https://login.example/authorize',
     token_url: 'https://login.example/token',
   });
-  await ask('DELETE', `/v2/deployments/${deployment_id}`);
-
+  const ready: [string, object] = ['deployment.status_changed', { deployment_id, status: 'READY' }];
   const wanted: [string, object][] = [
     ['deployment.created', { deployment_id, name: 'agent', source: 'external_container' }],
     ['revision.created', { revision_id, deployment_id, source_revision_config: { image_uri: 'registry.example/a:1' } }],
-    ['deployment.status_changed', { deployment_id, status: 'READY' }],
+    ready,
     ['deployment.deleted', { deployment_id, name: 'agent' }],
     ['session.created', { name: 'agent', deployment_id }],
     ['dataset.created', { dataset_id: dataset.id, name: 'uploaded', data_type: 'kv' }],
@@ -91,7 +90,10 @@ it('tells what happens to deployments, experiments, integrations and providers, 
       const message = JSON.parse(text) as { type: string; data: Record<string, unknown> };
       return message.type === type && Object.entries(data).every(([name, value]) => same(message.data[name], value));
     });
-  await askUntil(async () => (wanted.every(arrived) ? true : undefined));
+  // One that is deleted before its first rollout is never ready.
+  await until(() => arrived(ready));
+  await ask('DELETE', `/v2/deployments/${deployment_id}`);
+  await until(() => wanted.every(arrived));
   const told = messages.map(({ headers, text }) => new Webhook(secret).verify(text, headers as Record<string, string>));
   for (const [type, data] of wanted) {
     expect(told).toContainEqual({

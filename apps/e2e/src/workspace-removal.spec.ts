@@ -107,6 +107,7 @@ it('a suspended workspace is answered 403 on every route, nothing of it goes on,
 });
 
 it('of a removed workspace nothing is left but what tells of it, and nothing of another one is gone', async () => {
+  await service.rest();
   const before = await rowsOf(tenantA);
   expect(Object.keys(before)).toEqual(
     expect.arrayContaining([

@@ -1,6 +1,6 @@
 import { type Route, routes } from '@fairlead/api';
 import { type createServer as create } from '@fairlead/edge';
-import { PostgresEventStore } from '@fairlead/eventing';
+import { EventStore, Followers, PostgresEventStore } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { Installation, OPERATOR, type startWhole } from '@fairlead/service/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -17,6 +17,7 @@ export type Headers = Readonly<Record<string, string>>;
 export class RouteService {
   private constructor(
     private readonly installation: Installation,
+    private readonly app: NestFastifyApplication,
     readonly outside: Outside,
     /** All its routes. */
     readonly table: readonly Route[],
@@ -32,7 +33,7 @@ export class RouteService {
     const outside = await startOutside(token);
     const installation = await Installation.start({ OUTBOUND_ALLOW: '127.0.0.1', ...environment }, startUp);
     const app = (await created.mock.results.at(-1)!.value) as NestFastifyApplication;
-    return new RouteService(installation, outside, routes(app));
+    return new RouteService(installation, app, outside, routes(app));
   }
 
   /** A subject that a consumer gave up on, of no tenant. */
@@ -73,6 +74,21 @@ export class RouteService {
       await client.query('rollback');
       client.release();
     };
+  }
+
+  /**
+   * Resolves when nothing is under way in the background: no rollout has anything left to do, and every view and
+   * consumer has handled the whole log.
+   */
+  async rest(): Promise<void> {
+    const [store, followers] = [this.app.get(EventStore), this.app.get(Followers)];
+    await until(async () => {
+      const head = await store.head();
+      const names = (await followers.status()).map(({ name }) => name);
+      if (!(await followers.passed(head, names, 60_000))) return false;
+      const rollouts = await this.query('select from rollout_duties where holder is not null or due_at <= now()');
+      return rollouts.length === 0 && (await store.head()) === head;
+    });
   }
 
   get url(): string {
