@@ -1,5 +1,5 @@
 import { HostedApps } from '@fairlead/contracts';
-import type { CommandContext } from '@fairlead/api';
+import { type CommandContext, ForEachCaller } from '@fairlead/api';
 import { publicAddress } from '@fairlead/edge';
 import { BadRequest } from '@fairlead/schema';
 import { Inject, Injectable, Optional } from '@nestjs/common';
@@ -8,8 +8,7 @@ import type { DeploymentRecord } from './record';
 
 /**
  * Tells where the programs of deployments are reached that run in this process. Each answer has the address as it is for
- * its client, in `custom_url` when none was given. No event and no view has it; an answer that is repeated for an
- * Idempotency-Key has the address as it was for the first request.
+ * its client, in `custom_url` when none was given. No event, no view and no stored answer has it.
  */
 @Injectable()
 export class DeploymentAddresses {
@@ -57,5 +56,17 @@ export class DeploymentAddresses {
     const path = this.apps?.pathOf(context.tenantId, id);
     const base = path === undefined ? undefined : this.base(context);
     return base === undefined ? undefined : base + path;
+  }
+}
+
+/** Answers with the address as it is for the caller, also when the answer is repeated for an Idempotency-Key. */
+@Injectable()
+export class Addressed extends ForEachCaller<object> {
+  constructor(private readonly addresses: DeploymentAddresses) {
+    super();
+  }
+
+  show(kept: object, context: CommandContext): object {
+    return this.addresses.shown(context, kept);
   }
 }

@@ -72,3 +72,17 @@ it('is not told to a request that names another host', async () => {
   const { json } = await service.send('GET', '/v2/deployments', { headers });
   expect(json.resources[0].source_config.custom_url).toBeNull();
 });
+
+it('is that of each caller when an answer is repeated for an Idempotency-Key', async () => {
+  const told: unknown[] = [];
+  for (const host of ['localhost:80', '127.0.0.1:4600', 'elsewhere.example']) {
+    const headers = { host, 'idempotency-key': 'once' };
+    const { json, headers: said } = await patch('', '', headers);
+    told.push([said['idempotent-replayed'], json.source_config.custom_url]);
+  }
+  expect(told).toEqual([
+    [undefined, address],
+    ['true', `http://127.0.0.1:4600/apps/${running}`],
+    ['true', null],
+  ]);
+});

@@ -3,7 +3,7 @@ import type { ControlAction } from '@fairlead/contracts';
 import type { Infer } from '@fairlead/schema';
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DeploymentAddresses } from './addresses.service';
+import { Addressed } from './addresses.service';
 import { control } from './control';
 import { deployment } from './deployment.answers.schema';
 import { DeploymentCommands } from './deployment.commands';
@@ -18,14 +18,11 @@ type Named = Infer<typeof deploymentPath>;
 @Area('Deployments')
 @Controller('v2/deployments/:deployment_id')
 export class ControlController {
-  constructor(
-    private readonly commands: DeploymentCommands,
-    private readonly addresses: DeploymentAddresses,
-  ) {}
+  constructor(private readonly commands: DeploymentCommands) {}
 
   @Post('stop')
   @Scope('write')
-  @Idempotent(Spelling)
+  @Idempotent(Spelling, Addressed)
   @Describe({
     ...USUAL,
     summary: 'Stop what runs of a deployment',
@@ -43,7 +40,7 @@ export class ControlController {
 
   @Post('start')
   @Scope('write')
-  @Idempotent(Spelling)
+  @Idempotent(Spelling, Addressed)
   @Describe({ ...USUAL, summary: 'Start what was stopped of a deployment' })
   @Answers({ 200: deployment, 409: CANNOT })
   @HttpCode(200)
@@ -57,7 +54,7 @@ export class ControlController {
 
   @Post('restart')
   @Scope('write')
-  @Idempotent(Spelling)
+  @Idempotent(Spelling, Addressed)
   @Describe({ ...USUAL, summary: 'Restart what runs of a deployment' })
   @Answers({ 200: deployment, 409: CANNOT })
   @HttpCode(200)
@@ -71,6 +68,6 @@ export class ControlController {
 
   private async control(context: CommandContext, { deployment_id }: Named, reply: FastifyReply, action: ControlAction) {
     const { state } = await this.commands.change(context, deployment_id, control(action));
-    return this.addresses.shown(context, answerWith(reply, state));
+    return answerWith(reply, state);
   }
 }

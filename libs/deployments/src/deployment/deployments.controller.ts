@@ -22,7 +22,7 @@ import { checkUrl } from '@fairlead/outbound';
 import { BadRequest, Forbidden, NotFound, type Infer } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { DeploymentAddresses } from './addresses.service';
+import { Addressed, DeploymentAddresses } from './addresses.service';
 import { create, patch } from './change';
 import { type Deployment, deploymentAggregate, deploymentModel, requestDeletion, tag } from './deployment';
 import { bulkDeletion, deployment, deployments, plan, tags } from './deployment.answers.schema';
@@ -205,7 +205,7 @@ export class DeploymentsController {
 
   @Patch(':deployment_id')
   @Scope('write')
-  @Idempotent(Spelling)
+  @Idempotent(Spelling, Addressed)
   @Describe({
     summary: 'Change a deployment',
     description:
@@ -233,14 +233,13 @@ export class DeploymentsController {
         sent.secrets && (await this.secretStore.pretend(id, await this.readable(context, id), sent.secrets));
       const tried = await this.commands.preview(context, id, changes(secrets, newId()));
       if (plans) await rehearse(plans, reply, tried, place);
-      return this.addresses.shown(context, answerTried(reply, query.dry_run, tried));
+      return answerTried(reply, query.dry_run, tried);
     }
     const { tenantId } = context;
     const revisionId = newId();
     const decide = (secrets?: OfferedSecret[]) => changes(secrets, revisionId);
     const { secrets: offered } = sent;
-    const answer = (state: Deployment) => this.addresses.shown(context, answerWith(reply, state));
-    if (!offered) return answer((await this.commands.change(context, id, decide())).state);
+    if (!offered) return answerWith(reply, (await this.commands.change(context, id, decide())).state);
     const { state } = await this.commands.changePrepared(context, id, async (current) => {
       const secrets = await this.secretStore.seal(tenantId, id, current.secrets, offered);
       const anew = this.mayGuess(context) && (await this.secretStore.seal(tenantId, id, [], offered));
@@ -250,7 +249,7 @@ export class DeploymentsController {
         return decide(secrets)(deployment);
       };
     });
-    return answer(state);
+    return answerWith(reply, state);
   }
 
   @Delete(':deployment_id')

@@ -41,7 +41,7 @@ import { DeploymentsOptions } from '../deployments.options';
 import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
 import { checkedBy, placeOf, rehearse } from '../deployment/plans';
-import { DeploymentAddresses } from '../deployment/addresses.service';
+import { Addressed } from '../deployment/addresses.service';
 import { answerTried, answerWith, revisionRecord } from '../deployment/record';
 import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
@@ -59,7 +59,6 @@ export class RevisionsController implements OnModuleDestroy {
     private readonly commands: DeploymentCommands,
     private readonly queries: DeploymentQueries,
     private readonly options: DeploymentsOptions,
-    private readonly addresses: DeploymentAddresses,
   ) {
     // Every request that waits listens to this one signal.
     setMaxListeners(0, this.stopping.signal);
@@ -133,7 +132,7 @@ export class RevisionsController implements OnModuleDestroy {
   /** A new revision from an earlier one's whole snapshot. */
   @Post(':revision_id/redeploy')
   @Scope('write')
-  @Idempotent(Spelling)
+  @Idempotent(Spelling, Addressed)
   @Describe({
     summary: 'Roll back to a revision',
     description: 'Makes a new revision from the whole of an earlier one, and answers the deployment.',
@@ -156,10 +155,10 @@ export class RevisionsController implements OnModuleDestroy {
     if (dry_run) {
       const tried = await this.commands.preview(context, path.deployment_id, decide);
       if (plans) await rehearse(plans, reply, tried, place);
-      return this.addresses.shown(context, answerTried(reply, dry_run, tried));
+      return answerTried(reply, dry_run, tried);
     }
     const { state } = await this.commands.change(context, path.deployment_id, decide);
-    return this.addresses.shown(context, answerWith(reply, state));
+    return answerWith(reply, state);
   }
 
   @Post(':revision_id/interrupt')
