@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Answers, Area, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { BadRequest, csv, type Infer, int, note, object, optional, str, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -57,8 +57,8 @@ export class PublicDatasetsController {
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared dataset', ...PUBLIC })
   @Answers({ 200: shape.asText(dataset) })
-  async one(@Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
-    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+  async one(@Context() context: CommandContext, @Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
+    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
     return found(await findDataset(this.pool, tenant, id), 'Dataset ID', id);
   }
 
@@ -75,10 +75,11 @@ export class PublicDatasetsController {
     400: 'There are more than 25,000, and the request has no `limit`.',
   })
   async examples(
+    @Context() context: CommandContext,
     @Path(tokenPath) path: Infer<typeof tokenPath>,
     @Query(examplesQuery) query: Infer<typeof examplesQuery>,
   ): Promise<string | Readable> {
-    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
     const filter = { dataset: id, id: query.id };
     if (query.limit === undefined && (await countExamples(this.pool, tenant, filter)) > MOST_EXAMPLES) {
       throw new BadRequest('The dataset has more than 25,000 examples: ask for pages with offset and limit.');
@@ -93,10 +94,11 @@ export class PublicDatasetsController {
   @Describe({ summary: 'List the experiments of a shared dataset', ...PUBLIC })
   @Answers({ 200: shape.asText(shape.list(session)) })
   async sessions(
+    @Context() context: CommandContext,
     @Path(tokenPath) path: Infer<typeof tokenPath>,
     @Query(sessionsQuery) query: Infer<typeof sessionsQuery>,
   ): Promise<string> {
-    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
     const asked = { ...query, reference_dataset: [id], sort_by: 'start_time', sort_by_desc: true } as const;
     return array(await listSessions(this.pool, tenant, asked));
   }
@@ -109,10 +111,11 @@ export class PublicDatasetsController {
   })
   @Answers({ 200: comparisonSummary })
   async compare(
+    @Context() context: CommandContext,
     @Path(tokenPath) path: Infer<typeof tokenPath>,
     @Query(compareQuery) { experiments, baseline }: Infer<typeof compareQuery>,
   ) {
-    const { tenant, id } = await this.reading.dataset(path.dataset_token);
+    const { tenant, id } = await this.reading.dataset(context, path.dataset_token);
     const asked = { datasetId: id, experiments, baseline, lowerIsBetter: [], higherIsBetter: [] };
     return summaryJson(id, await this.comparisons.compare(tenant, asked));
   }

@@ -1,4 +1,4 @@
-import { Answers, Area, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import { BadRequest, type Infer, int, note, NotFound, object, optional, uuid } from '@fairlead/schema';
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
@@ -85,8 +85,8 @@ export class PublicLinksController {
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get what a share link shows', description: 'No key is needed: the token stands for one.' })
   @Answers({ 200: opened })
-  async one(@Path(tokenPath) { link_token }: Infer<typeof tokenPath>) {
-    const { kind, dataset_id, experiments, run_id, hidden, expires_at } = await this.reading.link(link_token);
+  async one(@Context() context: CommandContext, @Path(tokenPath) { link_token }: Infer<typeof tokenPath>) {
+    const { kind, dataset_id, experiments, run_id, hidden, expires_at } = await this.reading.link(context, link_token);
     return { kind, dataset_id, experiments, run_id, hidden, expires_at };
   }
 
@@ -98,10 +98,16 @@ export class PublicLinksController {
   })
   @Answers({ 200: comparison, 400: 'It hides what `q` would look into, or the baseline is not among the experiments.' })
   async comparison(
+    @Context() context: CommandContext,
     @Path(tokenPath) { link_token }: Infer<typeof tokenPath>,
     @Query(comparisonQuery) { baseline, around, limit, ...chosen }: Infer<typeof comparisonQuery>,
   ) {
-    const { tenant, dataset_id: datasetId, experiments, hides } = await this.reading.link(link_token, 'comparison');
+    const {
+      tenant,
+      dataset_id: datasetId,
+      experiments,
+      hides,
+    } = await this.reading.link(context, link_token, 'comparison');
     if (baseline !== undefined && !experiments.includes(baseline)) {
       throw new BadRequest(`Session ${baseline} is not compared.`);
     }
@@ -146,8 +152,11 @@ export class PublicLinksController {
     description: `The run that the link shows, or one of those that it compares. ${PUBLIC.description} Attachments are not part of it.`,
   })
   @Answers({ 200: shape.asText(linked) })
-  async run(@Path(runPath) { link_token, run_id }: Infer<typeof runPath>): Promise<string> {
-    const link: OpenLink = await this.reading.link(link_token);
+  async run(
+    @Context() context: CommandContext,
+    @Path(runPath) { link_token, run_id }: Infer<typeof runPath>,
+  ): Promise<string> {
+    const link: OpenLink = await this.reading.link(context, link_token);
     if (link.kind === 'run' && link.run_id !== run_id) throw new NotFound(`Run ID ${run_id} not found.`);
     return found(await linkedRun(this.pool, link, run_id), 'Run ID', run_id);
   }

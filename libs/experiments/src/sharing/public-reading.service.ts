@@ -1,13 +1,16 @@
 import { Workspaces } from '@fairlead/eventing';
-import { RateLimit } from '@fairlead/edge';
+import type { CommandContext } from '@fairlead/api';
+import { clientNetwork, RateLimit } from '@fairlead/edge';
 import { HttpProblem, NotFound, Recent } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { ShareLink } from './share-link';
 import { type OpenLink, ShareLinks } from './share-links.service';
 import { type Shared, type SharedRun, Shares } from './shares.service';
 
-/** Requests for what one workspace shares, in each process; those of one address are counted before they come here. */
+/** Requests for what one workspace shares, in each process, and those of one client network whose tokens give nothing. */
 const RATE = { requests: 600, seconds: 60 };
+const TOO_MANY = 'Too many requests for what this workspace shares, try again later.';
+const WRONG_TOKENS = 'Too many wrong share tokens from this address, try again later.';
 /** Tokens whose workspace is remembered, the newest. */
 const MOST_KNOWN = 10_000;
 
@@ -15,6 +18,7 @@ const MOST_KNOWN = 10_000;
 @Injectable()
 export class PublicReading {
   private readonly perWorkspace = new RateLimit('shared', RATE);
+  private readonly wrongTokens = new RateLimit('wrong-tokens', RATE);
   private readonly owners = new Recent<string>(MOST_KNOWN);
 
   constructor(
@@ -24,32 +28,41 @@ export class PublicReading {
   ) {}
 
   /** The run that a token is for. @throws NotFound, WorkspaceStopped, or HttpProblem 429 */
-  async run(token: string): Promise<SharedRun> {
-    return this.admitted(token, (known) => this.shares.runOf(known));
+  async run(context: CommandContext, token: string): Promise<SharedRun> {
+    return this.admitted(context, token, (known) => this.shares.runOf(known));
   }
 
   /** The dataset that a token is for. @throws as `run` */
-  async dataset(token: string): Promise<Shared> {
-    return this.admitted(token, (known) => this.shares.datasetOf(known));
+  async dataset(context: CommandContext, token: string): Promise<Shared> {
+    return this.admitted(context, token, (known) => this.shares.datasetOf(known));
   }
 
   /** What a link shows, of this kind where one is named. @throws as `run` */
-  async link(token: string, kind?: ShareLink['kind']): Promise<OpenLink> {
-    return this.admitted(token, async (known) => {
+  async link(context: CommandContext, token: string, kind?: ShareLink['kind']): Promise<OpenLink> {
+    return this.admitted(context, token, async (known) => {
       const link = await this.links.open(known);
       return kind === undefined || link?.kind === kind ? link : undefined;
     });
   }
 
-  /** Requests with a token that was good before are counted before it is looked up. */
+  /**
+   * Requests with a token that was good before are counted before it is looked up. A token that gives nothing any more
+   * is like one that never gave anything: it counts for the address of its client, not for the workspace.
+   */
   private async admitted<T extends Pick<Shared, 'tenant'>>(
+    { metadata: { address = '' } }: CommandContext,
     token: string,
     lookUp: (token: string) => Promise<T | undefined>,
   ): Promise<T> {
-    const known = this.owners.get(token);
+    const [known, network] = [this.owners.get(token), clientNetwork(address)];
     if (known !== undefined) this.count(known);
+    else refuse(this.wrongTokens, this.wrongTokens.look(network, performance.now()), WRONG_TOKENS);
     const shared = await lookUp(token);
-    if (!shared) throw new NotFound(`Share token ${token} not found.`);
+    if (!shared) {
+      this.owners.delete(token);
+      this.wrongTokens.take(network, performance.now());
+      throw new NotFound(`Share token ${token} not found.`);
+    }
     await this.workspaces.requireWorking(shared.tenant);
     if (known === undefined) this.count(shared.tenant);
     this.owners.set(token, shared.tenant);
@@ -58,10 +71,12 @@ export class PublicReading {
 
   /** @throws HttpProblem 429 */
   private count(tenant: string): void {
-    const spent = this.perWorkspace.take(tenant, performance.now());
-    if (!this.perWorkspace.exceeds(spent)) return;
-    throw new HttpProblem(429, 'Too many requests for what this workspace shares, try again later.', {
-      headers: { 'retry-after': String(this.perWorkspace.retryAfter(spent)) },
-    });
+    refuse(this.perWorkspace, this.perWorkspace.take(tenant, performance.now()), TOO_MANY);
   }
+}
+
+/** @throws HttpProblem 429 when nothing is left of the limit */
+function refuse(limit: RateLimit, spent: number, detail: string): void {
+  if (!limit.exceeds(spent)) return;
+  throw new HttpProblem(429, detail, { headers: { 'retry-after': String(limit.retryAfter(spent)) } });
 }

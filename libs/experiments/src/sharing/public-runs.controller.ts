@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Answers, Area, Body, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Body, Describe, Path, Query, Scope, shape } from '@fairlead/api';
 import {
   BadRequest,
   datetime,
@@ -78,8 +78,8 @@ export class PublicRunsController {
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a shared run', ...PUBLIC })
   @Answers({ 200: shape.asText(run) })
-  async top(@Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
-    const { tenant, id, session } = await this.reading.run(path.run_token);
+  async top(@Context() context: CommandContext, @Path(tokenPath) path: Infer<typeof tokenPath>): Promise<string> {
+    const { tenant, id, session } = await this.reading.run(context, path.run_token);
     return found(await findRun(this.pool, tenant, id, noLinks, session), 'Run ID', id);
   }
 
@@ -88,8 +88,8 @@ export class PublicRunsController {
   @Scope('public', { reads: true })
   @Describe({ summary: 'Get a run below a shared one', ...PUBLIC })
   @Answers({ 200: shape.asText(run) })
-  async one(@Path(runPath) path: Infer<typeof runPath>): Promise<string> {
-    const shared = await this.reading.run(path.run_token);
+  async one(@Context() context: CommandContext, @Path(runPath) path: Infer<typeof runPath>): Promise<string> {
+    const shared = await this.reading.run(context, path.run_token);
     await this.mustBeBelow(shared, path.run_id);
     return found(await findRun(this.pool, shared.tenant, path.run_id, noLinks, shared.session), 'Run ID', path.run_id);
   }
@@ -101,10 +101,11 @@ export class PublicRunsController {
   @Describe({ summary: 'List a shared run and the runs below it', ...PUBLIC })
   @Answers({ 200: shape.asText(runsPage) })
   async query(
+    @Context() context: CommandContext,
     @Path(tokenPath) path: Infer<typeof tokenPath>,
     @Body(queryBody) body: Infer<typeof queryBody>,
   ): Promise<string | Readable> {
-    const shared = await this.reading.run(path.run_token);
+    const shared = await this.reading.run(context, path.run_token);
     const cursor = body.cursor ? decodeCursor(body.cursor) : undefined;
     if (body.cursor && !cursor) throw new BadRequest('The cursor is none that this service gave out.');
     const select = body.select?.length ? body.select : undefined;
@@ -118,10 +119,11 @@ export class PublicRunsController {
   @Describe({ summary: 'Get a run below a shared one (second version)', ...PUBLIC })
   @Answers({ 200: shape.asText(runV2) })
   async oneV2(
+    @Context() context: CommandContext,
     @Path(runPath) path: Infer<typeof runPath>,
     @Query(v2Query) query: Infer<typeof v2Query>,
   ): Promise<string> {
-    const shared = await this.reading.run(path.run_token);
+    const shared = await this.reading.run(context, path.run_token);
     await this.mustBeBelow(shared, path.run_id);
     const rendering = { pool: this.pool, tenantId: shared.tenant, selects: query.selects, links: noLinks };
     return found((await renderRunsV2(rendering, [path.run_id]))[0], 'Run ID', path.run_id);
@@ -137,10 +139,11 @@ export class PublicRunsController {
   })
   @Answers({ 200: shape.asText(v2Runs), 400: 'There are more than 10,000: the first version gives them in pages.' })
   async queryV2(
+    @Context() context: CommandContext,
     @Path(tokenPath) path: Infer<typeof tokenPath>,
     @Body(v2Body) body: Infer<typeof v2Body>,
   ): Promise<Readable> {
-    const shared = await this.reading.run(path.run_token);
+    const shared = await this.reading.run(context, path.run_token);
     const page = { order: 'asc', limit: MOST_RUNS_V2, skipPrevious: true } as const;
     const { keys, next } = await findRunPage(this.pool, shared.tenant, filterOf(shared), page);
     if (next !== null)

