@@ -149,7 +149,7 @@ export class RolloutAttempts {
       ...(await this.placed(target, await this.assignment(target, version, revision.secrets, run.rolloutLog))),
       revision,
       commit,
-      source: path ? open : () => this.repository(target, commit, run.signal),
+      source: path ? open : async () => this.repository(target, commit, run.signal),
     });
     try {
       if (built && steps.build) {
@@ -197,18 +197,15 @@ export class RolloutAttempts {
     }
   }
 
-  /** The files of a commit; undefined without a commit. @throws ExecutorUnreachable, StepFailed, also while they are read */
-  private async repository(
+  /** The files of a commit; undefined without a commit. */
+  private repository(
     { tenantId, config: { integration_id, repo_url } }: Deployed,
     commit: string | null,
     signal: AbortSignal,
-  ): Promise<AsyncIterable<Buffer> | undefined> {
-    if (!commit || !integration_id || !repo_url || !this.commits) return undefined;
-    try {
-      return attempted(await this.commits.archive(tenantId, integration_id, repo_url, commit, signal));
-    } catch (error) {
-      throw failureOf(error);
-    }
+  ): AsyncIterable<Buffer> | undefined {
+    const { commits } = this;
+    if (!commit || !integration_id || !repo_url || !commits) return undefined;
+    return onceRead(() => commits.archive(tenantId, integration_id, repo_url, commit, signal));
   }
 
   private async beside(
@@ -294,9 +291,13 @@ class Run {
   }
 }
 
-async function* attempted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+/**
+ * An archive that is fetched when it is read: a build that fails before leaves no answer of the code host half read.
+ * @throws ExecutorUnreachable, StepFailed while it is read
+ */
+async function* onceRead(fetch: () => Promise<AsyncIterable<Buffer>>): AsyncGenerator<Buffer, void> {
   try {
-    yield* source;
+    yield* await fetch();
   } catch (error) {
     throw failureOf(error);
   }

@@ -3,7 +3,7 @@ import { CommitResolver, SourceArchives } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { v7 as uuid } from 'uuid';
-import { ExecutorUnreachable } from './executors/executor';
+import { ExecutorUnreachable, StepFailed } from './executors/executor';
 import { RecordExecutor } from './executors/record.executor';
 import { RolloutQueue } from './rollout.store';
 import { RolloutsOptions } from './rollouts.options';
@@ -143,6 +143,36 @@ describe('a rollout', () => {
     ]);
     expect(asked).toBe(1);
   });
+
+  it.each([0, 1, 2])(
+    'whose build ends after %d pieces of its source holds no answer of the code host',
+    async (pieces) => {
+      let [fetched, held] = [0, 0];
+      service.commits = new (class extends CommitResolver {
+        override resolve = () => Promise.resolve('c'.repeat(40));
+        override async archive(): Promise<AsyncIterable<Buffer>> {
+          [fetched, held] = [fetched + 1, held + 1];
+          return (async function* () {
+            try {
+              for (;;) yield Buffer.from('piece');
+            } finally {
+              held--;
+            }
+          })();
+        }
+      })();
+      executor.builds = async (_, { source }) => {
+        const reading = (await source())![Symbol.asyncIterator]();
+        for (let read = 0; read < pieces; read++) await reading.next();
+        await reading.return!();
+        throw new StepFailed('The build is broken.');
+      };
+      await service.start(executor);
+      const id = await service.deployment({ integration_id: 'integration', repo_url: 'https://code.example/a/b' });
+      await service.reached(id, await service.revision(id), 'BUILD_FAILED');
+      expect([fetched, held]).toEqual([Math.min(pieces, 1), 0]);
+    },
+  );
 });
 
 describe('revisions of one deployment', () => {

@@ -23,7 +23,8 @@ export interface RevisionAssignment extends Assignment {
   readonly commit: string | null;
   /**
    * A gzip tarball of the revision's source: the uploaded one, or that of its commit, with one folder at its top.
-   * Undefined when it has none. @throws ExecutorUnreachable, StepFailed, also while it is read
+   * Undefined when it has none. What a code host has is fetched while it is read. @throws ExecutorUnreachable, StepFailed
+   * while it is read
    */
   readonly source: () => Promise<AsyncIterable<Buffer> | undefined>;
 }
