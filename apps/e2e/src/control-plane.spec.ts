@@ -38,12 +38,13 @@ describe.each([
   const integrations = `${base}/v1/integrations`;
   let integration: string;
 
-  /** Polls the latest revision of a deployment until it has ended. */
+  /** Polls the latest revision of a deployment until it has ended; its commit may be told of a moment after that. */
   async function waitForDeployment(id: string) {
     for (;;) {
       const { json: listed } = await ask('GET', `${deployments}/${id}/revisions`);
       const { json: revision } = await ask('GET', `${deployments}/${id}/revisions/${listed.resources[0].id}`);
-      if (SETTLED.includes(revision.status)) return revision;
+      const { repo_commit_sha } = revision.source_revision_config;
+      if (revision.status === 'DEPLOYED' ? repo_commit_sha : SETTLED.includes(revision.status)) return revision;
       await pause(50);
     }
   }
