@@ -62,7 +62,7 @@ export class ConsoleSessionsController {
 
   @Post('session')
   @HttpCode(200)
-  @Scope('public')
+  @Scope('public', { views: [tenantsProjection.name], acrossWorkspaces: true })
   @Describe({
     summary: 'Sign in to the console',
     description:

@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { Controller, Get, Module, Post, Req } from '@nestjs/common';
-import { EventingModule, eventingMigrations, parseMasterKeys, PostgresEventStore, Vault } from '@fairlead/eventing';
+import {
+  Consistency,
+  EventingModule,
+  eventingMigrations,
+  parseMasterKeys,
+  PostgresEventStore,
+  Vault,
+} from '@fairlead/eventing';
 import { Scope } from '@fairlead/api';
 import { createServer, type EdgeSettings } from '@fairlead/edge';
-import { testDatabase } from '@fairlead/postgres/testing';
+import { testDatabase, until } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
@@ -135,6 +142,25 @@ describe('Signing in to the console', () => {
     expect(JSON.stringify(json)).not.toContain(ADMIN);
     const headers = { ...SAME, cookie: cookie!.split(';')[0]! };
     expect(await send('GET', SESSION, { headers })).toMatchObject({ status: 200, json });
+  });
+
+  it('answers once the workspaces that it lists can be read, also one that was made a moment ago', async () => {
+    const holding = await database.pool.connect();
+    await holding.query(`begin; select from checkpoints where name = 'tenants' for update`);
+    const waits = jest.spyOn(process1.app.get(Consistency), 'upToDate');
+    const body = { display_name: 'made a moment ago' };
+    let answer: ReturnType<typeof send>;
+    try {
+      expect((await send('POST', '/api/v1/workspaces', { headers: byKey(), body })).status).toBe(200);
+      waits.mockClear();
+      answer = send('POST', SESSION, { headers: SAME, body: { api_key: ADMIN } });
+      await until(() => waits.mock.calls.length > 0, undefined, 20_000);
+    } finally {
+      waits.mockRestore();
+      await holding.query('rollback');
+      holding.release();
+    }
+    expect((await answer).json.workspaces).toContainEqual(expect.objectContaining(body));
   });
 
   it('uses a cookie of this host alone over https', async () => {
