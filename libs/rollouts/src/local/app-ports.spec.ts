@@ -27,7 +27,7 @@ async function found(url: string, uid: number): Promise<string> {
   const apps = new LocalApps(join(folder, 'apps'));
   const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false };
   const revision = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'a', build: 'a', recipe };
-  const closed = apps.begin(
+  const { closed } = apps.begin(
     async () => ({ revision, secrets: new Map() }),
     async () => undefined,
     () => undefined,

@@ -16,6 +16,9 @@ export interface User {
   readonly gid: number;
 }
 
+/** Becomes the program in its arguments when a line comes, so that what is started can be limited before that. */
+const GATE = ['/bin/sh', '-c', 'read -r _ && exec "$@"', 'sh'];
+
 interface Program {
   readonly words: readonly string[];
   readonly cwd: string;
@@ -23,6 +26,8 @@ interface Program {
   readonly user?: User;
   /** Bytes of memory that its processes may use together. */
   readonly memory?: number;
+  /** Limits a process and all that it starts, given its id; answers what ends them and the limit. */
+  readonly limit?: (pid: number) => () => Promise<void>;
 }
 
 /** A program in a process group of its own, which ends with the server. */
@@ -37,9 +42,12 @@ export class AppProcess {
   private why: string | undefined;
   private isOver = false;
   private isStopping = false;
+  /** Ends what has left the process group, where the system tells which processes those are. */
+  private readonly release: () => Promise<void>;
 
-  constructor({ words, cwd, env, user, memory }: Program, told: (level: AppLogLevel, text: string) => void) {
-    this.child = spawn(WATCHED[0]!, [...WATCHED.slice(1), ...within(cwd, words)], {
+  constructor({ words, cwd, env, user, memory, limit }: Program, told: (level: AppLogLevel, text: string) => void) {
+    const [command, ...args] = [...GATE, ...WATCHED, ...within(cwd, words)];
+    this.child = spawn(command!, args, {
       cwd: '/',
       env,
       detached: true,
@@ -58,8 +66,10 @@ export class AppProcess {
       stream.on('error', () => undefined);
     }
     const { pid } = this.child;
+    this.release = (pid !== undefined && limit?.(pid)) || (async () => undefined);
+    stdin!.write('\n');
     const unfollow = pid === undefined ? () => undefined : useWatch.follow(pid, (use) => this.look(use, memory));
-    this.ended = new Promise((resolve) => {
+    const ended = new Promise<string>((resolve) => {
       this.child.once('error', (error: NodeJS.ErrnoException) => {
         this.isOver = true;
         resolve(`cannot be started (${error.code ?? error.message})`);
@@ -72,6 +82,10 @@ export class AppProcess {
         this.child.once('close', () => resolve(how));
         setTimeout(() => [stdout!, stderr!].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
       });
+    });
+    this.ended = ended.then(async (how) => {
+      if (!this.isStopping) await this.release();
+      return how;
     });
   }
 
@@ -92,6 +106,7 @@ export class AppProcess {
       await delay(POLL_MS);
     }
     this.signal('SIGKILL');
+    await this.release();
     await this.ended;
   }
 

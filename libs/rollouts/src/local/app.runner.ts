@@ -26,6 +26,8 @@ export interface Runnable {
   readonly folder: AppFolder;
   /** Bytes of memory that it may use. */
   readonly memory?: number;
+  /** Limits a process and all that it starts, given its id; answers what ends them and the limit. */
+  readonly limit: (pid: number) => () => Promise<void>;
   /** Closes a port to others; answers what opens it again. */
   readonly guard: (port: number) => Promise<() => void>;
   /** To be called for each process of it. */
@@ -381,7 +383,7 @@ export class AppRunner {
 
   /** A program that is ready. @throws StepFailed with its last lines; the reason of `signal` when that aborts */
   private async ready(
-    { revision, folder, memory, guard, launch }: Runnable,
+    { revision, folder, memory, limit, guard, launch }: Runnable,
     signal: AbortSignal,
     state: 'state' | 'proof' = 'state',
   ): Promise<Serving> {
@@ -402,16 +404,16 @@ export class AppRunner {
     };
     const words = ['/bin/sh', '-c', recipe.start];
     const { user } = folder;
-    const given = { words, cwd, env: { ...env, PORT: String(port) }, memory, ...(user && { user }) };
+    const given = { words, cwd, env: { ...env, PORT: String(port) }, memory, limit, ...(user && { user }) };
     const process = new AppProcess(given, told);
     void process.ended.then(() => {
       Object.values(streams).forEach((stream) => stream.end());
       open();
       ended();
     });
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);
+    const late = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);
     const said = () => lastLines(last, secrets);
-    const isReady = untilReady(port, recipe.health, limit).then(() => undefined);
+    const isReady = untilReady(port, recipe.health, late).then(() => undefined);
     isReady.catch(() => undefined);
     try {
       const how = await Promise.race([process.ended, isReady]);

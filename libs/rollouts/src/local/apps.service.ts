@@ -5,6 +5,7 @@ import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevi
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { AppLogs } from './app-logs.store';
 import { AppVisitors } from './app-visitors';
+import { CpuLimits } from './cpu-limits.process';
 import { AppPorts } from './app-ports.process';
 import { AppRunner, type AppStatus, AppUnavailable, type Entered, type Runnable, type RunLimits } from './app.runner';
 
@@ -67,6 +68,7 @@ export class LocalApps implements HostedApps {
   readonly limits: LocalLimits;
   private readonly folders: AppFolders;
   private readonly ports: AppPorts;
+  private readonly cpu: CpuLimits;
   private readonly kept = new Map<string, KeptApp>();
   private readonly runners = new Map<string, AppRunner>();
   private choose: ChooseRevision = async () => undefined;
@@ -89,14 +91,15 @@ export class LocalApps implements HostedApps {
     this.limits = { ...DEFAULTS, ...limits };
     this.folders = new AppFolders(root);
     this.ports = new AppPorts(root);
+    this.cpu = new CpuLimits(root);
   }
 
   /**
    * Finds what earlier processes of the server have started: it starts again when somebody asks for it. `tell` is called
    * when a program has become ready, does not come back, or sleeps. Answers whether the ports of programs are closed to
-   * others.
+   * others, and whether their processor time can be limited.
    */
-  begin(choose: ChooseRevision, tracing: Tracing, tell: Tell): boolean {
+  begin(choose: ChooseRevision, tracing: Tracing, tell: Tell): { readonly closed: boolean; readonly limited: boolean } {
     this.choose = choose;
     this.tracing = tracing;
     this.tell = tell;
@@ -104,7 +107,7 @@ export class LocalApps implements HostedApps {
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();
-    return this.ports.begin();
+    return { closed: this.ports.begin(), limited: this.cpu.begin() };
   }
 
   folder(id: string): AppFolder {
@@ -224,6 +227,7 @@ export class LocalApps implements HostedApps {
     this.runners.clear();
     this.folders.end();
     this.ports.end();
+    this.cpu.end();
   }
 
   private runner(id: string): AppRunner {
@@ -305,6 +309,7 @@ export class LocalApps implements HostedApps {
       revision,
       folder,
       memory: memoryOf(sizes),
+      limit: (pid) => this.cpu.limit(pid, coresOf(sizes)),
       guard: (port) => this.ports.close(port, folder.user?.uid),
       launch,
     };
@@ -334,4 +339,10 @@ function slugOf(name: string): string {
 function memoryOf(sizes: Sizes | undefined): number | undefined {
   const megabytes = sizes?.memory_limit_mb ?? sizes?.memory_mb;
   return typeof megabytes === 'number' ? megabytes * 1e6 : undefined;
+}
+
+/** Processor cores that a program may use; undefined when its sizes do not say. */
+function coresOf(sizes: Sizes | undefined): number | undefined {
+  const cores = sizes?.cpu_limit;
+  return typeof cores === 'number' && cores > 0 ? cores : undefined;
 }

@@ -25,17 +25,20 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
   ) {}
 
   onApplicationBootstrap(): void {
-    const isClosed = this.apps.begin(
+    const { closed, limited } = this.apps.begin(
       (revisions) => this.choose(revisions),
       (revision) => this.tracing(revision),
       (...told) => this.reportLater(...told),
     );
     if (process.getuid?.() !== 0) {
       this.logger.warn('Deployments run as the user of this server and can read what it reads.');
-    } else if (!isClosed) {
+    } else if (!closed) {
       this.logger.warn(
         'Every program of this machine can connect to the ports of deployments: nftables would close them.',
       );
+    }
+    if (!limited) {
+      this.logger.warn('Processor time of deployments is not limited: this server may not make control groups.');
     }
   }
 
