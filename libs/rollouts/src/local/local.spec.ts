@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -71,6 +71,25 @@ const visited = (version: string) =>
     'agent/package.json': '{"devDependencies":{"@langchain/langgraph-cli":"1.0.0"}}',
     'agent/server.js': `#!/usr/bin/env node\n${langgraphServer(version)}`,
   });
+/** A project of Python that needs no package of a registry. */
+const PYTHON = {
+  Procfile: 'web: .venv/bin/python server.py\n',
+  'requirements.txt': '',
+  'server.py': `
+import http.server, json, os, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({'prefix': sys.prefix, 'token': os.environ['TOKEN'], 'path': self.path}).encode())
+http.server.HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Handler).serve_forever()
+`,
+};
+/** As the programs of deployments find it, whose path is this one. */
+const python = spawnSync('/bin/sh', ['-c', 'python3 -c "import ensurepip, venv"'], {
+  env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+});
+const noPython = python.status === 0 ? '' : ' (skipped: there is no python3 with venv)';
 const manifest = JSON.stringify({ name: 'agent', version: '1.0.0', scripts: { start: 'node server.js' } });
 
 /** A code host with one repository: each push moves its branch to another commit. */
@@ -278,6 +297,17 @@ describe('a deployment on this machine', () => {
     await service.reached(id, scaled, 'DEPLOY_FAILED');
     const { json } = await service.logs(`${id}/revisions/${scaled}/deploy_logs`, { level: 'ERROR' });
     expect(json.logs[0].message).toContain('min_scale is 2, but there can be one process only');
+  });
+
+  (noPython ? it.skip : it)(`in Python is built in a virtual environment and answers${noPython}`, async () => {
+    const id = await service.deployment({}, { TOKEN: 'sesame-open' });
+    const revision = await deploy(id, packed(PYTHON));
+    await deployed(id, revision);
+    const answer = await service.call(id, '/hello');
+    const prefix = expect.stringMatching(/builds\/[^/]+\/\.venv$/);
+    expect(answer).toEqual({ prefix, token: 'sesame-open', path: '/hello' });
+    const { text } = await service.logs(`${id}/revisions/${revision}/build_logs`);
+    expect(text).toContain('pip install --quiet -r requirements.txt');
   });
 
   it('that does not start leaves the one before running, and says its last lines', async () => {
