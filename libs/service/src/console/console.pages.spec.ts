@@ -164,8 +164,8 @@ it.each([
   }
 });
 
-it('sends a browser from a shared address that a command line has put its prefix before to that address', async () => {
-  for (const path of ['/public/t/d', '/public/t/r?run=1']) {
+it('sends a browser from an address of a page that a command line has put its prefix before to that page', async () => {
+  for (const path of ['/', '/o/w/host/deployments/1', '/public/t/d', '/public/t/r?run=1', '/hub/some/prompt']) {
     const { status, headers } = await ask(`/api-host${path}`);
     expect([status, headers.location]).toEqual([302, path]);
   }

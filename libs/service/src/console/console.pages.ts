@@ -55,13 +55,12 @@ export function consolePages(files: ConsoleFiles): Pages {
       return wanted ? (reply) => redirect(reply, `/o/-${path}${search.join('')}`) : undefined;
     }
     if (routed) return undefined;
-    if (SHARED.test(path) && originalUrl.startsWith(PREFIX) && asksForPage(request)) {
-      return (reply) => redirect(reply, path + search.join(''));
-    }
     if (OWN.test(path) || SHARED.test(path) || NOT_OFFERED.test(path)) {
-      return asksForPage(request)
-        ? (reply) => send(request, reply, files.get('/index.html')!, PAGE_HEADERS)
-        : undefined;
+      if (!asksForPage(request)) return undefined;
+      // The page knows its addresses without the prefix.
+      return originalUrl.startsWith(PREFIX)
+        ? (reply) => redirect(reply, path + search.join(''))
+        : (reply) => send(request, reply, files.get('/index.html')!, PAGE_HEADERS);
     }
     const file = path === '/index.html' ? undefined : files.get(path);
     return file && ((reply) => send(request, reply, file, {}));

@@ -4,7 +4,7 @@ import { Problem } from '../../ui/parts';
 import { Login } from './login';
 import css from './shell.module.css';
 
-const NOT_OFFERED = /^\/(?:api-host\/)?(?:hub|prompts|context)(?:\/|$)/;
+const NOT_OFFERED = /^\/(?:hub|prompts|context)(?:\/|$)/;
 const SHARED = /^\/public\//;
 
 /** What is asked for, once somebody is signed in where that is needed; the address stays meanwhile. */
