@@ -26,6 +26,7 @@ beforeAll(async () => {
       FAIRLEAD_DATA_DIR: join(cli.folder, 'data'),
       FAIRLEAD_API_KEY: KEY,
       LOG_LEVEL: 'silent',
+      EXECUTOR: 'record',
     }),
   );
   cli.env.FAIRLEAD_URL = service.url;

@@ -64,6 +64,7 @@ beforeAll(async () => {
       FAIRLEAD_API_KEY: KEY,
       OUTBOUND_ALLOW: '127.0.0.1',
       LOG_LEVEL: 'silent',
+      EXECUTOR: 'record',
     }),
   );
   cli.env.FAIRLEAD_URL = service.url;

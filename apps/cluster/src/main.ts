@@ -47,7 +47,7 @@ async function startCluster(settings: Settings): Promise<Edge> {
   try {
     const url = shownUrl(settings.host, await cluster.start());
     process.on('SIGHUP', () => void roll(cluster));
-    return { url, key, stop };
+    return { url, key, executor: settings.rollouts.executor, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Installation } from '@fairlead/service/testing';
+import { Installation, startByDefault } from '@fairlead/service/testing';
 
 const ROOT = resolve(__dirname, '../../..');
 /** Ends what a block printed. */
@@ -14,15 +14,19 @@ const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `do
 let installation: Installation;
 let folder: string;
 
-beforeEach(async () => {
+/** Starts the service as its reader does: with `npm start`, or with the executor that the page names. */
+async function startFor(page: string): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-docs-'));
   // A reader is given a key, in the folder where the service was started.
   const settings = { FAIRLEAD_DATA_DIR: join(folder, '.fairlead'), FAIRLEAD_API_KEY: undefined };
-  installation = await Installation.start({ ...settings, OUTBOUND_ALLOW: '127.0.0.1' });
+  const isRecorded = readFileSync(join(ROOT, page), 'utf8').includes('`EXECUTOR=record npm start`');
+  const started = { ...settings, ...(isRecorded && { EXECUTOR: 'record' }), OUTBOUND_ALLOW: '127.0.0.1' };
+  installation = await Installation.start(started, startByDefault);
   symlinkSync(join(ROOT, 'docs'), join(folder, 'docs'));
   mkdirSync(join(folder, 'home'));
   putOnPath('fairlead', `node -r ${ROOT}/tools/test/typescript.cjs ${ROOT}/apps/cli/src/main.ts`);
-});
+  putOnPath('npx', '');
+}
 afterEach(async () => {
   await installation.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -31,14 +35,16 @@ afterEach(async () => {
 it.each(pages)(
   'every command of %s works, twice on one installation, and leaves no files where the service was started',
   async (page) => {
+    await startFor(page);
     const blocks = blocksOf(page);
-    const script = commandsOf(page).replaceAll('http://127.0.0.1:4600', installation.url);
+    const atHand = (text: string) => text.replaceAll('http://127.0.0.1:4600', installation.url);
+    const script = atHand(commandsOf(page));
     const before = readdirSync(folder);
     for (const time of ['first', 'second']) {
       const { code, said, printed } = await bash(script);
       expect({ time, code, said: code === 0 ? '' : said }).toEqual({ time, code: 0, said: '' });
       for (const [number, { output }] of blocks.entries()) {
-        if (output !== undefined) expect(withoutSpace(printed[number]!)).toMatch(asShown(output));
+        if (output !== undefined) expect(withoutSpace(printed[number]!)).toMatch(asShown(atHand(output)));
       }
     }
     expect(readdirSync(folder)).toEqual(before);
@@ -81,9 +87,9 @@ function withoutSpace(text: string): string {
   return text.replaceAll(/\s+/g, '');
 }
 
-/** The command line, which is built when a reader uses it, runs from its sources here. */
+/** The command line, which is built when a reader uses it, runs from its sources here, also by way of npx. */
 function putOnPath(name: string, command: string): void {
-  mkdirSync(join(folder, 'bin'));
+  mkdirSync(join(folder, 'bin'), { recursive: true });
   writeFileSync(join(folder, 'bin', name), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
 }
 

@@ -11,5 +11,5 @@ export type Standalone = Edge;
  * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
  */
 export function startStandalone(settings: Settings): Promise<Standalone> {
-  return startEdge({ name: 'standalone', embedded: true }, settings);
+  return startEdge({ name: 'standalone', embedded: true, choosesExecutor: true }, settings);
 }

@@ -10,6 +10,6 @@ export async function apiRoutes(): Promise<Route[]> {
   const loaded = new Map<ServiceName, Service>();
   for (const name of SERVICE_NAMES) loaded.set(name, await services[name]());
   const { declaredRoutes } = await import('@fairlead/gateway');
-  const moduleOf = await edgeModule(readSettings({}), loaded);
-  return declaredRoutes(moduleOf({} as EventingParts, () => undefined));
+  const moduleOf = await edgeModule(loaded);
+  return declaredRoutes(moduleOf({} as EventingParts, readSettings({}), () => undefined));
 }

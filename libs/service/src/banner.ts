@@ -1,17 +1,24 @@
 import type { AdminKey } from './admin-key';
 import { consoleState } from './console/console.files';
 import { FIRST_UPLOAD } from './first-upload';
+import type { Edge } from './edge';
 import type { Settings } from './settings';
 
 /** Printed when the console should be served and is not built. */
 export const CONSOLE_MISSING = 'The console is not built: run `npm run build` to build it.';
+
+/** What becomes of deployments, by executor. */
+const DEPLOYMENTS: Readonly<Record<string, string>> = {
+  record: 'Deployments are recorded, nothing is run (EXECUTOR=record).',
+  local: 'Deployments run on this machine (EXECUTOR=local): deploy only code that you trust.',
+};
 
 /**
  * Returns what `npm start` prints once the server answers at `url`: its address, a link that signs in to the console,
  * where the key is, and commands to paste into a shell.
  */
 export async function banner(
-  { url, key }: { url: string; key: AdminKey },
+  { url, key, executor }: Pick<Edge, 'url' | 'key' | 'executor'>,
   settings: Pick<Settings, 'console' | 'publicUrl'>,
 ): Promise<string> {
   const header = `-H "x-api-key: ${key.file === undefined ? '$FAIRLEAD_API_KEY' : `$(cat ${quote(key.file)})`}"`;
@@ -22,6 +29,7 @@ export async function banner(
     key.isNew ? `API key: ${key.text} (shown once; kept ${where})` : `API key: ${where}`,
     ...(await consoleLines(url, key, settings)),
     `The API, to read and to try out: ${url}/docs`,
+    ...(executor in DEPLOYMENTS ? [DEPLOYMENTS[executor]!] : []),
     '',
     'Upload a first experiment:',
     `  curl -sS ${url}/api/v1/datasets/upload-experiment ${header} -H 'content-type: application/json' -d ${quote(JSON.stringify(FIRST_UPLOAD))}`,

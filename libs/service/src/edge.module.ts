@@ -14,22 +14,22 @@ import type { Settings } from './settings';
 class EdgeModule {}
 
 /** Makes the module; services run in this process, except those that `elsewhere` has an address of. */
-type MakeEdgeModule = (parts: EventingParts, elsewhere: (service: ServiceName) => Remote | undefined) => DynamicModule;
+type MakeEdgeModule = (
+  parts: EventingParts,
+  settings: Settings,
+  elsewhere: (service: ServiceName) => Remote | undefined,
+) => DynamicModule;
 
 /** Loads what only a process has that clients reach: keys, the audit log and the gateway. */
-export async function edgeModule(
-  settings: Settings,
-  services: ReadonlyMap<ServiceName, Service>,
-): Promise<MakeEdgeModule> {
+export async function edgeModule(services: ReadonlyMap<ServiceName, Service>): Promise<MakeEdgeModule> {
   const { AccessModule, AccessOptions } = await import('@fairlead/access');
   const { AuditModule } = await import('@fairlead/audit');
   const { mount } = await import('@fairlead/gateway');
-  const oneWorkspace = oneWorkspaceReason(settings.rollouts);
-  return (parts, elsewhere) => ({
+  return (parts, settings, elsewhere) => ({
     module: EdgeModule,
     imports: [
       EventingModule.with(parts),
-      AccessModule.with(new AccessOptions(oneWorkspace, settings.edge.https)),
+      AccessModule.with(new AccessOptions(oneWorkspaceReason(settings.rollouts), settings.edge.https)),
       AuditModule.with(settings.seals),
       ...[...services].map(([name, { module }]) => mount(module(settings), elsewhere(name))),
       HealthModule.with(settings),

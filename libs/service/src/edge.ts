@@ -25,7 +25,7 @@ export interface Edge extends Running {
  * @throws StartProblem, DatabaseProblem and other errors with one line for the operator.
  */
 export async function startEdge(
-  program: Pick<Program, 'name' | 'embedded' | 'drain'>,
+  program: Pick<Program, 'name' | 'embedded' | 'choosesExecutor' | 'drain'>,
   settings: Settings,
 ): Promise<Edge> {
   const { serviceUrls: urls } = settings;
@@ -36,7 +36,7 @@ export async function startEdge(
   const here = [...loaded].filter(([name]) => !urls[name]).map(([, service]) => service);
   const access = await import('@fairlead/access');
   const audit = await import('@fairlead/audit');
-  const moduleOf = await edgeModule(settings, loaded);
+  const moduleOf = await edgeModule(loaded);
   const files = settings.console ? readConsole() : undefined;
   const pages = files && consolePages(files);
   let key: AdminKey | undefined;
@@ -49,9 +49,9 @@ export async function startEdge(
         ...here.flatMap(({ migrations }) => migrations),
       ],
       entities: [...access.accessEntities, ...audit.auditEntities, ...here.flatMap(({ entities }) => entities)],
-      module: (parts) => {
+      module: (parts, settings) => {
         const keys = new SigningKeys(parts.pool);
-        return moduleOf(parts, (service) => {
+        return moduleOf(parts, settings, (service) => {
           const found = urls[service];
           return found && { service, urls: found, keys };
         });

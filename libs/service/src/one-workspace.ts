@@ -1,5 +1,6 @@
 import type { EventStore } from '@fairlead/eventing';
 import type { Pool } from 'pg';
+import { isOfThisMachine } from './apps/app-pages';
 import { StartProblem } from './problem';
 import type { RolloutSettings, Settings } from './settings';
 
@@ -9,31 +10,49 @@ import type { RolloutSettings, Settings } from './settings';
  */
 export function oneWorkspaceReason({ executor, kubernetes }: RolloutSettings): string | undefined {
   if (executor === 'local')
-    return 'EXECUTOR=local does not keep workspaces apart on this machine: it runs for one only';
+    return 'EXECUTOR=local does not keep workspaces apart on this machine: it runs for one only (with EXECUTOR=record there may be several, and nothing is run)';
   if (executor !== 'kubernetes' || kubernetes.namespaces.separate) return undefined;
   return 'EXECUTOR=kubernetes with a namespace that is not of one workspace (KUBERNETES_NAMESPACE, KUBERNETES_NAMESPACES) runs for one only';
 }
 
 /**
- * Refuses to start an executor that does not separate workspaces when there is more than one. A workspace that was
- * added just before a process ended counts, although no table contains it yet.
+ * Returns the settings of a standalone installation with its executor: where none is set, `local` if only this machine
+ * reaches the server and there is one workspace.
+ */
+export async function withExecutor(settings: Settings, log: Log): Promise<Settings> {
+  const { rollouts, serviceUrls } = settings;
+  if (rollouts.isExecutorSet || !isOfThisMachine(settings) || Object.values(serviceUrls).some(Boolean)) return settings;
+  return (await workspaces(log)) > 1 ? settings : { ...settings, rollouts: { ...rollouts, executor: 'local' } };
+}
+
+/**
+ * Refuses to start an executor that does not separate workspaces when there is more than one.
  * @throws StartProblem
  */
-export async function requireOneWorkspace(
-  pool: Pool,
-  store: EventStore,
-  { rollouts }: Pick<Settings, 'rollouts'>,
-): Promise<void> {
+export async function requireOneWorkspace(log: Log, { rollouts }: Pick<Settings, 'rollouts'>): Promise<void> {
   const reason = oneWorkspaceReason(rollouts);
   if (reason === undefined) return;
+  const count = await workspaces(log);
+  if (count > 1) throw new StartProblem(`${reason}, and there are ${count}. Change these settings.`);
+}
+
+interface Log {
+  readonly pool: Pool;
+  readonly store: EventStore;
+}
+
+/**
+ * Returns the number of workspaces. One that was added just before a process ended counts, although no table contains it
+ * yet.
+ */
+async function workspaces({ pool, store }: Log): Promise<number> {
   const { rows } = await pool.query<{ tenants: string | null }>(`select to_regclass('tenants') as tenants`);
-  if (rows[0]!.tenants === null) return;
+  if (rows[0]!.tenants === null) return 0;
   const { rows: counted } = await pool.query<{ count: number; position: string }>(
     `select count(*)::int as count,
        coalesce((select "position" from checkpoints where name = 'tenants'), 0)::text as "position" from tenants`,
   );
-  const count = counted[0]!.count + (await addedAfter(store, BigInt(counted[0]!.position)));
-  if (count > 1) throw new StartProblem(`${reason}, and there are ${count}. Change these settings.`);
+  return counted[0]!.count + (await addedAfter(store, BigInt(counted[0]!.position)));
 }
 
 /** Returns how many workspaces were added after a position of the log. */

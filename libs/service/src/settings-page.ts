@@ -69,7 +69,8 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     QUOTA_STORED_BYTES: 'Bytes that a workspace may store.',
   },
   Rollouts: {
-    EXECUTOR: 'What a rollout does ([rollouts](../rollouts.md)).',
+    EXECUTOR:
+      'What a rollout does ([rollouts](../rollouts.md)). Unset: `local` for `npm start` on loopback, without `PUBLIC_URL` and `TRUST_PROXY`, with one workspace; everywhere else `record`.',
     ROLLOUT_TIME_LIMIT: 'Seconds for one attempt at a revision; then it fails.',
     ON_FAILURE:
       'What becomes of what a revision leaves in the cluster that was not deployed, for the executor `kubernetes`. `rollback`: the active revision takes its place again. `keep`: it stays until the next revision.',

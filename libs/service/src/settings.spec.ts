@@ -44,6 +44,7 @@ describe('The settings', () => {
       logLevel: 'info',
       rollouts: {
         executor: 'record',
+        isExecutorSet: false,
         commands: { build: undefined, deploy: undefined, delete: undefined, passEnv: [] },
         timeLimit: 1_800_000,
         onFailure: 'rollback',

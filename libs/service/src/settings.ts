@@ -79,6 +79,8 @@ type ServiceUrls = Readonly<Partial<Record<ServiceName, readonly string[]>>>;
 
 export interface RolloutSettings {
   readonly executor: Executor;
+  /** False when no setting names the executor: a standalone installation may then choose another one. */
+  readonly isExecutorSet: boolean;
   readonly commands: CommandSettings;
   /** Time limit of one attempt at a revision (ms). */
   readonly timeLimit: number;
@@ -237,9 +239,11 @@ function inFile(path: string | undefined): string | Mistake | undefined {
 }
 
 function rollouts(read: Read, mistakes: string[]): RolloutSettings {
-  const executor = read('EXECUTOR', 'record', oneOf(EXECUTORS));
+  const named = read('EXECUTOR', undefined, oneOf(EXECUTORS));
+  const executor = named ?? 'record';
   return {
     executor,
+    isExecutorSet: named !== undefined,
     commands: {
       build: read('COMMAND_BUILD', undefined, orMistake(command)),
       deploy: read('COMMAND_DEPLOY', undefined, orMistake(command)),

@@ -29,7 +29,7 @@ import { destination, type Logger, pino } from 'pino';
 import { Registry } from 'prom-client';
 import { measureApps } from './apps/app-metrics';
 import { appPagesAt, hasAppPages } from './apps/app-pages';
-import { requireOneWorkspace } from './one-workspace';
+import { requireOneWorkspace, withExecutor } from './one-workspace';
 import { listenProblem, StartProblem, writeProblem } from './problem';
 import type { Settings } from './settings';
 
@@ -41,7 +41,7 @@ export interface Program {
   readonly migrations: readonly MigrationClass[];
   /** The read models of its modules. */
   readonly entities: readonly EntityClass[];
-  readonly module: (parts: EventingParts) => DynamicModule;
+  readonly module: (parts: EventingParts, settings: Settings) => DynamicModule;
   /** Returns the options of its server. `app` is set when the first request comes. */
   readonly server: (
     app: () => NestFastifyApplication,
@@ -50,6 +50,8 @@ export interface Program {
   readonly prepare?: (app: NestFastifyApplication) => Promise<void>;
   /** True: starts a PostgreSQL of its own when `databaseUrl` is unset. */
   readonly embedded?: boolean;
+  /** True: chooses an executor itself when no setting names one. */
+  readonly choosesExecutor?: boolean;
   /** Time that others have to close their connections when it stops (ms). */
   readonly drain?: number;
 }
@@ -64,6 +66,7 @@ export const DRAIN_MS = 5000;
 export interface Running {
   /** Address at which it listens, without a path. */
   readonly url: string;
+  readonly executor: Settings['rollouts']['executor'];
   /** Stops accepting, lets requests under way finish (10 s at most), stops the followers, then the embedded PostgreSQL. */
   stop(): Promise<void>;
 }
@@ -90,30 +93,37 @@ export async function start(program: Program, settings: Settings): Promise<Runni
     for (let undo = started.pop(); undo; undo = started.pop()) await undo();
   };
   try {
-    return { url: await listening(program, settings, logger, started), stop };
+    return { ...(await listening(program, settings, logger, started)), stop };
   } catch (error) {
     await stop();
     throw writeProblem(error, settings.dataDir) ?? error;
   }
 }
 
-async function listening(program: Program, settings: Settings, logger: Logger, started: Undo[]): Promise<string> {
-  const { tracesTo } = settings;
+async function listening(
+  program: Program,
+  given: Settings,
+  logger: Logger,
+  started: Undo[],
+): Promise<Omit<Running, 'stop'>> {
+  const { tracesTo } = given;
   if (tracesTo !== undefined) {
     const tracing = await startTracing({ endpoint: tracesTo, service: `fairlead-${program.name}` });
     started.push(() => tracing.stop());
   }
-  const parts = await open(program, settings, logger, started);
-  await requireOneWorkspace(parts.pool, parts.store, settings);
+  const parts = await open(program, given, logger, started);
+  const settings = program.choosesExecutor ? await withExecutor(given, parts) : given;
+  const { executor } = settings.rollouts;
+  await requireOneWorkspace(parts, settings);
   const registry = new Registry();
-  const app: NestFastifyApplication = await createServer(program.module(parts), {
+  const app: NestFastifyApplication = await createServer(program.module(parts, settings), {
     ...program.server(() => app),
     logger,
     dialect: settings.dialect,
     edge: settings.edge,
     metrics: { registry, token: settings.metricsToken },
     traced: tracesTo !== undefined,
-    webSockets: settings.rollouts.executor === 'local',
+    webSockets: executor === 'local',
     hosted: hasAppPages(settings) ? appPagesAt : undefined,
     limits: {
       body: settings.limits.bodyMaxBytes,
@@ -124,10 +134,10 @@ async function listening(program: Program, settings: Settings, logger: Logger, s
   });
   started.push(() => close(app, program.drain));
   measureEventing(registry, app.get(Followers), parts.pool);
-  if (settings.rollouts.executor === 'local') measureApps(registry, app.get(HostedApps, { strict: false }));
+  if (executor === 'local') measureApps(registry, app.get(HostedApps, { strict: false }));
   await connectConsumers(app, program.name);
   await program.prepare?.(app);
-  return listen(app, settings);
+  return { url: await listen(app, settings), executor };
 }
 
 /** Opens the log, the database with its tables, the vault, and Kafka if it is set. */

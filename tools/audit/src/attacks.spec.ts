@@ -48,7 +48,7 @@ beforeAll(async () => {
   database = await testDatabase([]);
   env = { DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder };
   const service = await startStandalone(
-    readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent' }),
+    readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
   );
   installation = await openInstallation(env);
   const { store, pool, vault } = installation;

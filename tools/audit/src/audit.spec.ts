@@ -18,7 +18,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-audit-'));
   database = await testDatabase([]);
   const env = { DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder };
-  standalone = await startStandalone(readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent' }));
+  standalone = await startStandalone(
+    readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
+  );
   installation = await openInstallation(env);
   await fill();
 });

@@ -20,7 +20,9 @@ beforeAll(async () => {
   database = await testDatabase([]);
   double = await EventStoreDbDouble.start();
   const env = { DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder, EVENTSTORE_URL: double.url };
-  standalone = await startStandalone(readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent' }));
+  standalone = await startStandalone(
+    readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
+  );
   installation = await openInstallation(env);
   for (const name of ['one', 'two', 'three']) await create(name);
 });

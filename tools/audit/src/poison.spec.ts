@@ -21,7 +21,9 @@ let installation: Installation;
 
 const settings = () => ({ DATABASE_URL: database.url, FAIRLEAD_DATA_DIR: folder });
 const start = () =>
-  startStandalone(readSettings({ ...settings(), PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent' }));
+  startStandalone(
+    readSettings({ ...settings(), PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
+  );
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-poison-'));

@@ -27,7 +27,7 @@ export class BenchServer {
     const stores = { DATABASE_URL: databaseUrl, FAIRLEAD_DATA_DIR: dataDir, EVENTSTORE_URL: eventStoreUrl };
     const env = { ...process.env, ...stores, PORT: String(port) };
     const child = spawn(process.execPath, [...process.execArgv, ...FLAGS, ENTRY], {
-      env: { ...env, FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'error' },
+      env: { ...env, FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'error', EXECUTOR: 'record' },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     const server = new BenchServer(`http://127.0.0.1:${port}`, child);

@@ -33,7 +33,9 @@ afterAll(async () => {
 });
 
 async function start(): Promise<void> {
-  standalone = await startStandalone(readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent' }));
+  standalone = await startStandalone(
+    readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
+  );
   await until(async () => (await send('GET', '/health/ready')).status === 200);
 }
 async function stop(): Promise<void> {

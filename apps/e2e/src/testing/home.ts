@@ -44,13 +44,13 @@ export class Home {
     private readonly built = false,
   ) {}
 
-  /** Starts the service on a free port, unless `env` says otherwise. */
+  /** Starts the service on a free port with the executor `record`, unless `env` says otherwise. */
   launch(env: Environment = {}): Launched {
     const { PATH } = process.env;
     const folder = join(ROOT, 'apps', this.app);
     const main = this.built ? [join(folder, 'dist/main.js')] : ['-r', TYPESCRIPT, join(folder, 'src/main.ts')];
     const child = spawn(process.execPath, [...main, ...this.args], {
-      env: { PATH, PORT: '0', FAIRLEAD_DATA_DIR: this.data(), LOG_LEVEL: 'error', ...env },
+      env: { PATH, PORT: '0', FAIRLEAD_DATA_DIR: this.data(), LOG_LEVEL: 'error', EXECUTOR: 'record', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.processes.push(child);

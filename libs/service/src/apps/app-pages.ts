@@ -1,13 +1,15 @@
 import { appOfHost } from '@fairlead/contracts';
 import type { Settings } from '../settings';
 
-/**
- * Returns whether browsers reach the pages of deployments at hosts below `localhost`: browsers of this machine only, and
- * through no proxy.
- */
-export function hasAppPages({ rollouts, host, publicUrl, edge }: Settings): boolean {
+/** Returns whether only clients of this machine reach the server, and through no proxy. */
+export function isOfThisMachine({ host, publicUrl, edge }: Pick<Settings, 'host' | 'publicUrl' | 'edge'>): boolean {
   const isLoopback = host === 'localhost' || host === '::1' || /^127(?:\.\d+){3}$/.test(host);
-  return rollouts.executor === 'local' && isLoopback && publicUrl === undefined && edge.trustProxy === undefined;
+  return isLoopback && publicUrl === undefined && edge.trustProxy === undefined;
+}
+
+/** Returns whether browsers reach the pages of deployments at hosts below `localhost`. */
+export function hasAppPages(settings: Settings): boolean {
+  return settings.rollouts.executor === 'local' && isOfThisMachine(settings);
 }
 
 /** Returns the path below which a host is served; undefined for all but those of deployments. */

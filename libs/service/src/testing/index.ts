@@ -1,3 +1,3 @@
 export { Installation, OPERATOR } from './installation';
 export { ServiceProcess } from './service-process';
-export { startApart, startTogether, startWhole, type Whole } from './whole';
+export { startApart, startByDefault, startTogether, startWhole, type Whole } from './whole';

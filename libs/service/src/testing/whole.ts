@@ -28,6 +28,11 @@ export async function startTogether(env: Environment): Promise<Whole> {
   return { ...(await startEdge({ name: 'standalone' }, readSettings(env))), processes: [] };
 }
 
+/** Starts all services in this process as `npm start` does, which chooses the executor if `env` names none. */
+export async function startByDefault(env: Environment): Promise<Whole> {
+  return { ...(await startEdge({ name: 'standalone', choosesExecutor: true }, readSettings(env))), processes: [] };
+}
+
 /** Starts each service in a process of its own, and the gateway in this one. */
 export async function startApart(env: Environment): Promise<Whole> {
   const processes = SERVICE_NAMES.map((name) => new ServiceProcess(name, env));
