@@ -1,5 +1,5 @@
 import type { RevisionCreatedMessage } from '@fairlead/contracts';
-import type { Host } from './executors/host';
+import { controlFailure, type Host } from './executors/host';
 import type { Target } from './executors/target';
 
 /** What is to be done next for one deployment. */
@@ -37,23 +37,23 @@ export interface Kept {
 export const NONE: Kept = { isActive: false, mayRun: false };
 
 /** The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps. */
-export function nextTask(
-  target: Target,
-  { status, sized = 0, controlled = 0 }: Host,
-  { broken, kept, isActive, mayRun }: Kept = NONE,
-): Task {
+export function nextTask(target: Target, host: Host, { broken, kept, isActive, mayRun }: Kept = NONE): Task {
   if (!target || target.removed) return NOTHING;
+  const { status, sized = 0, controlled = 0 } = host;
   if (target.deleting) return status === 'REMOVED' ? NOTHING : { kind: 'remove' };
   const newest = target.queued.at(-1);
   const { control } = target;
   if (!target.running && control && control.version > controlled) return { kind: 'control', version: control.version };
   const isReady = status === 'READY' || status === 'UNUSED';
   const isPrepared = isReady || ((isActive || kept) && !target.running && !newest);
-  if (!isPrepared) return { kind: 'prepare', mayRun };
+  // What did not stop stays UNKNOWN, although it can be reached.
+  const isUndone = target.stopped && controlFailure(host, control) !== undefined;
+  if (!isPrepared) return { kind: 'prepare', mayRun: mayRun || isUndone };
   if (target.running) return { kind: 'roll out', revision: target.running };
   if (newest) return { kind: 'ask', revision: newest };
   if (broken) return { kind: 'restore', broken };
-  if (target.stopped) return NOTHING;
+  // Nobody looks at what is stopped: it is READY when its executor can be reached.
+  if (target.stopped) return isReady || isUndone || kept ? NOTHING : { kind: 'prepare', mayRun: false };
   if (kept) return { kind: 'observe', kept };
   if (!isActive) return NOTHING;
   return { kind: target.sized > sized ? 'resize' : 'observe' };

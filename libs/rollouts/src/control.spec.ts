@@ -1,6 +1,7 @@
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { ExecutorUnreachable, StepFailed } from './executors/executor';
+import type { ProcessHealth } from './health/health.answers.schema';
 import { ScriptedExecutor } from './testing/scripted.executor';
 import { TestRollouts } from './testing/service';
 
@@ -15,6 +16,11 @@ beforeEach(() => {
 afterEach(() => service.stop());
 afterAll(() => service.drop());
 
+const RUNNING: ProcessHealth = {
+  ...{ name: 'server', state: 'RUNNING', reason: null, revision_id: null, restarts: 0, started_at: null },
+  ...{ memory_bytes: null, cpu_cores: null, last_error: null },
+};
+
 type Asked = 'DeploymentStopRequested' | 'DeploymentStartRequested' | 'DeploymentRestartRequested';
 
 async function deployed(): Promise<string> {
@@ -26,13 +32,19 @@ async function deployed(): Promise<string> {
 const ask = (id: string, type: Asked) => service.append(id, [{ type, data: {} }]);
 const actions = () => executor.calls.filter((call) => ['stop', 'start', 'restart'].includes(call));
 
-/** Waits until all that was asked for is done; answers what was done. */
+/** What was asked for and has ended: why it failed, or undefined. */
+async function ended(id: string): Promise<(string | undefined)[]> {
+  const events = await service.store.read(streamName('host', id));
+  const about = events.filter(({ type }) => type === 'ControlCarriedOut' || type === 'ControlFailed');
+  return about.map(({ data }) => (data as { reason?: string }).reason);
+}
+
+/** Waits until all that was asked for has ended; answers what the executor was called for. */
 async function done(id: string, times: number): Promise<string[]> {
-  const carried = async () => {
-    const events = await service.store.read(streamName('host', id));
-    return events.filter(({ type }) => type === 'ControlCarriedOut').length;
-  };
-  await until(carried, (count) => count === times);
+  await until(
+    () => ended(id),
+    ({ length }) => length === times,
+  );
   return actions();
 }
 
@@ -78,21 +90,76 @@ it('tries again when the executor cannot be reached', async () => {
   expect(await service.hostStatuses(id)).toEqual(expect.arrayContaining(['READY', 'UNKNOWN']));
 });
 
-it('says in the log what has failed, and what another executor would have to do', async () => {
+it('says what has failed, and what another executor would have to do', async () => {
   executor.controls = () => Promise.reject(new StepFailed('The cluster refuses (403).'));
+  executor.inspects = () => Promise.resolve([RUNNING]);
   await service.start(executor);
   const id = await deployed();
   await ask(id, 'DeploymentRestartRequested');
   expect(await done(id, 1)).toEqual(['restart']);
+  const notRestarted = 'It did not restart: The cluster refuses (403).';
+  const detail = `1 process is running. ${notRestarted}`;
+  expect((await service.health(id)).json).toMatchObject({ state: 'RUNNING', detail });
   await service.stop();
   const other = new ScriptedExecutor('other');
   await service.start(other);
   await ask(id, 'DeploymentStopRequested');
   await done(id, 2);
   expect(other.calls).not.toContain('stop');
+  const notStopped = 'It cannot stop: scripted deployed it, and this server has the executor other.';
+  expect(await ended(id)).toEqual([notRestarted, notStopped]);
   const { json } = await service.logs(`${id}/deploy_logs`);
-  expect((json.logs as { message: string }[]).map(({ message }) => message)).toEqual([
-    'It did not restart: The cluster refuses (403).',
-    'It cannot stop: scripted deployed it, and this server has the executor other.',
-  ]);
+  expect((json.logs as { message: string }[]).map(({ message }) => message)).toEqual([notRestarted, notStopped]);
+});
+
+it('is UNKNOWN while it did not stop, and can be stopped once more', async () => {
+  executor.controls = () => Promise.reject(new StepFailed('The cluster refuses (403).'));
+  executor.inspects = () => Promise.resolve([RUNNING]);
+  await service.start(executor);
+  const id = await deployed();
+  await ask(id, 'DeploymentStopRequested');
+  const reason = 'It did not stop: The cluster refuses (403).';
+  await until(
+    () => ended(id),
+    (all) => all.includes(reason),
+  );
+  expect((await service.health(id)).json).toMatchObject({
+    state: 'RUNNING',
+    detail: `1 process is running. ${reason}`,
+  });
+  expect((await service.hostStatuses(id)).at(-1)).toBe('UNKNOWN');
+  // That it can be reached does not say that it has stopped.
+  await ask(id, 'DeploymentRestartRequested');
+  await done(id, 2);
+  expect((await service.hostStatuses(id)).at(-1)).toBe('UNKNOWN');
+  executor.controls = () => Promise.resolve();
+  executor.inspects = () => Promise.resolve([]);
+  await ask(id, 'DeploymentStopRequested');
+  await done(id, 3);
+  expect((await service.health(id)).json).toMatchObject({ state: 'STOPPED', detail: 'Somebody has stopped it.' });
+  expect((await service.hostStatuses(id)).at(-1)).toBe('READY');
+});
+
+it('that was stopped is READY again when its executor can be reached again', async () => {
+  const upkeep = {
+    place: () => 'here',
+    restore: () => Promise.resolve(),
+    halt: () => Promise.resolve(),
+    observe: () => Promise.resolve({ drift: [] }),
+  };
+  await service.start(Object.assign(executor, { upkeep }));
+  const id = await deployed();
+  await ask(id, 'DeploymentStopRequested');
+  await done(id, 1);
+  executor.builds = () => Promise.reject(new ExecutorUnreachable('The cluster does not answer.'));
+  const unbuilt = await service.revision(id);
+  const last = (expected: string) =>
+    until(
+      async () => (await service.hostStatuses(id)).at(-1),
+      (status) => status === expected,
+    );
+  await last('UNKNOWN');
+  await service.interrupt(id, unbuilt);
+  await last('READY');
+  expect(actions()).toEqual(['stop']);
 });

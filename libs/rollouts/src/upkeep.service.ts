@@ -1,7 +1,7 @@
-import type { HostStatusReportedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
+import type { ControlAction, HostStatusReportedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
 import { Executor, ExecutorUnreachable, type RevisionAssignment, type Step, type Upkeep } from './executors/executor';
-import { carriedOut, noteSizes, reportDrift, reportHost } from './executors/host';
+import { noteControl, noteSizes, reportDrift, reportHost } from './executors/host';
 import type { Deployed } from './executors/target';
 import { type Kept, NONE } from './agenda';
 import { RolloutLogs, type RolloutLog } from './logs/rollout-logs.store';
@@ -72,39 +72,52 @@ export class UpkeepService {
 
   /**
    * Stops, starts or restarts what runs, as the deployment asks for. What this executor cannot do, or does not succeed
-   * in, the log tells. @throws ExecutorUnreachable
+   * in, the log and the health tell; what did not stop is UNKNOWN. @throws ExecutorUnreachable
    */
   async control(target: Deployed, version: number, hold: Hold): Promise<void> {
     const { active, control } = target;
     if (!control) return;
     const { action } = control;
-    const { executor } = this;
     const log = this.logs.open(target.id, active?.revision_id ?? null);
-    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
+    let reason: string | undefined;
     try {
-      const revision = this.activeRevision(target);
-      if (revision && executor.control) {
-        const step = log.step('deploy', signal, hold.waits);
-        await executor.control(await this.active(target, version, revision, log), action, step);
-        hold.signal.throwIfAborted();
-        // It has taken the place of what was left there.
-        const left = action === 'stop' ? undefined : (await this.reports.leftBehind(target))?.revision.revision_id;
-        if (left) await this.reports.decide(target.tenantId, left, restored(target.id, revision.revision_id));
-        await log.write('deploy', 'INFO', DONE[action]);
-        await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
-      } else {
-        const why = `${active?.executor ?? 'an earlier version'} deployed it, and this server has the executor ${executor.name}`;
-        await log.write('deploy', 'WARNING', `It cannot ${action}: ${why}.`);
-      }
+      await this.carryOut(target, version, action, log, hold);
+      await log.write('deploy', 'INFO', DONE[action]);
     } catch (error) {
       hold.signal.throwIfAborted();
-      const reason = `It did not ${action}: ${log.safe(messageOf(error))}`;
-      await log.write('deploy', 'ERROR', reason);
+      reason = error instanceof NotOurs ? error.message : `It did not ${action}: ${log.safe(messageOf(error))}`;
+      await log.write('deploy', error instanceof NotOurs ? 'WARNING' : 'ERROR', reason);
       if (error instanceof ExecutorUnreachable) throw new ExecutorUnreachable(reason);
     } finally {
       await log.flush();
     }
-    await this.reports.decideHost(target, carriedOut(target.id, control.version));
+    if (reason === undefined) await this.reports.sayHost(target, { deployment_id: target.id, status: 'READY' });
+    else if (action === 'stop') {
+      await this.reports.sayHost(target, { deployment_id: target.id, status: 'UNKNOWN', reason });
+    }
+    await this.reports.decideHost(target, noteControl(target.id, control.version, reason));
+  }
+
+  private async carryOut(
+    target: Deployed,
+    version: number,
+    action: ControlAction,
+    log: RolloutLog,
+    hold: Hold,
+  ): Promise<void> {
+    const { executor } = this;
+    const revision = this.activeRevision(target);
+    if (!revision || !executor.control) {
+      const by = target.active?.executor ?? 'an earlier version';
+      throw new NotOurs(`It cannot ${action}: ${by} deployed it, and this server has the executor ${executor.name}.`);
+    }
+    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
+    const step = log.step('deploy', signal, hold.waits);
+    await executor.control(await this.active(target, version, revision, log), action, step);
+    hold.signal.throwIfAborted();
+    // It has taken the place of what was left there.
+    const left = action === 'stop' ? undefined : (await this.reports.leftBehind(target))?.revision.revision_id;
+    if (left) await this.reports.decide(target.tenantId, left, restored(target.id, revision.revision_id));
   }
 
   /**
@@ -190,3 +203,6 @@ export class UpkeepService {
 
 /** What was found when nothing was done. */
 class Observed extends Error {}
+
+/** Another executor has deployed what runs. */
+class NotOurs extends Error {}

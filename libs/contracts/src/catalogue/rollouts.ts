@@ -37,6 +37,7 @@ export const rolloutEvents = {
     }),
   },
   ControlCarriedOut: { schema: 1, operation: 'control_carried_out' },
+  ControlFailed: { schema: 1, operation: 'control_failed' },
   RolloutStarted: { schema: 1, operation: 'rollout_started' },
   RolloutPaused: { schema: 1, operation: 'rollout_paused' },
   DeploymentPlaced: { schema: 1, operation: 'deployment_placed' },

@@ -43,6 +43,16 @@ describe('what runs', () => {
       .then(asked('Restart'));
   });
 
+  it('is stopped once more when it is UNKNOWN whether it has stopped', () => {
+    const unknown: DeploymentEvent = {
+      type: 'DeploymentStatusReported',
+      data: { status: 'UNKNOWN', reason: 'It did not stop.' },
+    };
+    given(deploymentModel, ...running, asked('Stop'), unknown)
+      .when(decide('stop'))
+      .then(asked('Stop'));
+  });
+
   it('stays stopped when a revision is deployed', () => {
     const again = [asked('Stop'), revision, deployedBy('kubernetes')];
     given(deploymentModel, ...running, ...again)

@@ -15,20 +15,22 @@ const EVENTS = {
 } as const;
 
 /**
- * Asks for what runs to be stopped, started or restarted. To stop what is stopped already changes nothing, and neither
- * does it to start what is not. @throws NotControllable, DeploymentBeingDeleted
+ * Asks for what runs to be stopped, started or restarted. To stop what is stopped already changes nothing, unless it is
+ * UNKNOWN whether that runs, and neither does it to start what is not stopped. @throws NotControllable, DeploymentBeingDeleted
  */
 export function control(action: ControlAction): (state: Deployment) => DeploymentEvent[] {
   return (state) => {
     checkChangeable(state);
-    const { id, active_revision_id, executor, stopped } = state;
+    const { id, active_revision_id, executor, stopped, status } = state;
     if (active_revision_id === null) throw new NotControllable(id, action, 'no revision of it has been deployed');
     if (!CONTROLLING.includes(executor ?? '')) {
       const unknown = `the executor that deployed it (${executor ?? 'not recorded'}) cannot do that`;
       throw new NotControllable(id, action, REASONS[executor ?? ''] ?? unknown);
     }
     if (action === 'restart' && stopped) throw new NotControllable(id, action, 'it is stopped; start it instead');
-    if (action !== 'restart' && (action === 'stop') === (stopped === true)) return [];
+    if (action === 'start' && !stopped) return [];
+    // Perhaps it did not stop.
+    if (action === 'stop' && stopped && status !== 'UNKNOWN') return [];
     return [{ type: EVENTS[action], data: {} }];
   };
 }

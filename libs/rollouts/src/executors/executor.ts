@@ -97,8 +97,6 @@ export abstract class Executor {
   abstract rollOut(assignment: RevisionAssignment): RolloutSteps;
   /** Takes away everything that runs for the deployment. */
   abstract remove(assignment: Assignment, step: Step): Promise<void>;
-  /** Stops, starts or restarts what runs of a deployment. Only those that CONTROLLING names have it. */
-  control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
   /** Stops, starts or restarts what runs of a deployment. Those that CONTROLLING names have it. */
   control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
   /** Tells what runs of a deployment now. An executor that cannot know does not have it. */

@@ -14,12 +14,20 @@ type DeploymentDrifted = DomainEvent<
   'DeploymentDrifted',
   { readonly deployment_id: string; readonly revision_id: string; readonly differences: readonly string[] }
 >;
-/** What the deployment's stream asks for up to this version was done with what runs, or could not be done. */
+/**
+ * What the deployment's stream asks for up to this version was done with what runs. Events of earlier versions say so as
+ * well of what could not be done.
+ */
 type ControlCarriedOut = DomainEvent<'ControlCarriedOut', { readonly deployment_id: string; readonly version: number }>;
+/** What the deployment's stream asks for up to this version could not be done. */
+type ControlFailed = DomainEvent<
+  'ControlFailed',
+  { readonly deployment_id: string; readonly version: number; readonly reason: string }
+>;
 
 /** Everything that can be in a stream `host-<deployment id>`. */
 export type HostEvent =
-  HostStatusReported | DeploymentPlaced | DeploymentResized | DeploymentDrifted | ControlCarriedOut;
+  HostStatusReported | DeploymentPlaced | DeploymentResized | DeploymentDrifted | ControlCarriedOut | ControlFailed;
 
 /** What was last said about the place where a deployment runs. */
 export interface Host {
@@ -31,8 +39,10 @@ export interface Host {
   readonly place?: string;
   /** The version of the deployment's stream whose sizes run. */
   readonly sized?: number;
-  /** The version of the deployment's stream up to which what it asks for is done. */
+  /** The version of the deployment's stream up to which what it asks for is done, or could not be done. */
   readonly controlled?: number;
+  /** Why what it asked for last could not be done. */
+  readonly failure?: string;
   /** Absent once the place has been READY again. */
   readonly drift?: readonly string[];
 }
@@ -50,7 +60,9 @@ export const hostModel: Model<Host, HostEvent> = {
       case 'DeploymentResized':
         return { ...state, sized: event.data.version };
       case 'ControlCarriedOut':
-        return { ...state, controlled: event.data.version };
+        return { ...state, controlled: event.data.version, failure: undefined };
+      case 'ControlFailed':
+        return { ...state, controlled: event.data.version, failure: event.data.reason };
       case 'DeploymentDrifted':
         return { ...state, drift: event.data.differences };
       default:
@@ -88,10 +100,18 @@ export function noteSizes(deployment_id: string, version: number, reason?: strin
       : [{ type: 'DeploymentResized', data: { deployment_id, version, ...(reason && { reason }) } }];
 }
 
-/** Notes that what the deployment's stream asks for up to a version is done. */
-export function carriedOut(deployment_id: string, version: number): (state: Host) => HostEvent[] {
-  return ({ controlled = 0 }) =>
-    controlled >= version ? [] : [{ type: 'ControlCarriedOut', data: { deployment_id, version } }];
+/** Notes that what the deployment's stream asks for up to a version is done, or why it could not be done. */
+export function noteControl(deployment_id: string, version: number, reason?: string): (state: Host) => HostEvent[] {
+  return ({ controlled = 0 }) => {
+    if (controlled >= version) return [];
+    if (reason === undefined) return [{ type: 'ControlCarriedOut', data: { deployment_id, version } }];
+    return [{ type: 'ControlFailed', data: { deployment_id, version, reason } }];
+  };
+}
+
+/** Why what the deployment asked for last could not be done; undefined when it could, or is still to be done. */
+export function controlFailure({ controlled, failure }: Host, control: { readonly version: number } | null) {
+  return control?.version === controlled ? failure : undefined;
 }
 
 /** Says how what runs differs from the revision; the same differences again say nothing. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Executor, ExecutorUnreachable, StepFailed } from '../executors/executor';
+import { controlFailure } from '../executors/host';
 import type { Deployed } from '../executors/target';
 import { RolloutReports } from '../rollout.reports';
 import type { DeploymentHealth } from './health.answers.schema';
@@ -41,10 +42,13 @@ export class HealthQueries {
     const { id: deploymentId, tenantId, name, config } = target;
     const signal = AbortSignal.timeout(LOOK_MS);
     try {
-      const { place, status } = await this.reports.host(deploymentId);
+      const host = await this.reports.host(deploymentId);
+      const { place, status } = host;
       const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, signal);
       const processes = found.slice(0, MOST_PROCESSES);
-      return { ...verdictOn(processes, { isStopped: target.stopped, sleeps: status === 'UNUSED' }), processes };
+      const { state, detail } = verdictOn(processes, { isStopped: target.stopped, sleeps: status === 'UNUSED' });
+      const failure = state === 'STOPPED' ? undefined : controlFailure(host, target.control);
+      return { state, detail: failure === undefined ? detail : `${detail} ${failure}`, processes };
     } catch (error) {
       const expected = signal.aborted || error instanceof ExecutorUnreachable || error instanceof StepFailed;
       if (!expected) throw error;

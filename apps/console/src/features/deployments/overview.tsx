@@ -93,7 +93,9 @@ function Controls({ deployment }: { deployment: Deployment }) {
   const [action, setAction] = useState<Control>();
   const { executor, status, stopped } = deployment;
   if (!CONTROLLING.includes(executor ?? '') || status === 'AWAITING_DELETE') return null;
-  const actions: readonly Control[] = stopped ? ['Start'] : ['Restart', 'Stop'];
+  // What is UNKNOWN may not have stopped.
+  const whenStopped: readonly Control[] = status === 'UNKNOWN' ? ['Start', 'Stop'] : ['Start'];
+  const actions: readonly Control[] = stopped ? whenStopped : ['Restart', 'Stop'];
   return (
     <>
       {actions.map((one) => (
