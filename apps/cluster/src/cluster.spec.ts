@@ -103,7 +103,11 @@ it('starts a process again that is killed, and the others answer meanwhile', asy
     return deployments.length === 2 && !deployments.includes(victim!);
   });
   expect(answers).toEqual(new Set([200]));
-  expect(cluster.output()).toMatch(/^deployments\.[12] +\| It ended \(SIGKILL\) and is started again\.$/m);
+  const said = /^deployments\.[12] +\| It ended \(SIGKILL\) and is started again\.$/m;
+  await until(
+    () => cluster.output(),
+    (output) => said.test(output),
+  );
 });
 
 it('replaces every process, of each service one at a time, and fails no request', async () => {
