@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -272,32 +272,14 @@ const { values } = await client.threads.getState(thread_id);
 console.log(JSON.stringify({ waited: waited.said, streamed: streamed.at(-1), state: values.said }));
 `;
 
-/** A graph of one step, which greets. */
-const GRAPH = `
-import { Annotation, StateGraph } from '@langchain/langgraph';
-const State = Annotation.Root({ name: Annotation(), said: Annotation() });
-export const graph = new StateGraph(State)
-  .addNode('greet', ({ name }) => ({ said: \`\${process.env.GREETING}, \${name}\` }))
-  .addEdge('__start__', 'greet')
-  .compile();
-`;
+/** The agent that the README deploys. */
+const GREETER = join(__dirname, '../../../docs/examples/greeter');
 
 describeAgent(`An agent that the LangGraph command line deploys${reason}`, () => {
   it('answers, keeps its threads, and its runs are in its project', async () => {
-    const { packages } = JSON.parse(readFileSync(join(dirname(program!), '../../../../../package-lock.json'), 'utf8'));
-    const version = (name: string) => packages[`node_modules/${name}`].version as string;
-    const names = ['@langchain/langgraph', '@langchain/core'];
-    const project = write({
-      'langgraph.json': JSON.stringify({ graphs: { agent: './agent.mjs:graph' }, env: { GREETING: 'Hello' } }),
-      'package.json': JSON.stringify({
-        ...{ name: 'agent', version: '1.0.0', private: true },
-        dependencies: Object.fromEntries(names.map((name) => [name, version(name)])),
-      }),
-      'agent.mjs': GRAPH,
-    });
     const env = { LANGSMITH_API_KEY: OPERATOR, LANGGRAPH_CLI_NO_ANALYTICS: '1', HOME: folder, PATH: '/bin:/usr/bin' };
     const deploy = ['deploy', '--remote', '--no-input', '--name', 'greeter', '--host-url', installation.url];
-    const said = await run(process.execPath, [program!, ...deploy], project, env);
+    const said = await run(process.execPath, [program!, ...deploy], GREETER, env);
     expect(said).toMatchObject({ code: 0, output: expect.stringContaining('Deployment successful') });
     expect(said.output).toContain(`${installation.url}/apps/greeter`);
     const ask = async (path: string, body: object) => {
@@ -322,7 +304,7 @@ describeAgent(`An agent that the LangGraph command line deploys${reason}`, () =>
       () => runsOf('greeter'),
       (runs) => runs.some(({ outputs }) => (outputs as { said?: string } | null)?.said === 'Hello, Ada'),
     );
-    const again = await run(process.execPath, [program!, ...deploy], project, env);
+    const again = await run(process.execPath, [program!, ...deploy], GREETER, env);
     expect(again.code).toBe(0);
     expect(await ask(`/threads/${String(thread_id)}/history`, {})).toMatchObject([
       { values: { said: 'Hello, Ada' } },

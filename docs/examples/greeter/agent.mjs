@@ -4,6 +4,6 @@ import { Annotation, StateGraph } from '@langchain/langgraph';
 const State = Annotation.Root({ name: Annotation(), said: Annotation() });
 
 export const graph = new StateGraph(State)
-  .addNode('greet', ({ name }) => ({ said: `Hello, ${name}` }))
+  .addNode('greet', ({ name }) => ({ said: `${process.env.GREETING}, ${name}` }))
   .addEdge('__start__', 'greet')
   .compile();
