@@ -6,7 +6,10 @@ import { filled, overlaid, type Overlay } from './overlay';
 type Owner = Pick<RevisionAssignment, 'tenantId' | 'deploymentId'>;
 
 /** Kinds of objects that can lead requests to an agent. */
-const ROUTES = ['Ingress', 'HTTPRoute'];
+export const ROUTE_KINDS = [
+  { apiVersion: 'networking.k8s.io/v1', kind: 'Ingress' },
+  { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'HTTPRoute' },
+];
 
 /** Texts of the operator, YAML or JSON. */
 export interface AdditionsSettings {
@@ -31,8 +34,9 @@ export class Additions {
       throw new StepFailed('KUBERNETES_OVERLAY must not have metadata.name or metadata.namespace.');
     }
     const [template, ...more] = await documents('KUBERNETES_ROUTE', route);
-    if (template && (more.length > 0 || !ROUTES.includes(template.kind))) {
-      throw new StepFailed(`KUBERNETES_ROUTE must be one object of the kind ${ROUTES.join(' or ')}.`);
+    const kinds = ROUTE_KINDS.map(({ kind }) => kind);
+    if (template && (more.length > 0 || !kinds.includes(template.kind))) {
+      throw new StepFailed(`KUBERNETES_ROUTE must be one object of the kind ${kinds.join(' or ')}.`);
     }
     return new Additions(overlays, template);
   }

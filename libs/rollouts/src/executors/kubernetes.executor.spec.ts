@@ -690,6 +690,40 @@ spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{
     expect(await messages(id, rid)).toContain(`Its address is https://${id}.agents.example.`);
   });
 
+  it('takes away what leads requests to the agent when the operator wants another kind, or none', async () => {
+    const id = await service.deployment(agents);
+    const deployed = async () => {
+      const rid = await service.revision(id, image('r/a:1'));
+      await service.reached(id, rid, 'DEPLOYED');
+      return messages(id, rid);
+    };
+    const start = async (route?: string) => {
+      await service.stop();
+      await service.start(new KubernetesExecutor({ ...settings(), route }));
+    };
+    const name = `fairlead-${id}`;
+    const kinds = () => ['Ingress', 'HTTPRoute'].filter((kind) => cluster.find(kind, name));
+    await deployed();
+    expect(kinds()).toEqual(['Ingress']);
+    await start('{ apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: { hostnames: [a.example] } }');
+    expect(await deployed()).toContain(`Ingress ${name} is deleted: KUBERNETES_ROUTE asks for none.`);
+    expect(kinds()).toEqual(['HTTPRoute']);
+    await start();
+    cluster.instead = ({ method, url }) => {
+      const isRefused = method === 'DELETE' && url.includes('/httproutes/');
+      return isRefused ? [403, { message: 'httproutes is forbidden' }] : undefined;
+    };
+    const refused = `HTTPRoute ${name} stays, and KUBERNETES_ROUTE asks for none: `;
+    expect(await deployed()).toContainEqual(expect.stringContaining(refused));
+    expect(kinds()).toEqual(['HTTPRoute']);
+    // One of the same name that somebody else has made is not ours.
+    cluster.instead = undefined;
+    const path = `/apis/networking.k8s.io/v1/namespaces/agents/ingresses/${name}`;
+    cluster.objects.set(path, { kind: 'Ingress', metadata: { name } });
+    await deployed();
+    expect(kinds()).toEqual(['Ingress']);
+  });
+
   it('says what keeps it from working as it is configured', async () => {
     const { signal } = new AbortController();
     const check = (more: Partial<KubernetesSettings>) =>

@@ -136,6 +136,7 @@ export class KubernetesExecutor extends Executor {
     const address = wanted.map(addressOf).find((known) => known !== undefined);
     if (address !== undefined) await step.log('INFO', `Its address is ${address}.`);
     await this.watch.settled(wanted, assignment, namespace, step);
+    await this.objects.removeFormerRoutes(wanted, assignment, namespace, step);
     await this.objects.removeFormerSecrets(assignment, namespace, step);
   }
 

@@ -1,6 +1,7 @@
 import { same } from '@fairlead/eventing';
 import type { KubernetesObject, V1Deployment, V1ObjectMeta, V1ReplicaSet } from '@kubernetes/client-node';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ROUTE_KINDS } from './additions.service';
 import { type Call, ClusterClient, ClusterRefused } from './cluster.client';
 import { type Assignment, type RevisionAssignment, type Step, StepFailed } from './executor';
 import { selector } from './labels';
@@ -70,6 +71,34 @@ export class ObjectsClient {
     } catch (error) {
       if (!(error instanceof ClusterRefused)) throw error;
       await step.log('WARNING', `Secrets of former revisions stay: ${error.message}`);
+    }
+  }
+
+  /**
+   * Deletes what led requests to the agent by an earlier KUBERNETES_ROUTE, and is of this deployment. Where this account
+   * may not read objects of a kind, there is none of ours.
+   */
+  async removeFormerRoutes(
+    wanted: readonly Named[],
+    assignment: RevisionAssignment,
+    namespace: string,
+    step: Step,
+  ): Promise<void> {
+    const call = { ...callOf(step), patient: false };
+    const name = objectName(assignment);
+    for (const { apiVersion, kind } of ROUTE_KINDS) {
+      if (wanted.some((object) => object.kind === kind)) continue;
+      const route = { apiVersion, kind, metadata: { name, namespace } };
+      const there = await this.cluster.read(route, call).catch(unlessRefused);
+      const labels = Object.entries(selector(assignment));
+      if (!there || labels.some(([label, value]) => there.metadata?.labels?.[label] !== value)) continue;
+      try {
+        await this.cluster.remove(route, call);
+        await step.log('INFO', `${kind} ${name} is deleted: KUBERNETES_ROUTE asks for none.`);
+      } catch (error) {
+        if (!(error instanceof ClusterRefused)) throw error;
+        await step.log('WARNING', `${kind} ${name} stays, and KUBERNETES_ROUTE asks for none: ${error.message}`);
+      }
     }
   }
 
