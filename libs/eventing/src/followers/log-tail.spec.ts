@@ -8,8 +8,7 @@ it('reads what many appends of other processes leave behind in few reads, and mi
     async () => 0n,
     async (position) => {
       reads++;
-      const events = log.slice(Number(position));
-      return { events, position: BigInt(log.length) };
+      return readAll(log, position);
     },
   );
   await tail.extend();
@@ -34,7 +33,7 @@ it('reads at once what this process has appended, also while it is between reads
   const log: Recorded[] = [];
   const tail = new LogTail(
     async () => 0n,
-    async (position) => ({ events: log.slice(Number(position)), position: BigInt(log.length) }),
+    async (position) => readAll(log, position),
   );
   await tail.extend();
   log.push(event(1));
@@ -43,6 +42,24 @@ it('reads at once what this process has appended, also while it is between reads
   await tail.extend(3n);
   expect(tail.after(0n, 1000, {})!.events).toEqual(log);
 });
+
+it('reads on at once when a read that nobody announced did not reach the end of the log', async () => {
+  const log = Array.from({ length: 100 }, (_, n) => event(n + 1));
+  const tail = new LogTail(
+    async () => 0n,
+    async (position) => {
+      const events = log.slice(Number(position), Number(position) + 16);
+      return { events, position: position + BigInt(events.length), head: 100n };
+    },
+  );
+  await tail.extend();
+  expect(tail.after(0n, 1000, {})!.events).toEqual(log);
+});
+
+function readAll(log: readonly Recorded[], position: bigint) {
+  const head = BigInt(log.length);
+  return { events: log.slice(Number(position)), position: head, head };
+}
 
 function event(n: number): Recorded {
   const metadata = { tenant: 'a', actor: 'b', requestId: 'c' };

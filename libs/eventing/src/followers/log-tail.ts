@@ -9,6 +9,11 @@ import { KeptEvents } from './kept-events';
  */
 const PACE_MS = 50;
 
+/** Events of the log, and the position of its newest event when they were read. */
+export interface LogPart extends Batch {
+  readonly head: bigint;
+}
+
 /**
  * Keeps the newest events of the log, which are read once for all subscriptions of a process. `extend` reads what was
  * appended since. A subscription that is further behind reads the log itself.
@@ -31,7 +36,7 @@ export class LogTail {
 
   constructor(
     private readonly head: () => Promise<bigint>,
-    private readonly readAfter: (position: bigint) => Promise<Batch>,
+    private readonly readAfter: (position: bigint) => Promise<LogPart>,
   ) {}
 
   /** Number of wakes. Taken before a check, it lets `wait` notice what came during the check. */
@@ -104,11 +109,14 @@ export class LogTail {
         this.again = false;
         const from = this.end();
         this.lastRead = performance.now();
-        const { events, position } = await this.readAfter(from);
+        const { events, position, head } = await this.readAfter(from);
         // What this process committed meanwhile may have been offered already.
         this.keep(events.filter((event) => event.position > this.end()));
-        if (position > from) this.wakeups.wake();
-        else this.known = from;
+        if (position > from) {
+          this.wakeups.wake();
+          // A read ends early where events are large.
+          if (head > this.known) this.known = head;
+        } else this.known = from;
       }
       this.failure = undefined;
     } catch (error) {

@@ -4,7 +4,7 @@ import { AppendQueue, TIME } from './append-queue';
 import { categoryOf, type Metadata, type Recorded } from '../core/event';
 import { type Appended, type Batch, EventStore, type Filter, type NewEvent } from '../core/event-store';
 import { Listener } from '../followers/listener';
-import { LogTail } from '../followers/log-tail';
+import { type LogPart, LogTail } from '../followers/log-tail';
 import { traceStep } from '../core/tracing';
 
 interface Row {
@@ -186,7 +186,7 @@ export class PostgresEventStore extends EventStore {
   }
 
   /** Returns the log after `position`, as far as one read of at most `most` positions goes. */
-  private async readLog(position: bigint, filter: Filter, most: number): Promise<Batch> {
+  private async readLog(position: bigint, filter: Filter, most: number): Promise<LogPart> {
     const step = Math.min(most, this.step);
     const { rows } = await this.pool.query<Row & { head: string | null; bytes: string | null }>({
       ...READ_LOG,
@@ -200,8 +200,8 @@ export class PostgresEventStore extends EventStore {
     this.step = isCut
       ? Math.max(LEAST_EVENTS, 2 * events.length)
       : Math.max(this.step, Math.min(CATCH_UP_EVENTS, 2 * step));
-    if (isCut) return { events, position: events.at(-1)!.position };
-    return { events, position: head > position ? (end < head ? end : head) : position };
+    if (isCut) return { events, position: events.at(-1)!.position, head };
+    return { events, position: head > position ? (end < head ? end : head) : position, head };
   }
 }
 
