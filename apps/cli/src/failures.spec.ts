@@ -118,6 +118,58 @@ describe('A source that cannot be built', () => {
   });
 });
 
+describe('What a program writes', () => {
+  const line = (id: number, message: string) => {
+    return { id: String(id), timestamp: '2026-01-01T00:00:00Z', level: 'WARNING', message };
+  };
+
+  it('is followed, as the service filters it, until there is nothing to follow', async () => {
+    const pages = [[line(7, 'slow'), line(5, 'slower')], [line(9, 'slowest')], [], [line(12, 'stuck')]];
+    const asked: string[] = [];
+    double.answer = (request, response) => {
+      const url = new URL(request.url!, 'http://double');
+      if (!url.pathname.endsWith('/app_logs')) {
+        return json(response, 200, { id: ID, name: 'a', latest_revision_id: REVISION, executor: 'local' });
+      }
+      asked.push(url.search);
+      const logs = pages.shift();
+      if (!logs) return json(response, 404, { detail: 'Deployment not found.' });
+      json(response, 200, { logs, next_offset: logs.at(-1)?.id ?? null });
+    };
+    const ended = await cli.run([
+      'deployments',
+      'logs',
+      ID,
+      '-f',
+      '--level',
+      'warn',
+      '--search',
+      'S l',
+      '--limit',
+      '2',
+    ]);
+    expect(ended).toMatchObject({
+      code: 5,
+      out: ['slower', 'slow', 'slowest', 'stuck'].map((text) => `2026-01-01T00:00:00Z  WARNING  ${text}\n`).join(''),
+    });
+    const wanted = 'level=WARNING&query=S+l';
+    expect(asked).toEqual([
+      `?order=desc&limit=2&${wanted}`,
+      ...[7, 9, 9, 12].map((offset) => `?order=asc&limit=1000&${wanted}&offset=${offset}&wait=20`),
+    ]);
+  });
+
+  it.each([
+    [['--level', 'loud'], /loud.*one of debug, info, warn, error, critical/],
+    [['--phase', 'run'], /does not run the program/],
+    [['--phase', 'run', '--revision', REVISION], /--revision is for/],
+  ])('is not asked for with %j of what runs elsewhere', async (options, message) => {
+    double.answer = (_, response) => json(response, 200, { id: ID, name: 'a', latest_revision_id: REVISION });
+    const { code, err } = await cli.run(['deployments', 'logs', ID, ...options]);
+    expect([code, err]).toEqual([2, expect.stringMatching(message)]);
+  });
+});
+
 describe('What runs', () => {
   it.each(['stop', 'start', 'restart'])('is changed by %s, with the reason', async (action) => {
     let reason: unknown;

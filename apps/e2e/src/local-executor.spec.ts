@@ -221,6 +221,8 @@ describe('A program that runs here', () => {
     );
     expect(metrics).toMatch(new RegExp(`^fairlead_app_cpu_cores\\{deployment="${deployment.id}"\\} [\\d.e-]+$`, 'm'));
     expect(metrics).toMatch(/^fairlead_apps\{state="RUNNING"\} 1$/m);
+    expect(metrics).toMatch(/^fairlead_app_log_lines_total\{outcome="kept"\} \d+$/m);
+    expect(metrics).toMatch(/^fairlead_app_log_lines_total\{outcome="dropped"\} 0$/m);
   });
 
   it('shows its pages to browsers at a host of its own', async () => {

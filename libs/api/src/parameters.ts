@@ -146,7 +146,7 @@ function readQuery(schema: ObjectSchema<unknown>, raw: unknown): Record<string, 
 
 /** Routes that LangSmith has too, among those below `/v1`, and the deliveries of code hosts, whose addresses others write. */
 const SHARED = /^\/v1\/(?:integrations\/(?:codehost|managed)\/|integrations\/:integration_id\/webhook$|projects\/)/;
-const OWN = /^\/v1\/|^\/api\/v1\/datasets\/:dataset_id\/compare(?:\/|$)/;
+const OWN = /^\/v1\/|^\/v2\/deployments\/:deployment_id\/app_logs$|^\/api\/v1\/datasets\/:dataset_id\/compare(?:\/|$)/;
 
 /**
  * Whether a route, by its path as its controller declares it, is Fairlead's alone: then a query parameter that it does not

@@ -116,6 +116,8 @@ export abstract class HostedApps {
   /** The path at which a program is reached, `/apps/<name>`; undefined when it is not one of this process. */
   abstract pathOf(tenantId: string, deploymentId: string): string | undefined;
   abstract uses(): readonly AppUse[];
+  /** Lines that all programs wrote since the process was started. */
+  abstract readonly logged: { readonly kept: number; readonly dropped: number };
 }
 
 /** The name of a deployment in a host such as `support.localhost:4600`; undefined for any other host. */

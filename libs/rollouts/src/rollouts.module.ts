@@ -7,6 +7,7 @@ import { HealthQueries } from './health/health.queries';
 import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
+import { ProgramLogsController } from './logs/program-logs.controller';
 import { AppForwarding } from './local/app-forwarding.service';
 import { AppPagesController } from './local/app-pages.controller';
 import { AppsController } from './local/apps.controller';
@@ -37,6 +38,7 @@ export class RolloutsModule {
       controllers: [
         HealthController,
         LogsController,
+        ProgramLogsController,
         RolloutsConsumer,
         ...(apps ? [AppsController, AppPagesController] : []),
       ],

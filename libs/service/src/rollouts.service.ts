@@ -33,13 +33,13 @@ export async function rollouts(): Promise<Service> {
 
 function executor(
   { CommandExecutor, KubernetesExecutor, LocalApps, LocalExecutor, RecordExecutor }: Rollouts,
-  { executor, commands, kubernetes, local: { awake, sleepAfter } }: RolloutSettings,
+  { executor, commands, kubernetes, local: { awake, ...local } }: RolloutSettings,
   { dataDir, hasPages }: Pick<Settings, 'dataDir'> & { readonly hasPages: boolean },
 ): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
   if (executor === 'kubernetes') return new KubernetesExecutor(kubernetes);
   if (executor === 'local') {
-    const limits = { sleepAfter, ...(awake !== undefined && { awake }) };
+    const limits = { ...local, ...(awake !== undefined && { awake }) };
     return new LocalExecutor(new LocalApps(appsFolder(dataDir), limits, hasPages));
   }
   return new RecordExecutor();

@@ -84,6 +84,10 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'Programs of the executor `local` that run at a time; unset: one for each 768 MiB of memory, at least two ([sleep](../local-executor.md#sleep)).',
     LOCAL_SLEEP_AFTER:
       'Seconds without a request after which a program of the executor `local` sleeps until the next one.',
+    LOCAL_LOG_BYTES:
+      'Bytes of the last lines of each program of the executor `local` that are kept, each line counted with 100 more ([logs](../local-executor.md#logs)).',
+    LOCAL_LOG_RATE:
+      'Lines of a program of the executor `local` that are kept of those of a second; the number of the others is kept as a line.',
     KUBERNETES_NAMESPACE:
       'Namespace of deployments that name none, for the executor `kubernetes` ([namespaces](../rollouts.md#namespaces)).',
     KUBERNETES_NAMESPACES:

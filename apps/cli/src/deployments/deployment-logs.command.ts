@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Context, does } from '../api/context';
 import { hasEnded } from './deployment-wait.command';
 import { Usage } from '../failure';
@@ -9,23 +9,24 @@ import type { Revision } from '../api/records';
 import { reaches } from '../table/group';
 import { clean, iso } from '../output/text';
 
-type Phase = 'build' | 'deploy';
+type Phase = 'build' | 'deploy' | 'run';
 
 /** Which lines are wanted. */
 interface LinesOptions {
   readonly level?: string;
-  readonly query?: string;
+  readonly search?: string;
   readonly allRevisions?: boolean;
 }
 
 interface LogsOptions extends LinesOptions {
   readonly revision?: string;
-  readonly phase: Phase;
+  readonly phase?: Phase;
   readonly limit?: number;
   readonly follow?: boolean;
 }
 
 interface LogLine {
+  readonly id: string;
   readonly timestamp: string;
   readonly level: string;
   readonly message: string;
@@ -34,36 +35,73 @@ interface LogLine {
 const PAGE = 1000;
 const DEFAULT = 200;
 const LOOK_MS = 1000;
-const STYLES: Readonly<Record<string, Style>> = { ERROR: 'red', WARNING: 'yellow', DEBUG: 'dim' };
+/** How long the service waits for lines of a program, and how long it is left alone after some. */
+const WAIT_S = 20;
+const REST_MS = 250;
+const LEVELS = ['debug', 'info', 'warn', 'error', 'critical'];
+/** Executor of a deployment whose program the service runs itself. */
+const RUNS_HERE = 'local';
+const STYLES: Readonly<Record<string, Style>> = { CRITICAL: 'red', ERROR: 'red', WARNING: 'yellow', DEBUG: 'dim' };
 
 export function addDeploymentLogs(group: Command): void {
   const logs = group
     .command('logs')
-    .description('what building or deploying a revision wrote')
+    .description('what the program of a deployment writes, and what building or deploying a revision wrote')
     .argument('<deployment>', 'id or name')
-    .option('--revision <id>', 'which one (default: the latest)')
-    .addOption(new Option('--phase <phase>', 'which step').choices(['build', 'deploy']).default('deploy'))
-    .addOption(new Option('--level <level>', 'of this level').choices(['DEBUG', 'INFO', 'WARNING', 'ERROR']))
-    .option('--query <text>', 'that hold this text')
+    .option('--revision <id>', 'what deploying this one wrote (default: the latest)')
+    .addOption(
+      new Option('--phase <phase>', 'of what (default: run where the service runs the program, else deploy)').choices([
+        'build',
+        'deploy',
+        'run',
+      ]),
+    )
+    .option('--level <level>', `${LEVELS.join(', ')}: of this level; with --phase run also of those above it`, level)
+    .option('--search <text>', 'that hold this text')
+    .addOption(new Option('--query <text>').hideHelp())
     .option('--limit <n>', `the last lines, so many (default: ${DEFAULT})`, whole)
     .option('--all-revisions', 'of all revisions, what deploying them wrote')
-    .option('-f, --follow', 'go on with new lines until the revision has ended');
+    .option('-f, --follow', 'go on with new lines: until the revision has ended, or with --phase run for good')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ fairlead deployments logs support-agent -f --level warn --search timeout
+  $ fairlead deployments logs support-agent --phase build`,
+    );
   const logsPath = 'POST /v1/projects/{deployment_id}/revisions/{revision_id}';
-  reaches(logs, `${logsPath}/build_logs`, `${logsPath}/deploy_logs`, 'POST /v1/projects/{deployment_id}/deploy_logs');
-  does<LogsOptions>(logs, async (context, [name], options) => {
+  reaches(
+    logs,
+    ...[`${logsPath}/build_logs`, `${logsPath}/deploy_logs`, 'POST /v1/projects/{deployment_id}/deploy_logs'],
+    'GET /v2/deployments/{deployment_id}/app_logs',
+  );
+  does<LogsOptions & { readonly query?: string }>(logs, async (context, [name], { query, ...given }) => {
+    const options = { ...given, search: given.search ?? query };
     const named = options.revision === undefined ? undefined : revisionId(options.revision);
-    const { id, latest_revision_id } = await findDeployment(context.api, name!);
+    const { id, latest_revision_id, executor } = await findDeployment(context.api, name!);
     const revision = named ?? latest_revision_id;
     if (revision === null) throw new Usage(`${name} has no revision yet.`);
-    if (options.allRevisions && options.phase === 'build') throw new Usage('--all-revisions is for --phase deploy.');
+    const isOfRevisions = named !== undefined || options.allRevisions === true;
+    const phase = options.phase ?? (executor === RUNS_HERE && !isOfRevisions ? 'run' : 'deploy');
+    if (options.allRevisions && phase !== 'deploy') throw new Usage('--all-revisions is for --phase deploy.');
+    if (phase === 'run' && named !== undefined) throw new Usage('--revision is for --phase build and deploy.');
+    if (phase === 'run' && executor !== RUNS_HERE) throw new Usage(`The service does not run the program of ${name}.`);
     const logs = new RolloutLogs(context, id, revision, options);
-    if (!options.follow) return logs.last(options.phase, options.limit ?? DEFAULT);
-    const status = await logs.follow([options.phase]);
+    if (!options.follow) return logs.last(phase, options.limit ?? DEFAULT);
+    if (phase === 'run') return logs.followProgram(options.limit ?? DEFAULT);
+    const status = await logs.follow([phase]);
     if (!context.out.json) context.out.note(`Revision ${revision}: ${status}`);
   });
 }
 
-/** What the steps of a revision wrote. */
+/** The name of a level as the service knows it. */
+function level(text: string): string {
+  const known = text.toLowerCase().replace(/^warning$/, 'warn');
+  if (!LEVELS.includes(known)) throw new InvalidArgumentError(`It is one of ${LEVELS.join(', ')}.`);
+  return known === 'warn' ? 'WARNING' : known.toUpperCase();
+}
+
+/** What the steps of a revision wrote, and what the program of its deployment writes. */
 export class RolloutLogs {
   constructor(
     private readonly context: Context,
@@ -73,15 +111,23 @@ export class RolloutLogs {
   ) {}
 
   async last(phase: Phase, most: number): Promise<void> {
-    const lines: LogLine[] = [];
-    for (let offset: string | null = null; lines.length < most;) {
-      const page = await this.page(phase, 'desc', Math.min(PAGE, most - lines.length), offset);
-      lines.push(...page.logs);
-      if (page.next_offset === null) break;
-      offset = page.next_offset;
+    const lines = await this.newest(phase, most);
+    if (this.context.out.json) return this.context.out.text(JSON.stringify(lines));
+    this.print(lines);
+  }
+
+  /** Prints the last lines of the program, and others as they come; as JSON one object a line. */
+  async followProgram(most: number): Promise<never> {
+    const { api } = this.context;
+    const known = await this.newest('run', most);
+    this.print(known);
+    let offset = known.at(-1)?.id ?? null;
+    for (;;) {
+      const { logs, next_offset } = await this.page('run', 'asc', PAGE, offset, WAIT_S);
+      this.print(logs);
+      offset = next_offset ?? offset;
+      await api.pause(REST_MS);
     }
-    if (this.context.out.json) return this.context.out.text(JSON.stringify(lines.reverse()));
-    for (const line of lines.reverse()) show(this.context.out, line);
   }
 
   /** Prints lines as they come, as JSON one object a line, until the revision has ended. Answers its status. */
@@ -99,24 +145,47 @@ export class RolloutLogs {
 
   /** Prints the lines behind those that `offsets` says were printed. */
   private async printNew(phase: Phase, offsets: Map<Phase, string>): Promise<void> {
-    const { out } = this.context;
     for (;;) {
       const { logs, next_offset } = await this.page(phase, 'asc', PAGE, offsets.get(phase) ?? null);
-      for (const line of logs) {
-        if (out.json) out.text(JSON.stringify(line));
-        else show(out, line);
-      }
+      this.print(logs);
       if (next_offset === null) return;
       offsets.set(phase, next_offset);
     }
   }
 
-  private async page(phase: Phase, order: 'asc' | 'desc', limit: number, offset: string | null) {
-    const { level, query, allRevisions } = this.options;
+  private async newest(phase: Phase, most: number): Promise<LogLine[]> {
+    const lines: LogLine[] = [];
+    for (let offset: string | null = null; lines.length < most;) {
+      const page = await this.page(phase, 'desc', Math.min(PAGE, most - lines.length), offset);
+      lines.push(...page.logs);
+      if (page.next_offset === null) break;
+      offset = page.next_offset;
+    }
+    return lines.reverse();
+  }
+
+  private print(lines: readonly LogLine[]): void {
+    const { out } = this.context;
+    for (const line of lines) {
+      if (out.json) out.text(JSON.stringify(line));
+      else show(out, line);
+    }
+  }
+
+  private async page(phase: Phase, order: 'asc' | 'desc', limit: number, offset: string | null, wait?: number) {
+    const { level, search: query, allRevisions } = this.options;
+    const { api } = this.context;
+    const wanted = { order, limit, level, query };
     const revision = allRevisions ? '' : `/revisions/${this.revisionId}`;
-    const path = `/v1/projects/${this.deploymentId}${revision}/${phase}_logs`;
-    const body = JSON.stringify({ order, limit, offset, level, query });
-    const { text } = await this.context.api.send({ method: 'POST', path, body, repeatable: true });
+    const { text } = await (phase === 'run'
+      ? api.send({
+          ...{ method: 'GET', path: `/v2/deployments/${this.deploymentId}/app_logs`, patience: (wait ?? 0) * 1000 },
+          query: { ...wanted, offset: offset ?? undefined, wait },
+        })
+      : api.send({
+          ...{ method: 'POST', path: `/v1/projects/${this.deploymentId}${revision}/${phase}_logs`, repeatable: true },
+          body: JSON.stringify({ ...wanted, offset }),
+        }));
     return JSON.parse(text) as { logs: LogLine[]; next_offset: string | null };
   }
 }

@@ -17,6 +17,7 @@ beforeAll(async () => {
     {
       pathOf: (_, id) => (id === running ? `/apps/${id}` : undefined),
       uses: () => [],
+      logged: { kept: 0, dropped: 0 },
     },
   );
   const { id, source_config } = await service.ready({

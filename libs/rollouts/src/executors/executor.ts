@@ -1,5 +1,6 @@
 import type { ControlAction, RevisionCreatedMessage, SourceConfigMessage } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
+import type { ProgramLine } from '../logs/program-lines';
 
 /** The deployment that an executor looks at. */
 export interface Placed {
@@ -101,6 +102,8 @@ export abstract class Executor {
   control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
   /** Tells what runs of a deployment now. An executor that cannot know does not have it. */
   inspect?(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]>;
+  /** The last lines that the program of a deployment wrote, the oldest first. Only who runs programs itself has it. */
+  lines?(deploymentId: string): readonly ProgramLine[];
 }
 
 /** The place where revisions run does not answer; trying again later may help. */

@@ -1,70 +1,163 @@
-import { Redaction } from '../logs/redaction';
 import { LogLines } from '../logs/log-lines';
+import { type LineLevel, levelOf } from '../logs/line-level';
+import type { ProgramLine } from '../logs/program-lines';
+import { Redaction } from '../logs/redaction';
 
-/** `WARNING` for what was written to standard error, `ERROR` for what the server says. */
-export type AppLogLevel = 'INFO' | 'WARNING' | 'ERROR';
+/** Of a line that does not tell its own level: `WARNING` on standard error, `INFO` on standard output. */
+export type StreamLevel = Extract<LineLevel, 'INFO' | 'WARNING'>;
 
-export interface AppLogLine {
-  /** Counts from 1 in each deployment. */
-  readonly id: number;
-  readonly timestamp: string;
-  readonly level: AppLogLevel;
-  readonly message: string;
+export interface LogLimits {
+  /** Bytes of the lines that are kept, each counted with OVERHEAD more. */
+  readonly bytes: number;
+  /** Lines that are kept of those that come within a second. */
+  readonly rate: number;
 }
+
+/** Lines of all programs since the server was started. */
+export interface LineCounts {
+  kept: number;
+  dropped: number;
+}
+
+/** What a line takes beside its text (bytes). */
+const OVERHEAD = 100;
+const WINDOW_MS = 1000;
+/** Ids in a millisecond, more than lines are kept: so those of the next process of the server are higher. */
+const IDS_PER_MS = 1000;
+/** Lines of a process that are told when it does not become ready, and characters of them. */
+const LAST_LINES = 20;
+const LAST_CHARACTERS = 2000;
+/** Places that are empty at the beginning of the list before it is written anew. */
+const GAP = 1000;
 
 /** The last lines that a program wrote, without the secrets of its deployment. */
 export class AppLogs {
-  private entries: AppLogLine[] = [];
-  private next = 1;
-  private budget: number;
-  private refilled = Date.now();
+  private entries: ProgramLine[] = [];
+  /** Where the oldest line is. */
+  private first = 0;
+  private bytes = 0;
+  private next = Date.now() * IDS_PER_MS;
+  /** The second that passes, and what came in it. */
+  private since = -Infinity;
+  private taken = 0;
   private dropped = 0;
 
-  /** `most`: lines kept; `rate`: lines a second that are taken in, what is beyond is counted and left out. */
   constructor(
-    private readonly most = 2000,
-    private readonly rate = 500,
+    private readonly limits: LogLimits,
+    private readonly counts: LineCounts = { kept: 0, dropped: 0 },
+  ) {}
+
+  /** What is kept, the oldest first; ids of neighbours differ by one. */
+  lines(): readonly ProgramLine[] {
+    return this.entries.slice(this.first);
+  }
+
+  /** Takes what one process writes. */
+  output(secrets: Iterable<string>): ProcessOutput {
+    return new ProcessOutput(new Redaction(secrets), {
+      room: () => this.room(),
+      add: (message, stream) => this.add(message, stream),
+      drop: (count) => this.drop(count),
+    });
+  }
+
+  private add(message: string, stream: StreamLevel): void {
+    if (this.room() === 0) return this.drop(1);
+    this.taken++;
+    this.keep(levelOf(message, stream), message);
+  }
+
+  /** Adds what the server says of the program. */
+  say(message: string): void {
+    this.keep('ERROR', message);
+  }
+
+  /** Lines that may still come in this second. */
+  private room(): number {
+    const now = performance.now();
+    if (now - this.since >= WINDOW_MS) {
+      this.tellDropped();
+      this.since = now;
+      this.taken = 0;
+    }
+    return this.limits.rate - this.taken;
+  }
+
+  private drop(count: number): void {
+    if (count === 0) return;
+    // The next line may come late, or never.
+    if (this.dropped === 0) setTimeout(() => this.room(), WINDOW_MS + 10).unref();
+    this.dropped += count;
+    this.counts.dropped += count;
+  }
+
+  private tellDropped(): void {
+    const { dropped } = this;
+    this.dropped = 0;
+    if (dropped > 0) this.keep('WARNING', `${dropped} ${dropped === 1 ? 'line' : 'lines'} dropped: too many a second.`);
+  }
+
+  private keep(level: LineLevel, message: string): void {
+    const line = { id: this.next++, at: Date.now(), level, message };
+    this.entries.push(line);
+    this.counts.kept++;
+    this.bytes += bytesOf(line);
+    while (this.bytes > this.limits.bytes) {
+      const oldest = this.entries[this.first]!;
+      this.bytes -= bytesOf(oldest);
+      this.first++;
+    }
+    if (this.first < GAP && this.first < this.entries.length) return;
+    this.entries = this.entries.slice(this.first);
+    this.first = 0;
+  }
+}
+
+/** Where the lines of a process go. */
+interface LineSink {
+  /** Number of lines that are taken now. */
+  room(): number;
+  add(message: string, stream: StreamLevel): void;
+  drop(count: number): void;
+}
+
+/** What one process writes, as lines without secrets. */
+class ProcessOutput {
+  /** Its last lines, each of them cut. */
+  readonly last: string[] = [];
+  private readonly streams: Readonly<Record<StreamLevel, LogLines>>;
+
+  constructor(
+    redaction: Redaction,
+    private readonly sink: LineSink,
   ) {
-    this.budget = rate;
+    this.streams = { INFO: new LogLines(redaction), WARNING: new LogLines(redaction) };
   }
 
-  /** Takes text of one stream of a program; `end` at its end. */
-  writer(level: AppLogLevel, secrets: Iterable<string>): { write(text: string): void; end(): void } {
-    const lines = new LogLines(new Redaction(secrets));
-    const add = (messages: readonly string[]) => {
-      for (const message of messages) this.add(level, message);
-    };
-    return { write: (text) => add(lines.push(text)), end: () => add(lines.end()) };
+  write(stream: StreamLevel, text: string): void {
+    const lines = this.streams[stream];
+    const some = lines.pushSome(text, this.sink.room());
+    this.take(stream, some.lines);
+    this.sink.drop(some.left.length);
+    this.remember(lines.safe(some.left.slice(-LAST_LINES)));
   }
 
-  add(level: AppLogLevel, message: string): void {
-    const now = Date.now();
-    this.budget = Math.min(this.rate, this.budget + ((now - this.refilled) * this.rate) / 1000);
-    this.refilled = now;
-    if (this.budget < 1) {
-      this.dropped++;
-      return;
-    }
-    this.budget--;
-    if (this.dropped > 0) {
-      this.keep('WARNING', `${this.dropped} lines came too fast and were left out.`, now);
-      this.dropped = 0;
-    }
-    this.keep(level, message, now);
+  /** Takes what is left when both streams have ended. */
+  end(): void {
+    for (const stream of ['INFO', 'WARNING'] as const) this.take(stream, this.streams[stream].end());
   }
 
-  /** The newest entries that fit, oldest first. */
-  read(wanted: { level?: AppLogLevel; query?: string; after?: number; limit: number }): AppLogLine[] {
-    const { level, query = '', after = 0, limit } = wanted;
-    const text = query.toLowerCase();
-    return this.entries
-      .filter((entry) => entry.id > after && (level === undefined || entry.level === level))
-      .filter(({ message }) => message.toLowerCase().includes(text))
-      .slice(-limit);
+  private take(stream: StreamLevel, lines: readonly string[]): void {
+    for (const line of lines) this.sink.add(line, stream);
+    this.remember(lines);
   }
 
-  private keep(level: AppLogLevel, message: string, now: number): void {
-    this.entries.push({ id: this.next++, timestamp: new Date(now).toISOString(), level, message });
-    if (this.entries.length > this.most) this.entries = this.entries.slice(-this.most);
+  private remember(lines: readonly string[]): void {
+    this.last.push(...lines.slice(-LAST_LINES).map((line) => line.slice(0, LAST_CHARACTERS)));
+    this.last.splice(0, Math.max(0, this.last.length - LAST_LINES));
   }
+}
+
+function bytesOf({ message }: ProgramLine): number {
+  return Buffer.byteLength(message) + OVERHEAD;
 }

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED, within } from '../executors/child.process';
-import type { AppLogLevel } from './app-logs.store';
+import type { StreamLevel } from './app-logs.store';
 import { type GroupUse, isAlive, isRunning, listeners, useWatch } from './process-use.watch';
 
 /** How long a program has to end by itself after it was told to. */
@@ -9,6 +10,8 @@ const GRACE_MS = 5000;
 /** How long its output is read after its end; something that it left running may hold that open. */
 const DRAIN_MS = 2000;
 const POLL_MS = 20;
+/** Characters of a stream that are read in a second: a program that writes more waits. */
+const READ_RATE = 4 * 1024 ** 2;
 
 /** The user that a program runs as; its own when the server is not root. */
 export interface User {
@@ -45,7 +48,7 @@ export class AppProcess {
   /** Ends what has left the process group, where the system tells which processes those are. */
   private readonly release: () => Promise<void>;
 
-  constructor({ words, cwd, env, user, memory, limit }: Program, told: (level: AppLogLevel, text: string) => void) {
+  constructor({ words, cwd, env, user, memory, limit }: Program, told: (stream: StreamLevel, text: string) => void) {
     const [command, ...args] = [...GATE, ...WATCHED, ...within(cwd, words)];
     this.child = spawn(command!, args, {
       cwd: '/',
@@ -61,8 +64,7 @@ export class AppProcess {
       [stdout!, 'INFO'],
       [stderr!, 'WARNING'],
     ] as const) {
-      stream.setEncoding('utf8');
-      stream.on('data', (text: string) => told(level, text));
+      readSlowly(stream.setEncoding('utf8'), (text) => told(level, text));
       stream.on('error', () => undefined);
     }
     const { pid } = this.child;
@@ -120,6 +122,21 @@ export class AppProcess {
   private signal(signal: NodeJS.Signals): void {
     if (this.child.pid !== undefined) kill(-this.child.pid, signal);
   }
+}
+
+/** Reads a stream no faster than at READ_RATE. */
+function readSlowly(stream: Readable, take: (text: string) => void): void {
+  let budget = READ_RATE;
+  let refilled = performance.now();
+  stream.on('data', (text: string) => {
+    take(text);
+    const now = performance.now();
+    budget = Math.min(READ_RATE, budget + ((now - refilled) * READ_RATE) / 1000) - text.length;
+    refilled = now;
+    if (budget >= 0) return;
+    stream.pause();
+    setTimeout(() => stream.resume(), (-budget * 1000) / READ_RATE).unref();
+  });
 }
 
 /** Signals a process, or a group by its negative id. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import type { StartedRevision } from './app-folders.store';
+import { AppLogs } from './app-logs.store';
 import { AppRunner, type Runnable } from './app.runner';
 import { LocalApps } from './apps.service';
 
@@ -95,7 +96,7 @@ it('a program that is put to sleep while it is looked up what to start is asleep
     lookups++;
     return new Promise<Runnable>((resolve) => (found = resolve));
   };
-  const runner = new AppRunner(apps.limits, next, () => undefined);
+  const runner = new AppRunner(apps.limits, new AppLogs(apps.limits.logs), next, () => undefined);
   const late = new AbortController();
   const refused = expect(runner.enter(late.signal)).rejects.toThrow('It did not become ready.');
   await until(

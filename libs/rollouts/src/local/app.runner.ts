@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ExecutorUnreachable, StepFailed } from '../executors/executor';
 import type { ProcessHealth } from '../health/health.answers.schema';
-import { Redaction } from '../logs/redaction';
 import type { AppFolder, StartedRevision } from './app-folders.store';
-import { type AppLogLevel, AppLogs } from './app-logs.store';
+import type { AppLogs } from './app-logs.store';
 import { AppProcess } from './app.process';
 import { freePort, untilReady } from './readiness.watch';
 
@@ -60,8 +59,6 @@ export interface Entered {
   readonly outlive: (close: () => void) => () => void;
 }
 
-/** Lines of a program that are told when it does not become ready. */
-const TOLD_LINES = 20;
 /** Failures in a row after which requests no longer wait for a program. */
 const HOPELESS = 3;
 /** Folder in which the LangGraph server for development keeps its threads. */
@@ -117,7 +114,6 @@ class Serving {
 
 /** Runs the program of one deployment: which process serves, and what happens when it ends. */
 export class AppRunner {
-  readonly logs = new AppLogs();
   /** Why the program ended or did not start the last time. */
   private lastError: string | null = null;
   /** What serves once it is ready; undefined while nobody has asked for it. It answers undefined when nothing is to run. */
@@ -144,6 +140,7 @@ export class AppRunner {
    */
   constructor(
     private readonly limits: RunLimits,
+    readonly logs: AppLogs,
     private readonly next: () => Promise<Runnable | undefined>,
     private readonly tell: (status: AppStatus, reason?: string) => void,
     stopped = false,
@@ -334,7 +331,7 @@ export class AppRunner {
       if (this.running !== serving) return;
       this.running = undefined;
       this.lastError = `The program ${how}.`;
-      this.logs.add('ERROR', `${this.lastError} It is started again.`);
+      this.logs.say(`${this.lastError} It is started again.`);
       // One that has run for a while does not crash all the time.
       if (Date.now() - serving.since > this.limits.restart.most) this.failures = 0;
       this.restarts++;
@@ -395,24 +392,18 @@ export class AppRunner {
     signal.throwIfAborted();
     const open = await guard(port);
     const { env, secrets, ended } = launch();
-    const last: string[] = [];
-    const streams = { INFO: this.logs.writer('INFO', secrets), WARNING: this.logs.writer('WARNING', secrets) };
-    const told = (level: AppLogLevel, text: string) => {
-      streams[level === 'INFO' ? level : 'WARNING'].write(text);
-      last.push(text);
-      if (last.length > TOLD_LINES) last.shift();
-    };
+    const output = this.logs.output(secrets);
     const words = ['/bin/sh', '-c', recipe.start];
     const { user } = folder;
     const given = { words, cwd, env: { ...env, PORT: String(port) }, memory, limit, ...(user && { user }) };
-    const process = new AppProcess(given, told);
+    const process = new AppProcess(given, (stream, text) => output.write(stream, text));
     void process.ended.then(() => {
-      Object.values(streams).forEach((stream) => stream.end());
+      output.end();
       open();
       ended();
     });
     const late = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);
-    const said = () => lastLines(last, secrets);
+    const said = () => lastLines(output.last);
     const isReady = untilReady(port, recipe.health, late).then(() => undefined);
     isReady.catch(() => undefined);
     try {
@@ -433,10 +424,7 @@ export class AppRunner {
   }
 }
 
-/** Without the values of secrets: they are told to whoever asks for the program. */
-function lastLines(last: readonly string[], secrets: readonly string[]): string {
-  const redaction = new Redaction(secrets);
-  const written = last.join('').split('\n').filter(Boolean).slice(-TOLD_LINES);
-  const lines = written.map((line) => redaction.apply(line));
+/** Lines that are told to whoever asks for the program. */
+function lastLines(lines: readonly string[]): string {
   return lines.length > 0 ? ` Its last lines: ${lines.join(' | ').slice(-2000)}` : ' It wrote nothing.';
 }

@@ -1,9 +1,8 @@
-import { Answers, Area, CommandContext, Context, Describe, Path, Query, Scope, shape } from '@fairlead/api';
+import { Answers, Area, CommandContext, Context, Describe, Path, Scope, shape } from '@fairlead/api';
 import { appOfHost } from '@fairlead/contracts';
-import { Conflict, int, literal, note, NotFound, object, optional, str, uuid, type Infer } from '@fairlead/schema';
+import { Conflict, note, NotFound, object, uuid, type Infer } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppLogLine } from './app-logs.store';
 import { AppForwarding } from './app-forwarding.service';
 import { LINK_MS } from './app-visitors';
 import { LocalApps } from './apps.service';
@@ -12,30 +11,7 @@ import { LocalApps } from './apps.service';
 const PATHS = ['apps/:app', 'apps/:app/*'];
 
 const appPath = object({ deployment_id: note(uuid(), 'The `id` of a deployment of this workspace.') });
-const logsQuery = object({
-  level: optional(note(literal(['INFO', 'WARNING', 'ERROR']), 'Only lines of this level.')),
-  query: optional(note(str(), 'Only lines that hold this text, in upper or lower case.')),
-  after: optional(note(int({ ge: 0 }), 'Only lines after the one of this `id`.'), 0),
-  limit: optional(
-    note(int({ ge: 1, le: 1000 }), 'Most lines; the newest are answered, the oldest of them first.'),
-    100,
-  ),
-});
-const { integer, list, noted, oneOf, text, time } = shape;
-const appLogs = shape.object('AppLogs', {
-  logs: noted(
-    list(
-      shape.object('AppLogLine', {
-        id: noted(integer, 'Counts the lines of the deployment since the server was started.'),
-        timestamp: noted(time, 'When the line was written.'),
-        level: noted(oneOf('INFO', 'WARNING', 'ERROR'), '`WARNING` for what was written to standard error.'),
-        message: noted(text, 'The line, without values of secrets.'),
-      }),
-    ),
-    'The last lines that the program wrote.',
-  ),
-});
-
+const { noted, text, time } = shape;
 const browserLink = shape.object('BrowserLink', {
   url: noted(text, 'Address to open in a browser of this machine.'),
   expires_at: noted(time, 'Until when it can be opened.'),
@@ -51,20 +27,6 @@ export class AppsController {
     private readonly apps: LocalApps,
     private readonly forwarding: AppForwarding,
   ) {}
-
-  @Get('v2/deployments/:deployment_id/app_logs')
-  @Scope('read')
-  @Describe({ summary: 'Read what a running deployment writes' })
-  @Answers({ 200: appLogs })
-  logs(
-    @Context() { tenantId }: CommandContext,
-    @Path(appPath) { deployment_id }: Infer<typeof appPath>,
-    @Query(logsQuery) query: Infer<typeof logsQuery>,
-  ): { logs: AppLogLine[] } {
-    const id = this.apps.find(tenantId, deployment_id);
-    if (id === undefined) throw new NotFound(`Deployment ID ${deployment_id} not found.`);
-    return { logs: this.apps.logs(id).read(query) };
-  }
 
   @Post('v2/deployments/:deployment_id/browser-links')
   @Scope('invoke')

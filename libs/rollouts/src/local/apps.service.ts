@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AppUse, HostedApps } from '@fairlead/contracts';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { ProcessHealth } from '../health/health.answers.schema';
-import type { AppLogs } from './app-logs.store';
+import type { ProgramLine } from '../logs/program-lines';
+import { AppLogs, type LogLimits } from './app-logs.store';
 import { AppVisitors } from './app-visitors';
 import { CpuLimits } from './cpu-limits.process';
 import { AppPorts } from './app-ports.process';
@@ -45,6 +46,7 @@ interface LocalLimits extends RunLimits {
   readonly source: number;
   /** Bytes of a deployment's folder while it is built. */
   readonly disk: number;
+  readonly logs: LogLimits;
 }
 
 /** Memory of the machine for each program that runs (bytes): twice what the LangGraph server takes when it does nothing. */
@@ -61,6 +63,7 @@ const DEFAULTS: LocalLimits = {
   restart: { first: 500, most: 60_000 },
   source: 1024 ** 3,
   disk: 4 * 1024 ** 3,
+  logs: { bytes: 1024 ** 2, rate: 500 },
 };
 
 /** The deployments whose programs run on this machine. */
@@ -81,6 +84,8 @@ export class LocalApps implements HostedApps {
 
   /** The browsers that may see their pages. */
   readonly visitors = new AppVisitors();
+  /** Lines that programs wrote since the server was started. */
+  readonly logged = { kept: 0, dropped: 0 };
 
   /** `root`: folder of the deployments' folders. `hasPages`: browsers see them at hosts of their own. */
   constructor(
@@ -170,8 +175,9 @@ export class LocalApps implements HostedApps {
     }
   }
 
-  logs(id: string): AppLogs {
-    return this.runner(id).logs;
+  /** The last lines that a program wrote since the server was started, the oldest first. */
+  lines(id: string): readonly ProgramLine[] {
+    return this.runners.get(id)?.logs.lines() ?? [];
   }
 
   /** The program of a deployment, as it is now; none while it sleeps or is stopped. */
@@ -235,7 +241,8 @@ export class LocalApps implements HostedApps {
     if (known) return known;
     const next = () => this.chosen(id);
     const tell = (status: AppStatus, reason?: string) => this.tell(id, status, reason);
-    const runner = new AppRunner(this.limits, next, tell, this.kept.get(id)?.stopped);
+    const logs = new AppLogs(this.limits.logs, this.logged);
+    const runner = new AppRunner(this.limits, logs, next, tell, this.kept.get(id)?.stopped);
     this.runners.set(id, runner);
     return runner;
   }

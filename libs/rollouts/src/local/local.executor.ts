@@ -14,6 +14,7 @@ import {
   StepFailed,
 } from '../executors/executor';
 import type { ProcessHealth } from '../health/health.answers.schema';
+import type { ProgramLine } from '../logs/program-lines';
 import type { AppFolder } from './app-folders.store';
 import type { LocalApps } from './apps.service';
 import { configFile, NoRecipe, projectFolder, type Recipe, recipeOf, type Wanted } from './recipe';
@@ -59,6 +60,10 @@ export class LocalExecutor extends Executor {
 
   override async inspect({ deploymentId }: Placed): Promise<readonly ProcessHealth[]> {
     return this.programs.inspect(deploymentId);
+  }
+
+  override lines(deploymentId: string): readonly ProgramLine[] {
+    return this.programs.lines(deploymentId);
   }
 
   override control({ deploymentId }: RevisionAssignment, action: ControlAction, { signal }: Step): Promise<void> {

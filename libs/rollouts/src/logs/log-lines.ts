@@ -11,12 +11,23 @@ export class LogLines {
 
   /** The lines that are complete with this text. */
   push(text: string): string[] {
-    const lines = (this.rest + text).split(/\r?\n|\r(?!$)/);
-    this.rest = lines.pop() ?? '';
-    const whole = lines.flatMap((line) => this.pieces(line));
+    return this.pushSome(text, Infinity).lines;
+  }
+
+  /** The lines that are complete with this text, at most so many, and as they came those that are left out. */
+  pushSome(text: string, most: number): { readonly lines: string[]; readonly left: readonly string[] } {
+    const all = (this.rest + text).split(/\r?\n|\r(?!$)/);
+    this.rest = all.pop() ?? '';
+    const complete = all.filter((line) => line !== '');
+    const lines = this.safe(complete.slice(0, most));
     if (this.rest.length > LONGEST_LINE + this.redaction.reach) this.rest = clean(this.rest);
-    while (this.rest.length > LONGEST_LINE + this.redaction.reach) whole.push(...this.takePiece());
-    return whole;
+    while (this.rest.length > LONGEST_LINE + this.redaction.reach) lines.push(...this.takePiece());
+    return { lines, left: complete.slice(most) };
+  }
+
+  /** Lines without secrets, the long ones in pieces. */
+  safe(lines: readonly string[]): string[] {
+    return lines.flatMap((line) => this.pieces(line));
   }
 
   /** What is left at the end of the stream. */

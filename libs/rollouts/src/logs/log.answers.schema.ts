@@ -7,7 +7,7 @@ const line = object('LogLine', {
   timestamp: noted(time, 'When the line was written.'),
   level: noted(
     oneOf('DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'),
-    '`INFO` for standard output, `WARNING` for standard error of a command.',
+    'What the line of a program tells of itself. Else `INFO` for standard output, `WARNING` for standard error.',
   ),
   message: noted(text, 'Text of the line, at most 16,384 characters; values of secrets are `[redacted]`.'),
 });

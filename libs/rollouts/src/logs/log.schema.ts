@@ -11,28 +11,40 @@ export const revisionLogPath = object({
 
 const place = str({ pattern: /^\d{1,18}$/ });
 
+const OFFSET = 'The `next_offset` of the previous page; absent: the first page.';
+const level = optional(
+  literal([...LEVELS, 'CRITICAL'], {
+    aliases: { ...lower, WARN: 'WARNING', warn: 'WARNING', critical: 'CRITICAL' },
+  }),
+);
+/** What every log takes. */
+const members = {
+  order: note(optional(literal(['asc', 'desc']), 'asc'), '`asc`: the oldest lines first; `desc`: the newest first.'),
+  limit: note(optional(int({ ge: 1, le: 1000 }), 100), 'Largest number of lines in the answer.'),
+  query: note(optional(str({ max: 1000 })), 'Only lines that contain this text, in upper or lower case.'),
+  start_time: note(optional(datetime()), 'Only lines from this time on.'),
+  end_time: note(optional(datetime()), 'Only lines up to this time.'),
+};
+
 /** Body of a request for logs. `offset` is the `next_offset` of the page before. */
 export const logQuery = object(
   {
-    order: note(optional(literal(['asc', 'desc']), 'asc'), '`asc`: the oldest lines first; `desc`: the newest first.'),
-    limit: note(optional(int({ ge: 1, le: 1000 }), 100), 'Largest number of lines in the answer.'),
-    offset: note(
-      optional(union(place, int({ ge: 0 }))),
-      'The `next_offset` of the previous page; absent: the first page.',
-    ),
-    level: note(
-      optional(
-        literal([...LEVELS, 'CRITICAL'], {
-          aliases: { ...lower, WARN: 'WARNING', warn: 'WARNING', critical: 'CRITICAL' },
-        }),
-      ),
-      'Only lines of exactly this level.',
-    ),
-    query: note(optional(str({ max: 1000 })), 'Only lines that contain this text, in upper or lower case.'),
-    start_time: note(optional(datetime()), 'Only lines from this time on.'),
-    end_time: note(optional(datetime()), 'Only lines up to this time.'),
+    ...members,
+    offset: note(optional(union(place, int({ ge: 0 }))), OFFSET),
+    level: note(level, 'Only lines of exactly this level.'),
   },
   'LogsRequest',
 );
 
 export type LogQuery = Infer<typeof logQuery>;
+
+/** The query of an address of what a program writes. */
+export const programLogQuery = object({
+  ...members,
+  offset: note(optional(place), OFFSET),
+  level: note(level, 'Only lines of this level and of those above it.'),
+  wait: note(
+    optional(int({ ge: 0, le: 60 }), 0),
+    'Longest time to wait for a line, in seconds, while there is none. With `order` `asc` only.',
+  ),
+});

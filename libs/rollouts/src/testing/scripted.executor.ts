@@ -1,5 +1,6 @@
 import type { ControlAction } from '@fairlead/contracts';
 import type { ProcessHealth } from '../health/health.answers.schema';
+import type { ProgramLine } from '../logs/program-lines';
 import { Executor, type RevisionAssignment, type RolloutSteps, type Step } from '../executors/executor';
 
 type Work = (step: Step, assignment: RevisionAssignment) => Promise<void>;
@@ -14,6 +15,7 @@ export class ScriptedExecutor extends Executor {
   removes: () => Promise<void> = () => Promise.resolve();
   inspects: () => Promise<readonly ProcessHealth[]> = () => Promise.resolve([]);
   controls: (action: ControlAction) => Promise<void> = () => Promise.resolve();
+  written: readonly ProgramLine[] = [];
   private readonly busy = new Map<string, number>();
 
   constructor(readonly name = 'scripted') {
@@ -49,6 +51,10 @@ export class ScriptedExecutor extends Executor {
 
   override inspect(): Promise<readonly ProcessHealth[]> {
     return this.inspects();
+  }
+
+  override lines(): readonly ProgramLine[] {
+    return this.written;
   }
 
   override async control(_: RevisionAssignment, action: ControlAction): Promise<void> {

@@ -1,5 +1,5 @@
 import type { HostedApps } from '@fairlead/contracts';
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Adds what the programs of deployments use to the metrics of a process. */
 export function measureApps(registry: Registry, apps: HostedApps): void {
@@ -12,6 +12,16 @@ export function measureApps(registry: Registry, apps: HostedApps): void {
     collect() {
       this.reset();
       for (const { state } of apps.uses()) this.inc({ state });
+    },
+  });
+  new Counter({
+    name: 'fairlead_app_log_lines_total',
+    help: 'Lines that programs of deployments wrote; dropped: more than LOCAL_LOG_RATE in a second',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const outcome of ['kept', 'dropped'] as const) this.inc({ outcome }, apps.logged[outcome]);
     },
   });
   for (const [name, help, member] of [
