@@ -74,6 +74,7 @@ const FROM_STREAMS = [
   '/v1/search',
   '/v2/auth/providers/:provider_id',
   '/v2/auth/wait/:auth_id',
+  '/v2/deployments/:deployment_id/app_logs',
   '/v2/deployments/:deployment_id/health',
   '/v2/deployments/:deployment_id/history',
   '/v2/deployments/:deployment_id/history/export',
