@@ -14,7 +14,7 @@ export interface LogLimits {
 }
 
 /** Lines of all programs since the server was started. */
-export interface LineCounts {
+interface LineCounts {
   kept: number;
   dropped: number;
 }
