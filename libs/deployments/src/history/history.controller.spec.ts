@@ -107,6 +107,28 @@ describe('rule 14: history', () => {
     expect((await send('GET', `/v2/deployments/${id}/history?order=up`)).status).toBe(422);
   });
 
+  it('reads the stream once for a page of its newest part, and is as complete for one before', async () => {
+    const { id } = await service.ready(sample('long'));
+    const tagged = Array.from({ length: 300 }, (_, n) => ({
+      type: 'DeploymentTagged',
+      data: { tag_value_ids: [uuidOf(n)] },
+    }));
+    await service.store.append(streamName('deployment', id), 3, tagged, { tenant: TENANT, actor: 'writer' });
+    const parts = jest.spyOn(service.store, 'parts');
+    const page = async (query: string) => {
+      parts.mockClear();
+      const { json } = await send('GET', `/v2/deployments/${id}/history?limit=1&${query}`);
+      const [entry] = json.resources as Entry[];
+      const reads = parts.mock.calls.filter(([stream]) => stream === streamName('deployment', id)).length;
+      return [entry!.version, entry!.changes, json.total, reads];
+    };
+    const change = (n: number) => [{ member: 'tag_value_ids', before: [uuidOf(n - 1)], after: [uuidOf(n)] }];
+    expect(await page('')).toEqual([303, change(299), 303, 1]);
+    expect(await page('offset=10')).toEqual([293, change(289), 303, 1]);
+    expect(await page('order=asc&offset=10')).toEqual([11, change(7), 303, 2]);
+    parts.mockRestore();
+  });
+
   it('outlives the deployment', async () => {
     const { id } = await service.ready(sample('gone'));
     await send('DELETE', `/v2/deployments/${id}`);

@@ -11,6 +11,12 @@ import { deploymentPath, historyQuery } from '../deployment/deployment.schema';
 import { DeploymentNotFound } from '../deployment/deployment.errors';
 import { HistoryExport } from './history.export';
 
+/** The events of a stream that were read last, and the fold of those before them. */
+interface NewestPart {
+  readonly fold: HistoryFold;
+  events: readonly Recorded<DeploymentEvent>[];
+}
+
 @Area('Deployments')
 @Controller('v2/deployments/:deployment_id/history')
 export class HistoryController {
@@ -38,7 +44,10 @@ export class HistoryController {
     const reads = (await this.store.read(streamName('secretAccess', id))) as Recorded<SecretsRead>[];
     const places: { position: bigint; type: string }[] = reads.map(({ position, type }) => ({ position, type }));
     let after = 0n;
+    const newest: NewestPart = { fold: new HistoryFold(), events: [] };
     for await (const events of this.eventsOf(context, id)) {
+      for (const event of newest.events) newest.fold.take(event, false);
+      newest.events = events;
       for (const { position, type, version } of events) {
         places.push({ position, type });
         // Without an event of this version, what came after the newest one is asked for.
@@ -52,7 +61,7 @@ export class HistoryController {
     const page = found.slice(query.offset, query.offset + query.limit).map(({ position }) => position);
     const offset = query.offset + page.length;
     if (offset < found.length) linkNext(reply, offset);
-    const entries = await this.entriesAt(context, id, page, reads);
+    const entries = await this.entriesAt(context, id, page, reads, newest);
     const names = await actorNames(
       this.store,
       entries.map(({ actor }) => actor),
@@ -63,19 +72,24 @@ export class HistoryController {
     return { resources, offset, total: found.length };
   }
 
-  /** What happened at some positions. All events are read again: those of a long history are never in memory together. */
+  /**
+   * What happened at some positions. The events of a long history are never in memory together: all are read again for
+   * positions before its newest part.
+   */
   private async entriesAt(
     context: CommandContext,
     id: string,
     positions: readonly bigint[],
     reads: readonly Recorded<SecretsRead>[],
+    newest: NewestPart,
   ) {
     const wanted = new Set(positions);
     const entries = new Map(
       reads.filter(({ position }) => wanted.has(position)).map((read) => [read.position, readingEntry(read)]),
     );
-    const fold = new HistoryFold();
-    for await (const events of this.eventsOf(context, id)) {
+    const isNew = positions.every((position) => position >= newest.events[0]!.position || entries.has(position));
+    const fold = isNew ? newest.fold : new HistoryFold();
+    for await (const events of isNew ? [newest.events] : this.eventsOf(context, id)) {
       for (const event of events) {
         const entry = fold.take(event, wanted.has(event.position));
         if (entry) entries.set(event.position, entry);
