@@ -80,6 +80,9 @@ afterAll(async () => {
   await store.close();
   await database.drop();
 });
+/** What alike requests are summed by. */
+const minute = () => Math.floor(Date.now() / 60_000);
+
 beforeEach(async () => {
   await app.get(RejectedRequestLog).flush();
   await database.pool.query('truncate audit_log, refused_requests');
@@ -245,6 +248,7 @@ describe('GET /audit-logs', () => {
   });
 
   it('sums a flood without a key into a row for each minute', async () => {
+    const first = minute();
     for (let n = 0; n < 300; n++) await send('GET', `/api/v1/audit-logs?n=${n}`, `wrong-${n % 20}`);
     await app.get(RejectedRequestLog).flush();
     for (let n = 0; n < 20; n++) await send('POST', `/v2/things/t${n}/ThingCreated`, 'nobody');
@@ -253,7 +257,7 @@ describe('GET /audit-logs', () => {
       'select count(*)::int as rows, sum(count)::int as rejected from refused_requests',
     );
     expect(rows[0].rejected).toBe(320);
-    expect(rows[0].rows).toBeLessThanOrEqual(2);
+    expect(rows[0].rows).toBeLessThanOrEqual(minute() - first + 1);
   });
 
   it('tells attempts without a key to the operator only', async () => {
@@ -271,11 +275,13 @@ describe('GET /audit-logs', () => {
   });
 
   it('pages through everything without missing or repeating, refused attempts in between', async () => {
+    const first = minute();
     for (let n = 0; n < 7; n++) {
       await send('POST', `/v2/things/t${n}/ThingCreated`);
       await send('POST', `/v2/things/t${n}/ThingCreated`, 'reader');
       await app.get(RejectedRequestLog).flush();
     }
+    const most = 14 + minute() - first + 1;
     const times: number[] = [];
     let cursor: string | null = '';
     for (let pages = 0; cursor !== null && pages < 20; pages++) {
@@ -286,7 +292,7 @@ describe('GET /audit-logs', () => {
     }
     // The refused ones are alike, and so one entry for each minute.
     expect(times.length).toBeGreaterThanOrEqual(15);
-    expect(times.length).toBeLessThanOrEqual(16);
+    expect(times.length).toBeLessThanOrEqual(most);
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
 

@@ -239,9 +239,10 @@ describe('A URL', () => {
   });
 
   it('is refused as fast when it is long', () => {
-    const start = performance.now();
+    // The time of this process alone, however busy the machine is.
+    const start = process.cpuUsage();
     expect(places(webUrl(), `http://${'a'.repeat(200_000)}@a.example/ x`)).toEqual([['url_parsing', '']]);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(process.cpuUsage(start).user).toBeLessThan(5_000_000);
   });
 });
 

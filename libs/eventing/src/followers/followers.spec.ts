@@ -134,9 +134,13 @@ it('never stops because all followers wait for a connection that another one hol
 });
 
 it('says that the log was not passed in time', async () => {
-  const followers = start({ name: 'slow', handle: () => new Promise((resolve) => setTimeout(resolve, 300)) });
+  let end!: () => void;
+  const handled = new Promise<void>((resolve) => (end = resolve));
+  const followers = start({ name: 'slow', handle: () => handled });
   const { position } = await store.append('slow-1', 0, [noted], {});
-  expect(await followers.passed(position, ['slow'], 20)).toBe(false);
+  const passed = await followers.passed(position, ['slow'], 20);
+  end();
+  expect(passed).toBe(false);
 });
 
 it.each([false, true])(
