@@ -65,7 +65,11 @@ async function deployed(name: string, files: Readonly<Record<string, string>>): 
   const source_revision_config = { source_tarball_path: object_path };
   const made: Deployment = await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config });
   const path = `/v2/deployments/${id}/revisions/${made.latest_revision_id}/wait?timeout=60`;
-  expect(await installation.ask('GET', path)).toMatchObject({ status: 'DEPLOYED' });
+  const revision = await until(
+    () => installation.ask('GET', path),
+    ({ status }) => /DEPLOYED|FAILED/.test(status),
+  );
+  expect(revision).toMatchObject({ status: 'DEPLOYED' });
   return made;
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { IDENTITY_HEADER, issueIdentity, SigningKeys } from '@fairlead/edge';
-import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
 import { readSettings, type ServiceName } from '@fairlead/service';
 import { startApart, type ServiceProcess, type Whole } from '@fairlead/service/testing';
 import { startGateway } from '.';
@@ -67,7 +67,11 @@ describe('The gateway', () => {
   it('serves a deployment from creation to DEPLOYED, in which three processes have a part', async () => {
     const { json } = await ask('POST', '/v2/deployments', deployment('across'));
     const path = `/v2/deployments/${json.id}/revisions/${json.latest_revision_id}/wait?timeout=60`;
-    expect(await ask('GET', path)).toMatchObject({ status: 200, json: { status: 'DEPLOYED' } });
+    const answer = await until(
+      () => ask('GET', path),
+      ({ json: revision }) => /DEPLOYED|FAILED/.test(revision.status),
+    );
+    expect(answer).toMatchObject({ status: 200, json: { status: 'DEPLOYED' } });
     for (let sessions: unknown[] = []; sessions.length === 0;) {
       ({ json: sessions } = await ask('GET', '/api/v1/sessions?name=across'));
     }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { until } from '@fairlead/postgres/testing';
 import { Installation } from '@fairlead/service/testing';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { newDeployment } from '../tenant-things';
@@ -98,7 +99,10 @@ export class ConsoleWalk {
   /** The newest revision, once it has been rolled out. */
   async deployed(id: string): Promise<string> {
     const { latest_revision_id: revision } = await this.installation.ask('GET', `/v2/deployments/${id}`);
-    await this.installation.ask('GET', `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`);
+    await until(
+      () => this.installation.ask('GET', `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`),
+      ({ status }) => /DEPLOYED|FAILED|SKIPPED|INTERRUPTED/.test(status),
+    );
     return revision as string;
   }
 
