@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { ExecutorUnreachable, StepFailed } from '../executors/executor';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { AppFolder, StartedRevision } from './app-folders.store';
@@ -403,7 +404,7 @@ export class AppRunner {
       ended();
     });
     const late = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);
-    const said = () => lastLines(output.last);
+    const said = () => lastLines(output.last, cwd);
     const isReady = untilReady(port, recipe.health, late).then(() => undefined);
     isReady.catch(() => undefined);
     try {
@@ -424,7 +425,11 @@ export class AppRunner {
   }
 }
 
-/** Lines that are told to whoever asks for the program. */
-function lastLines(lines: readonly string[]): string {
+/**
+ * Lines that are told to whoever asks for the program, without colours and the path of its folder, which would leave less
+ * room for the cause.
+ */
+function lastLines(last: readonly string[], folder: string): string {
+  const lines = last.map((line) => stripVTControlCharacters(line).replaceAll(`${folder}/`, ''));
   return lines.length > 0 ? ` Its last lines: ${lines.join(' | ').slice(-2000)}` : ' It wrote nothing.';
 }

@@ -313,11 +313,12 @@ describe('a deployment on this machine', () => {
   it('that does not start leaves the one before running, and says its last lines', async () => {
     const id = await service.deployment();
     await deployed(id, await deploy(id, versioned('one')));
-    const broken = packed({ 'package.json': manifest, 'server.js': 'throw new Error("no model")' });
+    const broken = packed({ 'package.json': manifest, 'server.js': 'throw new Error("\\x1b[31mno\\x1b[39m model")' });
     const second = await deploy(id, broken);
     await service.reached(id, second, 'DEPLOY_FAILED');
     const { json } = await service.logs(`${id}/revisions/${second}/deploy_logs`, { level: 'ERROR' });
     expect(json.logs[0].message).toMatch(/ended with exit code 1 before it was ready.*no model/);
+    expect(json.logs[0].message).not.toContain('/builds/');
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
   });
 
