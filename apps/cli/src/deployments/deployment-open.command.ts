@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
+import type { Api } from '../api/api';
 import { does } from '../api/context';
 import { findDeployment } from '../api/lookups';
 import type { Deployment } from '../api/records';
@@ -18,10 +19,12 @@ export function addOpen(group: Command): void {
     .command('open')
     .description('print the address of a deployment, and open it in a browser when used in a terminal')
     .argument('<deployment>', 'id or name')
-    .option('--print', 'print it only');
+    .option('--print', 'print it only')
+    .option('--link', "print a link that shows its pages once, in a browser of the server's machine");
   reaches(open, 'GET /v2/deployments/{deployment_id}');
-  does<{ print?: boolean }>(open, async ({ api, out }, [name], { print }) => {
+  does<{ print?: boolean; link?: boolean }>(open, async ({ api, out }, [name], { print, link }) => {
     const deployment = await findDeployment(api, name!);
+    if (link) return out.line(clean(await pagesOf(api, deployment)));
     const address = addressOf(deployment);
     if (address === undefined) throw new Failure(`${name} has no address: nothing is run, and custom_url is not set.`);
     if (out.json) out.text(JSON.stringify({ url: address }));
@@ -29,10 +32,17 @@ export function addOpen(group: Command): void {
     if (print || out.json || !process.stdout.isTTY) return;
     const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
     // A machine without a browser has printed it at least.
-    spawn(program, [...args, address], { stdio: 'ignore', detached: true })
+    const page = await pagesOf(api, deployment).catch(() => address);
+    spawn(program, [...args, page], { stdio: 'ignore', detached: true })
       .on('error', () => undefined)
       .unref();
   });
+}
+
+/** A link to the pages of a program on the server's machine, whose address takes requests with a key only. */
+async function pagesOf(api: Api, { id }: Deployment): Promise<string> {
+  const { text } = await api.send({ method: 'POST', path: `/v2/deployments/${id}/browser-links`, body: '{}' });
+  return (JSON.parse(text) as { url: string }).url;
 }
 
 /** The address at which users reach a deployment; undefined when it has none that a browser can open. */
