@@ -72,6 +72,8 @@ const MOST_KEPT_CELLS = 2_000_000;
 @Injectable()
 export class Comparisons {
   private readonly kept = new Recent<Comparison>(KEPT);
+  /** Those of experiments that are stored as a whole, while they run: whoever asks for the same waits for them. */
+  private readonly running = new Map<string, Promise<Comparison>>();
   private readonly found = new WeakMap<Comparison, Recent<Promise<Uint8Array>>>();
 
   constructor(private readonly pool: Pool) {}
@@ -83,14 +85,15 @@ export class Comparisons {
     const ofDataset = await findScoreDirections(this.pool, request.datasetId);
     const settled = sessions.every(({ persisted }) => persisted);
     const fingerprint = JSON.stringify([tenantId, request, sessions, ofDataset, [...configs]]);
-    const known = this.kept.get(fingerprint);
+    const known = this.kept.get(fingerprint) ?? this.running.get(fingerprint);
     if (known) return known;
-    const comparison = await this.compute(sessions, configs, request, (key) =>
-      directionOf(key, [asked(request), ofDataset], configs),
-    );
-    if (settled && comparison.table.rows * sessions.length <= MOST_KEPT_CELLS) {
-      this.kept.set(fingerprint, comparison);
-    }
+    const compute = () =>
+      this.compute(sessions, configs, request, (key) => directionOf(key, [asked(request), ofDataset], configs));
+    if (!settled) return compute();
+    const running = sharedReading(compute).finally(() => this.running.delete(fingerprint));
+    this.running.set(fingerprint, running);
+    const comparison = await running;
+    if (comparison.table.rows * sessions.length <= MOST_KEPT_CELLS) this.kept.set(fingerprint, comparison);
     return comparison;
   }
 

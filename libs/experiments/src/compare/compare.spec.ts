@@ -1,5 +1,7 @@
 import { streamName } from '@fairlead/eventing';
+import { until } from '@fairlead/postgres/testing';
 import { v4 as newId } from 'uuid';
+import { Comparisons } from './compare.service';
 import { type Answer, HOSTILE, type Reading, rows, startReading } from '../testing/reading';
 
 let reading: Reading;
@@ -75,6 +77,35 @@ describe('A comparison of pass and fail', () => {
       { ...wrong, seconds: 7 },
     ];
     next = await experiment([...slow, right, wrong, { status: 'error' }, right, null, right], { name: 'next' });
+  });
+
+  it('is computed once for all who ask for it while it runs', async () => {
+    let [asked, connections] = [0, 0];
+    let release = () => undefined as void;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const pool = {
+      query: async (text: string, values: unknown[]) => {
+        const answer = await reading.pool.query(text, values);
+        asked++;
+        return answer;
+      },
+      connect: async () => {
+        connections++;
+        await gate;
+        return reading.pool.connect();
+      },
+    };
+    const comparisons = new Comparisons(pool as unknown as typeof reading.pool);
+    const wanted = { datasetId: dataset, experiments: [base, next], lowerIsBetter: [], higherIsBetter: [] };
+    const first = comparisons.compare(a, wanted);
+    await until(() => connections > 0);
+    const perRequest = asked;
+    const second = comparisons.compare(a, wanted);
+    await until(() => asked === 2 * perRequest);
+    await new Promise(setImmediate);
+    release();
+    expect(await second).toBe(await first);
+    expect(connections).toBe(4);
   });
 
   it('counts every row once, and names its tests', async () => {
