@@ -34,6 +34,7 @@ export interface Kept {
   readonly mayRun: boolean;
 }
 
+/** An executor without upkeep sees to nothing. */
 export const NONE: Kept = { isActive: false, mayRun: false };
 
 /** The next task, from what the deployment's stream says, what was last said about its host, and what the executor keeps. */

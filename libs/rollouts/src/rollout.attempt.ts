@@ -317,6 +317,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
+/** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
 }

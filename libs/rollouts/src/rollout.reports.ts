@@ -39,10 +39,12 @@ export class RolloutReports {
     return status === 'UNKNOWN' ? (reason ?? null) : null;
   }
 
+  /** What was last said about the place where a deployment runs. */
   async host(deploymentId: string): Promise<Host> {
     return (await load(this.store, hostModel, streamName('host', deploymentId))).state;
   }
 
+  /** How far the rollout of a revision has come. */
   async rollout(revisionId: string): Promise<Rollout> {
     return (await load(this.store, rolloutModel, streamName('rollout', revisionId))).state;
   }
@@ -56,6 +58,7 @@ export class RolloutReports {
     return undefined;
   }
 
+  /** Reports how the place where a deployment runs is; the same again writes nothing. */
   async sayHost(target: Deployed, said: HostStatusReportedMessage): Promise<void> {
     await this.decideHost(target, reportHost(said, Date.now()));
   }
@@ -65,6 +68,7 @@ export class RolloutReports {
     return (await handle(this.store, hostModel, streamName('host', id), decide, metadata(tenantId))).state;
   }
 
+  /** Reports how far a revision has come. */
   async say({ tenantId }: Deployed, said: RolloutStatusReportedMessage): Promise<void> {
     await this.decide(tenantId, said.revision_id, report(said));
   }

@@ -37,6 +37,7 @@ export interface Rollout {
   readonly left?: 'something' | 'nothing' | 'unsure';
 }
 
+/** Folds the stream of a rollout. */
 export const rolloutModel: Model<Rollout, RolloutEvent> = {
   initial: { attempts: 0, startedAt: null, paused: false, commit: null, status: null, reason: null },
   evolve(state, event: Recorded<RolloutEvent>) {

@@ -29,6 +29,7 @@ import { UpkeepService } from './upkeep.service';
  */
 @Module({})
 export class RolloutsModule {
+  /** The module with this executor. */
   static with(executor: Executor, options = new RolloutsOptions()): DynamicModule {
     const apps = executor instanceof LocalExecutor ? executor.programs : undefined;
     return {

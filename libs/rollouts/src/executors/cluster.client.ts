@@ -17,6 +17,7 @@ const MOST_TEXT = 2000;
 /** Statuses that may be passing: a token is being renewed, rights are being granted, somebody else writes too. */
 const PASSING = [401, 403, 409];
 
+/** Where the cluster is, and how long it is waited for. */
 export interface ClusterSettings {
   /** How to reach the cluster; found as kubectl finds it (KUBECONFIG, or the pod's service account) when absent. */
   readonly config?: KubeConfig;

@@ -90,6 +90,7 @@ class Workspace {
     private readonly own: Readonly<Record<string, string>>,
   ) {}
 
+  /** Runs the command of a phase. @throws StepFailed */
   async run(phase: 'build' | 'deploy' | 'delete', words: readonly string[], step: Step): Promise<void> {
     this.secrets ??= await this.assignment.secrets();
     this.directory ??= await mkdtemp(join(tmpdir(), 'fairlead-rollout-'));
@@ -98,6 +99,7 @@ class Workspace {
     await runProgram({ words: fillCommand(words, values), cwd: this.directory, env }, step);
   }
 
+  /** Removes the folder with its files. */
   async close(): Promise<void> {
     if (this.directory) await rm(this.directory, { recursive: true, force: true });
   }

@@ -30,6 +30,7 @@ export interface RevisionAssignment extends Assignment {
   readonly source: () => Promise<AsyncIterable<Buffer> | undefined>;
 }
 
+/** Levels of the lines of build and deploy logs. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
 /** Takes a line for the build or deploy log; resolves when more may come. */

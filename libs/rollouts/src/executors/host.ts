@@ -47,6 +47,7 @@ export interface Host {
   readonly drift?: readonly string[];
 }
 
+/** Folds the stream of a host into what was last said. */
 export const hostModel: Model<Host, HostEvent> = {
   initial: { status: null },
   evolve(state, event: Recorded<HostEvent>) {

@@ -22,6 +22,7 @@ import { podHealth, sumOf } from './pod-health';
 import { namespaceOf, type PlaceSettings, placeOf } from './place';
 import { RolloutWatch } from './rollout.watch';
 
+/** How to reach the cluster, where deployments may run there, and what the operator adds to their objects. */
 export interface KubernetesSettings extends ClusterSettings, PlaceSettings, AdditionsSettings {
   /** Milliseconds after which a rollout is looked at although the cluster told of no change. Patience is counted in looks. */
   readonly look?: number;

@@ -39,10 +39,12 @@ export interface Place {
   readonly nodes?: Readonly<Record<string, string>>;
 }
 
+/** An object as it is sent to the cluster. */
 export interface Named extends KubernetesObject {
   readonly [member: string]: unknown;
 }
 
+/** The objects that a revision asks for, and those of earlier ones that it asks to delete. */
 export interface Manifests {
   /** In the order in which they are applied. */
   readonly wanted: readonly Named[];

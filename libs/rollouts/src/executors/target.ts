@@ -65,11 +65,13 @@ interface ActiveRevision {
   readonly revision?: RevisionCreatedMessage;
 }
 
+/** A deployment, or null before its stream begins. */
 export type Target = Deployed | null;
 
 /** Revisions in `ended`. */
 const MOST_ENDED = 10;
 
+/** Folds the stream of a deployment into what rollouts need of it. */
 export const targetModel: Model<Target, TargetEvent> = {
   initial: null,
   evolve(state, event: Recorded<TargetEvent>) {

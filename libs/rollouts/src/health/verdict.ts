@@ -43,6 +43,7 @@ export function verdictOn(processes: readonly ProcessHealth[], { isStopped = fal
   return { state: 'STARTING', detail: `No process is ready yet${because}` };
 }
 
+/** The verdict on a deployment of which nobody can tell how it runs. */
 export function unknown(detail: string): Verdict {
   return { state: 'UNKNOWN', detail };
 }

@@ -4,6 +4,7 @@ import { LogLines } from './log-lines';
 import type { LogLevel, Step, TextSink } from '../executors/executor';
 import { Redaction } from './redaction';
 
+/** Which of the two logs of a revision a line belongs to. */
 export type LogPhase = 'build' | 'deploy';
 
 interface Line {
@@ -24,6 +25,7 @@ const MOST_LINES = 100_000;
 export class RolloutLogs {
   constructor(private readonly pool: Pool) {}
 
+  /** The log of a revision; of the deployment as a whole when that is null. */
   open(deploymentId: string, revisionId: string | null): RolloutLog {
     return new RolloutLog(this.pool, deploymentId, revisionId);
   }
