@@ -8,10 +8,9 @@ const ENDINGS = [
 
 /** What is left of earlier names: a file that is renamed takes one of the others, and the list becomes shorter. */
 const EARLIER = [
-  ...['attempt', 'blocks', 'body', 'checker', 'csv', 'decompress', 'draft', 'executor', 'export', 'follower', 'frames'],
-  ...['gate', 'host', 'http', 'interceptor', 'json', 'meter', 'names', 'part', 'process', 'read', 'receiver'],
-  ...['render', 'reports', 'results', 'rows', 'runner', 'runs', 'scores', 'selection', 'sessions', 'split'],
-  ...['sql', 'statistics', 'target', 'thread', 'vocabulary', 'warnings', 'watch', 'zstd'],
+  ...['attempt', 'body', 'checker', 'csv', 'decompress', 'draft', 'executor', 'export', 'follower', 'frames'],
+  ...['gate', 'host', 'http', 'names', 'part', 'process', 'read', 'receiver', 'render', 'reports', 'runner'],
+  ...['runs', 'selection', 'sessions', 'target', 'thread', 'watch', 'zstd'],
 ];
 
 /** The ending of a path: `controller` of `libs/x/src/thing.controller.ts`, undefined when it has none. */

@@ -14,7 +14,7 @@ import {
   type Schema,
   uuid,
 } from '@fairlead/schema';
-import { isSearchable } from './runs/filter.sql';
+import { isSearchable } from './runs/filter-sql';
 
 /** Content type of answers that are assembled as text. */
 export const JSON_TEXT = ['content-type', 'application/json; charset=utf-8'] as const;

@@ -1,6 +1,6 @@
 import type { BatchHandler, ReadModel, Recorded } from '@fairlead/eventing';
 import type { WebhookEvent } from './webhook';
-import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
+import { applyToRow, WEBHOOK_EVENTS } from './webhook-rows.queries';
 import { WEBHOOKS_VIEW } from './webhooks.projection';
 
 /** The tables of this domain that can be made again from the log. The log of deliveries cannot. */

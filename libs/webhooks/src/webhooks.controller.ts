@@ -18,7 +18,7 @@ import { checkTarget } from '@fairlead/outbound';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
-import { AddSecret } from './add-secret.interceptor';
+import { AddSecret } from './add-secret.service';
 import { webhookRecord } from './record';
 import { HEALTHY, TargetTable } from './deliveries/target.store';
 import { patch, renews, type Webhook, type WebhookEvent } from './webhook';

@@ -5,7 +5,7 @@ import { DeliveryFanOut } from './deliveries/delivery-fan-out.service';
 import { PUBLISHED } from './public-event';
 import { type Health, healthOf, type HealthRow, TargetTable } from './deliveries/target.store';
 import { renews, type Webhook, type WebhookEvent } from './webhook';
-import { applyToRow, WEBHOOK_EVENTS } from './webhook.rows';
+import { applyToRow, WEBHOOK_EVENTS } from './webhook-rows.queries';
 
 export const WEBHOOKS_VIEW = 'webhooks.view';
 const OWN = new Set<string>(WEBHOOK_EVENTS);

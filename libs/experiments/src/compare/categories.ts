@@ -1,4 +1,4 @@
-import type { KeyValues, ScoreTable } from './compare.scores';
+import type { KeyValues, ScoreTable } from './compare-scores.queries';
 
 /** Rows of one experiment by the value that they have of a key. */
 interface CategoryResult {

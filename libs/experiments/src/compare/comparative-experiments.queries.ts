@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { comparativeFeedbackStatistics } from '../feedback/feedback.statistics';
+import { comparativeFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { array, object, raw, text } from '../platform-json';
 import { all, containing, isoTime, Parameters } from '../sql';
 import type { ComparativeExperimentEntity } from './comparative-experiment.entity';

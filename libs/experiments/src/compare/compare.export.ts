@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type Cell, type ComparedRow, readRows } from './compare.rows';
+import { type Cell, type ComparedRow, readRows } from './compare-rows.queries';
 import type { Comparison } from './compare.service';
 import { array, number, object, raw, text, unquoted } from '../platform-json';
 

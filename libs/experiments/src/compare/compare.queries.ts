@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { IdTable } from '../storage/id-table';
 import { containing, storable } from '../sql';
-import type { ScoreTable } from './compare.scores';
+import type { ScoreTable } from './compare-scores.queries';
 
 /**
  * By row of the table, 1 for each whose example or one of whose runs holds a text: in its inputs, expected outputs, outputs

@@ -1,7 +1,7 @@
 import { BadRequest, note, optional, refine, str } from '@fairlead/schema';
 import { oneOrMany } from '../reading.http';
-import { ROW_KINDS, type RowKind, rowKind } from './compare.results';
-import type { ScoreTable } from './compare.scores';
+import { ROW_KINDS, type RowKind, rowKind } from './compare-results';
+import type { ScoreTable } from './compare-scores.queries';
 import type { Comparison } from './compare.service';
 
 /** Rows that became one of some kinds in an experiment, on a key. */

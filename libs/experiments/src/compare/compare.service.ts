@@ -10,12 +10,12 @@ import {
   type LatencyResult,
   regressions,
   worstFirst,
-} from './compare.results';
-import { type Compared, loadScores, type ScoreTable } from './compare.scores';
+} from './compare-results';
+import { type Compared, loadScores, type ScoreTable } from './compare-scores.queries';
 import { type CategoryComparison, categoryKeys, compareCategories } from './categories';
 import { datasetStamp, rowsWith } from './compare.queries';
 import { parseRowFilter, parseRowSort, selectRows } from './compare.selection';
-import { type Bounds, type Warning, warningsOf } from './compare.warnings';
+import { type Bounds, type Warning, warningsOf } from './compare-warnings';
 import type { ScoreDirections } from '../datasets/dataset';
 import { findScoreDirections, hasDataset } from '../datasets/datasets.queries';
 

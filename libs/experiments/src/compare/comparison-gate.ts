@@ -1,4 +1,4 @@
-import type { KeyComparison, KeyResult, LatencyResult } from './compare.results';
+import type { KeyComparison, KeyResult, LatencyResult } from './compare-results';
 
 /** Limits for one key; a mean or a drop is in the units of its scores. */
 interface KeyLimits {

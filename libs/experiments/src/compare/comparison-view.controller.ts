@@ -20,7 +20,7 @@ import { experimentsView } from '../sessions/experiments.projection';
 import { Pool } from 'pg';
 import { RunAttachments } from '../storage/attachment-urls.service';
 import { csvLine } from './compare.export';
-import { exampleIdAt } from './compare.scores';
+import { exampleIdAt } from './compare-scores.queries';
 import { Comparisons } from './compare.service';
 import { renderView } from './comparison-view.render';
 import { findViewExamples, sessionsOn, type ViewFilter } from './comparison-view.queries';

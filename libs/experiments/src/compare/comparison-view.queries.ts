@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { compileFilter } from '../runs/filter.sql';
-import { RUN_VOCABULARY } from '../runs/runs.vocabulary';
+import { compileFilter } from '../runs/filter-sql';
+import { RUN_VOCABULARY } from '../runs/runs-vocabulary';
 import { all, Parameters } from '../sql';
 
 /** Which examples a comparison view shows: those that were run in one of the sessions and meet every filter. */

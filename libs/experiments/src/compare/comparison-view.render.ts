@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 import { attachmentUrls, type AttachmentLinks } from '../storage/attachment-urls.service';
-import { preview } from './compare.json';
+import { preview } from './compare-json';
 import { exampleMembers, readCurrentExamples } from '../examples/examples.queries';
 import { FEEDBACK_COLUMNS, feedbackJson, type FeedbackRow } from '../feedback/feedback.queries';
-import { runFeedbackStatistics } from '../feedback/feedback.statistics';
+import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { array, object, raw, text } from '../platform-json';
 import { runMembers, type RunRow } from '../runs/run-json';
 import { readRuns } from '../runs/runs.queries';

@@ -1,6 +1,6 @@
 import { categoryKeys, compareCategories, transitions } from './categories';
-import { kindOf } from './compare.results';
-import type { ExperimentScores, ScoreTable } from './compare.scores';
+import { kindOf } from './compare-results';
+import type { ExperimentScores, ScoreTable } from './compare-scores.queries';
 import type { Comparison } from './compare.service';
 import { quantile } from './comparison';
 

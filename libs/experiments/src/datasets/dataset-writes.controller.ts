@@ -35,7 +35,7 @@ import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
 import { experimentsView } from '../sessions/experiments.projection';
 import { found, idPath, JSON_TEXT } from '../reading.http';
 import { versionAt } from './dataset-version.http';
-import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets.body';
+import { type CsvFields, csvFields, datasetCreate, datasetUpdate } from './datasets-body';
 import { DatasetCommands, newDatasetId } from './datasets.commands';
 
 const MOST_BYTES = 24 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { compileFilter, type Vocabulary } from '../runs/filter.sql';
+import { compileFilter, type Vocabulary } from '../runs/filter-sql';
 import type { ExampleEntity } from './example.entity';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { object, pick, raw, text } from '../platform-json';

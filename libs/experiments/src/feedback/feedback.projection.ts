@@ -1,7 +1,7 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { FeedbackAdded, FeedbackAwaited } from '../sessions/experiment';
-import { sessionFeedbackStatistics } from './feedback.statistics';
+import { sessionFeedbackStatistics } from './feedback-statistics.queries';
 
 /** Stores one feedback and, when it is the first to bring one, the configuration of its key. Repeating it changes nothing. */
 export async function applyFeedbackAdded(event: Recorded<FeedbackAdded>, tx: PoolClient): Promise<void> {

@@ -1,7 +1,7 @@
 import { parseFilter } from './filter';
 import { FilterError } from './filter.errors';
-import { compileFilter } from './filter.sql';
-import { RUN_VOCABULARY } from './runs.vocabulary';
+import { compileFilter } from './filter-sql';
+import { RUN_VOCABULARY } from './runs-vocabulary';
 import { Parameters } from '../sql';
 
 const compiled = (source: string) => {

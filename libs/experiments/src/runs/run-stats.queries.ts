@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { selectedFeedbackStatistics } from '../feedback/feedback.statistics';
+import { selectedFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { number, object, pick, raw, text } from '../platform-json';
 import { counted, USAGE_MEMBERS, USAGE_SUMS } from './run-usage';
 import { runConditions, type RunFilter } from './runs.queries';

@@ -31,7 +31,7 @@ import { decodeCursor } from './run-cursor';
 import { RUN_TYPES } from './run-json';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
 import { findRunPage } from './runs.queries';
-import { V2_SELECTS, type V2Select } from './runs-v2.json';
+import { V2_SELECTS, type V2Select } from './runs-v2-json';
 import { type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.render';
 import { Shares } from '../sharing/shares.service';
 

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
-import { runFeedbackStatistics } from '../feedback/feedback.statistics';
+import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import type { AttachmentLinks } from '../storage/attachment-urls.service';
 import type { RunRow } from './run-json';
 import { readRuns } from './runs.queries';
-import { READ_FOR, runV2Json, type V2Select } from './runs-v2.json';
+import { READ_FOR, runV2Json, type V2Select } from './runs-v2-json';
 
 /** What is needed to answer runs in the second version's names. */
 export interface Rendering {

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import { FilterError } from './filter.errors';
-import { compileFilter } from './filter.sql';
-import { runFeedbackStatistics } from '../feedback/feedback.statistics';
+import { compileFilter } from './filter-sql';
+import { runFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { object, pick, text } from '../platform-json';
 import { encodeCursor, type RunCursor } from './run-cursor';
 import { attachmentUrls, type AttachmentLinks } from '../storage/attachment-urls.service';
 import { ALWAYS_SHOWN, RUN_PLACE, runMembers, SELECTED_AS, type RunRow } from './run-json';
 import { RUN_USAGE, USAGE_MEMBERS } from './run-usage';
-import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs.vocabulary';
+import { boundedVocabulary, RUN_INPUTS, RUN_VOCABULARY } from './runs-vocabulary';
 import { all, isoTime, Parameters } from '../sql';
 
 /** Which runs. Times are ISO texts; `startTime` and `endTime` bound the start of the run, both inclusive. */

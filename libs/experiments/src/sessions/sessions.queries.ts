@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { SessionCreated } from './experiment';
 import type { SessionEntity } from './session.entity';
-import { compileFilter, type Vocabulary } from '../runs/filter.sql';
+import { compileFilter, type Vocabulary } from '../runs/filter-sql';
 import { number, object, raw, text } from '../platform-json';
 import { USAGE_MEMBERS } from '../runs/run-usage';
 import type { SessionChanges } from './experiment';

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { array, number, object, raw, text } from '../platform-json';
-import { RUN_INPUTS } from '../runs/runs.vocabulary';
-import { metadataOf } from '../runs/runs-v2.json';
+import { RUN_INPUTS } from '../runs/runs-vocabulary';
+import { metadataOf } from '../runs/runs-v2-json';
 import { isoTime, latencyOf } from '../sql';
 import type { Hideable } from './share-link';
 import type { OpenLink } from './share-links.service';

@@ -4,7 +4,7 @@ import { BadRequest, csv, type Infer, int, note, object, optional, str, uuid } f
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
 import { comparisonSummary } from '../compare/compare.answers.schema';
-import { summaryJson } from '../compare/compare.json';
+import { summaryJson } from '../compare/compare-json';
 import { Comparisons } from '../compare/compare.service';
 import { dataset, example } from '../datasets/datasets.answers.schema';
 import { findDataset } from '../datasets/datasets.queries';

@@ -3,8 +3,8 @@ import { BadRequest, type Infer, int, note, NotFound, object, optional, uuid } f
 import { Controller, Get, Header } from '@nestjs/common';
 import { Pool } from 'pg';
 import { comparison } from '../compare/compare.answers.schema';
-import { comparisonJson, pageJson, PREVIEW_CHARACTERS } from '../compare/compare.json';
-import { readRows } from '../compare/compare.rows';
+import { comparisonJson, pageJson, PREVIEW_CHARACTERS } from '../compare/compare-json';
+import { readRows } from '../compare/compare-rows.queries';
 import { chosenRows, pageOffset, placeOf } from '../compare/compare.selection';
 import { Comparisons } from '../compare/compare.service';
 import { found, idPath, JSON_TEXT } from '../reading.http';

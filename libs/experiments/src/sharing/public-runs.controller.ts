@@ -21,7 +21,7 @@ import { decodeCursor } from '../runs/run-cursor';
 import { RUN_SELECT } from '../runs/run-json';
 import { run, runsPage, runV2 } from '../runs/runs.answers.schema';
 import { findRun, findRunPage, queryRuns, type RunFilter } from '../runs/runs.queries';
-import { V2_SELECTS } from '../runs/runs-v2.json';
+import { V2_SELECTS } from '../runs/runs-v2-json';
 import { renderRunsV2 } from '../runs/runs-v2.render';
 import { batches, pieces } from '../storage/pieces';
 import { PublicReading } from './public-reading.service';

@@ -4,7 +4,7 @@ import { to } from 'pg-copy-streams';
 import { copiedFields } from './copy-rows';
 import { PayloadDraft } from './payload.draft';
 import { blocksOf } from './payload.frames';
-import { BLOCK_BYTES } from '../upload/upload.blocks';
+import { BLOCK_BYTES } from '../upload/upload-blocks';
 
 /** Chunks that one query reads, 1 MB as they are stored: it is in memory until the reader has taken it. */
 const CHUNKS_AT_ONCE = 128;

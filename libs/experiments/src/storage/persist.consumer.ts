@@ -13,14 +13,14 @@ import { Injectable } from '@nestjs/common';
 import { Pool, type PoolClient } from 'pg';
 import { datasetModel, datasetStream, isThere } from '../datasets/dataset';
 import { experimentModel, type ExperimentUploaded, persist, type RunStatistics } from '../sessions/experiment';
-import { sessionFeedbackStatistics } from '../feedback/feedback.statistics';
+import { sessionFeedbackStatistics } from '../feedback/feedback-statistics.queries';
 import { refreshFeedbackStats, settleFeedback } from '../feedback/feedback.projection';
 import { tellUploadedFeedback } from '../feedback/uploaded-feedback.commands';
 import { JsonScanner } from '../upload/json-scanner';
 import { PayloadStore } from './payload.store';
 import { applyFeedbackChanges } from '../feedback/feedback-changes.projection';
 import { type PreparedRows, RunWriter } from './persist.runs';
-import { inRing } from '../upload/upload.blocks';
+import { inRing } from '../upload/upload-blocks';
 import { analyseFilled } from './planner.queries';
 import { requireOwnDataset } from '../datasets/datasets.projection';
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import type { ExperimentLimits } from '../limits';
-import { RING_BLOCKS } from './upload.blocks';
+import { RING_BLOCKS } from './upload-blocks';
 import { UploadCheck, type Verdict } from './upload-check';
 
 /** Checks the blocks of a body one after the other, on this thread or on another. */

@@ -20,7 +20,7 @@ import { LimitExceeded } from './upload.errors';
 import { uploaded } from '../sessions/sessions.answers.schema';
 import { uploadAnswer } from './upload-answer';
 import { uploadSchema } from './upload-schema';
-import { BLOCK_BYTES, paced, RING_BLOCKS } from './upload.blocks';
+import { BLOCK_BYTES, paced, RING_BLOCKS } from './upload-blocks';
 import { decompressed } from './upload.decompress';
 import { Gate } from './upload.gate';
 import { UploadReceiver } from './upload.receiver';

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { BadRequest, UnsupportedMediaType } from '@fairlead/schema';
 import type { ExperimentLimits } from '../limits';
-import { Meter } from './upload.meter';
+import { Meter } from './upload-meter';
 import type { ZstdDecoder } from './upload.zstd';
 
 type Bytes = AsyncIterable<Buffer>;

@@ -5,7 +5,7 @@ import { ExperimentLimits } from '../limits';
 import { LimitExceeded } from './upload.errors';
 import type { PayloadDraft } from '../storage/payload.draft';
 import { PayloadStore } from '../storage/payload.store';
-import { BLOCK_BYTES, inRing } from './upload.blocks';
+import { BLOCK_BYTES, inRing } from './upload-blocks';
 import { LocalChecker, type UploadChecker } from './upload.checker';
 import type { CheckedUpload, Verdict } from './upload-check';
 import { UploadThread } from './upload.thread';

@@ -3,7 +3,7 @@ import { BadRequest } from '@fairlead/schema';
 import { Decompress } from 'fzstd';
 import type { ExperimentLimits } from '../limits';
 import { LimitExceeded, type LimitName } from './upload.errors';
-import { Meter } from './upload.meter';
+import { Meter } from './upload-meter';
 import { ZstdFraming } from './zstd-framing';
 
 /** Decodes the slices of a body one after the other, on this thread or on another. */

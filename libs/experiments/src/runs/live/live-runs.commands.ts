@@ -6,7 +6,7 @@ import { experimentsView } from '../../sessions/experiments.projection';
 import { appendFeedback, awaitedRoom, feedbackEvents } from '../../feedback/live-feedback.commands';
 import type { SentParts, SentRun } from './live-runs.body';
 import { findSessions, makeSessions } from './live-runs.sessions';
-import { splitRuns } from './live-runs.split';
+import { splitRuns } from './live-runs-split';
 import type { PayloadStore } from '../../storage/payload.store';
 import type { SessionCommands } from '../../sessions/sessions.commands';
 

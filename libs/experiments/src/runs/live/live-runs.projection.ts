@@ -1,7 +1,7 @@
 import { idOf, Inapplicable, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { RunAttachment, RunChange, RunsReceived } from '../../sessions/experiment';
-import { sessionFeedbackStatistics } from '../../feedback/feedback.statistics';
+import { sessionFeedbackStatistics } from '../../feedback/feedback-statistics.queries';
 import { counted, USAGE_MEMBERS, USAGE_SUMS, usageOf } from '../run-usage';
 import { latencyOf } from '../../sql';
 import { bytesOfRuns } from '../run-bytes';

@@ -1,5 +1,5 @@
 import { appendedBytes, AppendTooLarge, MAX_APPEND_BYTES } from '@fairlead/eventing';
-import { splitRuns } from './live-runs.split';
+import { splitRuns } from './live-runs-split';
 
 const metadata = { tenant: 't', actor: 'k' };
 const split = (runs: Parameters<typeof splitRuns>[1]) => splitRuns('experiment-1', runs, metadata);

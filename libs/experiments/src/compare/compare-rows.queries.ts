@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { exampleIdAt } from './compare.scores';
+import { exampleIdAt } from './compare-scores.queries';
 import type { Comparison } from './compare.service';
-import { RUN_INPUTS } from '../runs/runs.vocabulary';
+import { RUN_INPUTS } from '../runs/runs-vocabulary';
 import { latencyOf } from '../sql';
 
 /** The first run of a row in one experiment; opaque members are JSON text, cut when `characters` limits them. */

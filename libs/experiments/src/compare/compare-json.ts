@@ -1,6 +1,6 @@
 import { unquoted } from '../platform-json';
-import type { KeyComparison, KeyResult } from './compare.results';
-import type { ComparedRow } from './compare.rows';
+import type { KeyComparison, KeyResult } from './compare-results';
+import type { ComparedRow } from './compare-rows.queries';
 import type { Comparison } from './compare.service';
 
 /** Bytes of a preview as it stands in the answer, and characters that are looked into for it. */

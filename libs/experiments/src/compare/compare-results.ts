@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ExperimentScores, KeyScores, ScoreTable } from './compare.scores';
+import type { ExperimentScores, KeyScores, ScoreTable } from './compare-scores.queries';
 import { meanOf, quantile, type Test, testNumeric, testPassFail } from './comparison';
 
 /** What can become of a row between the baseline and an experiment. */

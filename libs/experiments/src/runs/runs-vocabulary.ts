@@ -1,4 +1,4 @@
-import type { Vocabulary } from './filter.sql';
+import type { Vocabulary } from './filter-sql';
 import { latencyOf } from '../sql';
 
 const METADATA = `(searchable_json(r.extra) -> 'metadata')`;

@@ -1,5 +1,5 @@
-import type { KeyComparison } from './compare.results';
-import type { ExperimentScores, ScoreTable } from './compare.scores';
+import type { KeyComparison } from './compare-results';
+import type { ExperimentScores, ScoreTable } from './compare-scores.queries';
 
 /** Something that makes a comparison less sound. `rows` tells how many rows it concerns, where that can be told. */
 export interface Warning {

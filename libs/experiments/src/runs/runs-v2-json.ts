@@ -1,4 +1,4 @@
-import { preview } from '../compare/compare.json';
+import { preview } from '../compare/compare-json';
 import { memberSlices, present } from '../upload/json-slices';
 import { array, object, raw, text } from '../platform-json';
 import type { AttachmentLink } from '../storage/attachment-urls.service';
