@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { Workspace } from './features/shell/workspace';
-import { Root } from './features/shell/root';
+import { NotFound, Root } from './features/shell/root';
 import { Shared } from './features/shell/shared';
 import { parseSearch, stringifySearch } from './search';
 
@@ -81,6 +81,7 @@ export const router = createRouter({
   routeTree: root.addChildren([home, login, workspace.addChildren(pages), shared.addChildren(sharedPages)]),
   parseSearch,
   stringifySearch,
+  defaultNotFoundComponent: NotFound,
   defaultPreload: 'intent',
   scrollRestoration: true,
 });

@@ -1,4 +1,13 @@
-import { type ComponentProps, type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import {
+  type ComponentProps,
+  type FormEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import css from './form.module.css';
 import { plain } from './format';
 import { Button, Problem, Text } from './parts';
@@ -24,6 +33,28 @@ export function TextField({ label, hint, ...rest }: ComponentProps<'input'> & { 
   return (
     <Field label={label} hint={hint}>
       {(id) => <input id={id} className={css.input} autoComplete="off" spellCheck={false} {...rest} />}
+    </Field>
+  );
+}
+
+/** A field for a secret. What is typed is its value alone: React would write it into the attribute `value` as well. */
+export function SecretInput({ value, ...rest }: ComponentProps<'input'> & { value: string }) {
+  const ref = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (ref.current!.value !== value) ref.current!.value = value;
+  }, [value]);
+  return <input ref={ref} type="password" autoComplete="new-password" spellCheck={false} {...rest} />;
+}
+
+/** A labelled field for a secret. */
+export function SecretField({
+  label,
+  hint,
+  ...rest
+}: ComponentProps<typeof SecretInput> & { label: string; hint?: ReactNode }) {
+  return (
+    <Field label={label} hint={hint}>
+      {(id) => <SecretInput id={id} className={css.input} {...rest} />}
     </Field>
   );
 }

@@ -1,5 +1,5 @@
 import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
-import { ago, plain } from './format';
+import { ago, plain, whole } from './format';
 import css from './parts.module.css';
 
 interface ButtonProps extends ComponentProps<'button'> {
@@ -13,7 +13,22 @@ export function Button({ kind = 'usual', ...rest }: ButtonProps) {
 
 /** Text that was uploaded: it cannot turn the direction of what is around it. */
 export function Text({ children, title }: { children: string; title?: string }) {
-  return <bdi title={title}>{plain(children)}</bdi>;
+  return <bdi title={title && plain(title)}>{plain(children)}</bdi>;
+}
+
+/** Characters of a text that a browser lays out at once. */
+const MOST_SHOWN = 40_000;
+
+/** Text that was uploaded, however long it is: the rest of one that is too long to lay out is shown on request. */
+export function LongText({ children }: { children: string }) {
+  const [isWhole, setWhole] = useState(false);
+  if (isWhole || children.length <= MOST_SHOWN) return <Text>{children}</Text>;
+  return (
+    <>
+      <Text>{children.slice(0, MOST_SHOWN)}</Text>…{' '}
+      <Button onClick={() => setWhole(true)}>Show all {whole(children.length)} characters</Button>
+    </>
+  );
 }
 
 /** Words for those who hear the page, beside something that says the same to those who see it. */

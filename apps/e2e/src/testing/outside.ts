@@ -28,6 +28,7 @@ export async function startOutside(token: string): Promise<Outside> {
 type Page = (url: string) => { readonly status?: number; readonly body: unknown };
 
 const PAGES: Readonly<Record<string, Page>> = {
+  '/hook': () => ({ body: {} }),
   '/api/v4/projects': (url) => ({
     body: [
       {

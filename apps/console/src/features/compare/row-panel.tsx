@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { printLossless } from '../../api/lossless';
 import type { Comparison } from '../../api/client';
 import { figure, plain, signed } from '../../ui/format';
-import { Button, Problem, Sign, Skeleton, Text } from '../../ui/parts';
+import { Button, LongText, Problem, Sign, Skeleton, Text } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import css from './compare.module.css';
 import { type Asked, useExample, useRowAround, useRun } from './data';
@@ -132,7 +132,7 @@ export function RowPanel(props: RowPanelProps) {
             <div className={css.failure}>
               <b>Error</b>
               <pre tabIndex={0}>
-                <Text>{run.data.error}</Text>
+                <LongText>{run.data.error}</LongText>
               </pre>
             </div>
           )}
@@ -184,12 +184,12 @@ function Change({ before, after }: { before: unknown; after: unknown }) {
       <p>
         {before !== undefined && (
           <del>
-            <Text>{text(before)}</Text>
+            <LongText>{text(before)}</LongText>
           </del>
         )}{' '}
         {after !== undefined && (
           <ins>
-            <Text>{text(after)}</Text>
+            <LongText>{text(after)}</LongText>
           </ins>
         )}
       </p>

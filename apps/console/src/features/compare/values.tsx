@@ -1,5 +1,5 @@
 import { printLossless } from '../../api/lossless';
-import { Copy, Text } from '../../ui/parts';
+import { Copy, LongText } from '../../ui/parts';
 import css from './compare.module.css';
 
 /** JSON values under their names, as they were uploaded; one that is undefined is not shown. */
@@ -18,7 +18,7 @@ export function Values({ values }: { values: Readonly<Record<string, unknown>> }
               </Copy>
             </div>
             <pre tabIndex={0}>
-              <Text>{text}</Text>
+              <LongText>{text}</LongText>
             </pre>
           </details>
         );

@@ -2,7 +2,7 @@ import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-quer
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { Dialog } from '../../ui/dialog';
-import { Choice, Form, TextArea, TextField } from '../../ui/form';
+import { Choice, Form, SecretField, TextArea, TextField } from '../../ui/form';
 import css from './connections.module.css';
 
 const PAGES = [
@@ -93,11 +93,11 @@ export function CreateDialog({ title, action = 'Add', fields, lead, send, stale,
           {lead}
           {fields.map(({ name, label, hint, kind, options, optional }) => {
             const text = optional ? `${label} (optional)` : label;
-            const rest = { value: values[name], onChange: set(name) };
+            const rest = { value: values[name]!, onChange: set(name) };
             if (options) return <Choice key={name} label={text} options={options} {...rest} />;
             if (kind === 'lines') return <TextArea key={name} label={text} hint={hint} rows={3} {...rest} />;
-            const secret = kind === 'secret' ? { type: 'password', autoComplete: 'new-password' } : {};
-            return <TextField key={name} label={text} hint={hint} {...secret} {...rest} />;
+            if (kind === 'secret') return <SecretField key={name} label={text} hint={hint} {...rest} />;
+            return <TextField key={name} label={text} hint={hint} {...rest} />;
           })}
         </Form>
       )}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { answered, api, type Schemas } from '../../api/client';
 import { Changes, type MemberChange } from '../../ui/changes';
 import { Dialog } from '../../ui/dialog';
-import { Form, TextArea, TextField } from '../../ui/form';
+import { Form, SecretInput, TextArea, TextField } from '../../ui/form';
 import { Button, Text } from '../../ui/parts';
 import { changesBetween, type Draft, draftOf, flat, nested, patchOf, rebased } from './change';
 import { readDeployment, useRefresh, writeHeaders } from './data';
@@ -213,11 +213,9 @@ function SecretFields({
             autoComplete="off"
             onChange={(event) => set(at, { ...secret, name: event.target.value })}
           />
-          <input
-            type="password"
+          <SecretInput
             aria-label={`New value of ${secret.name || 'the secret'}`}
             placeholder="unchanged"
-            autoComplete="new-password"
             value={secret.value ?? ''}
             onChange={(event) => set(at, { ...secret, value: event.target.value || undefined })}
           />

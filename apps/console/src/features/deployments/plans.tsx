@@ -4,7 +4,7 @@ import { answered, api, ApiError, type Schemas } from '../../api/client';
 import { Changes } from '../../ui/changes';
 import { Dialog } from '../../ui/dialog';
 import { Form, TextField } from '../../ui/form';
-import { Copy, Problem, Skeleton } from '../../ui/parts';
+import { Copy, Problem, Skeleton, Text } from '../../ui/parts';
 import { useRefresh, useWorkspace, writeHeaders } from './data';
 import css from './deployments.module.css';
 import type { Shown } from './pages';
@@ -80,7 +80,9 @@ function AsCommand({ words }: { words: readonly string[] }) {
   return (
     <details className={css.asCommand}>
       <summary>As a command</summary>
-      <code>{command}</code>
+      <code>
+        <Text>{command}</Text>
+      </code>
       <Copy kind="quiet" text={command}>
         Copy
       </Copy>

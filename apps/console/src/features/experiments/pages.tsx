@@ -1,5 +1,6 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { whole } from '../../ui/format';
+import { Tabs } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { useDataset, useDatasets, useExamples } from './data';
 import { ExampleList } from './examples';
@@ -69,16 +70,17 @@ export function DatasetsPage() {
   );
 }
 
-const TABS = { experiments: 'Experiments', examples: 'Examples' } as const;
-
 /** One dataset: its experiments and its examples. */
 export function DatasetPage() {
   const { w, dataset: id } = useParams({ from: '/o/$w/datasets/$dataset' });
   const { tab = 'experiments' } = useSearch({ from: '/o/$w/datasets/$dataset' });
-  const navigate = useNavigate({ from: '/o/$w/datasets/$dataset' });
   const dataset = useDataset(id);
   const name = dataset.data?.name ?? 'Dataset';
   useTitle(name);
+  const tabs = {
+    experiments: `Experiments ${whole(dataset.data?.session_count ?? 0)}`,
+    examples: `Examples ${whole(dataset.data?.example_count ?? 0)}`,
+  };
   return (
     <Page
       title={
@@ -96,23 +98,7 @@ export function DatasetPage() {
           <Text>{dataset.data.description}</Text>
         </p>
       )}
-      {!dataset.error && (
-        <nav className={css.tabs} aria-label="Parts of the dataset">
-          {Object.entries(TABS).map(([value, label]) => (
-            <button
-              key={value}
-              type="button"
-              aria-current={tab === value ? 'page' : undefined}
-              onClick={() => void navigate({ search: { tab: value === 'experiments' ? undefined : value } })}
-            >
-              {label}{' '}
-              <span className={css.faint}>
-                {whole((value === 'experiments' ? dataset.data?.session_count : dataset.data?.example_count) ?? 0)}
-              </span>
-            </button>
-          ))}
-        </nav>
-      )}
+      {!dataset.error && <Tabs label="Parts of the dataset" tabs={tabs} current={tab} />}
       {tab === 'examples' ? <Examples dataset={id} /> : null}
       {tab !== 'examples' && (
         <ExperimentTable

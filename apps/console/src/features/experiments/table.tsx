@@ -3,9 +3,9 @@ import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { Session } from '../../api/client';
 import { merged, useAddress } from '../../ui/address';
 import { Typed } from '../../ui/form';
-import { duration, figure, middle, percent, signed, whole } from '../../ui/format';
+import { duration, figure, middle, percent, plain, signed, whole } from '../../ui/format';
 import { More } from '../../ui/list';
-import { Button, Problem, Skeleton, Text, Unseen, Time } from '../../ui/parts';
+import { Button, Problem, Sign, Skeleton, Text, Unseen, Time } from '../../ui/parts';
 import { useShortcuts } from '../../ui/shortcuts';
 import { differing, type Experiment, halfWidth, isStoring, keysOf, metadataOf, useExperiments } from './data';
 import css from './experiments.module.css';
@@ -93,11 +93,8 @@ export function ExperimentTable({ dataset, none }: ListedProps) {
           onChange={(text) => change({ q: text || undefined }, 'replace')}
         />
         {metadata && (
-          <Button
-            aria-label={`Drop the filter by metadata ${metadata}`}
-            onClick={() => change({ metadata: undefined })}
-          >
-            <Text>{middle(chipOf(metadata), 48)}</Text> ✕
+          <Button title={plain(metadata)} onClick={() => change({ metadata: undefined })}>
+            <Text>{middle(chipOf(metadata), 48)}</Text> <Sign sign="✕">Drop this filter</Sign>
           </Button>
         )}
         <Button kind="main" disabled={!ready} title="c" onClick={compare}>

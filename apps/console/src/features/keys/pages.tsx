@@ -270,8 +270,12 @@ function RevokeDialog({ revoked, onClose }: { revoked: ApiKey; onClose: () => vo
         onCancel={onClose}
       >
         <p className={css.lead}>
-          Requests with <b>{revoked.description || revoked.short_key}</b> (<code>{revoked.short_key}</code>) are refused
-          from now on. Keys that it made, and browsers that are signed in with it, end as well.
+          Requests with{' '}
+          <b>
+            <Text>{revoked.description || revoked.short_key}</Text>
+          </b>{' '}
+          (<code>{revoked.short_key}</code>) are refused from now on. Keys that it made, and browsers that are signed in
+          with it, end as well.
         </p>
       </Form>
     </Dialog>

@@ -1,5 +1,5 @@
 import { printLossless } from '../../api/lossless';
-import { Copy, Text } from '../../ui/parts';
+import { Copy, LongText } from '../../ui/parts';
 import css from './runs.module.css';
 
 /** What went into a run, what came out, and why it failed; what it has no member for is left out. */
@@ -29,7 +29,7 @@ function Part({ title, text }: { title: string; text: string }) {
         </Copy>
       </header>
       <pre tabIndex={0}>
-        <Text>{text}</Text>
+        <LongText>{text}</LongText>
       </pre>
     </section>
   );

@@ -1,6 +1,6 @@
 import { Outlet, useLocation } from '@tanstack/react-router';
 import { useSession } from '../../api/session';
-import { Problem } from '../../ui/parts';
+import { Page, Problem, useTitle } from '../../ui/parts';
 import { Login } from './login';
 import css from './shell.module.css';
 
@@ -21,6 +21,18 @@ function SignedIn({ login }: { login: boolean }) {
     return session.error && <Problem error={session.error} retry={() => void session.refetch()} />;
   }
   return session.data === null || login ? <Login /> : <Outlet />;
+}
+
+/** What stands in the place of a page that does not exist. */
+export function NotFound() {
+  useTitle('No such page');
+  return (
+    <Page title="There is no such page">
+      <p>
+        <a href="/">Go to the experiments</a>
+      </p>
+    </Page>
+  );
 }
 
 function NotOffered() {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { until } from '@fairlead/postgres/testing';
 import { Installation } from '@fairlead/service/testing';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
 import { newDeployment } from '../tenant-things';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -14,6 +14,16 @@ const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable
 /** Signs that say something, and characters that turn the direction of a line; also characters that only look like them. */
 const SIGNS = '[\u25b2\u25bc\u2248\u2715\u26a0\u25c2\u25b8\u21a9\u2191\u2193\u25cf\u25d0]';
 const TURNS = '[\u202a-\u202e\u2066-\u2069]';
+/** Requests that wait until something changes: a page has loaded although they go on. */
+const WAITING = /\/v1\/changes\?/;
+/** The requests of a page that have not been answered. */
+const open = new WeakMap<Page, Set<Request>>();
+/** Resolves when the page has drawn what it knows, and everything on it stands still. Runs in the page. */
+const DRAWN = `(async () => {
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))));
+  const ending = document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < Infinity);
+  await Promise.allSettled(ending.map(({ finished }) => finished));
+})()`;
 /** What no page may have: signs without words, markup made of data, text that turns its direction. Runs in the page. */
 const UNSAID = `(() => {
   const faults = [];
@@ -55,7 +65,8 @@ export class ConsoleWalk {
 
   /** A page in a browser of its own, in which nobody is signed in. */
   async open(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context = await this.browser.newContext({ baseURL: this.installation.url, ...options });
+    const usual = { baseURL: this.installation.url, reducedMotion: 'reduce' } as const;
+    const context = await this.browser.newContext({ ...usual, ...options });
     context.setDefaultTimeout(PATIENCE_MS);
     await context.addInitScript(WATCH);
     return this.openIn(context);
@@ -64,6 +75,11 @@ export class ConsoleWalk {
   /** A further page of a browser. */
   async openIn(context: BrowserContext): Promise<Page> {
     const page = await context.newPage();
+    const requests = new Set<Request>();
+    open.set(page, requests);
+    page.on('request', (request) => WAITING.test(request.url()) || requests.add(request));
+    page.on('requestfinished', (request) => requests.delete(request));
+    page.on('requestfailed', (request) => requests.delete(request));
     // A request that is answered 401, 404, 412 or 422 is told of on the console as well.
     page.on('console', (message) => {
       if (message.type() === 'error' && !/the server responded with a status of 4(0|12|22)/.test(message.text())) {
@@ -109,7 +125,7 @@ export class ConsoleWalk {
   /** What axe finds on the page that is shown; by `rules` alone when they are given. */
   async faults(page: Page, rules?: readonly string[]): Promise<string[]> {
     if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(AXE);
-    const options = rules === undefined ? {} : { runOnly: [...rules] };
+    const options = { resultTypes: ['violations'], preload: false, ...(rules && { runOnly: [...rules] }) };
     return page.evaluate(async (given) => {
       type Found = { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
       const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<Found> } };
@@ -137,5 +153,14 @@ export class ConsoleWalk {
 
 /** Resolves when a page shows its content, and nothing of it is still being loaded. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator('main:not(:has([aria-busy="true"])) h1').first().waitFor();
+  const heading = page.locator('main:not(:has([aria-busy="true"])) h1').first();
+  const requests = open.get(page)!;
+  do {
+    await heading.waitFor();
+    await until(
+      () => [...requests].map((request) => request.url()),
+      (urls) => urls.length === 0,
+    );
+    await page.evaluate(DRAWN);
+  } while (requests.size > 0 || !(await heading.isVisible()));
 }
