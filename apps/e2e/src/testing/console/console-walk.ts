@@ -14,6 +14,11 @@ const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable
 /** Signs that say something, and characters that turn the direction of a line; also characters that only look like them. */
 const SIGNS = '[\u25b2\u25bc\u2248\u2715\u26a0\u25c2\u25b8\u21a9\u2191\u2193\u25cf\u25d0]';
 const TURNS = '[\u202a-\u202e\u2066-\u2069]';
+/**
+ * What browsers say of an answer 401, 403, 404, 412 or 422; and of requests, which pages send again, when a network
+ * interface of the machine comes or goes, as those of containers do.
+ */
+const EXPECTED = /the server responded with a status of 4(0|12|22)|net::ERR_NETWORK_CHANGED/;
 /** Requests that wait until something changes: a page has loaded although they go on. */
 const WAITING = /\/v1\/changes\?/;
 /** The requests of a page that have not been answered. */
@@ -80,9 +85,8 @@ export class ConsoleWalk {
     page.on('request', (request) => WAITING.test(request.url()) || requests.add(request));
     page.on('requestfinished', (request) => requests.delete(request));
     page.on('requestfailed', (request) => requests.delete(request));
-    // A request that is answered 401, 404, 412 or 422 is told of on the console as well.
     page.on('console', (message) => {
-      if (message.type() === 'error' && !/the server responded with a status of 4(0|12|22)/.test(message.text())) {
+      if (message.type() === 'error' && !EXPECTED.test(message.text())) {
         this.complaints.push(`${page.url()}: ${message.text()}`);
       }
     });
