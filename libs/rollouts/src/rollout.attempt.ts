@@ -152,9 +152,11 @@ export class RolloutAttempts {
       source: path ? open : async () => this.repository(target, commit, run.signal),
     });
     try {
-      if (built && steps.build) {
+      const prepare = built ? 'build' : 'pull';
+      if (steps[prepare]) {
+        run.phase = 'build';
         await run.say('BUILDING');
-        await steps.build(run.step('build'));
+        await steps[prepare](run.step('build'));
         await run.say('AWAITING_DEPLOY');
       }
       run.phase = 'deploy';

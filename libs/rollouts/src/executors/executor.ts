@@ -57,6 +57,8 @@ export interface Step {
 export interface RolloutSteps {
   /** Only for sources that are built; absent when the executor builds nothing. */
   build?(step: Step): Promise<void>;
+  /** Only for images; absent when the executor leaves fetching them to another. */
+  pull?(step: Step): Promise<void>;
   deploy(step: Step): Promise<void>;
   close(): Promise<void>;
 }

@@ -17,7 +17,7 @@ import { readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { User } from './app.process';
-import type { Recipe } from './recipe';
+import type { ContainerImage, Recipe } from './recipe';
 
 const run = promisify(execFile);
 
@@ -27,9 +27,11 @@ export interface StartedRevision {
   readonly tenantId: string;
   readonly name: string;
   readonly revisionId: string;
-  /** Name of the folder of its build. */
+  /** Name of the folder of its build, or id of its image. */
   readonly build: string;
   readonly recipe: Recipe;
+  /** What it runs when it is a container. */
+  readonly image?: ContainerImage;
 }
 
 /** What is kept of a deployment: the revisions that were started last, the newest first, and whether it was stopped. */

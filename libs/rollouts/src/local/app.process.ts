@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED, within } from '../executors/child.process';
 import type { StreamLevel } from './app-logs.store';
+import type { RunningProgram } from './app.runner';
 import { type GroupUse, isAlive, isRunning, listeners, useWatch } from './process-use.watch';
 
 /** How long a program has to end by itself after it was told to. */
@@ -34,10 +35,8 @@ interface Program {
 }
 
 /** A program in a process group of its own, which ends with the server. */
-export class AppProcess {
-  /** How it ended, in words for a sentence, once what it wrote has been told; never rejects. */
+export class AppProcess implements RunningProgram {
   readonly ended: Promise<string>;
-  /** What it used at the last look; undefined before the first one, and where the system does not show it. */
   use: GroupUse | undefined;
   private readonly child: ChildProcess;
   private readonly port: number;

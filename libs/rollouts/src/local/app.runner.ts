@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { ExecutorUnreachable, StepFailed } from '../executors/executor';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { AppFolder, StartedRevision } from './app-folders.store';
-import type { AppLogs } from './app-logs.store';
-import { AppProcess } from './app.process';
+import type { AppLogs, StreamLevel } from './app-logs.store';
+import type { GroupUse } from './process-use.watch';
 import { freePort, untilReady } from './readiness.watch';
 
 export interface RunLimits {
@@ -20,18 +20,30 @@ export interface RunLimits {
   readonly restart: { readonly first: number; readonly most: number };
 }
 
+/** A program that was started. */
+export interface RunningProgram {
+  /** How it ended, in words for a sentence, once what it wrote has been told; never rejects. */
+  readonly ended: Promise<string>;
+  /** What it used at the last look; undefined before the first one, and where the system does not show it. */
+  readonly use: GroupUse | undefined;
+  /** Tells it to end, and ends it when it does not. */
+  stop(): Promise<void>;
+}
+
 /** A revision with all that its program needs. */
 export interface Runnable {
   readonly revision: StartedRevision;
   readonly folder: AppFolder;
-  /** Bytes of memory that it may use. */
-  readonly memory?: number;
-  /** Limits a process and all that it starts, given its id; answers what ends them and the limit. */
-  readonly limit: (pid: number) => () => Promise<void>;
   /** Closes a port to others; answers what opens it again. */
   readonly guard: (port: number) => Promise<() => void>;
   /** To be called for each process of it. */
   readonly launch: () => Launch;
+  /** Starts it with an environment at a port of this machine, and tells what it writes. @throws StepFailed */
+  readonly run: (
+    env: Readonly<Record<string, string>>,
+    port: number,
+    told: (stream: StreamLevel, text: string) => void,
+  ) => Promise<RunningProgram>;
 }
 
 /** What one process of a program is given. */
@@ -73,7 +85,7 @@ class Serving {
   private idle: () => void = () => undefined;
 
   constructor(
-    readonly process: AppProcess,
+    readonly process: RunningProgram,
     readonly port: number,
     readonly revision: StartedRevision,
   ) {}
@@ -381,7 +393,7 @@ export class AppRunner {
 
   /** A program that is ready. @throws StepFailed with its last lines; the reason of `signal` when that aborts */
   private async ready(
-    { revision, folder, memory, limit, guard, launch }: Runnable,
+    { revision, folder, guard, launch, run }: Runnable,
     signal: AbortSignal,
     state: 'state' | 'proof' = 'state',
   ): Promise<Serving> {
@@ -394,18 +406,19 @@ export class AppRunner {
     const open = await guard(port);
     const { env, secrets, ended } = launch();
     const output = this.logs.output(secrets);
-    const words = ['/bin/sh', '-c', recipe.start];
-    const { user } = folder;
-    const given = { words, cwd, env: { ...env, PORT: String(port) }, memory, limit, ...(user && { user }) };
-    const process = new AppProcess(given, (stream, text) => output.write(stream, text));
-    void process.ended.then(() => {
+    const over = () => {
       output.end();
       open();
       ended();
+    };
+    const process = await run(env, port, (stream, text) => output.write(stream, text)).catch((error: unknown) => {
+      over();
+      throw error;
     });
+    void process.ended.then(over);
     const late = AbortSignal.any([signal, AbortSignal.timeout(this.limits.ready)]);
     const said = () => lastLines(output.last, cwd);
-    const isReady = untilReady(port, recipe.health, late).then(() => undefined);
+    const isReady = untilReady(port, recipe.health, late, isReadyAt(revision)).then(() => undefined);
     isReady.catch(() => undefined);
     try {
       const how = await Promise.race([process.ended, isReady]);
@@ -423,6 +436,11 @@ export class AppRunner {
   private unavailable(): AppUnavailable {
     return new AppUnavailable(this.lastError ?? 'It did not become ready.');
   }
+}
+
+/** With which answer at its health path it is ready. A container may have no such path: any answer shows that it is there. */
+function isReadyAt({ image }: StartedRevision): (status: number) => boolean {
+  return (status) => (image ? status < 500 : status === 200);
 }
 
 /**

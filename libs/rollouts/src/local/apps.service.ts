@@ -1,12 +1,15 @@
 import { totalmem } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppUse, HostedApps } from '@fairlead/contracts';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { ProgramLine } from '../logs/program-lines';
 import { AppLogs, type LogLimits } from './app-logs.store';
+import { AppProcess } from './app.process';
 import { AppVisitors } from './app-visitors';
 import { CpuLimits } from './cpu-limits.process';
+import { Containers } from './containers.service';
 import { AppPorts } from './app-ports.process';
 import { AppRunner, type AppStatus, AppUnavailable, type Entered, type Runnable, type RunLimits } from './app.runner';
 
@@ -92,6 +95,7 @@ export class LocalApps implements HostedApps {
     root: string,
     limits: Partial<LocalLimits> = {},
     readonly hasPages = false,
+    readonly containers = new Containers(root),
   ) {
     this.limits = { ...DEFAULTS, ...limits };
     this.folders = new AppFolders(root);
@@ -110,6 +114,9 @@ export class LocalApps implements HostedApps {
     this.tell = tell;
     this.ended = false;
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
+    // It removes what a server that was killed has left.
+    const hasContainers = [...this.kept.values()].some(({ revisions }) => revisions.some(({ image }) => image));
+    if (hasContainers) this.containers.engine().catch(() => undefined);
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();
     return { closed: this.ports.begin(), limited: this.cpu.begin() };
@@ -130,6 +137,7 @@ export class LocalApps implements HostedApps {
     const revisions = [revision, ...others].slice(0, BUILDS_KEPT);
     this.keep(id, { stopped: false, revisions });
     await this.folder(id).prune([...new Set(revisions.map(({ build }) => build))]);
+    await this.removeImages(before);
   }
 
   /** The deployment of the workspace that an address names, by its id or by its name as a part of an address. */
@@ -218,10 +226,12 @@ export class LocalApps implements HostedApps {
 
   /** Ends everything of a deployment and forgets its files. */
   async remove(id: string): Promise<void> {
+    const before = this.kept.get(id)?.revisions ?? [];
     this.kept.delete(id);
     await this.runners.get(id)?.stop();
     this.runners.delete(id);
     await this.folders.remove(id);
+    await this.removeImages(before);
   }
 
   /** Ends everything that runs; it is started again after the next `begin`. */
@@ -231,6 +241,7 @@ export class LocalApps implements HostedApps {
     await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
     for (const id of this.kept.keys()) this.folder(id).killAll();
     this.runners.clear();
+    this.containers.end();
     this.folders.end();
     this.ports.end();
     this.cpu.end();
@@ -281,6 +292,12 @@ export class LocalApps implements HostedApps {
     await admitted;
   }
 
+  /** Removes the images of revisions that no deployment has kept. */
+  private async removeImages(before: readonly StartedRevision[]): Promise<void> {
+    const used = new Set([...this.kept.values()].flatMap(({ revisions }) => revisions.map(({ build }) => build)));
+    for (const { build, image } of before) if (image && !used.has(build)) await this.containers.removeImage(image);
+  }
+
   private sendToSleep(): void {
     const until = Date.now() - this.limits.sleepAfter;
     for (const runner of this.runners.values()) {
@@ -294,32 +311,43 @@ export class LocalApps implements HostedApps {
   }
 
   private async runnable({ revision, secrets, sizes }: Chosen): Promise<Runnable> {
-    const folder = this.folder(revision.deploymentId);
-    const traced = await this.tracing(revision);
+    const { deploymentId, revisionId, image, build, recipe } = revision;
+    const folder = this.folder(deploymentId);
+    // A container does not reach the address of this server, which is on loopback.
+    const traced = image ? undefined : await this.tracing(revision);
     const launch = () => {
       const issued = traced?.issue();
       const env = {
         ...Object.fromEntries(secrets),
-        LANGCHAIN_REVISION_ID: revision.revisionId,
+        LANGCHAIN_REVISION_ID: revisionId,
         ...(traced && {
           LANGSMITH_TRACING: 'true',
           LANGSMITH_ENDPOINT: traced.address,
           LANGSMITH_PROJECT: traced.project,
         }),
         ...(issued && { LANGSMITH_API_KEY: issued.key }),
-        ...folder.environment(),
+        ...(image === undefined && folder.environment()),
       };
       const hidden = [...secrets.values(), ...(issued ? [issued.key] : [])];
       return { env, secrets: hidden, ended: () => issued?.revoke() };
     };
-    return {
-      revision,
-      folder,
-      memory: memoryOf(sizes),
-      limit: (pid) => this.cpu.limit(pid, coresOf(sizes)),
-      guard: (port) => this.ports.close(port, folder.user?.uid),
-      launch,
+    const guard = (port: number) => this.ports.close(port, folder.user?.uid);
+    const [memory, cores] = [memoryOf(sizes), coresOf(sizes)];
+    if (image) {
+      const run: Runnable['run'] = (env, port, told) =>
+        this.containers.start({ deploymentId, revisionId, image, env, port, memory, cores }, told);
+      return { revision, folder, guard, launch, run };
+    }
+    const program = {
+      words: ['/bin/sh', '-c', recipe.start],
+      cwd: join(folder.build(build), recipe.folder),
+      memory,
+      limit: (pid: number) => this.cpu.limit(pid, cores),
+      ...(folder.user && { user: folder.user }),
     };
+    const run: Runnable['run'] = async (env, port, told) =>
+      new AppProcess({ ...program, env: { ...env, PORT: String(port) } }, told);
+    return { revision, folder, guard, launch, run };
   }
 
   private keep(id: string, kept: KeptApp): void {

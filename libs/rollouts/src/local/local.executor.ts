@@ -17,13 +17,17 @@ import type { ProcessHealth } from '../health/health.answers.schema';
 import type { ProgramLine } from '../logs/program-lines';
 import type { AppFolder } from './app-folders.store';
 import type { LocalApps } from './apps.service';
-import { configFile, NoRecipe, projectFolder, type Recipe, recipeOf, type Wanted } from './recipe';
+import { NO_ENGINE } from './containers.service';
+import { configFile, type ContainerImage, NoRecipe, projectFolder, type Recipe, recipeOf, type Wanted } from './recipe';
 import { unpack } from './source-archive.process';
 
 /** How often the size of a folder is looked at while it is built (ms). */
 const SIZE_MS = 3000;
 
-/** Builds uploaded sources and commits of code hosts, and runs them as processes on this machine. */
+/** A container is ready when it answers requests. */
+const CONTAINER: Recipe = { build: [], folder: '.', start: '', health: '/ok', langgraph: false };
+
+/** Builds uploaded sources and commits of code hosts, and runs them as processes on this machine, and images as containers. */
 export class LocalExecutor extends Executor {
   readonly name = 'local';
   override readonly needsCommits = true;
@@ -36,6 +40,8 @@ export class LocalExecutor extends Executor {
 
   rollOut(assignment: RevisionAssignment): RolloutSteps {
     const { deploymentId, tenantId, name, config, revision, commit } = assignment;
+    const { image_uri } = revision.source_revision_config;
+    if (isContainer(revision.source) && image_uri !== undefined) return this.rollOutImage(assignment, image_uri);
     const { source_tarball_path, graph_config_path } = revision.source_revision_config;
     const { install_command, build_command } = config;
     const wanted = { install_command, build_command, graph_config_path };
@@ -52,6 +58,29 @@ export class LocalExecutor extends Executor {
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
         const secrets = await assignment.secrets();
         await this.programs.activate({ revision: started, secrets, sizes: revision.resource_spec }, signal);
+        await log('INFO', `It is ready at /apps/${deploymentId}/.`);
+      },
+      close: async () => undefined,
+    };
+  }
+
+  private rollOutImage(assignment: RevisionAssignment, reference: string): RolloutSteps {
+    const { deploymentId, tenantId, name, revision } = assignment;
+    const { containers, limits } = this.programs;
+    let image: ContainerImage | undefined;
+    return {
+      pull: async (step) => {
+        // Without an engine the revision cannot be deployed, which is said then.
+        if (await containers.engine()) image = await containers.pull(reference, limits.disk, step);
+      },
+      deploy: async ({ signal, log }) => {
+        if (!image) throw new StepFailed(NO_ENGINE);
+        requireScale(CONTAINER, revision.resource_spec);
+        await log('INFO', `Starts ${image.id}, which should listen at port ${image.port}.`);
+        const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build: image.id };
+        const secrets = await assignment.secrets();
+        const chosen = { revision: { ...started, recipe: CONTAINER, image }, secrets, sizes: revision.resource_spec };
+        await this.programs.activate(chosen, signal);
         await log('INFO', `It is ready at /apps/${deploymentId}/.`);
       },
       close: async () => undefined,
@@ -131,9 +160,13 @@ function buildName(members: object): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('hex').slice(0, 24);
 }
 
+function isContainer(source: string): boolean {
+  return source === 'external_container' || source === 'internal_container';
+}
+
 function requireRunnable({ revision: { source }, commit }: RevisionAssignment): void {
   if (source !== 'internal_source' && source !== 'codehost') {
-    throw new StepFailed(`The executor 'local' runs 'internal_source' and 'codehost', and this one is '${source}'.`);
+    throw new StepFailed(`The executor 'local' does not run '${source}'.`);
   }
   if (source === 'codehost' && !commit) throw new StepFailed('The commit of repo_ref is not known.');
 }

@@ -12,19 +12,27 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves when a program answers 200 at `health`, or takes connections when there is no such path. @throws when aborted */
-export async function untilReady(port: number, health: string | undefined, signal: AbortSignal): Promise<void> {
+/**
+ * Resolves when a program answers at `health` with a status that shows that it is ready, or takes connections when there
+ * is no such path. @throws when aborted
+ */
+export async function untilReady(
+  port: number,
+  health: string | undefined,
+  signal: AbortSignal,
+  isReady: (status: number) => boolean,
+): Promise<void> {
   for (; ; await delay(50, undefined, { signal })) {
     signal.throwIfAborted();
-    if (health === undefined ? await connects(port) : await answers(port, health)) return;
+    if (health === undefined ? await connects(port) : await answers(port, health, isReady)) return;
   }
 }
 
-async function answers(port: number, path: string): Promise<boolean> {
+async function answers(port: number, path: string, isReady: (status: number) => boolean): Promise<boolean> {
   try {
     const { status, body } = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5000) });
     await body?.cancel();
-    return status === 200;
+    return isReady(status);
   } catch {
     return false;
   }

@@ -14,6 +14,16 @@ export interface Recipe {
   readonly langgraph: boolean;
 }
 
+/** An image of a container source, as it was when it was pulled. */
+export interface ContainerImage {
+  /** Id of its contents: its name may stand for another one later. */
+  readonly id: string;
+  /** Port at which its program listens. */
+  readonly port: number;
+  /** Whether this server has fetched it, and may remove it again. */
+  readonly pulled: boolean;
+}
+
 /** What is looked at of a source: names in the folder, and the text of the files there that say how to run it. */
 interface Source {
   readonly files: ReadonlySet<string>;

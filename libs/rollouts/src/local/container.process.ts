@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StreamLevel } from './app-logs.store';
+import type { RunningProgram } from './app.runner';
+import { type EngineClient, jsonLines } from './engine.client';
+import type { GroupUse } from './process-use.watch';
+
+/** Seconds that a container has to end by itself after it was told to. */
+const GRACE_S = 5;
+/** How long its output is read after its end (ms). */
+const DRAIN_MS = 2000;
+const HEADER_BYTES = 8;
+const STANDARD_ERROR = 2;
+
+interface Stats {
+  readonly read: string;
+  readonly cpu_stats: { readonly cpu_usage: { readonly total_usage: number } };
+  readonly memory_stats: { readonly usage?: number; readonly stats?: Readonly<Record<string, number>> };
+}
+
+/** A container that was started, which is removed when it has ended. */
+export class ContainerProcess implements RunningProgram {
+  readonly ended: Promise<string>;
+  use: GroupUse | undefined;
+  private readonly path: string;
+  private readonly over = new AbortController();
+
+  /** `memory`: bytes that it may use. `remove` takes it away, whether it has ended or not; it never rejects. */
+  constructor(
+    private readonly engine: EngineClient,
+    name: string,
+    private readonly memory: number,
+    told: (stream: StreamLevel, text: string) => void,
+    private readonly remove: () => Promise<void>,
+  ) {
+    this.path = `/containers/${name}`;
+    const read = this.read(told).catch(() => undefined);
+    this.measure().catch(() => undefined);
+    this.ended = this.end(read);
+  }
+
+  async stop(): Promise<void> {
+    await this.engine.call('POST', `${this.path}/stop?t=${GRACE_S}`).catch(() => undefined);
+    await this.remove();
+    await this.ended;
+  }
+
+  private async end(read: Promise<void>): Promise<string> {
+    const how = await this.wait().catch((error: Error) => `was lost: ${error.message}`);
+    await Promise.race([read, delay(DRAIN_MS, undefined, { ref: false })]);
+    this.over.abort();
+    await this.remove();
+    return how;
+  }
+
+  private async wait(): Promise<string> {
+    const { signal } = this.over;
+    const { StatusCode } = (await this.engine.call('POST', `${this.path}/wait`, { signal })) as { StatusCode: number };
+    const found = (await this.engine.call('GET', `${this.path}/json`).catch(() => undefined)) as
+      { State?: { OOMKilled?: boolean } } | undefined;
+    if (!found?.State?.OOMKilled) return `ended with exit code ${StatusCode}`;
+    return `used more memory than its limit of ${Math.ceil(this.memory / 1e6)} MB`;
+  }
+
+  /** Tells what it writes. Each part of the stream begins with the number of its origin and its length. */
+  private async read(told: (stream: StreamLevel, text: string) => void): Promise<void> {
+    const { signal } = this.over;
+    const stream = await this.engine.open('GET', `${this.path}/logs?follow=1&stdout=1&stderr=1`, { signal });
+    const decoders = { INFO: new TextDecoder(), WARNING: new TextDecoder() };
+    let rest = Buffer.alloc(0);
+    for await (const part of stream as AsyncIterable<Buffer>) {
+      rest = Buffer.concat([rest, part]);
+      while (rest.length >= HEADER_BYTES && rest.length >= HEADER_BYTES + rest.readUInt32BE(4)) {
+        const end = HEADER_BYTES + rest.readUInt32BE(4);
+        const level = rest[0] === STANDARD_ERROR ? 'WARNING' : 'INFO';
+        told(level, decoders[level].decode(rest.subarray(HEADER_BYTES, end), { stream: true }));
+        rest = rest.subarray(end);
+      }
+    }
+  }
+
+  /** Notes what it uses, as often as the engine tells it. */
+  private async measure(): Promise<void> {
+    const { signal } = this.over;
+    let before: Stats | undefined;
+    for await (const found of jsonLines(await this.engine.open('GET', `${this.path}/stats?stream=1`, { signal }))) {
+      const now = found as Stats;
+      const nanoseconds = (stats: Stats) => stats.cpu_stats.cpu_usage.total_usage;
+      const passed = before && Date.parse(now.read) - Date.parse(before.read);
+      const cpu_cores = passed ? Math.max(0, (nanoseconds(now) - nanoseconds(before!)) / 1e6 / passed) : null;
+      const { usage = 0, stats } = now.memory_stats;
+      // Files that were read can be dropped from memory at any time.
+      const files = stats?.inactive_file ?? stats?.total_inactive_file ?? 0;
+      this.use = { memory_bytes: Math.max(0, usage - files), cpu_cores };
+      before = now;
+    }
+  }
+}

@@ -1,0 +1,253 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WATCHED } from '../executors/child.process';
+import { type Step, StepFailed } from '../executors/executor';
+import type { StreamLevel } from './app-logs.store';
+import { ContainerProcess } from './container.process';
+import { EngineClient, EngineRefused, jsonLines } from './engine.client';
+import type { ContainerImage } from './recipe';
+
+/** A container that is to be started. */
+interface Wanted {
+  readonly deploymentId: string;
+  readonly revisionId: string;
+  readonly image: ContainerImage;
+  readonly env: Readonly<Record<string, string>>;
+  /** Port of this machine. */
+  readonly port: number;
+  readonly memory?: number;
+  readonly cores?: number;
+}
+
+export const NO_ENGINE = 'This machine has no container engine: neither Docker nor Podman answers.';
+/** Where Docker and Podman listen. */
+const SOCKETS = [
+  '/var/run/docker.sock',
+  '/run/podman/podman.sock',
+  ...['podman/podman.sock', 'docker.sock'].map((name) => join(process.env.XDG_RUNTIME_DIR ?? '/run/none', name)),
+];
+/** What Podman finds in its environment. */
+const PODMAN_ENV = /^(PATH|HOME|XDG_RUNTIME_DIR|CONTAINERS_\w+|https?_proxy|no_proxy)$/i;
+const STARTING_MS = 30_000;
+const PAUSE_MS = 50;
+/** Port of an image that does not say one. */
+const PORT = 8000;
+const MEMORY_BYTES = 2e9;
+const PROCESSES = 512;
+const INSTALLATION = 'fairlead.installation';
+const DEPLOYMENT = 'fairlead.deployment';
+const REVISION = 'fairlead.revision';
+
+/** The containers of deployments, in the engine of this machine: Docker, or Podman, which is started when it is installed. */
+export class Containers {
+  private readonly installation: string;
+  private known: EngineClient | undefined;
+  private opening: Promise<EngineClient | undefined> | undefined;
+  private podman: { readonly child: ChildProcess; readonly folder: string } | undefined;
+  /** Names of those that belong to programs of this process. */
+  private readonly live = new Set<string>();
+
+  /** `root`: folder of the deployments' folders; each installation of the machine has containers of its own. */
+  constructor(
+    root: string,
+    private readonly sockets: readonly string[] = SOCKETS,
+    private readonly startsPodman = true,
+  ) {
+    this.installation = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  }
+
+  /** The engine; undefined when there is none. What earlier processes of the server have left there is removed first. */
+  engine(): Promise<EngineClient | undefined> {
+    this.opening ??= this.open().finally(() => (this.opening = undefined));
+    return this.opening;
+  }
+
+  /**
+   * Fetches an image without credentials, and tells the log how far it is. One that is there already is taken when its
+   * registry has none or does not answer. @throws StepFailed, ExecutorUnreachable
+   */
+  async pull(reference: string, most: number, { signal, log }: Step): Promise<ContainerImage> {
+    const engine = await this.required();
+    const before = await inspect(engine, reference);
+    await log('INFO', `Pulls ${reference}.`);
+    const failure = await pull(engine, reference, signal, (line) => log('INFO', line));
+    signal.throwIfAborted();
+    const found = await inspect(engine, reference);
+    if (!found) throw new StepFailed(`The image cannot be pulled: ${failure ?? 'it is not there.'}`);
+    if (failure !== undefined) await log('WARNING', `The image that is here already is used: ${failure}`);
+    const pulled = before?.Id !== found.Id;
+    const image = { id: found.Id, port: portOf(found), pulled };
+    if (found.Size <= most) return image;
+    if (pulled) await this.removeImage(image);
+    throw new StepFailed(`The image has ${found.Size} bytes: at most ${most} are taken.`);
+  }
+
+  /** Starts a container in a network of its own, which can be reached from this machine only. @throws StepFailed */
+  async start(wanted: Wanted, told: (stream: StreamLevel, text: string) => void): Promise<ContainerProcess> {
+    const engine = await this.required();
+    const { image, memory = MEMORY_BYTES, cores } = wanted;
+    const name = `fairlead-${randomUUID()}`;
+    const Labels = {
+      [INSTALLATION]: this.installation,
+      [DEPLOYMENT]: wanted.deploymentId,
+      [REVISION]: wanted.revisionId,
+    };
+    const inside = `${image.port}/tcp`;
+    const HostConfig = {
+      NetworkMode: name,
+      PortBindings: { [inside]: [{ HostIp: '127.0.0.1', HostPort: String(wanted.port) }] },
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      Memory: memory,
+      PidsLimit: PROCESSES,
+      ...(cores !== undefined && { NanoCpus: Math.round(Math.min(cores, availableParallelism()) * 1e9) }),
+    };
+    const Env = Object.entries({ ...wanted.env, PORT: String(image.port) }).map((entry) => entry.join('='));
+    const body = { Image: image.id, Env, Labels, ExposedPorts: { [inside]: {} }, HostConfig };
+    this.live.add(name);
+    const remove = async () => {
+      await this.removeContainer(engine, name);
+      this.live.delete(name);
+    };
+    try {
+      await engine.call('POST', '/networks/create', { body: { Name: name, Driver: 'bridge', Labels } });
+      await engine.call('POST', `/containers/create?name=${name}`, { body });
+      await engine.call('POST', `/containers/${name}/start`);
+    } catch (error) {
+      await remove();
+      throw failureOf(error);
+    }
+    return new ContainerProcess(engine, name, memory, told, remove);
+  }
+
+  /** Removes an image that this server has pulled, unless something else uses it. */
+  async removeImage({ id, pulled }: ContainerImage): Promise<void> {
+    if (pulled) await (await this.engine())?.call('DELETE', `/images/${id}`).catch(() => undefined);
+  }
+
+  end(): void {
+    this.known = undefined;
+    if (!this.podman) return;
+    this.podman.child.stdin?.end();
+    rmSync(this.podman.folder, { recursive: true, force: true });
+    this.podman = undefined;
+  }
+
+  private async required(): Promise<EngineClient> {
+    const engine = await this.engine();
+    if (!engine) throw new StepFailed(NO_ENGINE);
+    return engine;
+  }
+
+  private async open(): Promise<EngineClient | undefined> {
+    if (await this.known?.answers()) return this.known;
+    this.end();
+    this.known = (await this.listening()) ?? (this.startsPodman ? await this.startPodman() : undefined);
+    if (this.known) await this.clear(this.known).catch(() => undefined);
+    return this.known;
+  }
+
+  private async listening(): Promise<EngineClient | undefined> {
+    for (const socket of this.sockets) {
+      const engine = new EngineClient(socket);
+      if (await engine.answers()) return engine;
+    }
+    return undefined;
+  }
+
+  /** Starts the API of Podman at a socket of its own; it ends with the server. */
+  private async startPodman(): Promise<EngineClient | undefined> {
+    const folder = mkdtempSync(join(tmpdir(), 'fairlead-podman-'));
+    const socket = join(folder, 'podman.sock');
+    const words = ['podman', 'system', 'service', '--time', '0', `unix://${socket}`];
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PODMAN_ENV.test(name)));
+    const child = spawn(WATCHED[0]!, [...WATCHED.slice(1), ...words], {
+      ...{ cwd: '/', env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] as const },
+    });
+    let hasEnded = false;
+    child.once('error', () => (hasEnded = true));
+    child.once('exit', () => (hasEnded = true));
+    child.stdin.on('error', () => undefined);
+    this.podman = { child, folder };
+    const engine = new EngineClient(socket);
+    for (const end = Date.now() + STARTING_MS; !hasEnded && Date.now() < end; await delay(PAUSE_MS)) {
+      if (await engine.answers()) return engine;
+    }
+    this.end();
+    return undefined;
+  }
+
+  /** Removes what is labelled as this installation's and belongs to no program of this process. */
+  private async clear(engine: EngineClient): Promise<void> {
+    const filters = encodeURIComponent(JSON.stringify({ label: [`${INSTALLATION}=${this.installation}`] }));
+    const containers = (await engine.call('GET', `/containers/json?all=1&filters=${filters}`)) as { Names: string[] }[];
+    const networks = (await engine.call('GET', `/networks?filters=${filters}`)) as { Name: string }[];
+    const names = [
+      ...containers.flatMap(({ Names }) => Names.map((name) => name.slice(1))),
+      ...networks.map(({ Name }) => Name),
+    ];
+    for (const name of new Set(names)) if (!this.live.has(name)) await this.removeContainer(engine, name);
+  }
+
+  /** Removes a container and its network, whatever is there of them. */
+  private async removeContainer(engine: EngineClient, name: string): Promise<void> {
+    for (const path of [`/containers/${name}?force=1&v=1`, `/networks/${name}`]) {
+      await engine.call('DELETE', path).catch(() => undefined);
+    }
+  }
+}
+
+interface FoundImage {
+  readonly Id: string;
+  readonly Size: number;
+  readonly Config?: { readonly ExposedPorts?: Readonly<Record<string, unknown>> | null };
+}
+
+async function inspect(engine: EngineClient, reference: string): Promise<FoundImage | undefined> {
+  try {
+    return (await engine.call('GET', `/images/${reference}/json`)) as FoundImage;
+  } catch (error) {
+    if (error instanceof EngineRefused) return undefined;
+    throw error;
+  }
+}
+
+/** Pulls an image; answers why that failed, undefined when it did not. */
+async function pull(
+  engine: EngineClient,
+  reference: string,
+  signal: AbortSignal,
+  log: (line: string) => Promise<void>,
+): Promise<string | undefined> {
+  const hasTag = reference.includes('@') || /:[^/]*$/.test(reference);
+  // Without a tag all tags are pulled.
+  const query = new URLSearchParams({ fromImage: hasTag ? reference : `${reference}:latest` });
+  let failure: string | undefined;
+  try {
+    for await (const found of jsonLines(await engine.open('POST', `/images/create?${query.toString()}`, { signal }))) {
+      const { error, status, id, progressDetail } = (found ?? {}) as Readonly<Record<string, unknown>>;
+      failure ??= typeof error === 'string' ? error : undefined;
+      const isCount = Object.keys((progressDetail as object | undefined) ?? {}).length > 0;
+      if (typeof status === 'string' && !isCount) await log(typeof id === 'string' ? `${id}: ${status}` : status);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof EngineRefused)) throw error;
+    failure = error.message;
+  }
+  return failure;
+}
+
+/** The only port that an image names, or the usual one. */
+function portOf({ Config }: FoundImage): number {
+  const ports = Object.keys(Config?.ExposedPorts ?? {}).filter((port) => port.endsWith('/tcp'));
+  return ports.length === 1 ? Number.parseInt(ports[0]!, 10) : PORT;
+}
+
+function failureOf(error: unknown): unknown {
+  return error instanceof EngineRefused ? new StepFailed(`The container engine refuses it: ${error.message}`) : error;
+}

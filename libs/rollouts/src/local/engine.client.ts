@@ -1,0 +1,93 @@
+import { type IncomingMessage, request } from 'node:http';
+import { ExecutorUnreachable } from '../executors/executor';
+
+/** How long an answer of the engine may take, unless something is waited for (ms). */
+const LIMIT_MS = 60_000;
+const PING_MS = 5000;
+/** Longest answer that is read (bytes). */
+const LONGEST = 4 * 1024 ** 2;
+
+interface Call {
+  readonly body?: object;
+  /** The limit on time, which takes the place of a minute. */
+  readonly signal?: AbortSignal;
+}
+
+/** The engine has answered with an error; the message is its own. */
+export class EngineRefused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A container engine with the API of Docker, which Podman has too, at a socket of this machine. */
+export class EngineClient {
+  constructor(private readonly socket: string) {}
+
+  async answers(): Promise<boolean> {
+    return this.call('GET', '/_ping', { signal: AbortSignal.timeout(PING_MS) }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** The answer, read as JSON where it is. @throws EngineRefused; ExecutorUnreachable when there is none */
+  async call(method: string, path: string, call: Call = {}): Promise<unknown> {
+    const answer = await this.open(method, path, { signal: AbortSignal.timeout(LIMIT_MS), ...call });
+    return parsed(await textOf(answer));
+  }
+
+  /** The answer while it comes. @throws EngineRefused; ExecutorUnreachable when there is none */
+  async open(method: string, path: string, { body, signal }: Call): Promise<IncomingMessage> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers =
+      text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options = { socketPath: this.socket, method, path, signal, headers, agent: false as const };
+      request(options, resolve)
+        .once('error', (cause) => reject(new ExecutorUnreachable('The container engine does not answer.', { cause })))
+        .end(text);
+    });
+    if ((answer.statusCode ?? 500) < 400) return answer;
+    const said = parsed(await textOf(answer)) as { message?: string } | undefined;
+    throw new EngineRefused(answer.statusCode!, `${said?.message ?? `status ${answer.statusCode}`}`.slice(0, 1000));
+  }
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const part of answer as AsyncIterable<Buffer>) {
+      length += part.length;
+      if (length > LONGEST) throw new Error('The answer is too long.');
+      parts.push(part);
+    }
+  } catch (cause) {
+    throw new ExecutorUnreachable('The container engine broke off its answer.', { cause });
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON values of a stream that holds one a line; what is none is left out. */
+export async function* jsonLines(stream: AsyncIterable<Buffer>): AsyncGenerator<unknown> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const part of stream) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split('\n');
+    rest = lines.pop()!.slice(0, LONGEST);
+    for (const line of lines) if (line.trim() !== '') yield parsed(line);
+  }
+  if (rest.trim() !== '') yield parsed(rest);
+}
