@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { until } from '@fairlead/postgres/testing';
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { Canaries } from './testing/console/canaries';
 import { ConsoleWalk, inBrowser, settled } from './testing/console/console-walk';
@@ -117,6 +118,29 @@ inBrowser('The console, with hostile text in every field and a canary as every s
     expect(await planted.look(context)).toContain('answer in the answer to GET /v1/nothing');
     await context.context().close();
     // These are what the detector has to find, so no page has made them.
+    walk.complaints.length = 0;
+  });
+
+  it('tells of whatever the policy of its pages forbids', async () => {
+    const visitor = await walk.open({ baseURL: wire.url });
+    await visitor.goto('/login');
+    await settled(visitor);
+    await visitor.evaluate(
+      `(async () => {
+        const forbidden = [
+          () => (document.body.innerHTML = '<b>markup</b>'),
+          () => document.body.setAttribute('style', 'color: red'),
+          () => fetch('https://elsewhere.example/'),
+        ];
+        for (const attempt of forbidden) await Promise.resolve().then(attempt).catch(() => undefined);
+      })()`,
+    );
+    const directives = ['require-trusted-types-for', 'style-src-attr', 'connect-src'];
+    await until(
+      () => directives.filter((directive) => !walk.complaints.join().includes(`policy: ${directive}`)),
+      (unheard) => unheard.length === 0,
+    );
+    await visitor.context().close();
     walk.complaints.length = 0;
   });
 
