@@ -14,8 +14,15 @@ import { actorOf, EVENT_TYPES, type HistoryEntry, revisionName, spoken, titleOf 
 const ALL_TYPES = { '': 'All kinds', ...Object.fromEntries(EVENT_TYPES.map((type) => [type, titleOf(type)])) };
 const FOLDS = { '': 'Folded by request', full: 'Every event' };
 
+interface HistoryProps {
+  readonly deployment: Pick<Shown['deployment'], 'id'>;
+  readonly revisions: Shown['revisions'];
+  /** Whether the deployment has been deleted, so that only its history is left. */
+  readonly gone?: boolean;
+}
+
 /** All that happened to a deployment, the newest first; what one request caused is one line unless it is unfolded. */
-export function History({ deployment, revisions }: Shown) {
+export function History({ deployment, revisions, gone = false }: HistoryProps) {
   const { search, change } = useAddress();
   const w = useWorkspace();
   const history = useHistory(deployment.id, search.types);
@@ -90,15 +97,18 @@ export function History({ deployment, revisions }: Shown) {
             {
               title: 'Version',
               kind: 'number',
-              cell: ({ entries: [newest] }) => (
-                <Link
-                  to="."
-                  search={(() => ({ version: String(newest!.version) })) as never}
-                  title="The deployment as it was then"
-                >
-                  {newest!.version}
-                </Link>
-              ),
+              cell: ({ entries: [newest] }) =>
+                gone ? (
+                  newest!.version
+                ) : (
+                  <Link
+                    to="."
+                    search={(() => ({ version: String(newest!.version) })) as never}
+                    title="The deployment as it was then"
+                  >
+                    {newest!.version}
+                  </Link>
+                ),
             },
             { title: 'When', kind: 'number', cell: ({ cause }) => <Time at={cause.time} /> },
           ]}

@@ -1,5 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { ApiError } from '../../api/client';
 import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { Tabs } from '../../ui/list';
@@ -51,6 +52,7 @@ export function DeploymentPage() {
   useTitle(name);
   const tab = search.tab ?? 'overview';
   const shown = deployment && { deployment, etag: found.data?.etag, revisions: all };
+  const gone = !shown && found.error instanceof ApiError && found.error.status === 404;
   return (
     <Page
       title={
@@ -70,6 +72,11 @@ export function DeploymentPage() {
       }
     >
       {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
+      {gone && tab === 'history' && (
+        <Suspense fallback={<Skeleton />}>
+          <History deployment={{ id }} revisions={all} gone />
+        </Suspense>
+      )}
       {!shown && !found.error && <Skeleton />}
       {shown && (
         <>

@@ -62,8 +62,8 @@ export class ConsoleWalk {
     readonly browser: Browser,
   ) {}
 
-  static async start(settings: Parameters<typeof Installation.start>[0] = {}): Promise<ConsoleWalk> {
-    const installation = await Installation.start(settings);
+  static async start(...installed: Parameters<typeof Installation.start>): Promise<ConsoleWalk> {
+    const installation = await Installation.start(...installed);
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: PATIENCE_MS });
     return new ConsoleWalk(installation, browser);
   }
