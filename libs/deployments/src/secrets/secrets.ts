@@ -20,7 +20,7 @@ interface Named {
 export type OfferedSecret = Secret | { readonly name: string };
 
 /** @throws InvalidDeployment for a name that no environment variable has, that is used twice, or that the platform sets. */
-export function checkSecretNames(secrets: readonly Named[], member = 'secrets'): void {
+function checkSecretNames(secrets: readonly Named[], member = 'secrets'): void {
   const seen = new Set<string>();
   for (const { name } of secrets) {
     if (name === '') throw new InvalidDeployment(`A name in ${member} must not be empty.`);
