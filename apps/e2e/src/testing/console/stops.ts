@@ -11,7 +11,7 @@ export interface Stop {
   readonly token?: string;
 }
 
-export interface Step {
+interface Step {
   readonly open: (page: Page, things: HostileThings) => Promise<unknown>;
   /** Secrets that are seen here, because somebody has asked for them or types them, as the detector tells of them. */
   readonly seen?: readonly string[];
@@ -20,7 +20,7 @@ export interface Step {
 const dialog = (page: Page) => page.getByRole('dialog');
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first();
 /** Closes the dialog, and waits until nothing of it is left. */
-export async function closeDialog(page: Page): Promise<void> {
+async function closeDialog(page: Page): Promise<void> {
   await page.keyboard.press('Escape');
   await page.locator('dialog').waitFor({ state: 'detached' });
 }
