@@ -11,9 +11,9 @@ const MOST_PAGES = 200;
 /** Which log, and which lines of it. */
 export interface LogChoice {
   readonly deployment: string;
-  /** Undefined for the deploy logs of all revisions together. */
+  /** Undefined for the deploy logs of all revisions together, and for what the program writes. */
   readonly revision?: string;
-  readonly phase: 'build' | 'deploy';
+  readonly phase: 'build' | 'deploy' | 'run';
   readonly level?: string;
   readonly query?: string;
 }
@@ -30,11 +30,16 @@ function read(
     ...(query && { query }),
     ...page,
   };
+  const path = { deployment_id: deployment };
+  if (phase === 'run') {
+    // The members are the same; only their types are those of an address.
+    const params = { path, query: body as never };
+    return answered(api.GET('/v2/deployments/{deployment_id}/app_logs', { params, signal }));
+  }
   if (revision === undefined) {
-    const path = { deployment_id: deployment };
     return answered(api.POST('/v1/projects/{deployment_id}/deploy_logs', { params: { path }, body, signal }));
   }
-  const params = { path: { deployment_id: deployment, revision_id: revision } };
+  const params = { path: { ...path, revision_id: revision } };
   return phase === 'build'
     ? answered(api.POST('/v1/projects/{deployment_id}/revisions/{revision_id}/build_logs', { params, body, signal }))
     : answered(api.POST('/v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs', { params, body, signal }));

@@ -20,20 +20,34 @@ const LEVELS = {
   ERROR: 'Error',
   CRITICAL: 'Critical',
 };
+/** What a program writes is of a level or of one above it. */
+const LEAST = Object.fromEntries(
+  Object.entries(LEVELS).map(([level, name]) => [level, level && level !== 'CRITICAL' ? `${name} or above` : name]),
+);
 const EVERY = 'all';
 
-/** What builds and deployments print: the newest lines, followed until one scrolls up. */
+/** What builds, deployments and programs print: the newest lines, followed until one scrolls up. */
 export function Logs({ deployment, revisions }: Shown) {
   const { search, change } = useAddress();
   const newest = revisions[0]!;
   const chosen = revisions.find(({ id }) => id === search.revision) ?? newest;
-  const phase = search.log ?? (search.revision === undefined && /BUILD/.test(newest.status) ? 'build' : 'deploy');
+  const isEvery = search.revision === EVERY;
+  const runsHere = deployment.executor === 'local';
+  const usual = search.revision === undefined && /BUILD/.test(newest.status) ? 'build' : 'deploy';
+  const isLive = search.revision === undefined && newest.id === deployment.active_revision_id;
+  const phase = (search.log ?? (runsHere && isLive ? 'run' : usual)) as LogChoice['phase'];
+  const isProgram = phase === 'run';
   const choice: LogChoice = {
     deployment: deployment.id,
-    revision: search.revision === EVERY ? undefined : chosen.id,
-    phase: search.revision === EVERY ? 'deploy' : (phase as 'build' | 'deploy'),
+    revision: isEvery || isProgram ? undefined : chosen.id,
+    phase: isEvery && !isProgram ? 'deploy' : phase,
     level: search.level,
     query: search.query,
+  };
+  const kinds = {
+    ...((runsHere || isProgram) && { run: 'Program' }),
+    deploy: 'Deploy log',
+    ...(!isEvery && { build: 'Build log' }),
   };
   const [follow, setFollow] = useState(search.line === undefined);
   const [wrap, setWrap] = useState(false);
@@ -47,25 +61,27 @@ export function Logs({ deployment, revisions }: Shown) {
   return (
     <>
       <Filters>
-        <Pick
-          label="Revision"
-          value={search.revision === EVERY ? EVERY : chosen.id}
-          onChange={(revision) => change({ revision, line: undefined })}
-          options={options}
-        />
-        {search.revision !== EVERY && (
+        {Object.keys(kinds).length > 1 && (
           <Pick
             label="Log"
-            value={phase}
+            value={choice.phase}
             onChange={(next) => change({ log: next, line: undefined })}
-            options={{ deploy: 'Deploy log', build: 'Build log' }}
+            options={kinds}
+          />
+        )}
+        {!isProgram && (
+          <Pick
+            label="Revision"
+            value={isEvery ? EVERY : chosen.id}
+            onChange={(revision) => change({ revision, line: undefined })}
+            options={options}
           />
         )}
         <Pick
           label="Level"
           value={search.level ?? ''}
           onChange={(level) => change({ level: level || undefined, line: undefined })}
-          options={LEVELS}
+          options={isProgram ? LEAST : LEVELS}
         />
         <Typed
           label="Lines that contain"
@@ -88,7 +104,7 @@ export function Logs({ deployment, revisions }: Shown) {
         <p className={css.nothing} role="status">
           {search.level || search.query
             ? 'No line passes these filters.'
-            : isUnderWay(chosen.status)
+            : isProgram || isUnderWay(chosen.status)
               ? 'Nothing has been printed yet. Lines appear here by themselves.'
               : `This revision has printed nothing ${choice.phase === 'build' ? 'while it was built' : 'yet'}.`}
         </p>
@@ -104,7 +120,7 @@ export function Logs({ deployment, revisions }: Shown) {
           wrap={wrap}
           local={local}
           marked={search.line}
-          onMark={(line) => change({ line, revision: chosen.id, log: phase }, 'replace')}
+          onMark={(line) => change({ line, log: phase, ...(!isProgram && { revision: chosen.id }) }, 'replace')}
         />
       )}
     </>
