@@ -68,5 +68,5 @@ inBrowser('What a program writes', () => {
       () => installation.send('GET', `/v2/deployments/${id}`),
       ({ status }) => status === 404,
     );
-  }, 300_000);
+  });
 });
