@@ -30,7 +30,11 @@ export async function untilReady(
 
 async function answers(port: number, path: string, isReady: (status: number) => boolean): Promise<boolean> {
   try {
-    const { status, body } = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5000) });
+    const { status, body } = await fetch(`http://127.0.0.1:${port}${path}`, {
+      signal: AbortSignal.timeout(5000),
+      // A program must not send the server, which may be root, to other addresses.
+      redirect: 'manual',
+    });
     await body?.cancel();
     return isReady(status);
   } catch {
