@@ -8,6 +8,8 @@ import type { GroupUse } from './process-use.watch';
 const GRACE_S = 5;
 /** How long its output is read after its end (ms). */
 const DRAIN_MS = 2000;
+/** How long the engine has to tell that a container has ended that was removed (ms): one that hangs never does. */
+const LOST_MS = 5000;
 const HEADER_BYTES = 8;
 const STANDARD_ERROR = 2;
 
@@ -41,7 +43,9 @@ export class ContainerProcess implements RunningProgram {
   async stop(): Promise<void> {
     await this.engine.call('POST', `${this.path}/stop?t=${GRACE_S}`).catch(() => undefined);
     await this.remove();
+    const late = setTimeout(() => this.over.abort(), LOST_MS);
     await this.ended;
+    clearTimeout(late);
   }
 
   private async end(read: Promise<void>): Promise<string> {
