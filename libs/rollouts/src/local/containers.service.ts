@@ -50,6 +50,8 @@ export class Containers {
   private podman: { readonly child: ChildProcess; readonly folder: string } | undefined;
   /** Names of those that belong to programs of this process. */
   private readonly live = new Set<string>();
+  /** Whether the engine may hold what belongs to none of them. */
+  private mayHoldMore = true;
 
   /** `root`: folder of the deployments' folders; each installation of the machine has containers of its own. */
   constructor(
@@ -144,10 +146,15 @@ export class Containers {
   }
 
   private async open(): Promise<EngineClient | undefined> {
-    if (await this.known?.answers()) return this.known;
-    this.end();
-    this.known = (await this.listening()) ?? (this.startsPodman ? await this.startPodman() : undefined);
-    if (this.known) await this.clear(this.known).catch(() => undefined);
+    if (!(await this.known?.answers())) {
+      this.end();
+      this.known = (await this.listening()) ?? (this.startsPodman ? await this.startPodman() : undefined);
+      this.mayHoldMore = true;
+    }
+    if (this.known && this.mayHoldMore) {
+      this.mayHoldMore = false;
+      await this.clear(this.known).catch(() => (this.mayHoldMore = true));
+    }
     return this.known;
   }
 
@@ -193,10 +200,12 @@ export class Containers {
     for (const name of new Set(names)) if (!this.live.has(name)) await this.removeContainer(engine, name);
   }
 
-  /** Removes a container and its network, whatever is there of them. */
+  /** Removes a container and its network, whatever is there of them: what cannot be removed now is removed later. */
   private async removeContainer(engine: EngineClient, name: string): Promise<void> {
     for (const path of [`/containers/${name}?force=1&v=1`, `/networks/${name}`]) {
-      await engine.call('DELETE', path).catch(() => undefined);
+      await engine.call('DELETE', path).catch((error: unknown) => {
+        if (!(error instanceof EngineRefused && error.status === 404)) this.mayHoldMore = true;
+      });
     }
   }
 }
