@@ -115,8 +115,9 @@ export class LocalApps implements HostedApps {
     this.ended = false;
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
     // It removes what a server that was killed has left.
-    const hasContainers = [...this.kept.values()].some(({ revisions }) => revisions.some(({ image }) => image));
-    if (hasContainers) this.containers.engine().catch(() => undefined);
+    const images = [...this.kept.values()].flatMap(({ revisions }) => revisions.flatMap(({ image }) => image ?? []));
+    images.forEach((image) => this.containers.know(image));
+    if (images.length > 0) this.containers.engine().catch(() => undefined);
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();
     return { closed: this.ports.begin(), limited: this.cpu.begin() };
@@ -293,7 +294,7 @@ export class LocalApps implements HostedApps {
   }
 
   /** Removes the images of revisions that no deployment has kept. */
-  private async removeImages(before: readonly StartedRevision[]): Promise<void> {
+  async removeImages(before: readonly Pick<StartedRevision, 'build' | 'image'>[]): Promise<void> {
     const used = new Set([...this.kept.values()].flatMap(({ revisions }) => revisions.map(({ build }) => build)));
     for (const { build, image } of before) if (image && !used.has(build)) await this.containers.removeImage(image);
   }

@@ -45,6 +45,8 @@ const REVISION = 'fairlead.revision';
 /** The containers of deployments, in the engine of this machine: Docker, or Podman, which is started when it is installed. */
 export class Containers {
   private readonly installation: string;
+  /** Ids of the images that this server has fetched. */
+  private readonly fetched = new Set<string>();
   private known: EngineClient | undefined;
   private opening: Promise<EngineClient | undefined> | undefined;
   private podman: { readonly child: ChildProcess; readonly folder: string } | undefined;
@@ -81,10 +83,12 @@ export class Containers {
     const found = await inspect(engine, reference);
     if (!found) throw new StepFailed(`The image cannot be pulled: ${failure ?? 'it is not there.'}`);
     if (failure !== undefined) await log('WARNING', `The image that is here already is used: ${failure}`);
-    const pulled = before?.Id !== found.Id;
+    // It may have been fetched for another revision before.
+    if (before?.Id !== found.Id) this.fetched.add(found.Id);
+    const pulled = this.fetched.has(found.Id);
     const image = { id: found.Id, port: portOf(found), pulled };
     if (found.Size <= most) return image;
-    if (pulled) await this.removeImage(image);
+    if (before?.Id !== found.Id) await this.removeImage(image);
     throw new StepFailed(`The image has ${found.Size} bytes: at most ${most} are taken.`);
   }
 
@@ -126,9 +130,19 @@ export class Containers {
     return new ContainerProcess(engine, name, memory, told, remove);
   }
 
+  /** Notes that an earlier process of the server may have fetched an image. */
+  know({ id, pulled }: ContainerImage): void {
+    if (pulled) this.fetched.add(id);
+  }
+
   /** Removes an image that this server has pulled, unless something else uses it. */
   async removeImage({ id, pulled }: ContainerImage): Promise<void> {
-    if (pulled) await (await this.engine())?.call('DELETE', `/images/${id}`).catch(() => undefined);
+    if (!pulled) return;
+    const removed = (await this.engine())?.call('DELETE', `/images/${id}`);
+    await removed?.then(
+      () => this.fetched.delete(id),
+      () => undefined,
+    );
   }
 
   end(): void {

@@ -80,7 +80,13 @@ export class LocalExecutor extends Executor {
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build: image.id };
         const secrets = await assignment.secrets();
         const chosen = { revision: { ...started, recipe: CONTAINER, image }, secrets, sizes: revision.resource_spec };
-        await this.programs.activate(chosen, signal);
+        try {
+          await this.programs.activate(chosen, signal);
+        } catch (error) {
+          // The image of a revision that has failed for good would stay for ever.
+          if (error instanceof StepFailed) await this.programs.removeImages([chosen.revision]).catch(() => undefined);
+          throw error;
+        }
         await log('INFO', `It is ready at /apps/${deploymentId}/.`);
       },
       close: async () => undefined,

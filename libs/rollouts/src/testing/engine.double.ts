@@ -30,6 +30,8 @@ interface Wanted {
 /** Stands in for a container engine where there is none: it starts what images name as processes of this machine. */
 export class EngineDouble {
   readonly images = new Map<string, DoubleImage>();
+  /** Those that can be pulled. */
+  readonly registry = new Map<string, DoubleImage>();
   readonly containers = new Map<string, DoubleContainer>();
   readonly networks = new Map<string, Readonly<Record<string, string>>>();
   /** The requests to create containers. */
@@ -78,6 +80,10 @@ export class EngineDouble {
         found.map(([Name]) => ({ Name })),
       );
     }
+    if (asked === 'DELETE images') {
+      const known = [...this.images].find(([, { Id }]) => Id === name)?.[0];
+      return send(response, known !== undefined && this.images.delete(known) ? 200 : 404, []);
+    }
     if (kind === 'images') return this.image(url, name, response);
     if (asked === 'POST containers' && name === 'create') {
       return this.create(url.searchParams.get('name')!, body as Wanted, response);
@@ -109,8 +115,10 @@ export class EngineDouble {
   }
 
   private image(url: URL, name: string, response: ServerResponse): void {
-    const found = this.images.get(url.searchParams.get('fromImage') ?? name);
+    const reference = url.searchParams.get('fromImage') ?? name;
+    const found = (name === 'create' ? this.registry.get(reference) : undefined) ?? this.images.get(reference);
     if (name === 'create') {
+      if (found) this.images.set(reference, found);
       response.write('{"status":"Pulling from team/agent"}\n');
       return void response.end(
         found ? '{"status":"Download complete","id":"layer"}\n' : '{"error":"manifest unknown"}\n',
