@@ -125,17 +125,26 @@ export class AppProcess implements RunningProgram {
 
 /** Reads a stream no faster than at READ_RATE. */
 function readSlowly(stream: Readable, take: (text: string) => void): void {
-  let budget = READ_RATE;
-  let refilled = performance.now();
+  const pauseAfter = readPace();
   stream.on('data', (text: string) => {
     take(text);
-    const now = performance.now();
-    budget = Math.min(READ_RATE, budget + ((now - refilled) * READ_RATE) / 1000) - text.length;
-    refilled = now;
-    if (budget >= 0) return;
+    const pause = pauseAfter(text.length);
+    if (pause === 0) return;
     stream.pause();
-    setTimeout(() => stream.resume(), (-budget * 1000) / READ_RATE).unref();
+    setTimeout(() => stream.resume(), pause).unref();
   });
+}
+
+/** Answers for each part of a stream, by its length, how long to wait after it (ms), so that READ_RATE is not exceeded. */
+export function readPace(): (length: number) => number {
+  let budget = READ_RATE;
+  let refilled = performance.now();
+  return (length) => {
+    const now = performance.now();
+    budget = Math.min(READ_RATE, budget + ((now - refilled) * READ_RATE) / 1000) - length;
+    refilled = now;
+    return budget >= 0 ? 0 : (-budget * 1000) / READ_RATE;
+  };
 }
 
 /** Signals a process, or a group by its negative id. */

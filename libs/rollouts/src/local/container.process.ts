@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamLevel } from './app-logs.store';
+import { readPace } from './app.process';
 import type { RunningProgram } from './app.runner';
 import { type EngineClient, jsonLines } from './engine.client';
 import type { GroupUse } from './process-use.watch';
@@ -65,11 +66,12 @@ export class ContainerProcess implements RunningProgram {
     return `used more memory than its limit of ${Math.ceil(this.memory / 1e6)} MB`;
   }
 
-  /** Tells what it writes. Each part of the stream begins with the number of its origin and its length. */
+  /** Tells what it writes, at a limited rate. Each part begins with the number of its origin and its length. */
   private async read(told: (stream: StreamLevel, text: string) => void): Promise<void> {
     const { signal } = this.over;
     const stream = await this.engine.open('GET', `${this.path}/logs?follow=1&stdout=1&stderr=1`, { signal });
     const decoders = { INFO: new TextDecoder(), WARNING: new TextDecoder() };
+    const pauseAfter = readPace();
     let rest = Buffer.alloc(0);
     for await (const part of stream as AsyncIterable<Buffer>) {
       rest = Buffer.concat([rest, part]);
@@ -79,6 +81,8 @@ export class ContainerProcess implements RunningProgram {
         told(level, decoders[level].decode(rest.subarray(HEADER_BYTES, end), { stream: true }));
         rest = rest.subarray(end);
       }
+      const pause = pauseAfter(part.length);
+      if (pause > 0) await delay(pause, undefined, { signal, ref: false });
     }
   }
 

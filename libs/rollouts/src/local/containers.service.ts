@@ -38,6 +38,7 @@ const PAUSE_MS = 50;
 const PORT = 8000;
 const MEMORY_BYTES = 2e9;
 const PROCESSES = 512;
+const LOG_SIZE = '16m';
 const INSTALLATION = 'fairlead.installation';
 const DEPLOYMENT = 'fairlead.deployment';
 const REVISION = 'fairlead.revision';
@@ -110,6 +111,8 @@ export class Containers {
       SecurityOpt: ['no-new-privileges'],
       Memory: memory,
       PidsLimit: PROCESSES,
+      // Without it Docker keeps all that is written on the disk, and Podman in the journal.
+      LogConfig: { Type: 'json-file', Config: { 'max-size': LOG_SIZE } },
       ...(cores !== undefined && { NanoCpus: Math.round(Math.min(cores, availableParallelism()) * 1e9) }),
     };
     const Env = Object.entries({ ...wanted.env, PORT: String(image.port) }).map((entry) => entry.join('='));

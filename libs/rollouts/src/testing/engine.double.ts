@@ -24,7 +24,10 @@ interface Wanted {
   readonly Image: string;
   readonly Env: string[];
   readonly Labels: Record<string, string>;
-  readonly HostConfig: { readonly PortBindings: Readonly<Record<string, readonly [{ readonly HostPort: string }]>> };
+  readonly HostConfig: {
+    readonly PortBindings: Readonly<Record<string, readonly [{ readonly HostPort: string }]>>;
+    readonly LogConfig?: object;
+  };
 }
 
 /** Stands in for a container engine where there is none: it starts what images name as processes of this machine. */
