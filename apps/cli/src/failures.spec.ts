@@ -35,6 +35,15 @@ it('A secret without a name is refused without showing it', async () => {
   }
 });
 
+it('A link that is no web address is not shown, and so not opened', async () => {
+  double.answer = (request, response) => {
+    if (request.method === 'POST') json(response, 201, { url: 'file:///bin/sh' });
+    else json(response, 200, { id: ID, name: 'a', source_config: {} });
+  };
+  const { code, out, err } = await cli.run(['deployments', 'open', ID, '--link']);
+  expect([code, out, err]).toEqual([1, '', 'Error: The service answered with a link that is no web address.\n']);
+});
+
 describe('An answer that is not what was hoped for', () => {
   it.each([
     [401, { detail: 'Invalid token' }, 4, 'Error: The key is not accepted: Invalid token.\n'],

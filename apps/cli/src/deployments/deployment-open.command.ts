@@ -14,6 +14,8 @@ const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
+const WEB = /^https?:\/\//;
+
 export function addOpen(group: Command): void {
   const open = group
     .command('open')
@@ -42,10 +44,13 @@ export function addOpen(group: Command): void {
 /** A link to the pages of a program on the server's machine, whose address takes requests with a key only. */
 async function pagesOf(api: Api, { id }: Deployment): Promise<string> {
   const { text } = await api.send({ method: 'POST', path: `/v2/deployments/${id}/browser-links`, body: '{}' });
-  return (JSON.parse(text) as { url: string }).url;
+  const { url } = JSON.parse(text) as { url: string };
+  // What opens it starts programs of this machine for other addresses.
+  if (!WEB.test(url)) throw new Failure('The service answered with a link that is no web address.');
+  return url;
 }
 
 /** The address at which users reach a deployment; undefined when it has none that a browser can open. */
 export function addressOf({ source_config: { custom_url } }: Deployment): string | undefined {
-  return typeof custom_url === 'string' && /^https?:\/\//.test(custom_url) ? clean(custom_url) : undefined;
+  return typeof custom_url === 'string' && WEB.test(custom_url) ? clean(custom_url) : undefined;
 }
