@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED } from '../executors/child.process';
-import { type Step, StepFailed } from '../executors/executor';
+import { ExecutorUnreachable, type Step, StepFailed } from '../executors/executor';
 import type { StreamLevel } from './app-logs.store';
 import { ContainerProcess } from './container.process';
 import { EngineClient, EngineRefused, jsonLines } from './engine.client';
@@ -262,7 +262,10 @@ async function pull(
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof EngineRefused)) throw error;
+    if (error instanceof ExecutorUnreachable) throw error;
+    if (!(error instanceof EngineRefused)) {
+      throw new ExecutorUnreachable('The container engine broke off its answer.', { cause: error });
+    }
     failure = error.message;
   }
   return failure;
