@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { until } from '@fairlead/postgres/testing';
 import { type Installation, startApart, startWhole } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
 import { ConsoleWalk, inBrowser } from './testing/console/console-walk';
@@ -184,7 +185,10 @@ describeShape(SHAPES)('The tasks of those who use the console of an installation
           headers,
         );
         const path = `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`;
-        await installation.ask('GET', path, undefined, headers);
+        await until(
+          () => installation.ask('GET', path, undefined, headers),
+          ({ status }) => /DEPLOYED|FAILED/.test(status),
+        );
       };
       await rolledOut();
       const body = { source_revision_config: { image_uri: 'registry.example/production:2' } };

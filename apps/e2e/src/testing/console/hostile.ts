@@ -1,3 +1,4 @@
+import { until } from '@fairlead/postgres/testing';
 import { type Installation, OPERATOR } from '@fairlead/service/testing';
 import type { Outside } from '../outside';
 import { askUntil } from '../route-service';
@@ -33,7 +34,7 @@ export interface HostileThings {
 }
 
 /** What prints a secret in every way that a program would, colours, and markup; `slow` in an image takes its time. */
-export const DEPLOY = `/bin/sh -c 'printf "\\033[31mred\\033[0m <img src=x onerror=alert(1)> %s\\n" "$FAIRLEAD_SECRET_TOKEN"; case "$FAIRLEAD_IMAGE_URI" in *slow*) sleep 600;; *bad*) echo "no <b>such</b> image" >&2; exit 3;; esac'`;
+export const DEPLOY = `/bin/sh -c 'printf "\\033[31mred\\033[0m <img src=x onerror=alert(1)> %s\\n" "$FAIRLEAD_SECRET_TOKEN"; case "$FAIRLEAD_IMAGE_URI" in *slow*) sleep 3600;; *bad*) echo "no <b>such</b> image" >&2; exit 3;; esac'`;
 
 const reason = () => ({ 'x-reason': encodeURIComponent(EVIL) });
 
@@ -158,7 +159,10 @@ async function fillDeployments(ask: Ask, canaries: Canaries) {
   type Deployment = { id: string; latest_revision_id: string };
   const rolledOut = async (id: string) => {
     const { latest_revision_id: revision } = await ask<Deployment>('GET', `/v2/deployments/${id}`);
-    await ask('GET', `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`);
+    await until(
+      () => ask<{ status: string }>('GET', `/v2/deployments/${id}/revisions/${revision}/wait?timeout=60`),
+      ({ status }) => /DEPLOYED|FAILED/.test(status),
+    );
     return revision;
   };
   const change = async (id: string, body: object) => {
