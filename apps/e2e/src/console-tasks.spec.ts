@@ -97,11 +97,21 @@ async function place(name: string, way: Way): Promise<Place> {
 
 const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
 
+/** Notes when a button says that it has copied, which it does for two seconds only. Runs in the page. */
+const WATCH_COPIED = `void (globalThis.hasCopied = new Promise((resolve) => {
+  const look = () => {
+    if ([...document.querySelectorAll('button')].some((one) => one.textContent.includes('Copied'))) resolve();
+  };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+}))`;
+
 /** Presses a button that copies, and returns what was copied. */
 async function copy(way: Way, target: Locator): Promise<string> {
+  const page = target.page();
+  await page.evaluate(WATCH_COPIED);
   await way.press(target);
-  await target.page().getByRole('button', { name: 'Copied' }).waitFor();
-  return copied(target.page());
+  await page.evaluate('globalThis.hasCopied');
+  return copied(page);
 }
 
 async function uploadRows(name: string, second: number, headers: Place['headers'], dataset?: string) {
