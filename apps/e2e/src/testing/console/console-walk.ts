@@ -80,6 +80,17 @@ export class ConsoleWalk {
   /** A further page of a browser. */
   async openIn(context: BrowserContext): Promise<Page> {
     const page = await context.newPage();
+    const goto = page.goto.bind(page);
+    page.goto = async (...address) => {
+      for (;;) {
+        try {
+          return await goto(...address);
+        } catch (error) {
+          // The page itself is asked for again, as its requests are.
+          if (!String(error).includes('net::ERR_NETWORK_CHANGED')) throw error;
+        }
+      }
+    };
     const requests = new Set<Request>();
     open.set(page, requests);
     page.on('request', (request) => WAITING.test(request.url()) || requests.add(request));
