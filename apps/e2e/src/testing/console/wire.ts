@@ -29,7 +29,8 @@ export class Wire {
         received: { headers: {}, body: '' },
       };
       wire.exchanges.push(exchange);
-      const onward = send({ host, port, method, path: url, headers }, (answer) => {
+      // Each request has a connection of its own: one that was kept may be closed while the next request is sent on it.
+      const onward = send({ host, port, method, path: url, headers, agent: false }, (answer) => {
         exchange.received.headers = answer.headers;
         response.writeHead(answer.statusCode!, answer.headers);
         answer.on('data', (bytes: Buffer) => (exchange.received.body += bytes.toString('latin1')));
