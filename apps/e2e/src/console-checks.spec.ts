@@ -260,6 +260,7 @@ async function stopAt(on: Page, name: string, { path, shows, steps = {}, token }
   await on.getByText(shows).first().waitFor();
   await expectStep(on, name, [], token);
   await on.setViewportSize(NARROW);
+  await settled(on);
   expect({ name, narrow: await walk.faults(on) }).toEqual({ name, narrow: [] });
   await on.setViewportSize(WIDE);
   for (const [step, { open, seen: asked = [] }] of Object.entries(steps)) {
@@ -275,6 +276,8 @@ async function expectStep(on: Page, step: string, seen: readonly string[], token
   const wide = [];
   for (const size of [NARROW, WIDE]) {
     await on.setViewportSize(size);
+    // What depends on the width in scripts is drawn anew after that.
+    await settled(on);
     wide.push(...(await on.evaluate<string[]>(WIDER)).map((part) => `${size.width} pixels: ${part}`));
   }
   expect({ step, faults: await faultsOf(on), wide, found }).toEqual({
