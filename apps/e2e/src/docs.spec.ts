@@ -7,6 +7,8 @@ import { Installation, startByDefault } from '@fairlead/service/testing';
 const ROOT = resolve(__dirname, '../../..');
 /** Ends what a block printed. */
 const MARK = '-- end of block --';
+/** A page may start the command line fifty times, each time from its sources. */
+const RUN_MS = 900_000;
 const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter(
   (page) => page.endsWith('.md') && blocksOf(page).length > 0,
 );
@@ -49,7 +51,7 @@ it.each(pages)(
     }
     expect(readdirSync(folder)).toEqual(before);
   },
-  600_000,
+  2.5 * RUN_MS,
 );
 
 /** The `sh` blocks of a page, each with the `text` block that shows what it prints, where one is the next block. */
@@ -109,7 +111,7 @@ function bash(script: string): Promise<Ended> {
       'bash',
       // The commands themselves go another way than what they print.
       ['-c', 'exec 9>&2 2>&1; exec bash -euo pipefail -x'],
-      { cwd: folder, env, timeout: 280_000, maxBuffer: 1 << 26 },
+      { cwd: folder, env, timeout: RUN_MS, maxBuffer: 1 << 26 },
       (error, stdout, stderr) => {
         const code = error ? Number(error.code ?? 1) : 0;
         settle({ code, said: `${stderr}\n${stdout}`.slice(-4000), printed: stdout.split(`${MARK}\n`) });
