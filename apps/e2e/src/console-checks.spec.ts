@@ -17,6 +17,9 @@ const WIDER = `[document.documentElement, ...document.querySelectorAll('dialog')
 /** So many secrets are looked for at least. */
 const SECRETS = 20;
 
+// Some tests go through all pages, which takes long on a busy machine.
+jest.setTimeout(900_000);
+
 let outside: Outside;
 let walk: ConsoleWalk;
 let wire: Wire;
