@@ -42,8 +42,8 @@ export function kindOf(member: string): Kind | undefined {
 }
 
 /**
- * The id of the thing of this id or exact name. What is being deleted still has its name, which another one may have by
- * now: that one is meant then.
+ * The id of the thing of this id or exact name. A deployment that is being deleted keeps its name, which a new one may
+ * have too: the name then means the new one.
  *
  * @throws Usage when several have the name, Failure when none has it
  */

@@ -19,7 +19,7 @@ interface DeleteOptions {
   readonly wait: boolean;
 }
 
-/** The service only accepts a deletion: the deployment is gone when its executor has taken away what runs. */
+/** The service answers once it accepts a deletion: the deployment is gone when its executor has removed what runs. */
 export function addDelete(group: Command): void {
   const remove = group
     .command('delete')

@@ -35,7 +35,7 @@ interface LogLine {
 const PAGE = 1000;
 const DEFAULT = 200;
 const LOOK_MS = 1000;
-/** How long the service waits for lines of a program, and how long it is left alone after some. */
+/** How long the service waits for lines of a program, and the pause after each answer. */
 const WAIT_S = 20;
 const REST_MS = 250;
 const LEVELS = ['debug', 'info', 'warn', 'error', 'critical'];
@@ -48,7 +48,7 @@ export function addDeploymentLogs(group: Command): void {
     .command('logs')
     .description('what the program of a deployment writes, and what building or deploying a revision wrote')
     .argument('<deployment>', 'id or name')
-    .option('--revision <id>', 'what deploying this one wrote (default: the latest)')
+    .option('--revision <id>', 'what building or deploying this one wrote (default: the latest)')
     .addOption(
       new Option('--phase <phase>', 'of what (default: run where the service runs the program, else deploy)').choices([
         'build',
@@ -56,12 +56,12 @@ export function addDeploymentLogs(group: Command): void {
         'run',
       ]),
     )
-    .option('--level <level>', `${LEVELS.join(', ')}: of this level; with --phase run also of those above it`, level)
-    .option('--search <text>', 'that hold this text')
+    .option('--level <level>', `of this level, with --phase run also of higher ones: ${LEVELS.join(', ')}`, level)
+    .option('--search <text>', 'only lines that contain this text')
     .addOption(new Option('--query <text>').hideHelp())
-    .option('--limit <n>', `the last lines, so many (default: ${DEFAULT})`, whole)
-    .option('--all-revisions', 'of all revisions, what deploying them wrote')
-    .option('-f, --follow', 'go on with new lines: until the revision has ended, or with --phase run for good')
+    .option('--limit <n>', `number of last lines (default: ${DEFAULT})`, whole)
+    .option('--all-revisions', 'what deploying all revisions wrote')
+    .option('-f, --follow', 'print new lines until the revision has ended, or with --phase run until Ctrl-C')
     .addHelpText(
       'after',
       `

@@ -22,7 +22,7 @@ export function addOpen(group: Command): void {
     .description('print the address of a deployment, and open it in a browser when used in a terminal')
     .argument('<deployment>', 'id or name')
     .option('--print', 'print it only')
-    .option('--link', "print a link that shows its pages once, in a browser of the server's machine");
+    .option('--link', "print a link to its pages, which works once, in a browser on the server's machine");
   reaches(open, 'GET /v2/deployments/{deployment_id}');
   does<{ print?: boolean; link?: boolean }>(open, async ({ api, out }, [name], { print, link }) => {
     const deployment = await findDeployment(api, name!);

@@ -15,8 +15,8 @@ const EVENTS = {
 } as const;
 
 /**
- * Asks for what runs to be stopped, started or restarted. To stop what is stopped already changes nothing, unless it is
- * UNKNOWN whether that runs, and neither does it to start what is not stopped. @throws NotControllable, DeploymentBeingDeleted
+ * Asks for what runs to be stopped, started or restarted. Stopping a stopped deployment changes nothing unless it is
+ * UNKNOWN; starting one that is not stopped changes nothing. @throws NotControllable, DeploymentBeingDeleted
  */
 export function control(action: ControlAction): (state: Deployment) => DeploymentEvent[] {
   return (state) => {
@@ -29,7 +29,7 @@ export function control(action: ControlAction): (state: Deployment) => Deploymen
     }
     if (action === 'restart' && stopped) throw new NotControllable(id, action, 'it is stopped; start it instead');
     if (action === 'start' && !stopped) return [];
-    // Perhaps it did not stop.
+    // One that did not stop is UNKNOWN, and is stopped once more.
     if (action === 'stop' && stopped && status !== 'UNKNOWN') return [];
     return [{ type: EVENTS[action], data: {} }];
   };

@@ -73,8 +73,8 @@ export class HistoryController {
   }
 
   /**
-   * What happened at some positions. The events of a long history are never in memory together: all are read again for
-   * positions before its newest part.
+   * What happened at some positions. The events of a long history are never in memory together: all are read again when
+   * a position is before its newest part.
    */
   private async entriesAt(
     context: CommandContext,

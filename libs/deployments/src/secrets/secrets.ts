@@ -8,7 +8,7 @@ export const MASK = '********';
 const RESERVED = new Set(['PORT', 'DATABASE_URI', 'POSTGRES_URI', 'REDIS_URI']);
 const RESERVED_PREFIX = 'FAIRLEAD_';
 const VARIABLE = /^[A-Za-z_]\w*$/;
-/** Bytes of `NAME=value` that Linux gives to a program, and bytes of all: those of a Secret of Kubernetes. */
+/** Most bytes of `NAME=value`, a limit of Linux, and of all values together, the limit of a Secret of Kubernetes. */
 const MOST_BYTES = 128 * 1024 - 1;
 const MOST_BYTES_OF_ALL = 1024 ** 2;
 

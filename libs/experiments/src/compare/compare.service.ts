@@ -72,7 +72,7 @@ const MOST_KEPT_CELLS = 2_000_000;
 @Injectable()
 export class Comparisons {
   private readonly kept = new Recent<Comparison>(KEPT);
-  /** Those of experiments that are stored as a whole, while they run: whoever asks for the same waits for them. */
+  /** Comparisons of experiments that are stored as a whole, while they are computed: equal requests wait for them. */
   private readonly running = new Map<string, Promise<Comparison>>();
   private readonly found = new WeakMap<Comparison, Recent<Promise<Uint8Array>>>();
 

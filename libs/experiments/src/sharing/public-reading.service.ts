@@ -7,7 +7,7 @@ import type { ShareLink } from './share-link';
 import { type OpenLink, ShareLinks } from './share-links.service';
 import { type Shared, type SharedRun, Shares } from './shares.service';
 
-/** Requests for what one workspace shares, in each process, and those of one client network whose tokens give nothing. */
+/** Requests in each process for what one workspace shares, and those of one client network with wrong tokens. */
 const RATE = { requests: 600, seconds: 60 };
 const TOO_MANY = 'Too many requests for what this workspace shares, try again later.';
 const WRONG_TOKENS = 'Too many wrong share tokens from this address, try again later.';
@@ -46,8 +46,8 @@ export class PublicReading {
   }
 
   /**
-   * Requests with a token that was good before are counted before it is looked up. A token that gives nothing any more
-   * is like one that never gave anything: it counts for the address of its client, not for the workspace.
+   * Requests with a token that was valid before are counted before it is looked up. A token that has expired or was
+   * revoked is like one that never existed: it counts for the address of its client, not for the workspace.
    */
   private async admitted<T extends Pick<Shared, 'tenant'>>(
     { metadata: { address = '' } }: CommandContext,

@@ -24,8 +24,8 @@ export interface RevisionAssignment extends Assignment {
   readonly commit: string | null;
   /**
    * A gzip tarball of the revision's source: the uploaded one, or that of its commit, with one folder at its top.
-   * Undefined when it has none. What a code host has is fetched while it is read. @throws ExecutorUnreachable, StepFailed
-   * while it is read
+   * Undefined when it has none. An archive of a code host is fetched while it is read.
+   * @throws ExecutorUnreachable, StepFailed while it is read
    */
   readonly source: () => Promise<AsyncIterable<Buffer> | undefined>;
 }
@@ -57,7 +57,7 @@ export interface Step {
 export interface RolloutSteps {
   /** Only for sources that are built; absent when the executor builds nothing. */
   build?(step: Step): Promise<void>;
-  /** Only for images; absent when the executor leaves fetching them to another. */
+  /** Pulls the image of a revision; absent when the executor leaves that to others, such as a cluster. */
   pull?(step: Step): Promise<void>;
   deploy(step: Step): Promise<void>;
   close(): Promise<void>;
@@ -105,7 +105,7 @@ export abstract class Executor {
   control?(assignment: RevisionAssignment, action: ControlAction, step: Step): Promise<void>;
   /** Tells what runs of a deployment now. An executor that cannot know does not have it. */
   inspect?(placed: Placed, signal: AbortSignal): Promise<readonly ProcessHealth[]>;
-  /** The last lines that the program of a deployment wrote, the oldest first. Only who runs programs itself has it. */
+  /** The last lines that the program of a deployment wrote, the oldest first. Absent when others run it. */
   lines?(deploymentId: string): readonly ProgramLine[];
 }
 

@@ -15,8 +15,8 @@ type DeploymentDrifted = DomainEvent<
   { readonly deployment_id: string; readonly revision_id: string; readonly differences: readonly string[] }
 >;
 /**
- * What the deployment's stream asks for up to this version was done with what runs. Events of earlier versions say so as
- * well of what could not be done.
+ * What the deployment's stream asks for up to this version was done. Events that earlier releases of Fairlead recorded
+ * can also mean that it could not be done.
  */
 type ControlCarriedOut = DomainEvent<'ControlCarriedOut', { readonly deployment_id: string; readonly version: number }>;
 /** What the deployment's stream asks for up to this version could not be done. */

@@ -75,8 +75,8 @@ export class ObjectsClient {
   }
 
   /**
-   * Deletes what led requests to the agent by an earlier KUBERNETES_ROUTE, and is of this deployment. Where this account
-   * may not read objects of a kind, there is none of ours.
+   * Deletes the Ingress or HTTPRoute of this deployment that an earlier KUBERNETES_ROUTE asked for. A kind that this
+   * account may not read is left out, so that the Role without routes is enough.
    */
   async removeFormerRoutes(
     wanted: readonly Named[],

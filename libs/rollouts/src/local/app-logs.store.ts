@@ -9,7 +9,7 @@ export type StreamLevel = Extract<LineLevel, 'INFO' | 'WARNING'>;
 export interface LogLimits {
   /** Bytes of the lines that are kept, each counted with OVERHEAD more. */
   readonly bytes: number;
-  /** Lines that are kept of those that come within a second. */
+  /** Most lines of a program that are kept in a second. */
   readonly rate: number;
 }
 
@@ -22,22 +22,22 @@ interface LineCounts {
 /** What a line takes beside its text (bytes). */
 const OVERHEAD = 100;
 const WINDOW_MS = 1000;
-/** Ids in a millisecond, more than lines are kept: so those of the next process of the server are higher. */
+/** Ids for each millisecond, more than there are lines, so that those of the next process of the server are higher. */
 const IDS_PER_MS = 1000;
-/** Lines of a process that are told when it does not become ready, and characters of them. */
+/** Lines of a process that are reported when it does not become ready, and characters of each. */
 const LAST_LINES = 20;
 const LAST_CHARACTERS = 2000;
-/** Places that are empty at the beginning of the list before it is written anew. */
+/** Forgotten lines at the beginning of the list before it is copied without them. */
 const GAP = 1000;
 
 /** The last lines that a program wrote, without the secrets of its deployment. */
 export class AppLogs {
   private entries: ProgramLine[] = [];
-  /** Where the oldest line is. */
+  /** Index of the oldest line that is kept. */
   private first = 0;
   private bytes = 0;
   private next = Date.now() * IDS_PER_MS;
-  /** The second that passes, and what came in it. */
+  /** When the current second began (ms), and the lines that were taken and dropped in it. */
   private since = -Infinity;
   private taken = 0;
   private dropped = 0;
@@ -115,7 +115,7 @@ export class AppLogs {
 
 /** Where the lines of a process go. */
 interface LineSink {
-  /** Number of lines that are taken now. */
+  /** Number of lines that may still come in this second. */
   room(): number;
   add(message: string, stream: StreamLevel): void;
   drop(count: number): void;

@@ -20,7 +20,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** Becomes the program in its arguments when a line comes, so that what is started can be limited before that. */
+/** Waits for a line before it becomes the program in its arguments, so that the process has its limits by then. */
 const GATE = ['/bin/sh', '-c', 'read -r _ && exec "$@"', 'sh'];
 
 interface Program {
@@ -30,7 +30,7 @@ interface Program {
   readonly user?: User;
   /** Bytes of memory that its processes may use together. */
   readonly memory?: number;
-  /** Limits a process and all that it starts, given its id; answers what ends them and the limit. */
+  /** Limits a process and all that it starts, given its id; answers what ends these processes and removes the limit. */
   readonly limit?: (pid: number) => () => Promise<void>;
 }
 

@@ -438,7 +438,7 @@ export class AppRunner {
   }
 }
 
-/** With which answer at its health path it is ready. A container may have no such path: any answer shows that it is there. */
+/** Which statuses at its health path say that it is ready. A container may lack the path: any below 500 will do. */
 function isReadyAt({ image }: StartedRevision): (status: number) => boolean {
   return (status) => (image ? status < 500 : status === 200);
 }

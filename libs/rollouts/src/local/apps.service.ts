@@ -114,9 +114,9 @@ export class LocalApps implements HostedApps {
     this.tell = tell;
     this.ended = false;
     for (const [id, kept] of this.folders.begin()) this.kept.set(id, kept);
-    // It removes what a server that was killed has left.
     const images = [...this.kept.values()].flatMap(({ revisions }) => revisions.flatMap(({ image }) => image ?? []));
     images.forEach((image) => this.containers.know(image));
+    // Looking for the engine removes the containers that a killed server has left.
     if (images.length > 0) this.containers.engine().catch(() => undefined);
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();

@@ -30,11 +30,11 @@ const SOCKETS = [
   '/run/podman/podman.sock',
   ...['podman/podman.sock', 'docker.sock'].map((name) => join(process.env.XDG_RUNTIME_DIR ?? '/run/none', name)),
 ];
-/** What Podman finds in its environment. */
+/** Variables of the server that Podman gets too. */
 const PODMAN_ENV = /^(PATH|HOME|XDG_RUNTIME_DIR|CONTAINERS_\w+|https?_proxy|no_proxy)$/i;
 const STARTING_MS = 30_000;
 const PAUSE_MS = 50;
-/** Port of an image that does not say one. */
+/** Port of an image that does not expose exactly one. */
 const PORT = 8000;
 const MEMORY_BYTES = 2e9;
 const PROCESSES = 512;
@@ -72,8 +72,8 @@ export class Containers {
   }
 
   /**
-   * Fetches an image without credentials, and tells the log how far it is. One that is there already is taken when its
-   * registry has none or does not answer. @throws StepFailed, ExecutorUnreachable
+   * Pulls an image without credentials, and logs the progress. One that is on this machine already is used when it
+   * cannot be pulled. @throws StepFailed, ExecutorUnreachable
    */
   async pull(reference: string, most: number, { signal, log }: Step): Promise<ContainerImage> {
     const engine = await this.required();
@@ -271,7 +271,7 @@ async function pull(
   return failure;
 }
 
-/** The only port that an image names, or the usual one. */
+/** The TCP port that an image exposes when it is the only one, and else the usual one. */
 function portOf({ Config }: FoundImage): number {
   const ports = Object.keys(Config?.ExposedPorts ?? {}).filter((port) => port.endsWith('/tcp'));
   return ports.length === 1 ? Number.parseInt(ports[0]!, 10) : PORT;

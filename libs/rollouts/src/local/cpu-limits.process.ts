@@ -12,7 +12,7 @@ interface Place {
 const PERIOD_US = 100_000;
 /** The smallest share that Linux takes (µs of a period). */
 const LEAST_US = 1000;
-/** How often, and after which pause (ms), it is tried to remove a group whose processes are ending. */
+/** Attempts to remove a group whose processes are ending, and the pause between them (ms). */
 const TRIES = 500;
 const PAUSE_MS = 20;
 
@@ -46,12 +46,12 @@ export class CpuLimits {
         version === 2
           ? (['cpu.max', `max ${PERIOD_US}`] as const)
           : (['cpu.cfs_period_us', String(PERIOD_US)] as const);
-      // It is there when the group has the controller, and can be written when limits can be set.
+      // The file is there when the group has the controller, and can be written when limits can be set.
       writeFileSync(join(folder, file), text, { flag: 'r+' });
       this.place = { folder, version };
       this.clear();
     } catch {
-      // The system has none, or does not let this process make any.
+      // The system has no control groups, or does not let this process make any.
     }
     return this.place !== undefined;
   }
@@ -94,8 +94,9 @@ export class CpuLimits {
 }
 
 /**
- * Where groups of programs belong: below the group of this process with version 1, so that its limits hold for them.
- * With version 2, where a group with processes cannot have others with limits, beside it. Undefined where there are none.
+ * Where the groups of programs are made; undefined where there are no control groups. With version 1 it is below the
+ * group of this process, so that its limits hold for them. With version 2 it is beside that group, because a group that
+ * has processes cannot have groups with limits below it.
  */
 export function placeOf(mounts: string, groups: string): Place | undefined {
   const mounted = mounts.split('\n').flatMap((line) => {

@@ -19,7 +19,7 @@ const NAMES: ReadonlyMap<string, LineLevel> = new Map(
 /** Characters of a line among which its level is looked for. */
 const BEGINNING = 200;
 const WORD = `(${[...NAMES.keys()].join('|')})`;
-/** Brackets, times and numbers: what stands before the level. No text matches in two ways, so that it takes no long time. */
+/** Brackets, times and numbers: what stands before the level. No text matches in two ways, so that no line takes long. */
 const BEFORE = String.raw`^[\s[(<|]*(?:\d[\dTZ:.,+/-]*[\s\])|][\s\])|[(<]*)*`;
 const FIRST = new RegExp(`${BEFORE}${WORD}(?=\\s*[:\\])>|]|\\s+-\\s)`, 'i');
 const FIRST_LOUD = new RegExp(`${BEFORE}${WORD.toUpperCase()}(?=\\s|$)`);

@@ -17,7 +17,7 @@ const level = optional(
     aliases: { ...lower, WARN: 'WARNING', warn: 'WARNING', critical: 'CRITICAL' },
   }),
 );
-/** What every log takes. */
+/** Parameters that all logs have. */
 const members = {
   order: note(optional(literal(['asc', 'desc']), 'asc'), '`asc`: the oldest lines first; `desc`: the newest first.'),
   limit: note(optional(int({ ge: 1, le: 1000 }), 100), 'Largest number of lines in the answer.'),
@@ -38,7 +38,7 @@ export const logQuery = object(
 
 export type LogQuery = Infer<typeof logQuery>;
 
-/** The query of an address of what a program writes. */
+/** Query of the route that answers what a program writes. */
 export const programLogQuery = object({
   ...members,
   offset: note(optional(place), OFFSET),

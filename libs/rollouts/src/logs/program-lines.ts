@@ -18,7 +18,7 @@ export type ProgramLogQuery = Infer<typeof programLogQuery>;
 export function pageOf(lines: readonly ProgramLine[], { order, limit, offset, ...wanted }: ProgramLogQuery) {
   const fits = fitting(wanted);
   const [place, isRising] = [offset === undefined ? undefined : Number(offset), order === 'asc'];
-  // Ids follow one another: what is behind the place need not be looked at.
+  // Ids are consecutive, so that the index of the line with the offset is known.
   const beyond = place === undefined ? undefined : place - (lines[0]?.id ?? 0);
   const found: ProgramLine[] = [];
   const [from, step] = isRising

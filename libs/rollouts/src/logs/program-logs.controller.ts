@@ -70,7 +70,7 @@ export class ProgramLogsController implements OnModuleDestroy {
       const page = pageOf(lines, { ...query, offset });
       const left = end - performance.now();
       if (page.logs.length > 0 || left <= 0 || isOver()) return page;
-      // What did not pass once is not looked at again.
+      // Lines that did not pass the filters once are not looked at again.
       const newest = lines.at(-1)?.id;
       if (newest !== undefined) offset = String(newest);
       await delay(Math.min(left, LOOK_MS), undefined, { signal: this.stopping.signal }).catch(() => undefined);

@@ -20,7 +20,7 @@ const LEVELS = {
   ERROR: 'Error',
   CRITICAL: 'Critical',
 };
-/** What a program writes is of a level or of one above it. */
+/** Choices for the lines of a program: a level with those above it. */
 const LEAST = Object.fromEntries(
   Object.entries(LEVELS).map(([level, name]) => [level, level && level !== 'CRITICAL' ? `${name} or above` : name]),
 );
