@@ -85,9 +85,9 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     LOCAL_SLEEP_AFTER:
       'Seconds without a request after which a program of the executor `local` sleeps until the next one.',
     LOCAL_LOG_BYTES:
-      'Bytes of the last lines of each program of the executor `local` that are kept, each line counted with 100 more ([logs](../local-executor.md#logs)).',
+      'Bytes that the last lines of each program of the executor `local` may take in memory; each line counts 100 bytes more than its text ([logs](../local-executor.md#logs)).',
     LOCAL_LOG_RATE:
-      'Lines of a program of the executor `local` that are kept of those of a second; the number of the others is kept as a line.',
+      'Most lines of a program of the executor `local` that are kept in a second; a line says how many others were dropped.',
     KUBERNETES_NAMESPACE:
       'Namespace of deployments that name none, for the executor `kubernetes` ([namespaces](../rollouts.md#namespaces)).',
     KUBERNETES_NAMESPACES:
