@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventStore } from '@fairlead/eventing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
+import { appsProblem } from './apps/apps-folder';
 import { withExecutor } from './one-workspace';
 import { readSettings } from './settings';
 import { startByDefault, type Whole } from './testing';
@@ -12,6 +13,11 @@ import { startByDefault, type Whole } from './testing';
 
 const KEY = 'one-workspace-operator-key';
 const WAIT_MS = 120_000;
+/** The log of an installation that was never started. */
+const EMPTY = {
+  pool: { query: async () => ({ rows: [{ tenants: null }] }) },
+  store: {} as EventStore,
+} as unknown as Parameters<typeof withExecutor>[1];
 
 let database: TestDatabase;
 let folder: string;
@@ -104,6 +110,7 @@ describe('A standalone installation that names no executor', () => {
   });
 });
 
+const nothing = () => undefined;
 it.each([
   ['local', {}],
   ['local', { EXECUTOR: '', HOST: 'localhost' }],
@@ -116,7 +123,32 @@ it.each([
   ['record', { TRUST_PROXY: 'loopback' }],
   ['record', { WEBHOOKS_URL: 'http://127.0.0.1:4601' }],
 ])('The executor on an empty database is %s with %j', async (executor, env) => {
-  const pool = { query: async () => ({ rows: [{ tenants: null }] }) };
-  const log = { pool, store: {} as EventStore } as unknown as Parameters<typeof withExecutor>[1];
-  expect((await withExecutor(readSettings(env), log)).rollouts.executor).toBe(executor);
+  expect((await withExecutor(readSettings(env), EMPTY, nothing, nothing)).rollouts.executor).toBe(executor);
+});
+
+it('A standalone installation records deployments where they cannot run, and says why', async () => {
+  const said: string[] = [];
+  const settings = await withExecutor(
+    readSettings({}),
+    EMPTY,
+    (warning) => said.push(warning),
+    () => 'it is full',
+  );
+  expect(settings.rollouts.executor).toBe('record');
+  expect(said).toEqual(['Deployments are recorded, and nothing is run: it is full.']);
+});
+
+const asRoot = process.getuid?.() === 0 ? it : it.skip;
+asRoot('As root, deployments can run where files can be given to other users, who can reach Node.js', () => {
+  const parent = mkdtempSync(join(tmpdir(), 'fairlead-apps-'));
+  try {
+    const node = join(parent, 'node');
+    writeFileSync(node, '', { mode: 0o755 });
+    expect(appsProblem(join(parent, 'apps'), node)).toMatch(/^other users cannot reach Node\.js, because .* is closed/);
+    chmodSync(parent, 0o755);
+    expect(appsProblem(join(parent, 'apps'), node)).toBeUndefined();
+    expect(appsProblem(join(node, 'apps'), node)).toMatch(/cannot hold files of other users \(ENOTDIR\)$/);
+  } finally {
+    rmSync(parent, { recursive: true });
+  }
 });

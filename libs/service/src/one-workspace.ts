@@ -1,6 +1,7 @@
 import type { EventStore } from '@fairlead/eventing';
 import type { Pool } from 'pg';
 import { isOfThisMachine } from './apps/app-pages';
+import { appsProblem } from './apps/apps-folder';
 import { StartProblem } from './problem';
 import type { RolloutSettings, Settings } from './settings';
 
@@ -17,12 +18,21 @@ export function oneWorkspaceReason({ executor, kubernetes }: RolloutSettings): s
 
 /**
  * Returns the settings of a standalone installation with its executor: where none is set, `local` if only this machine
- * reaches the server and there is one workspace.
+ * reaches the server, there is one workspace, and no `problem` keeps programs from running here, which is told.
  */
-export async function withExecutor(settings: Settings, log: Log): Promise<Settings> {
+export async function withExecutor(
+  settings: Settings,
+  log: Log,
+  tell: (warning: string) => void,
+  problem = appsProblem,
+): Promise<Settings> {
   const { rollouts, serviceUrls } = settings;
   if (rollouts.isExecutorSet || !isOfThisMachine(settings) || Object.values(serviceUrls).some(Boolean)) return settings;
-  return (await workspaces(log)) > 1 ? settings : { ...settings, rollouts: { ...rollouts, executor: 'local' } };
+  if ((await workspaces(log)) > 1) return settings;
+  const found = problem();
+  if (found === undefined) return { ...settings, rollouts: { ...rollouts, executor: 'local' } };
+  tell(`Deployments are recorded, and nothing is run: ${found}.`);
+  return settings;
 }
 
 /**

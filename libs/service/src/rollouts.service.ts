@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { OutboundPolicy } from '@fairlead/outbound';
 import type { Executor } from '@fairlead/rollouts';
 import { hasAppPages } from './apps/app-pages';
+import { appsFolder } from './apps/apps-folder';
 import type { Service } from './service';
 import type { RolloutSettings, Settings } from './settings';
 
@@ -43,13 +42,4 @@ function executor(
     return new LocalExecutor(new LocalApps(appsFolder(dataDir), limits, hasPages));
   }
   return new RecordExecutor();
-}
-
-/**
- * Where deployments have their folders. As root each has a user of its own, who must not get through the data directory:
- * then it is elsewhere.
- */
-function appsFolder(dataDir: string): string {
-  if (process.getuid?.() !== 0) return join(dataDir, 'apps');
-  return join('/var/lib/fairlead-apps', createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
 }

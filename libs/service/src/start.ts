@@ -112,7 +112,9 @@ async function listening(
     started.push(() => tracing.stop());
   }
   const parts = await open(program, given, logger, started);
-  const settings = program.choosesExecutor ? await withExecutor(given, parts) : given;
+  const settings = program.choosesExecutor
+    ? await withExecutor(given, parts, (warning) => logger.warn(warning))
+    : given;
   const { executor } = settings.rollouts;
   await requireOneWorkspace(parts, settings);
   const registry = new Registry();
