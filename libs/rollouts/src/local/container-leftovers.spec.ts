@@ -26,4 +26,4 @@ it('a container that could not be removed because the engine was gone is removed
     await engine.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -27,7 +27,7 @@ it('the engine keeps a limited part of what a container writes', async () => {
     await engine.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 it('a container that writes without end is read at a limited rate', async () => {
   const frame = Buffer.alloc(8 + 1024 ** 2, 'a');
@@ -63,4 +63,4 @@ it('a container that writes without end is read at a limited rate', async () => 
   const seconds = (performance.now() - begun) / 1000;
   // Four megabytes at once, four a second, and those after which it waits.
   expect(megabytes).toBeLessThanOrEqual(4 + 4 * seconds + 2);
-}, 60_000);
+});

@@ -24,4 +24,4 @@ it('a pull that the engine breaks off is to be tried again', async () => {
     engine.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

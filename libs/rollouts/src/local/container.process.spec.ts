@@ -20,4 +20,4 @@ it('a container is given up that an engine that hangs does not tell the end of',
   await container.stop();
   expect(await container.ended).toBe('was lost: It hangs.');
   expect(removals).toBeGreaterThan(0);
-}, 60_000);
+});
