@@ -70,8 +70,8 @@ export class Authenticator {
     const text = keyIn(request);
     const program = text?.startsWith(PROGRAM_KEY) ? this.programs.find(text) : undefined;
     if (program) return this.programActor(request, program);
-    const { single = false, scope } = request.routeOptions.config;
-    const session = text === undefined && scope !== 'invoke' ? await this.sessions.find(request) : undefined;
+    const { single = false, scope, console = scope !== 'invoke' } = request.routeOptions.config;
+    const session = text === undefined && console ? await this.sessions.find(request) : undefined;
     const key = text === undefined ? session && (await this.keyBehind(session)) : await this.find(text);
     if (key) request.claimant = { keyId: key.id, tenantId: key.tenant_id };
     request.unidentified = !hasKey(request) && !this.sessions.isNamedIn(request);

@@ -50,6 +50,18 @@ class Probe {
   readOne() {
     return {};
   }
+
+  @Post('program')
+  @Scope('invoke')
+  invoke() {
+    return {};
+  }
+
+  @Post('program/link')
+  @Scope('invoke', { console: true })
+  link() {
+    return {};
+  }
 }
 
 const ADMIN = 'operator-key-0123456789';
@@ -270,6 +282,16 @@ describe('A session of the console', () => {
     const headers = { ...(await signIn()), ...byKey(key) };
     expect((await send('GET', '/v1/probe', { headers })).json.scopes).toEqual(['read']);
     expect((await send('GET', '/v1/probe', { headers: { ...headers, ...byKey('wrong') } })).status).toBe(401);
+  });
+
+  it('does not reach the programs of deployments, but what the console itself does with them', async () => {
+    const headers = await signIn();
+    expect((await send('POST', '/v1/probe/program', { headers })).status).toBe(401);
+    expect((await send('POST', '/v1/probe/program', { headers: byKey() })).status).toBe(201);
+    expect((await send('POST', '/v1/probe/program/link', { headers })).status).toBe(201);
+    const { key } = await newKey({ scopes: ['read'] });
+    const reader = await signIn({ api_key: key });
+    expect((await send('POST', '/v1/probe/program/link', { headers: reader })).status).toBe(403);
   });
 
   it('lets no other site act: the request must come from its own pages', async () => {

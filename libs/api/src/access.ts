@@ -55,6 +55,8 @@ interface RouteOptions {
   readonly views?: readonly string[];
   /** True: shows one value on request. `secrets:read` of the key behind a session of the console counts too. */
   readonly single?: boolean;
+  /** True: a session of the console opens this route too, although the route has the scope `invoke`. */
+  readonly console?: boolean;
   /** True: only for the admin key of the installation. */
   readonly operator?: boolean;
   /**
@@ -135,6 +137,7 @@ declare module 'fastify' {
     description?: Partial<Described>;
     direct?: boolean;
     single?: boolean;
+    console?: boolean;
     views?: readonly string[];
     compressed?: boolean;
     reads?: boolean;

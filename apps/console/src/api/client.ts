@@ -69,6 +69,11 @@ export function readShared(path: string, signal?: AbortSignal): Promise<unknown>
   return lossless(path, { credentials: 'omit', signal });
 }
 
+/** What a route answers that only some installations have, so that the document of the API does not. @throws ApiError */
+export function post(path: string): Promise<unknown> {
+  return lossless(path, { method: 'POST', credentials: 'same-origin', headers: ownHeaders() });
+}
+
 async function lossless(path: string, init: RequestInit): Promise<unknown> {
   const response = await fetch(path, init);
   const text = await response.text();

@@ -44,8 +44,13 @@ export function useSigning() {
 }
 
 /** Whether the key of this session has a scope, or one that includes it. */
-export function useMay(scope: 'read' | 'write' | 'admin'): boolean {
+export function useMay(scope: 'read' | 'write' | 'admin' | 'invoke'): boolean {
   const scopes: readonly string[] = useSession().data?.scopes ?? [];
-  const including = { read: ['read', 'write', 'admin'], write: ['write', 'admin'], admin: ['admin'] }[scope];
+  const including = {
+    read: ['read', 'write', 'admin'],
+    write: ['write', 'admin'],
+    admin: ['admin'],
+    invoke: ['invoke', 'write', 'admin'],
+  }[scope];
   return including.some((one) => scopes.includes(one));
 }

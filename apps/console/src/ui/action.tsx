@@ -8,7 +8,7 @@ export function Action({
   disabled,
   title,
   ...rest
-}: ComponentProps<typeof Button> & { scope: 'write' | 'admin' }) {
+}: ComponentProps<typeof Button> & { scope: 'write' | 'admin' | 'invoke' }) {
   const may = useMay(scope);
   return <Button {...rest} disabled={disabled || !may} title={may ? title : `Your key lacks the scope ${scope}.`} />;
 }

@@ -29,7 +29,7 @@ export class AppsController {
   ) {}
 
   @Post('v2/deployments/:deployment_id/browser-links')
-  @Scope('invoke')
+  @Scope('invoke', { console: true })
   @Describe({
     summary: 'Make a link that shows the pages of a running deployment',
     description: 'Whoever opens it within a minute, once, sees them in this browser for an hour.',

@@ -7,6 +7,7 @@ import { Button, Copy, Page, Problem, Skeleton, Text, Time, useTitle } from '../
 import { Status } from '../../ui/status';
 import { FILTERS, PAGE, useDeployments, useNamedRevisions, useWorkspace } from './data';
 import css from './deployments.module.css';
+import { hasPages, NotOpened, Open, useOpening } from './open';
 import { artefact, type Deployment, deploymentTone, revisionTone, SOURCES, spoken } from './words';
 
 const STATUSES = {
@@ -88,6 +89,12 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
   );
   const unique = [...new Map(named.map((one) => [one.revision, one])).values()];
   const revisions = useNamedRevisions(unique);
+  const opening = useOpening();
+  const actions = {
+    title: 'Actions',
+    kind: 'end',
+    cell: (one: Deployment) => hasPages(one) && <Open kind="quiet" deployment={one} opening={opening} />,
+  } as const;
   return (
     <List
       label="Deployments"
@@ -157,7 +164,9 @@ function Deployments({ items, old }: { items: readonly Deployment[]; old: boolea
           ),
         },
         { title: 'Changed', kind: 'number', cell: ({ updated_at }) => <Time at={updated_at} /> },
+        ...(items.some(hasPages) ? [actions] : []),
       ]}
+      below={({ id }) => opening.failed?.id === id && <NotOpened id={id} opening={opening} />}
     />
   );
 }

@@ -9,6 +9,7 @@ import { Status } from '../../ui/status';
 import { elements, useDeployment, useRevisions, useWorkspace } from './data';
 import css from './deployments.module.css';
 import { Artefact, DeploymentsPage } from './list';
+import { hasPages, NotOpened, Open, useOpening } from './open';
 import { Overview } from './overview';
 import { Revisions } from './revisions';
 import { type Deployment, deploymentTone, type Revision, revisionName, revisionTone, spoken } from './words';
@@ -106,6 +107,7 @@ function Now({ deployment, revisions }: Shown) {
   const { status, active_revision_id, latest_revision_id, source_config } = deployment;
   const live = revisions.find(({ id }) => id === active_revision_id);
   const latest = revisions.find(({ id }) => id === latest_revision_id);
+  const opening = useOpening();
   return (
     <div className={css.now}>
       <Status tone={deploymentTone(status)} title={status}>
@@ -133,8 +135,10 @@ function Now({ deployment, revisions }: Shown) {
           <Copy kind="quiet" text={source_config.custom_url}>
             Copy
           </Copy>
+          {hasPages(deployment) && <Open deployment={deployment} opening={opening} />}
         </span>
       )}
+      <NotOpened id={deployment.id} opening={opening} />
     </div>
   );
 }

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
+import { type Installation, startTogether } from '@fairlead/service/testing';
+import type { Page } from 'playwright-core';
+import { ConsoleWalk, inBrowser } from './testing/console/console-walk';
+
+/** Writes a line of each kind at its start, and one more for each request. */
+const PROGRAM = `
+console.log('starts');
+console.log('{"level":40,"msg":"slow answer"}');
+console.error('ERROR: the model gave no answer');
+require('node:http').createServer((request, response) => {
+  console.log('ERROR: no answer to ' + request.headers.question);
+  response.end(JSON.stringify('shown to ' + request.headers.host));
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+
+inBrowser('The console of programs that run on this machine', () => {
+  let walk: ConsoleWalk;
+  let installation: Installation;
+  let page: Page;
+  let folder: string;
+  let id: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'fairlead-console-local-'));
+    writeFileSync(join(folder, 'Procfile'), 'web: node server.js\n');
+    writeFileSync(join(folder, 'server.js'), PROGRAM);
+    walk = await ConsoleWalk.start({ EXECUTOR: 'local' }, startTogether);
+    ({ installation } = walk);
+    ({ id } = await installation.ask('POST', '/v2/deployments', {
+      ...{ name: 'support', source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] },
+    }));
+    const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${id}/upload-url`);
+    const body = execFileSync('tar', ['-cz', '-C', folder, '.']);
+    expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
+    const source_revision_config = { source_tarball_path: object_path };
+    await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config });
+    await walk.deployed(id);
+    page = await walk.open();
+    await walk.signIn(page);
+  });
+
+  afterAll(async () => {
+    // The files of deployments go with them.
+    const { resources } = (await installation?.ask('GET', '/v2/deployments')) ?? { resources: [] };
+    for (const { id: each } of resources) {
+      await installation.ask('DELETE', `/v2/deployments/${each}`);
+      await until(
+        () => installation.send('GET', `/v2/deployments/${each}`),
+        ({ status }) => status === 404,
+      );
+    }
+    await walk?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  afterEach(() => expect(walk.complaints.splice(0)).toEqual([]));
+
+  it('follows what a program writes, from a level on and with a text', async () => {
+    await page.goto(`/o/-/host/deployments/${id}?tab=logs&log=run`);
+    const log = page.getByRole('log');
+    await log.getByText('starts').waitFor();
+    await page.getByLabel('Level').selectOption('Warning or above');
+    await log.getByText('starts').waitFor({ state: 'detached' });
+    await log.getByText('slow answer').waitFor();
+    await page.getByLabel('Lines that contain').fill('NO ANSWER');
+    await log.getByText('slow answer').waitFor({ state: 'detached' });
+    await log.getByText('the model gave no answer').waitFor();
+    await installation.ask('GET', `/apps/${id}/`, undefined, { question: 'one' });
+    await log.getByText('ERROR: no answer to one').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await page.getByRole('search').getByLabel('Log').selectOption('Deploy log');
+    await page.getByLabel('Lines that contain').fill('');
+    await page.getByLabel('Level').selectOption('All levels');
+    await log.getByText('Starts: node server.js').waitFor();
+  });
+
+  it.each([
+    ['its page', () => `host/deployments/${id}`],
+    ['the list', () => 'host/deployments'],
+  ])('opens the pages of a program in a tab that cannot reach the console: from %s', async (_, path) => {
+    await page.goto(`/o/-/${path()}`);
+    const opening = page.context().waitForEvent('page');
+    await page.getByRole('button', { name: 'Open support' }).click();
+    const tab = await opening;
+    const { port } = new URL(installation.url);
+    await tab.getByText(`shown to support.localhost:${port}`).waitFor();
+    expect([tab.url(), await tab.evaluate('opener')]).toEqual([`http://support.localhost:${port}/`, null]);
+    await tab.close();
+  });
+
+  it.each([
+    ['its page', () => `host/deployments/${id}`],
+    ['the list', () => 'host/deployments'],
+  ])('says in place why pages are not opened: on %s', async (_, path) => {
+    const detail = 'Pages are shown by a server that listens on loopback.';
+    await page.route('**/browser-links', (route) => route.fulfill({ status: 409, json: { detail } }));
+    await page.goto(`/o/-/${path()}`);
+    const opening = page.context().waitForEvent('page');
+    await page.getByRole('button', { name: 'Open support' }).click();
+    await page.getByRole('alert').getByText(detail).waitFor();
+    const tab = await opening;
+    if (!tab.isClosed()) await tab.waitForEvent('close');
+    expect(await walk.looks(page)).toEqual([]);
+    await page.unroute('**/browser-links');
+  });
+});
