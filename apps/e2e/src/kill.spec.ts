@@ -39,15 +39,20 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
     await home.end();
   });
 
-  async function connect(url: string): Promise<Client> {
-    // A server that was killed says for a while that it is starting.
+  /** Connects to the database in a data directory of `home`. */
+  async function connect(data?: string): Promise<Client> {
+    // A server that was killed has no complete file with its port at first, and then says for a while that it is starting.
     let client!: Client;
-    const answer = () => {
-      client = new Client(url);
+    const attempt = async () => {
+      client = new Client(home.databaseUrl(data));
       client.on('error', () => undefined);
-      return client.connect().then(() => 'connected', String);
+      await client.connect();
+      return 'connected';
     };
-    await until(answer, (seen) => seen === 'connected');
+    await until(
+      () => attempt().catch(String),
+      (seen) => seen === 'connected',
+    );
     clients.push(client);
     return client;
   }
@@ -84,7 +89,7 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
   /** What the log says of what had been acknowledged when this is called. */
   async function logFaults(): Promise<string[]> {
     const ledger = new Ledger(traffic);
-    const db = await connect(home.databaseUrl());
+    const db = await connect();
     const { rows } = await db.query<Entry & { position: string }>(
       'select id, "position", stream, version, type, data from events order by "position"',
     );
@@ -126,7 +131,7 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
   });
 
   it('shows every deployment as it was acknowledged last, each under a name of its own', async () => {
-    const db = await connect(home.databaseUrl());
+    const db = await connect();
     await settled(db);
     const present = traffic.lives.filter(({ refused, isDeleted }) => !refused && !isDeleted);
     const { resources } = await get('/v2/deployments?limit=100');
@@ -149,7 +154,7 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
   });
 
   it('shows every experiment with exactly its runs, feedback and statistics', async () => {
-    const db = await connect(home.databaseUrl());
+    const db = await connect();
     const { uploads } = traffic;
     expect(uploads.length).toBeGreaterThan(ROUNDS);
     for (const { answer, statistics, name } of uploads) {
@@ -179,14 +184,14 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
   });
 
   it('has one tracing project for each name that deployments had', async () => {
-    const db = await connect(home.databaseUrl());
+    const db = await connect();
     const { rows } = await db.query<{ name: string }>('select name from sessions where reference_dataset_id is null');
     const names = traffic.lives.filter(({ refused }) => !refused).map(({ name }) => name);
     expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(names)].sort());
   });
 
   it('has the same read models when everything is replayed, and writes nothing new then', async () => {
-    const live = await connect(home.databaseUrl());
+    const live = await connect();
     await settled(live);
     const kept = await readModels(live);
     const events = await countEvents(live);
@@ -196,13 +201,13 @@ describe(`The service, killed ${ROUNDS} times in the middle of writes (FAIRLEAD_
     execFileSync('cp', ['-a', home.data(), home.data('replay')]);
     const postgres = await startEmbedded({ dataDir: join(home.data('replay'), 'postgres') });
     try {
-      await forgetReadModels(await connect(postgres.url));
+      await forgetReadModels(await connect('replay'));
     } finally {
       await postgres.stop();
     }
     // With as few connections as may be set, followers that use several would soon wait for one another.
     service = await home.start({ FAIRLEAD_DATA_DIR: home.data('replay'), DATABASE_CONNECTIONS: '6' });
-    const replay = await connect(home.databaseUrl('replay'));
+    const replay = await connect('replay');
     await settled(replay);
     expect(differences(kept, await readModels(replay))).toEqual([]);
     expect(await countEvents(replay)).toBe(events);
