@@ -8,6 +8,8 @@ module.exports = {
     ...(process.env.FAIRLEAD_FAULTS === 'full' ? [] : ['rolling.spec']),
     // Needs a control plane: `npm run test:kubernetes` starts one.
     ...(process.env.FAIRLEAD_KUBERNETES ? [] : ['\\.kubernetes\\.spec']),
+    // Needs a container engine: `npm run test:containers` finds or starts one.
+    ...(process.env.FAIRLEAD_ENGINES ? [] : ['\\.containers\\.spec']),
   ],
   moduleFileExtensions: ['ts', 'mjs', 'js', 'json'],
   moduleNameMapper: {

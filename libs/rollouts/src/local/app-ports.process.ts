@@ -8,8 +8,9 @@ const run = promisify(execFile);
 const LIMIT_MS = 10_000;
 
 /**
- * Closes the ports of programs to everybody but the server and the program's own user, on the whole machine. As root
- * with nftables only: elsewhere every program of the machine can connect to them.
+ * Closes the ports of programs to everybody but the server and the program's own user, and the networks of containers to
+ * everybody but the server, on the whole machine. As root with nftables only: elsewhere every program of the machine can
+ * connect to them.
  */
 export class AppPorts {
   private readonly table: string;
@@ -31,9 +32,15 @@ export class AppPorts {
         table ${table} {
           set ports { type inet_service; }
           set owners { type inet_service . uid; }
+          set networks { type ipv4_addr; flags interval; }
           chain local {
             type filter hook output priority 0;
             oifname "lo" tcp flags & (syn | ack) == syn tcp dport @ports meta skuid != 0 tcp dport . meta skuid != @owners reject with tcp reset
+            tcp flags & (syn | ack) == syn ip daddr @networks meta skuid != 0 reject with tcp reset
+          }
+          chain forwarded {
+            type filter hook forward priority 0;
+            tcp flags & (syn | ack) == syn ip daddr @networks reject with tcp reset
           }
           chain remote {
             type filter hook input priority 0;
@@ -49,15 +56,27 @@ export class AppPorts {
   }
 
   /** Closes a port to all but a user; answers what opens it again. @throws StepFailed */
-  async close(port: number, uid: number | undefined): Promise<() => void> {
-    if (!this.works || uid === undefined) return () => undefined;
-    const change = (verb: string) =>
-      `${verb} element ${this.table} ports { ${port} }; ${verb} element ${this.table} owners { ${port} . ${uid} }`;
-    await run('nft', [change('add')], { timeout: LIMIT_MS }).catch((error: { stderr?: string }) => {
+  async close(port: number, uid: number | undefined): Promise<() => Promise<unknown>> {
+    if (uid === undefined) return async () => undefined;
+    return this.change((verb) => [
+      `${verb} element ${this.table} ports { ${port} }`,
+      `${verb} element ${this.table} owners { ${port} . ${uid} }`,
+    ]);
+  }
+
+  /** Closes a network of containers to all but the server; answers what opens it again. @throws StepFailed */
+  closeNetwork(subnet: string): Promise<() => Promise<unknown>> {
+    return this.change((verb) => [`${verb} element ${this.table} networks { ${subnet} }`]);
+  }
+
+  private async change(changes: (verb: string) => string[]): Promise<() => Promise<unknown>> {
+    if (!this.works) return async () => undefined;
+    const apply = (verb: string) => run('nft', [changes(verb).join('; ')], { timeout: LIMIT_MS });
+    await apply('add').catch((error: { stderr?: string }) => {
       throw new StepFailed(`nft does not close the port of the program to others: ${error.stderr ?? ''}`);
     });
     // The rules may be gone already.
-    return () => void run('nft', [change('delete')], { timeout: LIMIT_MS }).catch(() => undefined);
+    return () => apply('delete').catch(() => undefined);
   }
 
   end(): void {

@@ -242,7 +242,7 @@ export class LocalApps implements HostedApps {
     await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
     for (const id of this.kept.keys()) this.folder(id).killAll();
     this.runners.clear();
-    this.containers.end();
+    await this.containers.end();
     this.folders.end();
     this.ports.end();
     this.cpu.end();
@@ -314,8 +314,7 @@ export class LocalApps implements HostedApps {
   private async runnable({ revision, secrets, sizes }: Chosen): Promise<Runnable> {
     const { deploymentId, revisionId, image, build, recipe } = revision;
     const folder = this.folder(deploymentId);
-    // A container does not reach the address of this server, which is on loopback.
-    const traced = image ? undefined : await this.tracing(revision);
+    const traced = image && !(await this.containers.canTrace()) ? undefined : await this.tracing(revision);
     const launch = () => {
       const issued = traced?.issue();
       const env = {
@@ -336,7 +335,14 @@ export class LocalApps implements HostedApps {
     const [memory, cores] = [memoryOf(sizes), coresOf(sizes)];
     if (image) {
       const run: Runnable['run'] = (env, port, told) =>
-        this.containers.start({ deploymentId, revisionId, image, env, port, memory, cores }, told);
+        this.containers.start(
+          {
+            ...{ deploymentId, revisionId, image, env, port, memory, cores },
+            ...(traced && { server: traced.address }),
+            close: (subnet) => this.ports.closeNetwork(subnet),
+          },
+          told,
+        );
       return { revision, folder, guard, launch, run };
     }
     const program = {

@@ -13,6 +13,8 @@ const DRAIN_MS = 2000;
 const LOST_MS = 5000;
 const HEADER_BYTES = 8;
 const STANDARD_ERROR = 2;
+/** Exit code of what was ended by SIGKILL. */
+const KILLED = 137;
 
 interface Stats {
   readonly read: string;
@@ -62,8 +64,11 @@ export class ContainerProcess implements RunningProgram {
     const { StatusCode } = (await this.engine.call('POST', `${this.path}/wait`, { signal })) as { StatusCode: number };
     const found = (await this.engine.call('GET', `${this.path}/json`).catch(() => undefined)) as
       { State?: { OOMKilled?: boolean } } | undefined;
-    if (!found?.State?.OOMKilled) return `ended with exit code ${StatusCode}`;
-    return `used more memory than its limit of ${Math.ceil(this.memory / 1e6)} MB`;
+    const limit = `more memory than its limit of ${Math.ceil(this.memory / 1e6)} MB`;
+    if (found?.State?.OOMKilled) return `used ${limit}`;
+    // Podman does not always notice why.
+    const was = StatusCode === KILLED ? `: it was killed, as one is that uses ${limit}` : '';
+    return `ended with exit code ${StatusCode}${was}`;
   }
 
   /** Tells what it writes, at a limited rate. Each part begins with the number of its origin and its length. */

@@ -7,9 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WATCHED } from '../executors/child.process';
 import { ExecutorUnreachable, type Step, StepFailed } from '../executors/executor';
 import type { StreamLevel } from './app-logs.store';
+import { ContainerNetworks, wayFrom } from './container-networks.service';
 import { ContainerProcess } from './container.process';
 import { EngineClient, EngineRefused, jsonLines } from './engine.client';
 import type { ContainerImage } from './recipe';
+import { RunsGateways } from './runs-gateway.http';
 
 /** A container that is to be started. */
 interface Wanted {
@@ -21,6 +23,17 @@ interface Wanted {
   readonly port: number;
   readonly memory?: number;
   readonly cores?: number;
+  /** Where this server listens, if the container is to send runs to it; its environment then has what it needs for that. */
+  readonly server?: string;
+  /** Closes the addresses of its network to others; answers what opens them again. */
+  readonly close?: (subnet: string) => Promise<() => Promise<unknown>>;
+}
+
+/** What a container gets besides what is wanted. */
+interface Given {
+  readonly env: Readonly<Record<string, string>>;
+  readonly memory: number;
+  readonly network: string;
 }
 
 export const NO_ENGINE = 'This machine has no container engine: neither Docker nor Podman answers.';
@@ -42,6 +55,8 @@ const LOG_SIZE = '16m';
 const INSTALLATION = 'fairlead.installation';
 const DEPLOYMENT = 'fairlead.deployment';
 const REVISION = 'fairlead.revision';
+/** Variable with the address that takes runs. */
+const ENDPOINT = 'LANGSMITH_ENDPOINT';
 
 /** The containers of deployments, in the engine of this machine: Docker, or Podman, which is started when it is installed. */
 export class Containers {
@@ -55,6 +70,8 @@ export class Containers {
   private readonly live = new Set<string>();
   /** Whether the engine may hold what belongs to none of them. */
   private mayHoldMore = true;
+  private readonly networks: ContainerNetworks;
+  private readonly gateways = new RunsGateways();
 
   /** `root`: folder of the deployments' folders; each installation of the machine has containers of its own. */
   constructor(
@@ -63,6 +80,7 @@ export class Containers {
     private readonly startsPodman = true,
   ) {
     this.installation = createHash('sha256').update(root).digest('hex').slice(0, 16);
+    this.networks = new ContainerNetworks(`fairlead-${this.installation}`, { [INSTALLATION]: this.installation });
   }
 
   /** The engine; undefined when there is none. What earlier processes of the server have left there is removed first. */
@@ -93,39 +111,40 @@ export class Containers {
     throw new StepFailed(`The image has ${found.Size} bytes: at most ${most} are taken.`);
   }
 
-  /** Starts a container in a network of its own, which can be reached from this machine only. @throws StepFailed */
+  /** Whether containers can send runs to a server that listens on loopback. */
+  async canTrace(): Promise<boolean> {
+    const engine = await this.engine();
+    return engine !== undefined && (await wayFrom(engine)) !== undefined;
+  }
+
+  /** Starts a container which can be reached from this machine only, and not from other containers. @throws StepFailed */
   async start(wanted: Wanted, told: (stream: StreamLevel, text: string) => void): Promise<ContainerProcess> {
     const engine = await this.required();
-    const { image, memory = MEMORY_BYTES, cores } = wanted;
+    const { image, server, memory = MEMORY_BYTES } = wanted;
     const name = `fairlead-${randomUUID()}`;
-    const Labels = {
-      [INSTALLATION]: this.installation,
-      [DEPLOYMENT]: wanted.deploymentId,
-      [REVISION]: wanted.revisionId,
-    };
-    const inside = `${image.port}/tcp`;
-    const HostConfig = {
-      NetworkMode: name,
-      PortBindings: { [inside]: [{ HostIp: '127.0.0.1', HostPort: String(wanted.port) }] },
-      CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
-      Memory: memory,
-      PidsLimit: PROCESSES,
-      // Without it Docker keeps all that is written on the disk, and Podman in the journal.
-      LogConfig: { Type: 'json-file', Config: { 'max-size': LOG_SIZE } },
-      ...(cores !== undefined && { NanoCpus: Math.round(Math.min(cores, availableParallelism()) * 1e9) }),
-    };
-    const Env = Object.entries({ ...wanted.env, PORT: String(image.port) }).map((entry) => entry.join('='));
-    const body = { Image: image.id, Env, Labels, ExposedPorts: { [inside]: {} }, HostConfig };
+    const ending: (() => unknown)[] = [];
     this.live.add(name);
     const remove = async () => {
-      await this.removeContainer(engine, name);
+      await this.removePart(engine, `/containers/${name}?force=1&v=1`);
+      // Another network may get its addresses as soon as it is gone.
+      for (const end of ending.splice(0)) await end();
+      await this.removePart(engine, `/networks/${name}`);
       this.live.delete(name);
     };
     try {
-      await engine.call('POST', '/networks/create', { body: { Name: name, Driver: 'bridge', Labels } });
+      const network = await this.networks.of(engine, name);
+      const open = await wanted.close?.(network.subnet);
+      // A network that others share stays closed.
+      if (open && network.name === name) ending.push(open);
+      const way = server === undefined ? undefined : await wayFrom(engine);
+      const runs = way === 'gateway' ? await this.gateways.use(network, server!) : undefined;
+      if (runs) ending.push(() => runs.end());
+      const endpoint = runs?.address ?? (typeof way === 'object' ? addressAt(way.host, server!) : undefined);
+      const env = { ...wanted.env, PORT: String(image.port), ...(endpoint !== undefined && { [ENDPOINT]: endpoint }) };
+      const body = this.body(wanted, { env, memory, network: network.name });
       await engine.call('POST', `/containers/create?name=${name}`, { body });
       await engine.call('POST', `/containers/${name}/start`);
+      await runs?.listen().catch((error: Error) => told('WARNING', `Its runs cannot be traced: ${error.message}\n`));
     } catch (error) {
       await remove();
       throw failureOf(error);
@@ -148,12 +167,48 @@ export class Containers {
     );
   }
 
-  end(): void {
+  /** Ends what the server has started in the engine, once all containers have ended. */
+  async end(): Promise<void> {
+    // Networks of single containers go with these.
+    const { shared } = this.networks;
+    if (this.known && !this.known.isPodman)
+      await this.known.call('DELETE', `/networks/${shared}`).catch(() => undefined);
+    this.forget();
+  }
+
+  private forget(): void {
     this.known = undefined;
     if (!this.podman) return;
     this.podman.child.stdin?.end();
     rmSync(this.podman.folder, { recursive: true, force: true });
     this.podman = undefined;
+  }
+
+  private body({ deploymentId, revisionId, image, port, cores }: Wanted, given: Given): object {
+    const inside = `${image.port}/tcp`;
+    const { memory, network, env } = given;
+    const HostConfig = {
+      NetworkMode: network,
+      PortBindings: { [inside]: [{ HostIp: '127.0.0.1', HostPort: String(port) }] },
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges'],
+      Memory: memory,
+      // Without it a container may swap as much again.
+      MemorySwap: memory,
+      PidsLimit: PROCESSES,
+      // Without it Docker keeps all that is written on the disk, and Podman in the journal.
+      LogConfig: { Type: 'json-file', Config: { 'max-size': LOG_SIZE } },
+      ...(cores !== undefined && { NanoCpus: Math.round(Math.min(cores, availableParallelism()) * 1e9) }),
+    };
+    return {
+      Image: image.id,
+      Env: Object.entries(env).map((entry) => entry.join('=')),
+      Labels: { [INSTALLATION]: this.installation, [DEPLOYMENT]: deploymentId, [REVISION]: revisionId },
+      ExposedPorts: { [inside]: {} },
+      // The server looks itself whether the program is ready.
+      Healthcheck: { Test: ['NONE'] },
+      HostConfig,
+    };
   }
 
   private async required(): Promise<EngineClient> {
@@ -164,7 +219,7 @@ export class Containers {
 
   private async open(): Promise<EngineClient | undefined> {
     if (!(await this.known?.answers())) {
-      this.end();
+      this.forget();
       this.known = (await this.listening()) ?? (this.startsPodman ? await this.startPodman() : undefined);
       this.mayHoldMore = true;
     }
@@ -201,7 +256,7 @@ export class Containers {
     for (const end = Date.now() + STARTING_MS; !hasEnded && Date.now() < end; await delay(PAUSE_MS)) {
       if (await engine.answers()) return engine;
     }
-    this.end();
+    this.forget();
     return undefined;
   }
 
@@ -210,20 +265,20 @@ export class Containers {
     const filters = encodeURIComponent(JSON.stringify({ label: [`${INSTALLATION}=${this.installation}`] }));
     const containers = (await engine.call('GET', `/containers/json?all=1&filters=${filters}`)) as { Names: string[] }[];
     const networks = (await engine.call('GET', `/networks?filters=${filters}`)) as { Name: string }[];
-    const names = [
-      ...containers.flatMap(({ Names }) => Names.map((name) => name.slice(1))),
-      ...networks.map(({ Name }) => Name),
-    ];
-    for (const name of new Set(names)) if (!this.live.has(name)) await this.removeContainer(engine, name);
+    const names = containers.flatMap(({ Names }) => Names.map((name) => name.slice(1)));
+    for (const name of names)
+      if (!this.live.has(name)) await this.removePart(engine, `/containers/${name}?force=1&v=1`);
+    for (const { Name: name } of networks) {
+      const isUsed = name === this.networks.shared ? this.live.size > 0 : this.live.has(name);
+      if (!isUsed) await this.removePart(engine, `/networks/${name}`);
+    }
   }
 
-  /** Removes a container and its network, whatever is there of them: what cannot be removed now is removed later. */
-  private async removeContainer(engine: EngineClient, name: string): Promise<void> {
-    for (const path of [`/containers/${name}?force=1&v=1`, `/networks/${name}`]) {
-      await engine.call('DELETE', path).catch((error: unknown) => {
-        if (!(error instanceof EngineRefused && error.status === 404)) this.mayHoldMore = true;
-      });
-    }
+  /** Removes a container or a network that may be there: what cannot be removed now is removed later. */
+  private async removePart(engine: EngineClient, path: string): Promise<void> {
+    await engine.call('DELETE', path).catch((error: unknown) => {
+      if (!(error instanceof EngineRefused && error.status === 404)) this.mayHoldMore = true;
+    });
   }
 }
 
@@ -275,6 +330,11 @@ async function pull(
 function portOf({ Config }: FoundImage): number {
   const ports = Object.keys(Config?.ExposedPorts ?? {}).filter((port) => port.endsWith('/tcp'));
   return ports.length === 1 ? Number.parseInt(ports[0]!, 10) : PORT;
+}
+
+/** The address of this server, as others name this machine. */
+function addressAt(host: string, server: string): string {
+  return Object.assign(new URL(server), { hostname: host }).origin;
 }
 
 function failureOf(error: unknown): unknown {

@@ -25,13 +25,20 @@ export class EngineRefused extends Error {
 
 /** A container engine with the API of Docker, which Podman has too, at a socket of this machine. */
 export class EngineClient {
+  /** Known once it has answered. */
+  isPodman = false;
+
   constructor(private readonly socket: string) {}
 
   async answers(): Promise<boolean> {
-    return this.call('GET', '/_ping', { signal: AbortSignal.timeout(PING_MS) }).then(
-      () => true,
-      () => false,
-    );
+    try {
+      const answer = await this.open('GET', '/_ping', { signal: AbortSignal.timeout(PING_MS) });
+      answer.resume();
+      this.isPodman = answer.headers['libpod-api-version'] !== undefined;
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** The answer, read as JSON where it is. @throws EngineRefused; ExecutorUnreachable when there is none */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { hostname } from 'node:os';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 interface DoubleImage {
@@ -68,13 +69,18 @@ export class EngineDouble {
     for await (const part of request) parts.push(part as Buffer);
     const body = parts.length > 0 ? (JSON.parse(Buffer.concat(parts).toString()) as unknown) : undefined;
     const asked = `${request.method} ${kind}`;
+    if (kind === 'info') return send(response, 200, { Name: hostname(), SecurityOptions: [] });
     if (kind === '_ping') return void response.end('OK');
     if (asked === 'POST networks') {
       const { Name, Labels } = body as { Name: string; Labels: Record<string, string> };
+      if (this.networks.has(Name)) return send(response, 409, { message: `network with name ${Name} already exists` });
       this.networks.set(Name, Labels);
       return send(response, 201, { Id: Name });
     }
     if (asked === 'DELETE networks') return send(response, this.networks.delete(name) ? 204 : 404, {});
+    if (asked === 'GET networks' && name !== '') {
+      return send(response, 200, { IPAM: { Config: [{ Subnet: '192.0.2.0/24', Gateway: '192.0.2.1' }] } });
+    }
     if (asked === 'GET networks') {
       const found = [...this.networks].filter(([, labels]) => isWanted(url, labels));
       return send(

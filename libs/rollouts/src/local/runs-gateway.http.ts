@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { BlockList } from 'node:net';
+import { PROGRAM_KEY } from '@fairlead/api';
+import type { ContainerNetwork } from './container-networks.service';
+import { freePort } from './readiness.watch';
+
+/** Headers of a request that are not passed on: other credentials, what proxies say, and what holds for one connection. */
+const DROPPED = /^(?:authorization|cookie|forwarded|x-forwarded-.*|x-real-ip|connection|keep-alive|te|upgrade)$/;
+const REFUSAL = JSON.stringify({ detail: 'This address only takes runs, with the key of a deployment.' });
+
+/**
+ * Takes the runs of containers at the address that this machine has in their network, and passes them on to this server,
+ * which may listen on loopback. Connections from elsewhere are closed, and a request needs the key of a program, which
+ * opens nothing but the routes that take runs.
+ */
+class RunsGateway {
+  /** Containers that use it. */
+  users = 0;
+  readonly address: string;
+  private readonly server: Server;
+  private listening: Promise<unknown> | undefined;
+  private readonly own = new BlockList();
+
+  constructor(
+    private readonly network: ContainerNetwork,
+    private readonly port: number,
+    private readonly target: string,
+  ) {
+    const [address = '', prefix] = network.subnet.split('/');
+    this.own.addSubnet(address, Number(prefix));
+    this.address = `http://${network.gateway}:${port}`;
+    this.server = createServer((request, response) => this.pass(request, response));
+    this.server.on('connection', (socket) => {
+      const { remoteAddress = '' } = socket;
+      // Other programs of this machine have the address that this machine has there.
+      if (!this.own.check(remoteAddress) || remoteAddress === network.gateway) socket.destroy();
+    });
+  }
+
+  listen(): Promise<unknown> {
+    this.listening ??= once(this.server.listen(this.port, this.network.gateway), 'listening').catch(
+      (error: unknown) => {
+        this.listening = undefined;
+        throw error;
+      },
+    );
+    return this.listening;
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  private pass(request: IncomingMessage, response: ServerResponse): void {
+    const { method, url = '', headers } = request;
+    if (!String(headers['x-api-key']).startsWith(PROGRAM_KEY)) {
+      response.writeHead(403, { 'content-type': 'application/json', connection: 'close' }).end(REFUSAL);
+      return;
+    }
+    const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !DROPPED.test(name)));
+    const outgoing = send(this.target, { agent: false, method, path: url, headers: kept });
+    outgoing.once('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.once('error', () => response.destroy()).pipe(response);
+    });
+    outgoing.once('error', () => response.destroy());
+    response.once('close', () => outgoing.destroy());
+    request.pipe(outgoing);
+  }
+}
+
+/** What a container has of the gateway of its network. */
+interface RunsAccess {
+  /** Where the container reaches it. */
+  readonly address: string;
+  /** Begins to listen, unless it does: Podman makes the address when a container of the network starts. @throws Error */
+  listen(): Promise<unknown>;
+  /** To be called when the container has ended. */
+  end(): void;
+}
+
+/** The gateways of networks that have containers. */
+export class RunsGateways {
+  private readonly all = new Map<string, RunsGateway>();
+
+  /** `target`: address of this server. */
+  async use(network: ContainerNetwork, target: string): Promise<RunsAccess> {
+    const port = await freePort();
+    const gateway = this.all.get(network.gateway) ?? new RunsGateway(network, port, target);
+    this.all.set(network.gateway, gateway);
+    gateway.users++;
+    const end = () => {
+      if (--gateway.users > 0) return;
+      this.all.delete(network.gateway);
+      gateway.close();
+    };
+    return { address: gateway.address, listen: () => gateway.listen(), end };
+  }
+}
