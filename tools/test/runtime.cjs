@@ -1,9 +1,14 @@
-// The runtime of Jest, except that a process compiles each file once, not once for every test file that loads it.
-// Every test file still runs the code anew in a context of its own: only V8's compiled form is shared.
+// The runtime of Jest, with two differences that make a run of many test files quicker.
+//
+// A process compiles each file once, not once for every test file that loads it. Every test file still runs the code
+// anew in a context of its own: only V8's compiled form is shared.
+//
+// The instances of AsyncLocalStorage that a test file has made are disabled when the file has ended. Node would carry
+// each of them along with every promise until the process ends, which takes longer with every test file.
 const { Script } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
 
-/** By the name of the file. */
+/** By the name of the file; without a script for one that Jest must compile itself. */
 const compiled = new Map();
 /** These need the callback that Jest gives each compilation, or cannot stand inside a function. */
 const UNSHARED = /\bimport\s*\(|^#!/;
@@ -11,24 +16,58 @@ const UNSHARED = /\bimport\s*\(|^#!/;
 module.exports = class extends Runtime {
   constructor(...options) {
     super(...options);
+    this.shareCompiled();
+    this.storages = [];
+    this.watchStorages();
+  }
+
+  teardown() {
+    super.teardown();
+    for (const storage of this.storages) storage.disable();
+  }
+
+  shareCompiled() {
     const { executor, _environment: environment } = this;
     const compile = executor.compile.bind(executor);
     executor.compile = (source, filename) => {
       const context = environment.getVmContext();
-      if (context === null || filename.endsWith('.spec.ts') || UNSHARED.test(source)) return compile(source, filename);
+      if (context === null || filename.endsWith('.spec.ts')) return compile(source, filename);
       let known = compiled.get(filename);
       if (known?.source !== source) {
-        const begin = `(function(${executor.injectedModuleParameters}){`;
-        try {
-          const script = new Script(`${begin}${source}\n})`, { filename, columnOffset: -begin.length });
-          known = { source, script };
-        } catch {
-          // Jest says what is wrong with it.
-          return compile(source, filename);
-        }
+        known = { source, script: UNSHARED.test(source) ? undefined : this.scriptOf(source, filename) };
         compiled.set(filename, known);
       }
-      return known.script.runInContext(context);
+      return known.script ? known.script.runInContext(context) : compile(source, filename);
+    };
+  }
+
+  /** Undefined when it cannot be compiled: Jest says what is wrong with it. */
+  scriptOf(source, filename) {
+    const begin = `(function(${this.executor.injectedModuleParameters}){`;
+    try {
+      return new Script(`${begin}${source}\n})`, { filename, columnOffset: -begin.length });
+    } catch {
+      return undefined;
+    }
+  }
+
+  watchStorages() {
+    const { coreModule, storages } = this;
+    const load = coreModule.require.bind(coreModule);
+    let watched;
+    coreModule.require = (name, ...rest) => {
+      const loaded = load(name, ...rest);
+      if (!/^(node:)?async_hooks$/.test(name)) return loaded;
+      watched ??= {
+        ...loaded,
+        AsyncLocalStorage: class AsyncLocalStorage extends loaded.AsyncLocalStorage {
+          constructor(...given) {
+            super(...given);
+            storages.push(this);
+          }
+        },
+      };
+      return watched;
     };
   }
 };
