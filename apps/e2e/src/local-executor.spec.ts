@@ -33,6 +33,7 @@ http.createServer((request, response) => {
 /** What the program answers: what it was answered itself, and what it knows. */
 interface Said {
   readonly status?: number;
+  readonly text: string;
   readonly greeting: string;
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -189,7 +190,8 @@ describe('A program that runs here', () => {
     expect(await runsOf('other')).toEqual([]);
     for (const [method, path] of [
       ['GET', '/v2/deployments'],
-      ['GET', '/api/v1/sessions'],
+      ['GET', `/api/v1/sessions/${id}`],
+      ['POST', '/api/v1/sessions'],
       ['POST', '/api/v1/runs/query'],
       ['POST', '/api/v1/api-key'],
       ['POST', '/apps/support-agent'],
@@ -201,6 +203,14 @@ describe('A program that runs here', () => {
     expect(await send('PATCH', `/runs/${foreign.id}`, { outputs: { text: 'changed' } })).toMatchObject({
       json: { status: 403 },
     });
+    for (const path of ['/sessions?limit=1', '/api/v1/sessions?name=elsewhere', '/sessions?reference_free=false']) {
+      const { json } = await send('GET', path);
+      expect([path, json.status, JSON.parse(json.text)]).toEqual([
+        path,
+        200,
+        [expect.objectContaining({ name: 'Support Agent' })],
+      ]);
+    }
     const { json } = await send('GET', '/v2/deployments');
     await installation.ask(
       'POST',

@@ -28,7 +28,7 @@ export interface Actor {
   readonly scopes: ReadonlySet<Scope>;
   /** True for the admin key of the installation, which may see what belongs to no workspace. */
   readonly operator?: boolean;
-  /** The only tracing project to which it may send runs, by its name: it may do nothing else. */
+  /** The only tracing project that it may send runs to and see, by its name: it may do nothing else. */
   readonly project?: string;
 }
 
@@ -64,8 +64,8 @@ interface RouteOptions {
    * text that somebody else chose, their size would tell of them.
    */
   readonly compressed?: boolean;
-  /** True: the route takes runs in, also from programs of deployments, whose keys open no other route. */
-  readonly runs?: boolean;
+  /** True: programs of deployments may use the route, for their tracing project only. Their keys open no other route. */
+  readonly programs?: boolean;
   /** True: a public route that only reads the database, so that it has the limits of reads. */
   readonly reads?: boolean;
   /** True: a 401 to whoever sends neither a key nor a session answers a question, and is no refused attempt. */
@@ -143,7 +143,7 @@ declare module 'fastify' {
     reads?: boolean;
     acrossWorkspaces?: boolean;
     operator?: boolean;
-    runs?: boolean;
+    programs?: boolean;
     anonymous?: boolean;
     /** True when another process answers the request. */
     forward?: boolean;

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Actor } from './access';
 
-/** What a program of a deployment may do: send runs to the tracing project of this name. */
+/** What a program of a deployment may do: send runs to the tracing project of this name, and see the project. */
 export interface ProgramActor extends Pick<Actor, 'tenantId'> {
   /** The id of the deployment stands for the key in logs and in the audit log. */
   readonly keyId: string;

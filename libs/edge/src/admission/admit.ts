@@ -124,7 +124,7 @@ function recognise(
 
 /** Returns whether a key may use the route of a request. */
 function mayEnter(actor: Actor, scope: Scope, { routeOptions: { config } }: FastifyRequest): boolean {
-  if (actor.project !== undefined) return config.runs === true;
+  if (actor.project !== undefined) return config.programs === true;
   return allows(actor, scope) && (config.operator !== true || actor.operator === true);
 }
 

@@ -141,7 +141,7 @@ export class SessionsController {
 
   @Get()
   @Header(...JSON_TEXT)
-  @Scope('read', { views: [experimentsView.name], compressed: true })
+  @Scope('read', { views: [experimentsView.name], compressed: true, programs: true })
   @Describe({
     summary: 'List sessions: experiments and tracing projects',
     takes: ['If-None-Match'],
@@ -149,11 +149,13 @@ export class SessionsController {
   })
   @Answers({ 200: shape.asText(shape.list(session)), 304: null })
   async list(
-    @Context() { tenantId }: CommandContext,
+    @Context() { tenantId, actor: { project } }: CommandContext,
     @Query(listQuery) asked: Infer<typeof listQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const query = { ...asked, metadata: searchedObject('metadata', asked.metadata) };
+    // SDKs look up their workspace in the first session: the program of a deployment finds its own tracing project.
+    const own = project === undefined ? {} : { name: project, reference_free: true };
+    const query = { ...asked, ...own, metadata: searchedObject('metadata', asked.metadata) };
     if (asked.count) tellTotal(reply, await countSessions(this.pool, tenantId, query));
     return unlessKnown(reply, array(await listSessions(this.pool, tenantId, query)));
   }

@@ -49,7 +49,7 @@ export class LiveRunsController {
 
   @Post()
   @HttpCode(202)
-  @Scope('write', { stream: true, runs: true })
+  @Scope('write', { stream: true, programs: true })
   @Describe({
     summary: 'Send a run',
     description: 'It goes into the session that it names, which is made when it is not there.',
@@ -72,7 +72,7 @@ export class LiveRunsController {
 
   @Post('batch')
   @HttpCode(202)
-  @Scope('write', { stream: true, runs: true })
+  @Scope('write', { stream: true, programs: true })
   @Describe({ summary: 'Send many runs', body: batchBody, takes: ['x-reason'], gives: ['Warning'] })
   @Answers({
     202: shape.empty,
@@ -89,7 +89,7 @@ export class LiveRunsController {
 
   @Post('multipart')
   @HttpCode(202)
-  @Scope('write', { stream: true, runs: true })
+  @Scope('write', { stream: true, programs: true })
   @Describe({
     summary: 'Send many runs in parts',
     description:
@@ -114,7 +114,7 @@ export class LiveRunsController {
 
   @Patch(':run_id')
   @HttpCode(202)
-  @Scope('write', { stream: true, runs: true })
+  @Scope('write', { stream: true, programs: true })
   @Describe({ summary: 'Change a run', path: runPath, body: runChange, takes: ['x-reason'], gives: ['Warning'] })
   @Answers({ 202: shape.empty, 409: 'The experiment was uploaded.' })
   async update(
