@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { TooManyRequests, Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Entered } from './app.runner';
-import { type Kind, pathOf, requestHeaders, responseHeaders } from './apps.http';
+import { type Kind, pathOf, requestHeaders, responseHeaders, settle } from './apps.http';
 
 /** WebSockets of one workspace that are open at a time. */
 const MOST_OF_WORKSPACE = 500;
@@ -64,7 +64,7 @@ function offer({ raw, url }: FastifyRequest, port: number, kind: Kind): Promise<
     const { socket } = raw;
     const giveUp = () => outgoing.destroy();
     socket.once('close', giveUp);
-    outgoing.once('response', (answer) => resolve({ answer }));
+    outgoing.once('response', (answer) => settle(answer, (accepted) => resolve({ answer: accepted }), reject));
     outgoing.once('upgrade', (answer, program: Socket, head) => {
       socket.off('close', giveUp);
       if (head.length > 0) program.unshift(head);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, request as send, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, request as send, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { forward } from './apps.http';
+import { forward, responseHeaders } from './apps.http';
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
@@ -12,8 +12,11 @@ async function proxyTo(program: Server): Promise<Server> {
     const { method, url } = raw;
     const [request, reply] = [{ raw, method, url } as FastifyRequest, { raw: back } as FastifyReply];
     void forward(request, reply, portOf(program)).then(
-      (answer) => answer.pipe(back),
-      () => back.destroy(),
+      (answer) => {
+        back.writeHead(answer.statusCode!, responseHeaders(answer, 'api'));
+        answer.pipe(back);
+      },
+      (error: Error) => back.writeHead(503).end(error.message),
     );
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
@@ -71,4 +74,66 @@ it('a program may close a connection after each answer without saying so', async
       server.close();
     }
   }
+});
+
+describe('a program that answers with', () => {
+  const ok = (headers: string) => `HTTP/1.1 200 OK\r\n${headers}\r\ncontent-length: 2\r\n\r\nok`;
+
+  /** What a client gets to a GET with these headers when the program answers with these bytes. */
+  async function through(bytes: string, headers: Readonly<Record<string, string>> = {}) {
+    let asked = '';
+    const program = createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', (head) => {
+        asked = String(head);
+        socket.write(bytes, 'latin1');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(program, 'listening');
+    const proxy = await proxyTo(program as unknown as Server);
+    try {
+      const path = '/apps/one/';
+      const request = send({ ...{ host: '127.0.0.1', port: portOf(proxy), path, agent: false, headers } }).end();
+      const [answer] = (await once(request, 'response')) as [IncomingMessage];
+      let text = '';
+      for await (const part of answer) text += String(part);
+      return { status: answer.statusCode, headers: answer.headers, text, asked };
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+      program.close();
+    }
+  }
+
+  it.each([
+    '101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x',
+    '101 Switching Protocols',
+    '999 X',
+    '000 X',
+    '099 X',
+  ])('the status %j gives its client a 503', async (status) => {
+    const { status: answered, text } = await through(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\nok`);
+    expect([answered, text]).toEqual([503, `The deployment answered with the status ${Number(status.slice(0, 3))}.`]);
+  });
+
+  it('cookies of ours, in any spelling, sets none of them', async () => {
+    const ours = ['fairlead-4600=x', '=fairlead-4600=x', ' = fairlead-app-4600 =x', '__HOST-fairlead=x'];
+    const cookies = [...ours, 'theirs=1'].map((cookie) => `set-cookie: ${cookie}`);
+    expect((await through(ok(cookies.join('\r\n')))).headers['set-cookie']).toEqual(['theirs=1']);
+  });
+
+  it('headers that hold for the whole address, or for one connection, passes none of them on', async () => {
+    const gone = ['nel', 'report-to', 'accept-ch', 'alt-svc', 'clear-site-data', 'strict-transport-security', 'x-gone'];
+    const sent = [...gone, 'x-stays'].map((name) => `${name}: x`);
+    const { headers } = await through(ok([...sent, 'connection: X-Gone, content-length'].join('\r\n')));
+    expect(headers).toMatchObject({ 'x-stays': 'x', 'content-length': '2' });
+    expect(Object.keys(headers).filter((name) => gone.includes(name))).toEqual([]);
+  });
+
+  it('anything gets the length of a body, and no header that holds for one connection', async () => {
+    const headers = { connection: 'x-gone, content-length', 'x-gone': 'x', 'content-length': '0' };
+    const { asked } = await through(ok('a: b'), headers);
+    expect(asked).toMatch(/^content-length: 0\r$/m);
+    expect(asked).not.toMatch(/x-gone/i);
+  });
 });

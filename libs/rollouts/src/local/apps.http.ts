@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as send } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
 import { Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -13,9 +13,14 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 /** What a program may not say for the whole address of the server. */
-const OURS_TO_SAY = new Set(['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc']);
-/** Cookies of the console and of browsers that may see pages, whatever the port. */
-const OUR_COOKIE = /^\s*(?:__Host-fairlead|fairlead-(?:app-)?\d+)\s*=/i;
+const OURS_TO_SAY = new Set([
+  ...['set-cookie', 'clear-site-data', 'strict-transport-security', 'alt-svc', 'nel', 'report-to', 'accept-ch'],
+]);
+/**
+ * Cookies of the console and of browsers that may see pages, whatever the port. Browsers send a cookie without a name as
+ * its value, so that `=name=value` is one of them.
+ */
+const OUR_COOKIE = /^[\s=]*(?:__Host-fairlead|fairlead-(?:app-)?\d+)\s*=/i;
 /** Pages of a program get an origin of their own, so that they cannot use the console's session. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
 
@@ -35,11 +40,27 @@ export function forward(
       ...{ agent: false, host: '127.0.0.1', port, method, headers: requestHeaders(raw, kind) },
       path: pathOf(url),
     });
-    outgoing.on('response', resolve);
+    outgoing.on('response', (answer) => settle(answer, resolve, reject));
+    outgoing.on('upgrade', (answer) => settle(answer, resolve, reject));
     outgoing.on('error', () => reject(new Unavailable(1, 'The deployment closed the connection.')));
     back.once('close', () => outgoing.destroy());
     raw.pipe(outgoing);
   });
+}
+
+/**
+ * Resolves with the response of a program. Rejects with Unavailable for a status that no response to this request can
+ * have, which clients could take for the end of HTTP on their connection.
+ */
+export function settle<T extends IncomingMessage>(
+  answer: T,
+  resolve: (answer: T) => void,
+  reject: (error: Error) => void,
+): void {
+  const { statusCode = 0 } = answer;
+  if (statusCode >= 200 && statusCode <= 599) return resolve(answer);
+  answer.socket.destroy();
+  reject(new Unavailable(1, `The deployment answered with the status ${statusCode}.`));
 }
 
 /** The path of a request as its program sees it. */
@@ -51,7 +72,7 @@ export function pathOf(url: string): string {
 /** The headers of a request without the one that held the key, and without the console's cookie. */
 export function requestHeaders({ headers }: IncomingMessage, kind: Kind): Headers {
   const ours = kind === 'pages' ? undefined : headers['x-api-key'] ? 'x-api-key' : 'authorization';
-  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && name !== ours && name !== 'cookie');
+  const kept = passedOn(headers).filter(([name]) => name !== ours && name !== 'cookie');
   const cookies = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   const cookie = cookies.filter((pair) => pair !== '' && !OUR_COOKIE.test(pair)).join('; ');
   // Without it the body of a GET or DELETE would follow the headers unframed, where the next request is expected.
@@ -61,7 +82,7 @@ export function requestHeaders({ headers }: IncomingMessage, kind: Kind): Header
 
 /** The headers of a response, in which a program neither sets our cookie nor gets the origin of the console. */
 export function responseHeaders({ headers }: IncomingMessage, kind: Kind): Headers {
-  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !OURS_TO_SAY.has(name));
+  const kept = passedOn(headers).filter(([name]) => !OURS_TO_SAY.has(name));
   const cookies = (headers['set-cookie'] ?? []).filter((cookie) => !OUR_COOKIE.test(cookie));
   const own = [headers['content-security-policy'] ?? []].flat();
   return {
@@ -69,4 +90,11 @@ export function responseHeaders({ headers }: IncomingMessage, kind: Kind): Heade
     ...(cookies.length > 0 && { 'set-cookie': cookies }),
     ...(kind === 'api' && { 'content-security-policy': own.length > 0 ? [SANDBOX, ...own] : SANDBOX }),
   };
+}
+
+/** The headers that do not hold for one connection only. The length of a body stays, whatever they say of it. */
+function passedOn(headers: IncomingHttpHeaders): [string, string | string[] | undefined][] {
+  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  named.delete('content-length');
+  return Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name));
 }
