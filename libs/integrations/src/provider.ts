@@ -1,3 +1,4 @@
+import { repositoryOf } from '@fairlead/contracts';
 import { InvalidIntegration } from './integration.errors';
 import type { Provider } from './integration';
 
@@ -6,9 +7,6 @@ const PUBLIC: Readonly<Partial<Record<Provider, string>>> = {
   gitlab: 'https://gitlab.com',
   bitbucket: 'https://bitbucket.org',
 };
-
-/** The form of names of owners and repositories; nothing in it needs to be escaped. */
-const PART = /^[\w.~+-]+$/;
 
 /** Returns the address of a provider's public host. @throws InvalidIntegration for a provider without one */
 export function publicHost(provider: Provider): string {
@@ -38,20 +36,10 @@ export function apiUrl(provider: Provider, baseUrl: string): string {
  * Returns the path of a repository on its host: owner and name, on GitLab also groups in between.
  * @throws InvalidIntegration when the address is no repository of this host.
  */
-export function repositoryPath(baseUrl: string, repoUrl: string): string[] {
-  const base = new URL(baseUrl);
-  const url = new URL(repoUrl);
-  const prefix = pathOf(base);
-  const path = pathOf(url);
-  // Bitbucket integrations may name a workspace in the address, which is part of the repository's path.
-  const rest = url.host === base.host && prefix.every((part, index) => path[index] === part) ? path : [];
-  const isWorkspace = base.hostname === 'bitbucket.org';
-  const parts = isWorkspace ? rest : rest.slice(prefix.length);
-  const named = parts.map((part, index) => (index === parts.length - 1 ? part.replace(/\.git$/, '') : part));
-  if (named.length < 2 || named.some((part) => !PART.test(part) || /^\.\.?$/.test(part))) {
-    throw new InvalidIntegration('repo_url is not a repository on the host of the integration.');
-  }
-  return named;
+export function repositoryPath(baseUrl: string, repoUrl: string): readonly string[] {
+  const path = repositoryOf(baseUrl, repoUrl);
+  if (!path) throw new InvalidIntegration('repo_url is not a repository on the host of the integration.');
+  return path;
 }
 
 /** Returns the short name of a branch or tag: `main` for `refs/heads/main`. */
@@ -61,8 +49,4 @@ export function shortRef(ref: string): string {
 
 function isGitHubCloud({ hostname }: URL): boolean {
   return hostname === 'github.com' || hostname.endsWith('.ghe.com');
-}
-
-function pathOf({ pathname }: URL): string[] {
-  return pathname.split('/').filter((part) => part !== '');
 }

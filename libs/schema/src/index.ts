@@ -20,7 +20,7 @@ export {
 } from './errors';
 export { anyJson, dict, rawDict } from './free';
 export { MOST_VALUES, parseJson, parseJsonInTurns } from './json';
-export { NamespaceProblem, Namespaces, parseNamespace, parseNamespaces } from './namespaces';
+export { isNamespace, NAMESPACE, NamespaceProblem, Namespaces, parseNamespace, parseNamespaces } from './namespaces';
 export { bool, int, num } from './number';
 export { member, type Member, object, type ObjectSchema, optional } from './object';
 export { parseUrl } from './parse-url';

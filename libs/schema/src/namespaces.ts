@@ -4,6 +4,15 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const ID = new RegExp(`^${UUID}$`);
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** What the name of a namespace is, for the end of a sentence. */
+export const NAMESPACE =
+  'must be the name of a namespace of Kubernetes: at most 63 lower-case letters, digits and hyphens, with a letter or digit at both ends.';
+
+/** Whether a namespace of Kubernetes can have this name (RFC 1123). */
+export function isNamespace(text: string): boolean {
+  return NAME.test(text);
+}
+
 /** A namespace, or one for each workspace, that deployments may use. */
 interface NamespaceRule {
   /** May contain WORKSPACE. */

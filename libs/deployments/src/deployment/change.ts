@@ -10,13 +10,15 @@ import type {
   SourceRevisionConfig,
 } from './deployment-events';
 import { InvalidDeployment } from './deployment.errors';
-import { checkReferenceNames, replaceSecrets, sameSecrets, type OfferedSecret } from '../secrets/secrets';
+import { checkReferences, replaceSecrets, sameSecrets, type OfferedSecret } from '../secrets/secrets';
 import {
   checkArtefact,
   checkAvailable,
   checkBuildOnPush,
+  checkContainers,
   checkFixed,
   checkMembers,
+  checkNamespace,
   checkOrigin,
   checkTarballPath,
   checkUsable,
@@ -62,13 +64,15 @@ export function create(wanted: NewDeployment, tenantId: string, ids: NewIds, hos
     checkAvailable(source, hosting);
     checkMembers(source, { ...source_config, ...source_revision_config, secret_references });
     checkOrigin(source, source_config);
+    checkNamespace(source_config);
     checkSizes(source_config.resource_spec, undefined);
+    checkContainers(source_config.resource_spec);
     checkArtefact(source_revision_config);
     checkTarballPath(source_revision_config.source_tarball_path, []);
     checkBuildOnPush(source_config, source_revision_config);
     const secrets = replaceSecrets([], wanted.secrets);
     const references = secret_references ?? null;
-    checkReferenceNames(references, secrets);
+    checkReferences(references, secrets);
     const created: DeploymentEvent = {
       type: 'DeploymentCreated',
       data: {
@@ -101,6 +105,7 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
     checkMembers(state.source, { ...wanted.source_config, secret_references: wanted.secret_references });
     checkFixed(state, wanted);
     checkSizes(wanted.source_config?.resource_spec, state.source_config.resource_spec);
+    checkContainers(wanted.source_config?.resource_spec);
     const revision = nextRevision(state, wanted, hosting);
     const source_config = resumes(state, revision)
       ? changedConfig(
@@ -117,7 +122,7 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
       ? undefined
       : wanted.secret_references;
     if (secrets || secret_references) {
-      checkReferenceNames(secret_references ?? state.secret_references, secrets ?? state.secrets);
+      checkReferences(secret_references ?? state.secret_references, secrets ?? state.secrets);
     }
     const changes: DeploymentPatched['data'] = {
       ...(source_config && { source_config }),
@@ -138,6 +143,7 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
     };
     // Other secrets alone are kept for the first revision.
     if (!isUsable(snapshot.source, snapshot.source_revision_config)) return [patched];
+    checkArtefact(snapshot.source_revision_config);
     return [
       patched,
       { type: 'RevisionCreated', data: { revision_id: revisionId, deployment_id: state.id, ...snapshot } },

@@ -32,7 +32,7 @@ export type RevisionStatus =
   | 'UNKNOWN';
 
 /** Sizing and pod additions, member by member as the caller gave them. */
-type ResourceSpec = { readonly [member: string]: Json };
+export type ResourceSpec = { readonly [member: string]: Json };
 
 /** What can change without a new revision, or not at all. A member that was never set is absent. */
 export interface SourceConfig {

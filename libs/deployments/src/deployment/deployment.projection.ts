@@ -5,7 +5,7 @@ import { deploymentModel, type Deployment, type DeploymentState } from './deploy
 import type { DeploymentEvent } from './deployment-events';
 import { deploymentOf, type DeploymentRecord, deploymentRecord, unshownPart } from './record';
 import { RevisionRows } from '../revision/revision.projection';
-import { imageVersion } from '../source/source-rules';
+import { imageVersion } from '../source/image-reference';
 
 /** Name of the follower that keeps this view. */
 export const DEPLOYMENTS_VIEW = 'deployments.view';

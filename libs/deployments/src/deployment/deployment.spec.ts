@@ -17,7 +17,8 @@ import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from './deploy
 import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment } from './deployment.errors';
 import { RevisionEnded, RevisionWaits } from '../revision/revision.errors';
 import { interrupt, redeploy, reportRevision } from '../revision/revision';
-import { imageVersion, type Hosting } from '../source/source-rules';
+import { imageVersion } from '../source/image-reference';
+import type { Hosting } from '../source/source-rules';
 
 const tenant = '7f0d0f6e-5c3e-4c1a-9a61-111111111111';
 const id = '01980000-0000-7000-8000-000000000001';
@@ -433,7 +434,7 @@ describe('rule 7: members belong to sources', () => {
     'Registry.Example:5000/a/b/c@sha256:' + 'ab'.repeat(32),
     '[2001:db8::1]:5000/agent',
     `agent:1.0@sha256:${'0'.repeat(64)}`,
-    `${'a'.repeat(255)}:${'t'.repeat(128)}`,
+    `${'a'.repeat(237)}:${'t'.repeat(128)}`,
   ])('the image_uri %s is a reference', (image_uri) => {
     expect(() => created({ ...container, source_revision_config: { image_uri } })).not.toThrow();
   });
@@ -462,12 +463,87 @@ describe('rule 7: members belong to sources', () => {
     'a'.repeat(256),
     `agent:${'t'.repeat(129)}`,
     `${'a-'.repeat(100_000)}!`,
+    // Docker refuses these, too.
+    '0123456789abcdef'.repeat(4),
+    `agent@sha256:${'0'.repeat(63)}`,
+    `agent@sha256:${'A'.repeat(64)}`,
+    `agent@sha512:${'0'.repeat(64)}`,
+    `agent@md5:${'0'.repeat(32)}`,
+    'registry.example:65536/agent',
+    'a'.repeat(238),
   ])('the image_uri %j is none', (image_uri) => {
     const source_revision_config = { image_uri };
     expect(() => created({ ...container, source_revision_config })).toThrow('image_uri must be a reference');
     given(deploymentModel, ...created(container))
       .when(patching({ source_revision_config }))
       .throws(InvalidDeployment, 'image_uri must be a reference');
+  });
+
+  it.each([
+    'a'.repeat(237),
+    `registry.example/${'a'.repeat(238)}`,
+    'registry.example:65535/agent',
+    `agent@sha384:${'0'.repeat(96)}`,
+    `${'0123456789abcdef'.repeat(4)}:1`,
+    'Host/a__b/c--d.e',
+  ])('the image_uri %j is one', (image_uri) => {
+    expect(created({ ...container, source_revision_config: { image_uri } })).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      'repo_ref',
+      ['a b', 'a..b', '-rf', 'a\n', 'a~1', 'a:b', '/a', 'a/', 'a//b', '.a', 'a.lock', 'a@{1}', '@', 'a'.repeat(1001)],
+    ],
+    [
+      'graph_config_path',
+      ['', ' ', '..', '../g.json', 'a/../../g.json', '/etc/g.json', 'a/', 'a\nb', 'a'.repeat(1001)],
+    ],
+  ])('the %s is none of %j', (member, texts) => {
+    for (const text of texts) {
+      const source_revision_config = { ...codehost.source_revision_config, [member]: text };
+      expect(() => created({ ...codehost, source_revision_config })).toThrow(new RegExp(`^${member} must`));
+      given(deploymentModel, ...created(codehost))
+        .when(patching({ source_revision_config: { [member]: text } }))
+        .throws(InvalidDeployment, `${member} must`);
+    }
+  });
+
+  it.each(['main', 'feature/x-1.y', 'refs/tags/v1', '@a', 'ä', 'f'.repeat(40)])(
+    'the repo_ref %j is one',
+    (repo_ref) => {
+      const source_revision_config = { repo_ref, graph_config_path: './a b/langgraph..json' };
+      expect(created({ ...codehost, source_revision_config })).toHaveLength(2);
+    },
+  );
+
+  it('an image that was recorded before it was checked makes no further revision', () => {
+    const source_revision_config = { image_uri: '-rf' };
+    const before = created(container).map(
+      (event) => ({ ...event, data: { ...event.data, source_revision_config } }) as DeploymentEvent,
+    );
+    given(deploymentModel, ...before)
+      .when(patching({ secrets: [token] }))
+      .throws(InvalidDeployment, 'image_uri must');
+    const earlier = { ...snapshotOf(container), source_revision_config };
+    const times = { created_at: '', updated_at: '', status: 'DEPLOYED' } as const;
+    given(deploymentModel, ...before)
+      .when(decide(redeploy({ id: revisionId(1), ...times, ...earlier }, revisionId(2), 'any')))
+      .throws(InvalidDeployment, 'image_uri must');
+  });
+
+  it.each(['init_containers', 'sidecars'])('the image of a container in %s is a reference', (member) => {
+    const resource_spec = { [member]: [{ name: 'helper', image: '-rf' }] };
+    const message = `image of 'helper' in ${member} must be a reference to an image`;
+    expect(() => created({ ...codehost, source_config: { ...repository, resource_spec } })).toThrow(message);
+    given(deploymentModel, ...created(codehost))
+      .when(patching({ source_config: { resource_spec } }))
+      .throws(InvalidDeployment, message);
+  });
+
+  it.each(['', 'Agents', '-rf', 'a.b', 'a b', 'a'.repeat(64)])('the cluster_namespace %j is none', (name) => {
+    const source_config = { listener_config: { cluster_namespace: name } };
+    expect(() => created({ ...container, source_config })).toThrow(/^cluster_namespace must be the name/);
   });
 
   it.each([
@@ -737,6 +813,21 @@ describe('rule 10: secrets', () => {
     const secrets = [secret('MODEL_KEY', 'x')];
     expect(() => created({ ...container, secrets, secret_references })).toThrow(message);
     given(deploymentModel, ...created({ ...container, secrets }))
+      .when(patching({ secret_references }))
+      .throws(InvalidDeployment, message);
+  });
+
+  it.each([
+    ['secret_name', { secret_name: '-rf x' }],
+    ['secret_name', { secret_name: 'Db' }],
+    ['secret_name', { secret_name: 'a'.repeat(254) }],
+    ['secret_key', { secret_key: 'a/b' }],
+    ['secret_key', { secret_key: '..' }],
+  ])('a %s that no cluster has is refused: %j', (member, wrong) => {
+    const secret_references = [{ name: 'DB', secret_name: 'my-db.v1', secret_key: '.url_1', ...wrong }];
+    const message = `${member} of 'DB' in secret_references must be`;
+    expect(() => created({ ...container, secret_references })).toThrow(message);
+    given(deploymentModel, ...created(container))
       .when(patching({ secret_references }))
       .throws(InvalidDeployment, message);
   });

@@ -357,6 +357,8 @@ describe('POST /v2/deployments', () => {
     ['integration_id', sample({ source_config: { repo_url: REPOSITORY.repo_url } })],
     ['repo_url', sample({ source_config: { integration_id: INTEGRATION } })],
     ['integration_id', sample({ source_config: { ...REPOSITORY, integration_id: uuidOf(404) } })],
+    ['repo_url', sample({ source_config: { ...REPOSITORY, repo_url: 'https://elsewhere.example/team/agent' } })],
+    ['repo_url', sample({ source_config: { ...REPOSITORY, repo_url: 'https://code.example/team' } })],
     ['listener_id', container({ source_config: { listener_id: uuidOf(404) } })],
     [
       'cluster_namespace',

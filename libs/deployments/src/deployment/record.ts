@@ -5,7 +5,7 @@ import type { Tried } from './deployment.commands';
 import type { SourceRevisionConfig } from './deployment-events';
 import type { Revision } from '../revision/revision';
 import { MASK } from '../secrets/secrets';
-import { imageVersion } from '../source/source-rules';
+import { imageVersion } from '../source/image-reference';
 
 /**
  * A deployment as answers show it, in the specification's names: every member of `source_config` and

@@ -95,6 +95,16 @@ describe('listeners', () => {
 
   it('belong to their tenant and refuse what does not fit', async () => {
     const { json } = await send('POST', '/v2/listeners', { body: body('cluster-4') });
+    const change = { compute_config: { cluster_namespaces: ['agents', '-rf X'] } };
+    for (const wrong of [
+      await send('POST', '/v2/listeners', { body: { ...body('cluster-5'), ...change } }),
+      await send('PATCH', `/v2/listeners/${json.id}`, { body: change }),
+    ]) {
+      expect([wrong.status, wrong.json.detail]).toEqual([
+        400,
+        expect.stringMatching(/^cluster_namespaces: '-rf X' must/),
+      ]);
+    }
     for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
       const sent = { as: 'stranger' as const, ...(method === 'PATCH' && { body: { version: 'x' } }) };
       expect((await send(method, `/v2/listeners/${json.id}`, sent)).status).toBe(404);

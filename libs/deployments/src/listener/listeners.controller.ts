@@ -16,7 +16,19 @@ import {
   spelled,
   Spelling,
 } from '@fairlead/api';
-import { BadRequest, type Infer, list, literal, note, object, optional, str, uuid } from '@fairlead/schema';
+import {
+  BadRequest,
+  type Infer,
+  isNamespace,
+  list,
+  literal,
+  NAMESPACE,
+  note,
+  object,
+  optional,
+  str,
+  uuid,
+} from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { v7 as newId } from 'uuid';
@@ -140,6 +152,7 @@ export class ListenersController {
   /** @throws BadRequest for a namespace that deployments of the workspace could not use */
   private checkNamespaces({ tenantId }: CommandContext, namespaces: readonly string[] = []): void {
     for (const namespace of namespaces) {
+      if (!isNamespace(namespace)) throw new BadRequest(`cluster_namespaces: '${namespace}' ${NAMESPACE}`);
       const refusal = this.options.plans?.namespaceRefusal(tenantId, namespace);
       if (refusal !== undefined) throw new BadRequest(refusal);
     }

@@ -4,7 +4,7 @@ import type { DeploymentEvent, RevisionStatus, Snapshot } from '../deployment/de
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning } from './revision-status';
-import { checkAvailable, isBuilt, type Hosting } from '../source/source-rules';
+import { checkArtefact, checkAvailable, isBuilt, type Hosting } from '../source/source-rules';
 
 /** A revision with all that it runs with. */
 export interface Revision extends Snapshot {
@@ -48,12 +48,14 @@ function withCommit(
 /**
  * A new revision from the whole snapshot of an earlier one. When that is not the latest, it is a roll-back:
  * building pushes would undo it, so that is paused.
- * @throws InvalidDeployment when the installation no longer offers its source; DeploymentBeingDeleted.
+ * @throws InvalidDeployment when the installation no longer offers its source, or it names what cannot be run;
+ * DeploymentBeingDeleted.
  */
 export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting) {
   return (state: Deployment): DeploymentEvent[] => {
     checkChangeable(state);
     checkAvailable(earlier.source, hosting);
+    checkArtefact(earlier.source_revision_config);
     const { source, source_revision_config, resource_spec, secrets, secret_references } = earlier;
     const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
     const ids = { revision_id: revisionId, deployment_id: state.id, redeployed_from: earlier.id };

@@ -1,4 +1,4 @@
-import type { Secret } from '../deployment/deployment-events';
+import type { Secret, SecretReference } from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 
 /** What answers show instead of a secret's value; sent back in a PATCH it keeps the stored value. */
@@ -11,6 +11,11 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 /** Most bytes of `NAME=value`, a limit of Linux, and of all values together, the limit of a Secret of Kubernetes. */
 const MOST_BYTES = 128 * 1024 - 1;
 const MOST_BYTES_OF_ALL = 1024 ** 2;
+
+/** Names of Secrets and of their keys, as Kubernetes defines them. */
+const OBJECT_NAME = /^[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)*$/;
+const SECRET_KEY = /^(?!\.\.?$|\.\.)[\w.-]+$/;
+const LONGEST_OBJECT_NAME = 253;
 
 interface Named {
   readonly name: string;
@@ -55,9 +60,24 @@ export function checkSecrets(secrets: readonly { readonly name: string; readonly
   }
 }
 
-/** @throws InvalidDeployment for names that secrets may not have either, and for one that a secret has already. */
-export function checkReferenceNames(references: readonly Named[] | null, secrets: readonly Named[]): void {
+/**
+ * @throws InvalidDeployment for names that secrets may not have either, for one that a secret has already, and for a
+ * Secret or key that no cluster has.
+ */
+export function checkReferences(references: readonly SecretReference[] | null, secrets: readonly Named[]): void {
   checkSecretNames(references ?? [], 'secret_references');
+  for (const { name, secret_name, secret_key } of references ?? []) {
+    if (secret_name.length > LONGEST_OBJECT_NAME || !OBJECT_NAME.test(secret_name)) {
+      throw new InvalidDeployment(
+        `secret_name of '${name}' in secret_references must be the name of a Secret of Kubernetes: lower-case letters, digits, hyphens and dots.`,
+      );
+    }
+    if (secret_key.length > LONGEST_OBJECT_NAME || !SECRET_KEY.test(secret_key)) {
+      throw new InvalidDeployment(
+        `secret_key of '${name}' in secret_references must be a key of a Secret of Kubernetes: letters, digits, hyphens, dots and underscores.`,
+      );
+    }
+  }
   const names = new Set(secrets.map(({ name }) => name));
   const taken = references?.find(({ name }) => names.has(name));
   if (taken) throw new InvalidDeployment(`The name '${taken.name}' is in secrets and in secret_references.`);

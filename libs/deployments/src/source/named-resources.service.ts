@@ -1,4 +1,4 @@
-import type { IntegrationAddedMessage } from '@fairlead/contracts';
+import { type IntegrationAddedMessage, type IntegrationChangedMessage, repositoryOf } from '@fairlead/contracts';
 import { EventStore, streamName } from '@fairlead/eventing';
 import { Injectable } from '@nestjs/common';
 import type { SourceConfig } from '../deployment/deployment-events';
@@ -7,7 +7,10 @@ import type { Listener } from '../listener/listener';
 import { ListenerCommands } from '../listener/listener.commands';
 import { ListenerNotFound } from '../listener/listener.errors';
 
-/** Checks what a new deployment names of its workspace: an integration, and a listener with one of its namespaces. */
+/**
+ * Checks what a new deployment names of its workspace: an integration with a repository on its host, and a listener with
+ * one of its namespaces.
+ */
 @Injectable()
 export class NamedResources {
   constructor(
@@ -16,9 +19,16 @@ export class NamedResources {
   ) {}
 
   /** @throws InvalidDeployment naming the first member that names nothing of the workspace */
-  async check(tenantId: string, { integration_id, listener_id, listener_config }: SourceConfig): Promise<void> {
-    if (integration_id !== undefined && !(await this.hasIntegration(tenantId, integration_id))) {
-      throw new InvalidDeployment('integration_id must be the id of an integration of this workspace.');
+  async check(tenantId: string, config: SourceConfig): Promise<void> {
+    const { integration_id, repo_url, listener_id, listener_config } = config;
+    if (integration_id !== undefined) {
+      const host = await this.hostOf(tenantId, integration_id);
+      if (host === undefined) {
+        throw new InvalidDeployment('integration_id must be the id of an integration of this workspace.');
+      }
+      if (repo_url !== undefined && !repositoryOf(host, repo_url)) {
+        throw new InvalidDeployment(`repo_url must be a repository on the host of the integration, ${host}.`);
+      }
     }
     if (listener_id === undefined) return;
     const { compute_config } = await this.listener(tenantId, listener_id);
@@ -30,11 +40,16 @@ export class NamedResources {
     );
   }
 
-  /** Reads the log of the integrations, which another service may keep: whose an integration is is not published. */
-  private async hasIntegration(tenantId: string, id: string): Promise<boolean> {
+  /**
+   * The address of an integration's host; undefined when it is none of the workspace. Reads the log of the integrations,
+   * which another service may keep: whose an integration is is not published.
+   */
+  private async hostOf(tenantId: string, id: string): Promise<string | undefined> {
     const events = await this.store.read(streamName('integration', id));
     const added = events[0]?.data as (IntegrationAddedMessage & { readonly tenant_id: string }) | undefined;
-    return added?.tenant_id === tenantId && !events.some(({ type }) => type === 'IntegrationRemoved');
+    if (added?.tenant_id !== tenantId || events.some(({ type }) => type === 'IntegrationRemoved')) return undefined;
+    const changed = events.map(({ data }) => (data as IntegrationChangedMessage).base_url);
+    return changed.findLast((url) => url !== undefined);
   }
 
   private async listener(tenantId: string, id: string): Promise<Listener> {

@@ -1,10 +1,13 @@
-import type { Source, SourceConfig, SourceRevisionConfig } from '../deployment/deployment-events';
+import type { ResourceSpec, Source, SourceConfig, SourceRevisionConfig } from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import { same } from '@fairlead/eventing';
+import { isNamespace, NAMESPACE } from '@fairlead/schema';
+import { isImageReference } from './image-reference';
 
 /** Which sources this installation offers; the specification ties each source to one kind of hosting. */
 export type Hosting = 'any' | 'cloud' | 'self_hosted';
 
+const IMAGE = 'must be a reference to an image, such as registry.example.com/team/agent:1.0.';
 const CONTAINERS: readonly Source[] = ['external_container', 'internal_container'];
 const BUILDABLE: readonly Source[] = ['codehost', 'internal_source', 'internal_template'];
 const SELF_HOSTED: readonly Source[] = ['external_container'];
@@ -53,15 +56,33 @@ export function checkTarballPath(path: string | undefined, issued: readonly stri
 }
 
 /** @throws InvalidDeployment naming a member that is sent to say what to run and cannot be run. */
-export function checkArtefact({ image_uri, repo_ref }: SourceRevisionConfig): void {
-  for (const [member, value] of Object.entries({ image_uri, repo_ref })) {
+export function checkArtefact({ image_uri, repo_ref, graph_config_path }: SourceRevisionConfig): void {
+  for (const [member, value] of Object.entries({ image_uri, repo_ref, graph_config_path })) {
     if (value?.trim() === '') throw new InvalidDeployment(`${member} must not be empty.`);
   }
-  if (image_uri !== undefined && !isImageReference(image_uri)) {
-    throw new InvalidDeployment(
-      'image_uri must be a reference to an image, such as registry.example.com/team/agent:1.0.',
-    );
+  if (image_uri !== undefined && !isImageReference(image_uri)) throw new InvalidDeployment(`image_uri ${IMAGE}`);
+  if (repo_ref !== undefined && !isRef(repo_ref)) {
+    throw new InvalidDeployment('repo_ref must be the name of a branch, tag or commit, such as main or refs/tags/v1.');
   }
+  if (graph_config_path !== undefined && !isPathInside(graph_config_path)) {
+    throw new InvalidDeployment('graph_config_path must be a path in the source, such as agent/langgraph.json.');
+  }
+}
+
+/** @throws InvalidDeployment naming a container that is added to the pods and whose image cannot be pulled. */
+export function checkContainers(spec: ResourceSpec | undefined): void {
+  for (const member of ['init_containers', 'sidecars'] as const) {
+    const containers = (spec?.[member] ?? []) as readonly { readonly name: string; readonly image: string }[];
+    const wrong = containers.find(({ image }) => !isImageReference(image));
+    if (wrong) throw new InvalidDeployment(`image of '${wrong.name}' in ${member} ${IMAGE}`);
+  }
+}
+
+/** @throws InvalidDeployment for a namespace that no cluster has */
+export function checkNamespace({ listener_config }: SourceConfig): void {
+  const { cluster_namespace } = listener_config ?? {};
+  if (cluster_namespace === undefined || isNamespace(cluster_namespace)) return;
+  throw new InvalidDeployment(`cluster_namespace ${NAMESPACE}`);
 }
 
 /** @throws InvalidDeployment naming the member without which a revision of the source has nothing to run. */
@@ -115,31 +136,20 @@ export function isBuilt(source: Source): boolean {
   return BUILDABLE.includes(source);
 }
 
-const HOST = /^(?:[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)*|\[[a-f\d:]+\])(?::\d+)?$/i;
-const PATH_PART = /^[a-z\d]+(?:(?:\.|__?|-+)[a-z\d]+)*$/;
-const DIGEST = /^[a-z][a-z\d]*(?:[-_+.][a-z][a-z\d]*)*:[a-f\d]{32,}$/i;
-const TAG = /^\w[\w.-]{0,127}$/;
-/** Characters of an image's name, and of a whole reference. */
-const LONGEST_IMAGE_NAME = 255;
-const LONGEST_REFERENCE = 1000;
+/** Characters of a name of a branch or tag, and of a path in a source. */
+const LONGEST_PATH = 1000;
 
-/** Whether a text is an image reference as registries define it: `[host[:port]/]path[:tag][@digest]`. */
-function isImageReference(text: string): boolean {
-  if (text.length > LONGEST_REFERENCE) return false;
-  const [tagged = '', digest, ...more] = text.split('@');
-  if (more.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return false;
-  const colon = tagged.indexOf(':', tagged.lastIndexOf('/') + 1);
-  if (colon >= 0 && !TAG.test(tagged.slice(colon + 1))) return false;
-  const name = colon < 0 ? tagged : tagged.slice(0, colon);
-  const [first = '', ...rest] = name.split('/');
-  // Without a dot, a port or `localhost` the first part belongs to the path.
-  const isHost = rest.length > 0 && (/[.:A-Z]/.test(first) || first === 'localhost');
-  if (isHost && !HOST.test(first)) return false;
-  return name.length <= LONGEST_IMAGE_NAME && (isHost ? rest : [first, ...rest]).every((part) => PATH_PART.test(part));
+/** Whether a text can be the name of a branch, tag or commit, by the rules of `git check-ref-format`. */
+function isRef(text: string): boolean {
+  return (
+    text.length <= LONGEST_PATH &&
+    !/^-|^@$|[\p{Cc} ~^:?*[\\]|\.\.|@\{|\.$/u.test(text) &&
+    text.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  );
 }
 
-/** The tag of an image reference; null when it has none or is pinned by digest. */
-export function imageVersion(imageUri: string | undefined): string | null {
-  if (imageUri === undefined || imageUri.includes('@')) return null;
-  return /:(\w[\w.-]{0,127})$/.exec(imageUri.slice(imageUri.lastIndexOf('/') + 1))?.[1] ?? null;
+/** Whether a text is the path of a file in a folder, and leads to no other. */
+function isPathInside(text: string): boolean {
+  const parts = text.split('/');
+  return text.length <= LONGEST_PATH && !/^\/|\/$|\p{Cc}/u.test(text) && !parts.includes('..');
 }

@@ -83,7 +83,8 @@ export class TestService {
 
   /** Adds an integration of `TENANT`, as the integrations service records it. */
   async integration(integration_id: string): Promise<void> {
-    const added = { type: 'IntegrationAdded', data: { integration_id, tenant_id: TENANT } };
+    const data = { integration_id, tenant_id: TENANT, base_url: 'https://code.example' };
+    const added = { type: 'IntegrationAdded', data };
     await this.store.append(streamName('integration', integration_id), 0, [added], { tenant: TENANT });
   }
 
