@@ -17,6 +17,7 @@ import { readlink, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { User } from './app.process';
+import { type Command, Namespaces, OWN_FOLDERS } from './namespaces.process';
 import type { ContainerImage, Recipe } from './recipe';
 
 const run = promisify(execFile);
@@ -50,9 +51,24 @@ export const BUILDS_KEPT = 3;
 const LONGEST_TEXT = 1024 * 1024;
 const READ_MS = 10_000;
 
-/** The folders of deployments below one folder, each with a user of its own when the server is root. */
+/**
+ * The folders of deployments below one folder, each with a user of its own when the server is root, and otherwise with
+ * namespaces where the system allows them.
+ */
 export class AppFolders {
-  constructor(private readonly root: string) {}
+  private readonly namespaces: Namespaces;
+
+  constructor(private readonly root: string) {
+    this.namespaces = new Namespaces(root);
+  }
+
+  /**
+   * Keeps what is started from now on from the files of the server. Answers why that is not possible; undefined when it
+   * is, as it is for root.
+   */
+  confine(): string | undefined {
+    return process.getuid?.() === 0 ? undefined : this.namespaces.begin();
+  }
 
   /** Makes the folder, and answers what earlier processes of the server have started; what still runs of it is ended. */
   begin(): ReadonlyMap<string, KeptApp> {
@@ -73,7 +89,7 @@ export class AppFolders {
     const path = join(this.root, id);
     if (!this.isMade(path)) this.make(path);
     const { uid, gid } = statSync(join(path, 'home'));
-    return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid });
+    return new AppFolder(path, uid === process.getuid?.() ? undefined : { uid, gid }, this.namespaces);
   }
 
   /** Ends all processes of a deployment's user, and forgets its files. */
@@ -92,7 +108,7 @@ export class AppFolders {
 
   private ids(): string[] {
     return readdirSync(this.root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
       .map(({ name }) => name);
   }
 
@@ -109,7 +125,7 @@ export class AppFolders {
       chmodSync(folder, 0o755);
     }
     const uid = process.getuid?.() === 0 ? this.nextUid() : undefined;
-    for (const name of ['data', 'state', 'proof', 'tmp', 'home']) {
+    for (const name of OWN_FOLDERS) {
       mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
       if (uid !== undefined) chownSync(join(path, name), uid, uid);
     }
@@ -130,7 +146,13 @@ export class AppFolder {
   constructor(
     readonly path: string,
     readonly user: User | undefined,
+    private readonly namespaces: Namespaces,
   ) {}
+
+  /** What starts a command as the deployment's user, or in its namespaces. */
+  start(words: readonly string[], env: Command['env']): Command & { readonly user?: User } {
+    return this.user ? { words, env, user: this.user } : this.namespaces.enter(this.path, words, env);
+  }
 
   /** What every command of the deployment finds in its environment. */
   environment(): Record<string, string> {
@@ -235,8 +257,9 @@ export class AppFolder {
   }
 
   /** Runs a command as the deployment's user. */
-  private run(command: string, words: readonly string[], limits: ExecFileOptions = {}): Promise<{ stdout: string }> {
-    return run(command, words, { cwd: '/', env: { PATH: '/usr/bin:/bin' }, ...limits, encoding: 'utf8', ...this.user });
+  private run(command: string, args: readonly string[], limits: ExecFileOptions = {}): Promise<{ stdout: string }> {
+    const { words, env, user } = this.start([command, ...args], { PATH: '/usr/bin:/bin' });
+    return run(words[0]!, words.slice(1), { cwd: '/', env, ...limits, encoding: 'utf8', ...user });
   }
 }
 

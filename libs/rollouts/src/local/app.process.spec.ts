@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
+import { within } from '../executors/child.process';
 import { AppProcess } from './app.process';
 import { freePort } from './readiness.watch';
 
@@ -16,9 +17,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function run(cwd: string, command: string, memory?: number): Promise<string> {
   let said = '';
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
-  const words = ['/bin/sh', '-c', command];
+  const words = within(cwd, ['/bin/sh', '-c', command]);
   const isRoot = process.getuid?.() === 0;
-  const { ended } = new AppProcess({ words, cwd, env, memory, ...(isRoot && { user }) }, (_, text) => (said += text));
+  const program = { words, env, port: 0, memory, ...(isRoot && { user }) };
+  const { ended } = new AppProcess(program, (_, text) => (said += text));
   const how = await ended;
   return `${said.trim()} ${how}`;
 }
@@ -69,7 +71,8 @@ it('a server that another program has started is told to end once, and writes it
   const port = await freePort();
   const isRoot = process.getuid?.() === 0;
   const env = { PATH: process.env.PATH!, PORT: String(port) };
-  const program = new AppProcess({ words: ['node', 'starter.js'], cwd, env, ...(isRoot && { user }) }, () => undefined);
+  const words = within(cwd, ['node', 'starter.js']);
+  const program = new AppProcess({ words, env, port, ...(isRoot && { user }) }, () => undefined);
   const answers = () =>
     fetch(`http://127.0.0.1:${port}/`).then(
       () => true,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WATCHED, within } from '../executors/child.process';
+import { WATCHED } from '../executors/child.process';
 import type { StreamLevel } from './app-logs.store';
 import type { RunningProgram } from './app.runner';
 import { type GroupUse, isAlive, isRunning, listeners, useWatch } from './process-use.watch';
@@ -25,9 +25,10 @@ const GATE = ['/bin/sh', '-c', 'read -r _ && exec "$@"', 'sh'];
 
 interface Program {
   readonly words: readonly string[];
-  readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly user?: User;
+  /** Where it listens. */
+  readonly port: number;
   /** Bytes of memory that its processes may use together. */
   readonly memory?: number;
   /** Limits a process and all that it starts, given its id; answers what ends these processes and removes the limit. */
@@ -47,8 +48,8 @@ export class AppProcess implements RunningProgram {
   /** Ends what has left the process group, where the system tells which processes those are. */
   private readonly release: () => Promise<void>;
 
-  constructor({ words, cwd, env, user, memory, limit }: Program, told: (stream: StreamLevel, text: string) => void) {
-    const [command, ...args] = [...GATE, ...WATCHED, ...within(cwd, words)];
+  constructor({ words, env, user, port, memory, limit }: Program, told: (stream: StreamLevel, text: string) => void) {
+    const [command, ...args] = [...GATE, ...WATCHED, ...words];
     this.child = spawn(command!, args, {
       cwd: '/',
       env,
@@ -56,7 +57,7 @@ export class AppProcess implements RunningProgram {
       stdio: ['pipe', 'pipe', 'pipe'],
       ...user,
     });
-    this.port = Number(env.PORT);
+    this.port = port;
     const { stdin, stdout, stderr } = this.child;
     stdin!.on('error', () => undefined);
     for (const [stream, level] of [
@@ -107,6 +108,8 @@ export class AppProcess implements RunningProgram {
       await delay(POLL_MS);
     }
     this.signal('SIGKILL');
+    // The first process of namespaces is left until all others there have ended.
+    while (Date.now() < end + GRACE_MS && this.child.pid !== undefined && isAlive(this.child.pid)) await delay(POLL_MS);
     await this.release();
     await this.ended;
   }

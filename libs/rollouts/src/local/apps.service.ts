@@ -7,6 +7,7 @@ import type { ProcessHealth } from '../health/health.answers.schema';
 import type { ProgramLine } from '../logs/program-lines';
 import { AppLogs, type LogLimits } from './app-logs.store';
 import { AppProcess } from './app.process';
+import { within } from '../executors/child.process';
 import { AppVisitors } from './app-visitors';
 import { CpuLimits } from './cpu-limits.process';
 import { Containers } from './containers.service';
@@ -36,6 +37,16 @@ type Sizes = Readonly<Record<string, unknown>> | null;
 
 /** Which of these revisions is to run; undefined when none is. */
 export type ChooseRevision = (revisions: readonly StartedRevision[]) => Promise<Chosen | undefined>;
+
+/** How programs are kept apart from the server and from others. */
+interface Isolation {
+  /** Whether their ports are closed to others. */
+  readonly closed: boolean;
+  /** Whether their processor time can be limited. */
+  readonly limited: boolean;
+  /** Why they can read what the server reads; undefined when they cannot. */
+  readonly exposed: string | undefined;
+}
 
 /** Takes what the programs of deployments say of themselves. */
 type Tell = (id: string, status: AppStatus, reason?: string) => void;
@@ -105,10 +116,9 @@ export class LocalApps implements HostedApps {
 
   /**
    * Finds what earlier processes of the server have started: it starts again when somebody asks for it. `tell` is called
-   * when a program has become ready, does not come back, or sleeps. Answers whether the ports of programs are closed to
-   * others, and whether their processor time can be limited.
+   * when a program has become ready, does not come back, or sleeps.
    */
-  begin(choose: ChooseRevision, tracing: Tracing, tell: Tell): { readonly closed: boolean; readonly limited: boolean } {
+  begin(choose: ChooseRevision, tracing: Tracing, tell: Tell): Isolation {
     this.choose = choose;
     this.tracing = tracing;
     this.tell = tell;
@@ -120,7 +130,7 @@ export class LocalApps implements HostedApps {
     if (images.length > 0) this.containers.engine().catch(() => undefined);
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();
-    return { closed: this.ports.begin(), limited: this.cpu.begin() };
+    return { closed: this.ports.begin(), limited: this.cpu.begin(), exposed: this.folders.confine() };
   }
 
   folder(id: string): AppFolder {
@@ -345,15 +355,12 @@ export class LocalApps implements HostedApps {
         );
       return { revision, folder, guard, launch, run };
     }
-    const program = {
-      words: ['/bin/sh', '-c', recipe.start],
-      cwd: join(folder.build(build), recipe.folder),
-      memory,
-      limit: (pid: number) => this.cpu.limit(pid, cores),
-      ...(folder.user && { user: folder.user }),
+    const words = within(join(folder.build(build), recipe.folder), ['/bin/sh', '-c', recipe.start]);
+    const limit = (pid: number) => this.cpu.limit(pid, cores);
+    const run: Runnable['run'] = async (env, port, told) => {
+      const started = folder.start(words, { ...env, PORT: String(port) });
+      return new AppProcess({ ...started, port, memory, limit }, told);
     };
-    const run: Runnable['run'] = async (env, port, told) =>
-      new AppProcess({ ...program, env: { ...env, PORT: String(port) } }, told);
     return { revision, folder, guard, launch, run };
   }
 

@@ -25,16 +25,24 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
   ) {}
 
   onApplicationBootstrap(): void {
-    const { closed, limited } = this.apps.begin(
+    const { closed, limited, exposed } = this.apps.begin(
       (revisions) => this.choose(revisions),
       (revision) => this.tracing(revision),
       (...told) => this.reportLater(...told),
     );
-    if (process.getuid?.() !== 0) {
-      this.logger.warn('Deployments run as the user of this server and can read what it reads.');
-    } else if (!closed) {
+    if (exposed !== undefined) {
       this.logger.warn(
-        'Every program of this machine can connect to the ports of deployments: nftables would close them.',
+        `Deployments run as the user of this server and can read what it reads, because namespaces do not work here: ${exposed}. docs/local-executor.md says what to do.`,
+      );
+    } else if (process.getuid?.() !== 0) {
+      this.logger.log(
+        'Deployments run in namespaces, where they see no files and processes of this user but their own.',
+      );
+    }
+    if (exposed === undefined && !closed) {
+      const help = process.getuid?.() === 0 ? 'nftables' : 'running as root with nftables';
+      this.logger.warn(
+        `Every program of this machine can connect to the ports of deployments: ${help} would close them.`,
       );
     }
     if (!limited) {

@@ -72,7 +72,7 @@ const BUSY = `setsid sh -c 'echo $$; while :; do :; done' & while :; do :; done`
   let said = '';
   const limit = (pid: number) => limits.limit(pid, 0.05);
   const env = { PATH: '/usr/bin:/bin' };
-  const program = new AppProcess({ words: ['/bin/sh', '-c', BUSY], cwd: '/', env, limit }, (_, text) => (said += text));
+  const program = new AppProcess({ words: ['/bin/sh', '-c', BUSY], env, port: 0, limit }, (_, text) => (said += text));
   try {
     const [group] = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const throttled = () =>

@@ -116,11 +116,10 @@ export class LocalExecutor extends Executor {
     const source = await assignment.source();
     if (!source) throw new StepFailed('Its source cannot be fetched: this server has no access to it.');
     const path = await folder.emptyBuild(name);
-    const { user } = folder;
     const repository = assignment.revision.source === 'codehost';
     const { source: most } = this.programs.limits;
     try {
-      await unpack(source, path, { most, signal: step.signal, repository, ...(user && { user }) });
+      await unpack(source, path, { most, signal: step.signal, repository, start: folder.start.bind(folder) });
       const recipe = await readRecipe(folder, path, wanted);
       for (const command of recipe.build) await this.run(command, join(path, recipe.folder), folder, step);
       folder.completeBuild(name, recipe);
@@ -137,13 +136,12 @@ export class LocalExecutor extends Executor {
     const full = new AbortController();
     const done = new AbortController();
     const watching = this.watch(folder, full, done.signal);
-    const { user } = folder;
-    const program = {
-      ...{ words: within(cwd, ['/bin/sh', '-c', command]), cwd: '/', env: folder.environment(), watched: true },
-      ...(user && { user }),
-    };
+    const started = folder.start(within(cwd, ['/bin/sh', '-c', command]), folder.environment());
     try {
-      await runProgram(program, { ...step, signal: AbortSignal.any([step.signal, full.signal]) });
+      await runProgram(
+        { ...started, cwd: '/', watched: true },
+        { ...step, signal: AbortSignal.any([step.signal, full.signal]) },
+      );
     } catch (error) {
       if (full.signal.aborted) throw new StepFailed(`The build needs more than ${this.programs.limits.disk} bytes.`);
       throw error;

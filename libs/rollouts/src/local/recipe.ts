@@ -134,6 +134,6 @@ function parsed(name: string, text: string): Readonly<Record<string, unknown>> {
 }
 
 /** A word for a shell that holds exactly this text. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,12 +6,13 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { ExecutorUnreachable, StepFailed } from '../executors/executor';
-import type { User } from './app.process';
+import type { AppFolder } from './app-folders.store';
 
 interface Unpacking {
   /** Bytes when it is unpacked. */
   readonly most: number;
-  readonly user?: User;
+  /** What starts a command as the deployment. */
+  readonly start: AppFolder['start'];
   readonly signal: AbortSignal;
   /** It comes from a code host: all is in one folder, which is left out, and links inside are taken. */
   readonly repository?: boolean;
@@ -25,15 +26,14 @@ interface Unpacking {
 export async function unpack(
   source: AsyncIterable<Buffer>,
   folder: string,
-  { most, user, signal, repository = false }: Unpacking,
+  { most, start, signal, repository = false }: Unpacking,
 ): Promise<void> {
-  const words = ['-x', '-f', '-', '-C', folder, '--no-same-owner', '--no-same-permissions'];
-  const tar = spawn('tar', repository ? [...words, '--strip-components=1'] : words, {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' },
-    stdio: ['pipe', 'ignore', 'pipe'],
-    ...user,
+  const options = ['--no-same-owner', '--no-same-permissions', ...(repository ? ['--strip-components=1'] : [])];
+  const { words, env, user } = start(['tar', '-x', '-f', '-', '-C', folder, ...options], {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    LC_ALL: 'C',
   });
+  const tar = spawn(words[0]!, words.slice(1), { cwd: '/', env, stdio: ['pipe', 'ignore', 'pipe'], ...user });
   const exit = once(tar, 'close') as Promise<[number | null]>;
   exit.catch(() => undefined);
   let said = '';
