@@ -79,7 +79,8 @@ export class EngineDouble {
     }
     if (asked === 'DELETE networks') return send(response, this.networks.delete(name) ? 204 : 404, {});
     if (asked === 'GET networks' && name !== '') {
-      return send(response, 200, { IPAM: { Config: [{ Subnet: '192.0.2.0/24', Gateway: '192.0.2.1' }] } });
+      // Addresses that nobody has, because the server closes them to others.
+      return send(response, 200, { IPAM: { Config: [{ Subnet: '240.0.0.0/24', Gateway: '240.0.0.1' }] } });
     }
     if (asked === 'GET networks') {
       const found = [...this.networks].filter(([, labels]) => isWanted(url, labels));
