@@ -15,6 +15,16 @@ interface Program {
   readonly user?: { readonly uid: number; readonly gid: number };
   /** It and all that it started end when the service does, however that ends. */
   readonly watched?: boolean;
+  /** Limits a process and all that it starts, given its id; only for what is watched. */
+  readonly limit?: (pid: number) => LimitedProcesses;
+}
+
+/** A process and all that it started, with limits. */
+interface LimitedProcesses {
+  /** How it ended, with the limit that was the cause. */
+  explain(how: string): string;
+  /** Ends what is left of them. */
+  end(): Promise<void>;
 }
 
 /**
@@ -27,6 +37,9 @@ export const WATCHED = [
   'exec 3<&0 < /dev/null; ( cat <&3 > /dev/null; kill -s KILL -- -$$ ) & exec 3<&-; exec "$@"',
   'sh',
 ];
+
+/** Waits for a line before it becomes the program in its arguments, so that the process has its limits by then. */
+export const GATE = ['/bin/sh', '-c', 'read -r _ && exec "$@"', 'sh'];
 
 /**
  * The words that run a program in a folder as the user who runs them: with `cwd`, root would go there, through links of
@@ -42,14 +55,16 @@ export function within(folder: string, words: readonly string[]): string[] {
  * @throws StepFailed unless it ends with exit code 0.
  */
 export async function runProgram(
-  { words, cwd, env, user, watched = false }: Program,
+  { words, cwd, env, user, watched = false, limit }: Program,
   { signal, output }: Step,
 ): Promise<void> {
   signal.throwIfAborted();
-  const [command = '', ...args] = watched ? [...WATCHED, ...words] : words;
+  const [command = '', ...args] = watched ? [...GATE, ...WATCHED, ...words] : words;
   const stdio = [watched ? 'pipe' : 'ignore', 'pipe', 'pipe'] as ['pipe' | 'ignore', 'pipe', 'pipe'];
   const child = spawn(command, args, { cwd, env, detached: true, shell: false, stdio, ...user });
   child.stdin?.on('error', () => undefined);
+  const limited = child.pid === undefined ? undefined : limit?.(child.pid);
+  child.stdin?.write('\n');
   const exit = new Promise<string | undefined>((resolve) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       resolve(`cannot be started (${error.code ?? error.message})`),
@@ -68,8 +83,10 @@ export async function runProgram(
   child.stderr!.destroy();
   await told;
   if (signal.aborted || failure !== undefined || watched) kill(child, 'SIGKILL');
+  const why = failure === undefined ? undefined : (limited?.explain(failure) ?? failure);
+  await limited?.end();
   signal.throwIfAborted();
-  if (failure !== undefined) throw new StepFailed(`${watched ? 'The command' : command} ${failure}.`);
+  if (why !== undefined) throw new StepFailed(`${watched ? 'The command' : command} ${why}.`);
 }
 
 async function pump(stream: NodeJS.ReadableStream, sink: TextSink): Promise<void> {

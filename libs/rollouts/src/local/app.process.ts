@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WATCHED } from '../executors/child.process';
+import { GATE, WATCHED } from '../executors/child.process';
 import type { StreamLevel } from './app-logs.store';
 import type { RunningProgram } from './app.runner';
+import { ControlGroup } from './control-groups.process';
 import { type GroupUse, isAlive, isRunning, listeners, useWatch } from './process-use.watch';
 
 /** How long a program has to end by itself after it was told to. */
@@ -20,9 +21,6 @@ export interface User {
   readonly gid: number;
 }
 
-/** Waits for a line before it becomes the program in its arguments, so that the process has its limits by then. */
-const GATE = ['/bin/sh', '-c', 'read -r _ && exec "$@"', 'sh'];
-
 interface Program {
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -31,8 +29,8 @@ interface Program {
   readonly port: number;
   /** Bytes of memory that its processes may use together. */
   readonly memory?: number;
-  /** Limits a process and all that it starts, given its id; answers what ends these processes and removes the limit. */
-  readonly limit?: (pid: number) => () => Promise<void>;
+  /** Limits a process and all that it starts, given its id. */
+  readonly limit?: (pid: number) => ControlGroup;
 }
 
 /** A program in a process group of its own, which ends with the server. */
@@ -44,11 +42,16 @@ export class AppProcess implements RunningProgram {
   /** Why it was ended. */
   private why: string | undefined;
   private isOver = false;
-  private isStopping = false;
-  /** Ends what has left the process group, where the system tells which processes those are. */
-  private readonly release: () => Promise<void>;
+  /** Resolves when nothing of it is left; undefined while nobody stops it. */
+  private stopping: Promise<void> | undefined;
+  /** Holds what has left the process group, too. */
+  private readonly group: ControlGroup;
+  private hasToldRefusal = false;
 
-  constructor({ words, env, user, port, memory, limit }: Program, told: (stream: StreamLevel, text: string) => void) {
+  constructor(
+    { words, env, user, port, memory, limit }: Program,
+    private readonly told: (stream: StreamLevel, text: string) => void,
+  ) {
     const [command, ...args] = [...GATE, ...WATCHED, ...words];
     this.child = spawn(command!, args, {
       cwd: '/',
@@ -68,7 +71,7 @@ export class AppProcess implements RunningProgram {
       stream.on('error', () => undefined);
     }
     const { pid } = this.child;
-    this.release = (pid !== undefined && limit?.(pid)) || (async () => undefined);
+    this.group = (pid !== undefined && limit?.(pid)) || new ControlGroup();
     stdin!.write('\n');
     const unfollow = pid === undefined ? () => undefined : useWatch.follow(pid, (use) => this.look(use, memory));
     const ended = new Promise<string>((resolve) => {
@@ -79,14 +82,14 @@ export class AppProcess implements RunningProgram {
       this.child.once('exit', (code, killed) => {
         this.isOver = true;
         unfollow();
-        if (!this.isStopping) this.signal('SIGKILL');
-        const how = this.why ?? `ended with ${killed ?? `exit code ${code}`}`;
+        if (!this.stopping) this.signal('SIGKILL');
+        const how = this.why ?? this.group.explain(`ended with ${killed ?? `exit code ${code}`}`);
         this.child.once('close', () => resolve(how));
         setTimeout(() => [stdout!, stderr!].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
       });
     });
     this.ended = ended.then(async (how) => {
-      if (!this.isStopping) await this.release();
+      await (this.stopping ?? this.group.end());
       return how;
     });
   }
@@ -96,7 +99,11 @@ export class AppProcess implements RunningProgram {
    * their end. Who started the server passes signals on to it, and a second one would end it while it writes.
    */
   async stop(): Promise<void> {
-    this.isStopping = true;
+    this.stopping ??= this.finish();
+    await this.ended;
+  }
+
+  private async finish(): Promise<void> {
     const end = Date.now() + GRACE_MS;
     const [server, ...others] = this.isOver ? [] : listeners(this.child.pid!, this.port);
     if (server !== undefined && others.length === 0) {
@@ -110,14 +117,22 @@ export class AppProcess implements RunningProgram {
     this.signal('SIGKILL');
     // The first process of namespaces is left until all others there have ended.
     while (Date.now() < end + GRACE_MS && this.child.pid !== undefined && isAlive(this.child.pid)) await delay(POLL_MS);
-    await this.release();
-    await this.ended;
+    await this.group.end();
   }
 
   private look(use: GroupUse, memory = Infinity): void {
-    this.use = use;
-    if (use.memory_bytes <= memory || this.isStopping) return;
-    this.why = `used ${megabytes(use.memory_bytes)} MB of memory, more than its limit of ${megabytes(memory)} MB`;
+    const { group } = this;
+    const memory_bytes = group.memory() ?? use.memory_bytes;
+    this.use = { ...use, memory_bytes };
+    if (this.stopping) return;
+    const refused = group.refused();
+    if (refused !== undefined && !this.hasToldRefusal) this.told('WARNING', `${refused}\n`);
+    this.hasToldRefusal = refused !== undefined;
+    const tooMuch = `used ${megabytes(memory_bytes)} MB of memory, more than its limit of ${megabytes(memory)} MB`;
+    // One of its processes may be gone while others go on, which wait for it.
+    const why = group.killed() ?? (!group.holdsMemory && memory_bytes > memory ? tooMuch : undefined);
+    if (why === undefined) return;
+    this.why = why;
     void this.stop();
   }
 

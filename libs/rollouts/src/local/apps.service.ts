@@ -9,7 +9,13 @@ import { AppLogs, type LogLimits } from './app-logs.store';
 import { AppProcess } from './app.process';
 import { within } from '../executors/child.process';
 import { AppVisitors } from './app-visitors';
-import { CpuLimits } from './cpu-limits.process';
+import {
+  BUILD_LIMITS,
+  type ControlGroup,
+  ControlGroups,
+  type Controller,
+  PROGRAM_PROCESSES,
+} from './control-groups.process';
 import { Containers } from './containers.service';
 import { AppPorts } from './app-ports.process';
 import { AppRunner, type AppStatus, AppUnavailable, type Entered, type Runnable, type RunLimits } from './app.runner';
@@ -42,8 +48,8 @@ export type ChooseRevision = (revisions: readonly StartedRevision[]) => Promise<
 interface Isolation {
   /** Whether their ports are closed to others. */
   readonly closed: boolean;
-  /** Whether their processor time can be limited. */
-  readonly limited: boolean;
+  /** What the kernel limits for them. */
+  readonly limited: ReadonlySet<Controller>;
   /** Why they can read what the server reads; undefined when they cannot. */
   readonly exposed: string | undefined;
 }
@@ -85,7 +91,7 @@ export class LocalApps implements HostedApps {
   readonly limits: LocalLimits;
   private readonly folders: AppFolders;
   private readonly ports: AppPorts;
-  private readonly cpu: CpuLimits;
+  private readonly groups: ControlGroups;
   private readonly kept = new Map<string, KeptApp>();
   private readonly runners = new Map<string, AppRunner>();
   private choose: ChooseRevision = async () => undefined;
@@ -111,7 +117,7 @@ export class LocalApps implements HostedApps {
     this.limits = { ...DEFAULTS, ...limits };
     this.folders = new AppFolders(root);
     this.ports = new AppPorts(root);
-    this.cpu = new CpuLimits(root);
+    this.groups = new ControlGroups(root);
   }
 
   /**
@@ -130,7 +136,12 @@ export class LocalApps implements HostedApps {
     if (images.length > 0) this.containers.engine().catch(() => undefined);
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();
-    return { closed: this.ports.begin(), limited: this.cpu.begin(), exposed: this.folders.confine() };
+    return { closed: this.ports.begin(), limited: this.groups.begin(), exposed: this.folders.confine() };
+  }
+
+  /** Limits a command of a build, and all that it starts. */
+  limitBuild(pid: number): ControlGroup {
+    return this.groups.limit(pid, BUILD_LIMITS);
   }
 
   folder(id: string): AppFolder {
@@ -255,7 +266,7 @@ export class LocalApps implements HostedApps {
     await this.containers.end();
     this.folders.end();
     this.ports.end();
-    this.cpu.end();
+    await this.groups.end();
   }
 
   private runner(id: string): AppRunner {
@@ -356,7 +367,7 @@ export class LocalApps implements HostedApps {
       return { revision, folder, guard, launch, run };
     }
     const words = within(join(folder.build(build), recipe.folder), ['/bin/sh', '-c', recipe.start]);
-    const limit = (pid: number) => this.cpu.limit(pid, cores);
+    const limit = (pid: number) => this.groups.limit(pid, { cores, memory, processes: PROGRAM_PROCESSES });
     const run: Runnable['run'] = async (env, port, told) => {
       const started = folder.start(words, { ...env, PORT: String(port) });
       return new AppProcess({ ...started, port, memory, limit }, told);

@@ -8,6 +8,13 @@ import { RolloutReports } from '../rollout.reports';
 import type { StartedRevision } from './app-folders.store';
 import type { AppStatus } from './app.runner';
 import { type ChooseRevision, LocalApps, type Tracing } from './apps.service';
+import type { Controller } from './control-groups.process';
+
+const LIMITED: Readonly<Record<Controller, string>> = {
+  cpu: 'the processor time',
+  memory: 'the memory, which the server checks once a second',
+  pids: 'the number of processes',
+};
 
 /** Begins and ends with the service what runs on this machine. */
 @Injectable()
@@ -45,8 +52,10 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
         `Every program of this machine can connect to the ports of deployments: ${help} would close them.`,
       );
     }
-    if (!limited) {
-      this.logger.warn('Processor time of deployments is not limited: this server may not make control groups.');
+    const unlimited = Object.entries(LIMITED).flatMap(([name, what]) => (limited.has(name as Controller) ? [] : what));
+    if (unlimited.length > 0) {
+      const what = `The system does not limit ${unlimited.join(', ')} of deployments`;
+      this.logger.warn(`${what}: this server may not make control groups for that.`);
     }
   }
 

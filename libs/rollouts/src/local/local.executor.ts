@@ -137,9 +137,10 @@ export class LocalExecutor extends Executor {
     const done = new AbortController();
     const watching = this.watch(folder, full, done.signal);
     const started = folder.start(within(cwd, ['/bin/sh', '-c', command]), folder.environment());
+    const limit = (pid: number) => this.programs.limitBuild(pid);
     try {
       await runProgram(
-        { ...started, cwd: '/', watched: true },
+        { ...started, cwd: '/', watched: true, limit },
         { ...step, signal: AbortSignal.any([step.signal, full.signal]) },
       );
     } catch (error) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** What the processes of a group use together. */
@@ -22,8 +23,7 @@ interface Followed {
   seen?: { readonly at: number; readonly cpu_seconds: number };
 }
 
-/** Size of a page of memory and length of a tick of processor time, as Linux counts them. */
-const PAGE_BYTES = 4096;
+/** Length of a tick of processor time, as Linux counts it on all machines. */
 const TICKS_PER_SECOND = 100;
 const LOOK_MS = 1000;
 
@@ -120,6 +120,18 @@ function processes(): ProcessUse[] {
   }
 }
 
+let page: number | undefined;
+
+/** Size of a page of memory: 4 KiB, and on some machines 16 or 64. */
+function pageBytes(): number {
+  try {
+    page ??= Number(execFileSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }));
+  } catch {
+    page = 4096;
+  }
+  return page;
+}
+
 /** What a process uses; undefined when it has ended, as one that nobody has waited for. */
 function useOf(id: string): ProcessUse | undefined {
   try {
@@ -132,7 +144,7 @@ function useOf(id: string): ProcessUse | undefined {
     return {
       pid: Number(id),
       group: number(2),
-      memory_bytes: number(21) * PAGE_BYTES,
+      memory_bytes: number(21) * pageBytes(),
       cpu_seconds: ticks / TICKS_PER_SECOND,
     };
   } catch {
