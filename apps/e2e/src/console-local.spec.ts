@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, startTogether } from '@fairlead/service/testing';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { ConsoleWalk, inBrowser } from './testing/console/console-walk';
 
 /** Writes a line of each kind at its start, and one more for each request. */
@@ -18,24 +18,43 @@ require('node:http').createServer((request, response) => {
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 
+/** Drops a file or a folder of this machine on what a page shows. */
+async function drop(path: string, target: Locator): Promise<void> {
+  const { x, y } = (await target.boundingBox())!;
+  const devtools = await target.page().context().newCDPSession(target.page());
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await devtools.send('Input.dispatchDragEvent', { type, x: x + 1, y: y + 1, data });
+  }
+  await devtools.detach();
+}
+
 inBrowser('The console of programs that run on this machine', () => {
   let walk: ConsoleWalk;
   let installation: Installation;
   let page: Page;
   let folder: string;
+  let source: string;
   let id: string;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'fairlead-console-local-'));
-    writeFileSync(join(folder, 'Procfile'), 'web: node server.js\n');
-    writeFileSync(join(folder, 'server.js'), PROGRAM);
+    source = join(folder, 'agent');
+    mkdirSync(join(source, 'node_modules'), { recursive: true });
+    const files = {
+      Procfile: 'web: node server.js\n',
+      'server.js': PROGRAM,
+      '.env': 'TOKEN=1',
+      'node_modules/a.js': '',
+    };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(source, name), text);
     walk = await ConsoleWalk.start({ EXECUTOR: 'local' }, startTogether);
     ({ installation } = walk);
     ({ id } = await installation.ask('POST', '/v2/deployments', {
       ...{ name: 'support', source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] },
     }));
     const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${id}/upload-url`);
-    const body = execFileSync('tar', ['-cz', '-C', folder, '.']);
+    const body = execFileSync('tar', ['-cz', '-C', source, '.']);
     expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
     const source_revision_config = { source_tarball_path: object_path };
     await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config });
@@ -77,6 +96,49 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.getByLabel('Lines that contain').fill('');
     await page.getByLabel('Level').selectOption('All levels');
     await log.getByText('Starts: node server.js').waitFor();
+  });
+
+  it('deploys a folder that is dropped, without what is no part of its source, and follows it to its address', async () => {
+    await page.goto('/o/-/host/deployments');
+    await page.getByRole('button', { name: 'Deploy a folder …' }).click();
+    const dialog = page.getByRole('dialog');
+    const text = { name: 'text.tar.gz', mimeType: 'application/gzip', buffer: Buffer.from('<b>text</b>') };
+    await dialog.getByLabel('Or an archive').setInputFiles(text);
+    await dialog.getByText('text.tar.gz is no archive that gzip has made.').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await drop(source, dialog.getByText('drop it here'));
+    const sent = dialog.getByRole('region', { name: 'What is sent' });
+    await sent.getByText('2 files, ').waitFor();
+    await sent.getByText('Left out (2)').click();
+    await sent.getByText('node_modules/').waitFor();
+    expect(await dialog.getByLabel('Name of the deployment').inputValue()).toBe('agent');
+    await dialog.getByLabel('Name of the deployment').fill('Dropped Here');
+    expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await dialog.getByText('Starts: node server.js').waitFor();
+    await dialog.getByText(`${installation.url}/apps/dropped-here`).waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Go to the deployment' }).click();
+    await page.getByRole('heading', { name: 'Dropped Here' }).waitFor();
+  });
+
+  it('deploys a chosen folder as the next version, and says why it has failed', async () => {
+    const broken = join(folder, 'broken');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'notes.txt'), 'nothing to start');
+    await page.goto(`/o/-/host/deployments/${id}`);
+    await page.getByRole('button', { name: 'Deploy a new version …' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Folder with the source').setInputFiles(broken);
+    await dialog.getByRole('region', { name: 'What is sent' }).getByText('1 file, 16 B').waitFor();
+    await dialog.getByLabel('Reason').fill('to see it fail');
+    await dialog.getByRole('button', { name: 'Deploy', exact: true }).click();
+    await dialog.getByRole('status').getByText('Build failed').waitFor();
+    await dialog.getByRole('alert').getByText('Nothing says how to start it').waitFor();
+    expect(await walk.looks(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByText('to see it fail').first().waitFor();
+    expect(await installation.ask('GET', `/apps/${id}/`)).toContain('shown to');
   });
 
   it.each([

@@ -74,6 +74,33 @@ export function post(path: string): Promise<unknown> {
   return lossless(path, { method: 'POST', credentials: 'same-origin', headers: ownHeaders() });
 }
 
+interface Upload {
+  readonly signal: AbortSignal;
+  /** Told how many bytes have been sent. */
+  readonly onSent: (count: number) => void;
+}
+
+/** Uploads to an address of the service that needs nothing else. @throws ApiError */
+export function upload(path: string, body: Blob, { signal, onSent }: Upload): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // A request of `fetch` does not tell how much of it has been sent.
+    const request = new XMLHttpRequest();
+    request.open('PUT', path);
+    request.setRequestHeader('content-type', body.type);
+    request.upload.onprogress = ({ loaded }) => onSent(loaded);
+    request.onerror = () => reject(new TypeError('The connection is gone.'));
+    request.onabort = () => reject(signal.reason as Error);
+    request.onload = () => {
+      const { status, statusText, responseText } = request;
+      if (status < 300) return resolve();
+      const detail = sentence(json(responseText), { status, statusText });
+      reject(new ApiError(status, detail, request.getResponseHeader('x-request-id')));
+    };
+    signal.addEventListener('abort', () => request.abort());
+    request.send(body);
+  });
+}
+
 async function lossless(path: string, init: RequestInit): Promise<unknown> {
   const response = await fetch(path, init);
   const text = await response.text();
@@ -89,7 +116,7 @@ function json(text: string): unknown {
   }
 }
 
-function sentence(error: unknown, { status, statusText }: Response): string {
+function sentence(error: unknown, { status, statusText }: Pick<Response, 'status' | 'statusText'>): string {
   const detail = (error as { detail?: unknown } | undefined)?.detail;
   if (typeof detail === 'string') return detail;
   const [first] = Array.isArray(detail) ? (detail as { msg?: string; loc?: unknown[] }[]) : [];

@@ -49,6 +49,18 @@ export function duration(seconds: number | null | undefined): string {
   return `${Math.round(seconds / 60)} min`;
 }
 
+const BYTE_UNITS = [
+  ['GB', 1_000_000_000],
+  ['MB', 1_000_000],
+  ['kB', 1000],
+] as const;
+
+/** A number of bytes to three significant digits. */
+export function bytes(count: number): string {
+  const [unit, size] = BYTE_UNITS.find(([, least]) => count >= least) ?? ['B', 1];
+  return `${figure(count / size)} ${unit}`;
+}
+
 /** How long ago a time was; `now` in milliseconds since 1970. */
 export function ago(time: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);

@@ -1,5 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
-import { type DragEvent, type ReactNode, useId, useState } from 'react';
+import { useState } from 'react';
+import { Drop, Drops } from '../../ui/drop';
 import { Form, TextField } from '../../ui/form';
 import { Page, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -48,14 +49,20 @@ export function VerifyPage() {
       </p>
       <div className={css.narrow}>
         <Form action="Verify" busy={busy} disabled={!history || !keys} onSubmit={() => void verify()}>
-          <div className={css.drop}>
-            <Drop label="History, a .jsonl file" file={history} onFile={setHistory}>
-              “Export, signed” in the history of a deployment writes it.
+          <Drops>
+            <Drop label="History, a .jsonl file" onFiles={([file]) => setHistory(file)}>
+              {history ? <Chosen file={history} /> : '“Export, signed” in the history of a deployment writes it.'}
             </Drop>
-            <Drop label="Keys, keys.json" file={keys} onFile={setKeys}>
-              As <a href="/v1/audit/keys">the service</a> answered them when you trusted it.
+            <Drop label="Keys, keys.json" onFiles={([file]) => setKeys(file)}>
+              {keys ? (
+                <Chosen file={keys} />
+              ) : (
+                <span className={css.quiet}>
+                  As <a href="/v1/audit/keys">the service</a> answered them when you trusted it.
+                </span>
+              )}
             </Drop>
-          </div>
+          </Drops>
           <TextField
             label="Head that was kept, version:hash (optional)"
             hint="Shows whether the history was rewritten before it was exported."
@@ -98,29 +105,6 @@ function Right({ verified, head }: { verified: Awaited<ReturnType<typeof verifyH
   );
 }
 
-interface DropProps {
-  readonly label: string;
-  readonly file?: File;
-  readonly onFile: (file: File) => void;
-  readonly children: ReactNode;
-}
-
-function Drop({ label, file, onFile, children }: DropProps) {
-  const id = useId();
-  const [over, setOver] = useState(false);
-  const drag = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(event.type === 'dragover');
-    const [dropped] = event.dataTransfer.files;
-    if (event.type === 'drop' && dropped) onFile(dropped);
-  };
-  return (
-    <div data-over={over} onDragOver={drag} onDragLeave={drag} onDrop={drag}>
-      <label htmlFor={id}>{label}</label>
-      <input id={id} type="file" onChange={(event) => event.target.files?.[0] && onFile(event.target.files[0])} />
-      <p className={css.quiet}>
-        {file ? <Text>{`${file.name}, ${file.size.toLocaleString('en')} bytes`}</Text> : children}
-      </p>
-    </div>
-  );
+function Chosen({ file: { name, size } }: { file: File }) {
+  return <Text>{`${name}, ${size.toLocaleString('en')} bytes`}</Text>;
 }

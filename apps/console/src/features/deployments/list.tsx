@@ -1,4 +1,6 @@
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { Action } from '../../ui/action';
 import { useAddress } from '../../ui/address';
 import { Filters, Pick, Typed } from '../../ui/form';
 import { middle } from '../../ui/format';
@@ -9,6 +11,8 @@ import { FILTERS, PAGE, useDeployments, useNamedRevisions, useWorkspace } from '
 import css from './deployments.module.css';
 import { hasPages, NotOpened, Open, useOpening } from './open';
 import { artefact, type Deployment, deploymentTone, revisionTone, SOURCES, spoken } from './words';
+
+const DeployDialog = lazy(async () => ({ default: (await import('./deploy-dialog')).DeployDialog }));
 
 const STATUSES = {
   '': 'Any status',
@@ -40,8 +44,16 @@ export function DeploymentsPage() {
     change({ [name]: value || undefined, offset: undefined }, how);
   const given = Object.keys(MORE).filter((name) => search[name]);
   const drop = () => change(Object.fromEntries([...FILTERS, 'offset'].map((name) => [name, undefined])));
+  const [deploying, setDeploying] = useState(false);
   return (
-    <Page title="Deployments">
+    <Page
+      title="Deployments"
+      aside={
+        <Action scope="write" onClick={() => setDeploying(true)}>
+          Deploy a folder …
+        </Action>
+      }
+    >
       <Filters>
         <Typed
           label="Name contains"
@@ -77,6 +89,7 @@ export function DeploymentsPage() {
         (filtered ? <Nothing title="No deployment passes these filters." /> : <FirstDeployment />)}
       {items && items.length > 0 && <Deployments items={items} old={list.isPlaceholderData} />}
       {items && <Pager shown={items.length} limit={PAGE} more={list.data!.more} total={list.data!.body.total} />}
+      <Suspense>{deploying && <DeployDialog onClose={() => setDeploying(false)} />}</Suspense>
     </Page>
   );
 }
@@ -200,7 +213,10 @@ function FirstDeployment() {
   ].join('\n');
   return (
     <Nothing title="No deployment yet">
-      <p>A deployment runs an image, a repository or an uploaded source, and keeps each revision of it.</p>
+      <p>
+        A deployment runs an image, a repository or an uploaded source, and keeps each revision of it. Deploy a folder
+        with the button above, or an image with the command:
+      </p>
       <pre className={css.command} tabIndex={0}>
         {command}
       </pre>

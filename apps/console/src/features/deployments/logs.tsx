@@ -145,10 +145,12 @@ interface LinesProps {
   readonly wrap: boolean;
   readonly local: boolean;
   readonly marked?: string;
-  readonly onMark: (id: string) => void;
+  /** Makes a link to a line. */
+  readonly onMark?: (id: string) => void;
 }
 
-function Lines({ lines, before, older, more, follow, onFollow, wrap, local, marked, onMark }: LinesProps) {
+/** Lines of a log, of which those in view are laid out. */
+export function Lines({ lines, before, older, more, follow, onFollow, wrap, local, marked, onMark }: LinesProps) {
   const viewport = useRef<HTMLDivElement>(null);
   const top = useRef(0);
   const virtual = useVirtualizer({
@@ -215,16 +217,20 @@ interface LineProps {
   readonly line: LogLine;
   readonly local: boolean;
   readonly marked: boolean;
-  readonly onMark: (id: string) => void;
+  readonly onMark?: (id: string) => void;
 }
 
 const Line = memo(function Line({ line: { id, timestamp, level, message }, local, marked, onMark }: LineProps) {
   const parts = useMemo(() => spans(message), [message]);
   return (
     <div className={css.line} data-marked={marked} data-level={level}>
-      <button type="button" title={`${timestamp}: link to this line`} onClick={() => onMark(id)}>
-        {clock(timestamp, local)}
-      </button>
+      {onMark ? (
+        <button type="button" title={`${timestamp}: link to this line`} onClick={() => onMark(id)}>
+          {clock(timestamp, local)}
+        </button>
+      ) : (
+        <time title={timestamp}>{clock(timestamp, local)}</time>
+      )}
       <span className={css.level}>{level === 'INFO' ? '' : level}</span>
       <span className={css.message}>
         {parts.map(({ text, bold, dim, colour }, at) => (

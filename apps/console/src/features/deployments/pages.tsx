@@ -18,6 +18,7 @@ export { DeploymentsPage };
 
 // What is not on the first tab comes when it is looked at.
 const ChangeDialog = lazy(async () => ({ default: (await import('./change-dialog')).ChangeDialog }));
+const DeployDialog = lazy(async () => ({ default: (await import('./deploy-dialog')).DeployDialog }));
 const History = lazy(async () => ({ default: (await import('./history-tab')).History }));
 const Logs = lazy(async () => ({ default: (await import('./logs')).Logs }));
 const Secrets = lazy(async () => ({ default: (await import('./secrets')).Secrets }));
@@ -47,8 +48,10 @@ export function DeploymentPage() {
   const found = useDeployment(id);
   const revisions = useRevisions(id);
   const all = elements(revisions);
-  const [changing, setChanging] = useState(false);
+  const [open, setOpen] = useState<'change' | 'deploy'>();
+  const close = () => setOpen(undefined);
   const deployment = found.data?.body;
+  const isGoing = deployment?.status === 'AWAITING_DELETE';
   const name = deployment?.name ?? 'Deployment';
   useTitle(name);
   const tab = search.tab ?? 'overview';
@@ -66,9 +69,16 @@ export function DeploymentPage() {
       }
       aside={
         shown && (
-          <Action scope="write" onClick={() => setChanging(true)} disabled={deployment?.status === 'AWAITING_DELETE'}>
-            Change …
-          </Action>
+          <>
+            {shown.deployment.source === 'internal_source' && (
+              <Action scope="write" onClick={() => setOpen('deploy')} disabled={isGoing}>
+                Deploy a new version …
+              </Action>
+            )}
+            <Action scope="write" onClick={() => setOpen('change')} disabled={isGoing}>
+              Change …
+            </Action>
+          </>
         )
       }
     >
@@ -95,7 +105,10 @@ export function DeploymentPage() {
             )}
             {tab === 'settings' && <Settings {...shown} />}
           </Suspense>
-          <Suspense>{changing && <ChangeDialog {...shown} onClose={() => setChanging(false)} />}</Suspense>
+          <Suspense>
+            {open === 'change' && <ChangeDialog {...shown} onClose={close} />}
+            {open === 'deploy' && <DeployDialog deployment={shown.deployment} onClose={close} />}
+          </Suspense>
         </>
       )}
     </Page>

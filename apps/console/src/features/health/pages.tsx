@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { answered, api, ApiError, type Schemas } from '../../api/client';
 import { useMay } from '../../api/session';
 import { Action } from '../../ui/action';
-import { figure, whole } from '../../ui/format';
+import { bytes, whole } from '../../ui/format';
 import { Facts, List, Section } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -12,12 +12,6 @@ import css from './health.module.css';
 type Parked = Schemas['ParkedSubject'];
 
 const LOOK_MS = 10_000;
-const UNITS = [
-  ['GB', 1_000_000_000],
-  ['MB', 1_000_000],
-  ['kB', 1000],
-] as const;
-
 /** Whether the service works, what it gave up on, and how much of its share the workspace uses. */
 export function HealthPage() {
   useTitle('Health');
@@ -182,9 +176,4 @@ function Usage({ usage }: { usage: Schemas['WorkspaceUsage'] }) {
       )}
     />
   );
-}
-
-function bytes(count: number): string {
-  const [unit, size] = UNITS.find(([, least]) => count >= least) ?? ['B', 1];
-  return `${figure(count / size)} ${unit}`;
 }

@@ -108,7 +108,10 @@ export function stops(typed: Readonly<Record<keyof typeof TYPED, string>>): Reco
     deployments: {
       path: () => 'host/deployments',
       shows: /deployment <img/,
-      steps: { 'all filters': { open: (page) => page.getByText('More filters').click() } },
+      steps: {
+        'all filters': { open: (page) => page.getByText('More filters').click() },
+        deploy: opens('Deploy a folder …'),
+      },
     },
     'deployments that no filter passes': {
       path: () => 'host/deployments?name_contains=in+none',

@@ -1,0 +1,96 @@
+import { useEffect, useMemo, useState } from 'react';
+import { Button, Copy, Text } from '../../ui/parts';
+import { Status } from '../../ui/status';
+import { useDeployment, useHealth, useNamedRevisions, useRefresh } from './data';
+import css from './deployments.module.css';
+import { useLogLines } from './log-lines';
+import { Lines } from './logs';
+import { hasPages, NotOpened, Open, useOpening } from './open';
+import { isUnderWay, revisionTone, spoken } from './words';
+
+interface RolloutProps {
+  readonly id: string;
+  readonly revision: string;
+  /** What the button says that closes it. */
+  readonly action: string;
+  readonly onClose: () => void;
+}
+
+/** What building and deploying a revision print, to its end, and then its address, or why it has failed. */
+export function Rollout({ id, revision: revisionId, action, onClose }: RolloutProps) {
+  const revision = useNamedRevisions([{ deployment: id, revision: revisionId }]).get(revisionId);
+  const [follow, setFollow] = useState(true);
+  const build = useLogLines({ deployment: id, revision: revisionId, phase: 'build' }, true);
+  const deploy = useLogLines({ deployment: id, revision: revisionId, phase: 'deploy' }, true);
+  const lines = useMemo(
+    () => [...build.lines, ...deploy.lines.map((line) => ({ ...line, id: `deploy ${line.id}` }))],
+    [build.lines, deploy.lines],
+  );
+  const isOver = revision !== undefined && !isUnderWay(revision.status);
+  const refresh = useRefresh(id);
+  // What is known of the deployment is of the time before.
+  useEffect(() => void refresh(), [isOver]);
+  return (
+    <div className={css.revealed}>
+      <p role="status">
+        <Status tone={revisionTone(revision?.status ?? 'QUEUED')} title={revision?.status}>
+          {spoken(revision?.status ?? 'QUEUED')}
+        </Status>
+      </p>
+      {lines.length > 0 && (
+        <Lines
+          lines={lines}
+          before={0}
+          older={false}
+          more={async () => undefined}
+          follow={follow}
+          onFollow={setFollow}
+          wrap
+          local={false}
+        />
+      )}
+      {isOver && <Outcome id={id} revision={revisionId} isDeployed={revision.status === 'DEPLOYED'} />}
+      <div className={css.end}>
+        {!isOver && <span className={css.quiet}>It goes on when this is closed.</span>}
+        <Button kind={isOver ? 'main' : 'usual'} onClick={onClose}>
+          {action}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function Outcome({ id, revision, isDeployed }: { id: string; revision: string; isDeployed: boolean }) {
+  const deployment = useDeployment(id).data?.body;
+  const health = useHealth(id).data;
+  const opening = useOpening();
+  if (!deployment || !health) return null;
+  const { latest_revision: latest, detail } = health;
+  if (!isDeployed) {
+    const reason = latest?.id === revision ? latest.reason : undefined;
+    return (
+      <p role="alert" className={css.bad}>
+        <Text>{reason ?? 'What runs stays as it was.'}</Text>
+      </p>
+    );
+  }
+  const { custom_url } = deployment.source_config;
+  return (
+    <>
+      <p className={css.inline}>
+        {deployment.executor === 'record' ? (
+          'It is recorded: this server runs nothing.'
+        ) : (
+          <Text>{custom_url ?? detail}</Text>
+        )}
+        {custom_url && (
+          <Copy kind="quiet" text={custom_url}>
+            Copy
+          </Copy>
+        )}
+        {hasPages(deployment) && <Open deployment={deployment} opening={opening} />}
+      </p>
+      <NotOpened id={id} opening={opening} />
+    </>
+  );
+}
