@@ -41,15 +41,16 @@ export class AppsWorker implements OnApplicationBootstrap, OnApplicationShutdown
       this.logger.warn(
         `Deployments run as the user of this server and can read what it reads, because namespaces do not work here: ${exposed}. docs/local-executor.md says what to do.`,
       );
-    } else if (process.getuid?.() !== 0) {
-      this.logger.log(
-        'Deployments run in namespaces, where they see no files and processes of this user but their own.',
-      );
-    }
-    if (exposed === undefined && !closed) {
-      const help = process.getuid?.() === 0 ? 'nftables' : 'running as root with nftables';
+    } else if (!closed) {
+      const [how, help] =
+        process.getuid?.() === 0
+          ? ['as users of their own', 'nftables would close them']
+          : [
+              'in namespaces, where they cannot see the files of this user',
+              'as root, with nftables, they would be closed',
+            ];
       this.logger.warn(
-        `Every program of this machine can connect to the ports of deployments: ${help} would close them.`,
+        `Deployments run ${how}, but every program of this machine can connect to their ports: ${help}.`,
       );
     }
     const unlimited = Object.entries(LIMITED).flatMap(([name, what]) => (limited.has(name as Controller) ? [] : what));

@@ -39,6 +39,13 @@ const UNSHARE = [
   ...['setpriv', '--pdeathsig', 'KILL', 'unshare', '--user', '--map-current-user', '--keep-caps'],
   ...['--mount', '--pid', '--ipc', '--fork', '--kill-child'],
 ];
+/** Only bash can close files with numbers above 9; in another shell, such a file makes the command fail. */
+const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';
+/** A file that the server was started with could lead out of the namespaces, if it is a folder. */
+const CLOSE = `
+for n in $(ls /proc/self/fd); do
+  [ "$n" -le 2 ] || eval "exec $n>&-"
+done`;
 /** Capabilities are needed for the mounts only. Setuid programs, such as sudo, have no effect afterwards. */
 const DROP = [
   'setpriv',
@@ -100,7 +107,7 @@ export class Namespaces {
     const named = Object.entries(env).filter(([name]) => /^[A-Za-z_]\w*$/.test(name));
     const later = named.map(([name, value]) => [LATER + name, value] as const);
     return {
-      words: [...UNSHARE, '/bin/sh', '-c', this.setUp(folder), 'sh', FIRST, 'sh', ...words],
+      words: [...UNSHARE, SHELL, '-c', this.setUp(folder), 'sh', FIRST, 'sh', ...words],
       env: { ...Object.fromEntries(later), PATH, [NAMES]: named.map(([name]) => name).join(' ') },
     };
   }
@@ -119,7 +126,9 @@ export class Namespaces {
       .map(({ name }) => join('builds', name));
     const devices = DEVICES.map((name) => join('/dev', name)).filter(existsSync);
     return [
-      'set -e; cd /; umask 022; echo 0 > /proc/sys/user/max_user_namespaces',
+      'set -e; cd /',
+      CLOSE,
+      'umask 022; echo 0 > /proc/sys/user/max_user_namespaces',
       mount('-t tmpfs -o size=4m,mode=755 fairlead', '/tmp'),
       ...SYSTEM.filter(existsSync).map((path) => bind(path, path, '/tmp')),
       'mkdir -p /tmp/old /tmp/proc /tmp/dev /tmp/tmp /tmp/var; ln -s /tmp /tmp/var/tmp; pivot_root /tmp /tmp/old; cd /',

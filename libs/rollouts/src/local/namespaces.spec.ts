@@ -1,9 +1,11 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -51,6 +53,7 @@ async function attempts({ secret, paths, sockets, pid }) {
     read: paths.map(read),
     links: shell('for p in /proc/[0-9]*; do for l in root cwd; do cat $p/$l' + secret + '; done; done; cat ../../../../../../../../..' + secret).stdout,
     server: ['environ', 'mem', 'root/', 'fd'].map((name) => read('/proc/' + pid + '/' + name)),
+    open: read('/proc/self/fd/40'),
     kill: tried(() => process.kill(pid, 0)),
     sockets: await Promise.all(sockets.map(connect)),
     undone: ['', ...nested].map((how) => shell(how + ' /bin/sh -c "' + undo + '"').stdout),
@@ -90,8 +93,11 @@ function deployed(id: string, command: string, secrets: object): Promise<Record<
 async function start(): Promise<void> {
   const words = ['-r', HOOK, SERVER, data, join(folder, 'home', 'agent.sock')];
   const env = { PATH: process.env.PATH, HOME: join(folder, 'home'), TOKEN: 'of the server' };
-  const stdio = ['pipe', 'pipe', 'inherit'] as ['pipe', 'pipe', 'inherit'];
+  // It has a folder open that it did not open itself.
+  const open = openSync(data, 'r');
+  const stdio: StdioOptions = ['pipe', 'pipe', 'inherit', ...Array<'ignore'>(37).fill('ignore'), open];
   server = spawn(process.execPath, words, { env, cwd: join(folder, 'tree'), stdio, ...user });
+  closeSync(open);
   lines = createInterface({ input: server.stdout! })[Symbol.asyncIterator]();
   begun = await answer();
 }
@@ -154,6 +160,7 @@ describe(`A program of a server that is not root${why && ` (skipped: ${why})`}`,
       read: ['ENOENT', ['apps'], 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT'],
       links: '',
       server: ['ENOENT', 'ENOENT', 'ENOENT', 'ENOENT'],
+      open: 'ENOENT',
       kill: 'ESRCH',
       sockets: ['ENOENT', 'ENOENT', 'ENOENT'],
       undone: ['', '', '', '', ''],
