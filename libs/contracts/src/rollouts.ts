@@ -84,6 +84,8 @@ export interface RolloutStatusReportedMessage {
   readonly reason?: string;
   /** Of a revision that is DEPLOYED: the executor that deployed it. */
   readonly executor?: string;
+  /** Of a revision that is DEPLOYED: its commit, which is then known however late `CommitResolved` comes. */
+  readonly repo_commit_sha?: string;
 }
 
 /**

@@ -97,7 +97,8 @@ export function resolveCommit(found: CommitResolvedMessage): (state: Rollout) =>
 export function report(said: RolloutStatusReportedMessage): (state: Rollout) => RolloutEvent[] {
   return (state) => {
     if (hasFinished(state) || state.status === said.status) return [];
-    return [{ type: 'RolloutStatusReported', data: said }];
+    const commit = said.status === 'DEPLOYED' && state.commit !== null && { repo_commit_sha: state.commit };
+    return [{ type: 'RolloutStatusReported', data: { ...said, ...commit } }];
   };
 }
 

@@ -141,6 +141,8 @@ describe('a rollout', () => {
     expect(events.filter(({ type }) => type === 'CommitResolved').map(({ data }) => data)).toEqual([
       { deployment_id: id, revision_id: rid, repo_commit_sha: sha },
     ]);
+    const reports = events.filter(({ type }) => type === 'RolloutStatusReported').map(({ data }) => data);
+    expect(reports.at(-1)).toMatchObject({ status: 'DEPLOYED', repo_commit_sha: sha });
     expect(asked).toBe(1);
   });
 

@@ -11,7 +11,7 @@ import type { RolloutSettings, Settings } from './settings';
  */
 export function oneWorkspaceReason({ executor, kubernetes }: RolloutSettings): string | undefined {
   if (executor === 'local')
-    return 'EXECUTOR=local does not keep workspaces apart on this machine: it runs for one only (with EXECUTOR=record there may be several, and nothing is run)';
+    return 'EXECUTOR=local does not keep workspaces apart on this machine, so that there can be one only';
   if (executor !== 'kubernetes' || kubernetes.namespaces.separate) return undefined;
   return 'EXECUTOR=kubernetes with a namespace that is not of one workspace (KUBERNETES_NAMESPACE, KUBERNETES_NAMESPACES) runs for one only';
 }

@@ -8,12 +8,13 @@ export const rolloutEvents = {
     schema: 1,
     operation: 'update_revision',
     topic: 'internal.v1',
-    facts: ({ deployment_id, revision_id, status, reason, executor }: RolloutStatusReportedMessage) => ({
+    facts: ({ deployment_id, revision_id, status, ...more }: RolloutStatusReportedMessage) => ({
       deployment_id,
       revision_id,
       status,
-      ...(reason !== undefined && { reason }),
-      ...(executor !== undefined && { executor }),
+      ...(more.reason !== undefined && { reason: more.reason }),
+      ...(more.executor !== undefined && { executor: more.executor }),
+      ...(more.repo_commit_sha !== undefined && { repo_commit_sha: more.repo_commit_sha }),
     }),
   },
   HostStatusReported: {

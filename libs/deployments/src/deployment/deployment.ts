@@ -47,7 +47,7 @@ export interface Deployment {
   readonly tracing_project?: string;
   /** Revisions that wait, oldest first. */
   readonly queued: readonly { readonly id: string; readonly source: Source }[];
-  readonly running: { readonly id: string; readonly status: RevisionStatus } | null;
+  readonly running: { readonly id: string; readonly status: RevisionStatus; readonly commit?: string } | null;
   readonly removed: boolean;
   /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
   readonly build_on_push_paused?: boolean;
@@ -173,19 +173,21 @@ function revisionCreated(state: Deployment, snapshot: Snapshot & { revision_id: 
 }
 
 function commitResolved(state: Deployment, resolved: { revision_id: string; repo_commit_sha: string }) {
-  const { repo_commit_sha } = resolved;
-  if (state.latest_revision_id !== resolved.revision_id) return {};
+  const { repo_commit_sha, revision_id } = resolved;
+  const running = state.running?.id === revision_id && { running: { ...state.running, commit: repo_commit_sha } };
+  if (state.latest_revision_id !== revision_id) return { ...running };
   const source_revision_config = { ...state.source_revision_config, repo_commit_sha };
   const isOwn = state.revision_source === state.source;
-  return { source_revision_config, ...(isOwn && { own_revision_config: source_revision_config }) };
+  return { ...running, source_revision_config, ...(isOwn && { own_revision_config: source_revision_config }) };
 }
 
 function revisionMoved(state: Deployment, id: string, status: RevisionStatus): Partial<Deployment> {
   const queued = state.queued.some((waiting) => waiting.id === id)
     ? state.queued.filter((waiting) => waiting.id !== id)
     : state.queued;
-  if (isRunning(status)) return { queued, running: { id, status } };
-  return { queued, running: state.running?.id === id && hasEnded(status) ? null : state.running };
+  const { running } = state;
+  if (isRunning(status)) return { queued, running: { ...(running?.id === id && running), id, status } };
+  return { queued, running: running?.id === id && hasEnded(status) ? null : running };
 }
 
 /** What the deployment would run with if a revision were made now. */

@@ -4,6 +4,7 @@ import type { DeploymentEvent, RevisionStatus, Snapshot } from '../deployment/de
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning } from './revision-status';
+import { resolveCommit } from '../source/push';
 import { checkArtefact, checkAvailable, isBuilt, type Hosting } from '../source/source-rules';
 
 /** A revision with all that it runs with. */
@@ -82,13 +83,14 @@ export function interrupt(revisionId: string): (state: Deployment) => Deployment
 /**
  * What the rollout says about a revision. Starting one skips the older ones that wait; when the running one ends,
  * the newest that waits runs and the older ones are skipped. DEPLOYED makes the revision the active one, and the deployment
- * READY when it is the first.
+ * READY when it is the first. `commit` is the one that the revision stands for, which is noted with it.
  * @throws RevisionWaits when another one is running; RevisionEnded; InvalidDeployment for QUEUED.
  */
 export function reportRevision(
   revisionId: string,
   status: RevisionStatus,
   executor?: string,
+  commit?: string,
 ): (state: Deployment) => DeploymentEvent[] {
   return (state) => {
     const current = statusOf(state, revisionId);
@@ -97,7 +99,8 @@ export function reportRevision(
     if (status === 'QUEUED') throw new InvalidDeployment('status cannot go back to QUEUED.');
     const { running } = state;
     if (isRunning(status) && running && running.id !== revisionId) throw new RevisionWaits(revisionId, running.id);
-    const events = [moved(revisionId, current, status)];
+    const resolved = commit === undefined ? [] : resolveCommit(revisionId, commit)(state);
+    const events = [...resolved, moved(revisionId, current, status)];
     if (status === 'DEPLOYED') {
       const previous_revision_id = state.active_revision_id;
       const activated = { revision_id: revisionId, previous_revision_id, ...(executor && { executor }) };

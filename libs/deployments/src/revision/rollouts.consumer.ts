@@ -22,6 +22,7 @@ const rolloutReport = object({
     ...(['BUILD_FAILED', 'DEPLOY_FAILED'] as const),
   ]),
   executor: optional(str()),
+  repo_commit_sha: optional(str()),
 });
 const hostReport = object({
   deployment_id: uuid(),
@@ -39,8 +40,8 @@ export class RolloutsConsumer {
 
   @EventPattern<string>('RolloutStatusReported')
   async rolloutReported(@Payload() message: RolloutStatusReportedMessage, @Ctx() context: EventContext): Promise<void> {
-    const { deployment_id, revision_id, status, executor } = read(rolloutReport, message);
-    const decide = reportRevision(revision_id, status, executor);
+    const { deployment_id, revision_id, status, executor, repo_commit_sha } = read(rolloutReport, message);
+    const decide = reportRevision(revision_id, status, executor, repo_commit_sha);
     const tenant = context.metadata.tenant ?? '';
     await this.follow(context, deployment_id, owned(deploymentAggregate, tenant, deployment_id, decide));
   }

@@ -6,7 +6,7 @@ import { create, patch } from '../deployment/change';
 import { type Deployment, deploymentAggregate, deploymentModel } from '../deployment/deployment';
 import type { DeploymentEvent } from '../deployment/deployment-events';
 import { buildPush, resolveCommit } from './push';
-import { redeploy, revisionOf, revisionsModel } from '../revision/revision';
+import { redeploy, reportRevision, revisionOf, revisionsModel } from '../revision/revision';
 import { codehost, streamOf, uuidOf } from '../testing/samples';
 
 const SHA = 'a'.repeat(40);
@@ -80,6 +80,23 @@ describe('a commit that was found', () => {
       .then();
     expect(deploymentAfter(resolved).source_revision_config.repo_commit_sha).toBe(SHA);
     expect(revisionAfter(FIRST, resolved).source_revision_config.repo_commit_sha).toBe(SHA);
+  });
+
+  it('is known as soon as the revision is deployed, and is noted once, in whatever order both are told', () => {
+    const running = ['AWAITING_BUILD', 'DEPLOYING'] as const;
+    const newer = buildPush(pushed, SECOND)(deploymentAfter());
+    for (const others of [[], newer]) {
+      const before = [...others];
+      for (const status of running) before.push(...reportRevision(FIRST, status)(deploymentAfter(...before)));
+      const first = reportRevision(FIRST, 'DEPLOYED', 'local', SHA)(deploymentAfter(...before));
+      expect(first.slice(0, 2)).toMatchObject([
+        resolved,
+        { type: 'RevisionStatusChanged', data: { status: 'DEPLOYED' } },
+      ]);
+      const later = reportRevision(FIRST, 'DEPLOYED', 'local', SHA)(deploymentAfter(...before, resolved));
+      expect(later).toEqual(first.slice(1));
+    }
+    expect(resolveCommit(FIRST, SHA)(deploymentAfter(resolved))).toEqual([]);
   });
 
   it('of an older revision does not touch the deployment', () => {

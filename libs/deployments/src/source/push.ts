@@ -27,10 +27,11 @@ export function buildPush(push: Push, revisionId: string): (state: Deployment) =
   };
 }
 
-/** Notes the commit that a revision stands for; saying the same of the latest one again changes nothing. */
+/** Notes the commit that a revision stands for; saying the same of the latest or running one again changes nothing. */
 export function resolveCommit(revisionId: string, sha: string): (state: Deployment) => DeploymentEvent[] {
-  return ({ latest_revision_id, source_revision_config }) => {
+  return ({ latest_revision_id, source_revision_config, running }) => {
     if (latest_revision_id === revisionId && source_revision_config.repo_commit_sha === sha) return [];
+    if (running?.id === revisionId && running.commit === sha) return [];
     return [{ type: 'RevisionCommitResolved', data: { revision_id: revisionId, repo_commit_sha: sha } }];
   };
 }

@@ -706,14 +706,14 @@ spec: { hostnames: ['{deployment_id}.agents.example'], rules: [{ backendRefs: [{
     await deployed();
     expect(kinds()).toEqual(['Ingress']);
     await start('{ apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: { hostnames: [a.example] } }');
-    expect(await deployed()).toContain(`Ingress ${name} is deleted: KUBERNETES_ROUTE asks for none.`);
+    expect(await deployed()).toContain(`Ingress ${name} is deleted, because KUBERNETES_ROUTE no longer asks for it.`);
     expect(kinds()).toEqual(['HTTPRoute']);
     await start();
     cluster.instead = ({ method, url }) => {
       const isRefused = method === 'DELETE' && url.includes('/httproutes/');
       return isRefused ? [403, { message: 'httproutes is forbidden' }] : undefined;
     };
-    const refused = `HTTPRoute ${name} stays, and KUBERNETES_ROUTE asks for none: `;
+    const refused = `HTTPRoute ${name} stays, although KUBERNETES_ROUTE no longer asks for it: `;
     expect(await deployed()).toContainEqual(expect.stringContaining(refused));
     expect(kinds()).toEqual(['HTTPRoute']);
     // One of the same name that somebody else has made is not ours.

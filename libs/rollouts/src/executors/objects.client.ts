@@ -94,10 +94,13 @@ export class ObjectsClient {
       if (!there || labels.some(([label, value]) => there.metadata?.labels?.[label] !== value)) continue;
       try {
         await this.cluster.remove(route, call);
-        await step.log('INFO', `${kind} ${name} is deleted: KUBERNETES_ROUTE asks for none.`);
+        await step.log('INFO', `${kind} ${name} is deleted, because KUBERNETES_ROUTE no longer asks for it.`);
       } catch (error) {
         if (!(error instanceof ClusterRefused)) throw error;
-        await step.log('WARNING', `${kind} ${name} stays, and KUBERNETES_ROUTE asks for none: ${error.message}`);
+        await step.log(
+          'WARNING',
+          `${kind} ${name} stays, although KUBERNETES_ROUTE no longer asks for it: ${error.message}`,
+        );
       }
     }
   }
