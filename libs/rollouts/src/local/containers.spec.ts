@@ -122,6 +122,15 @@ describe('an image, with a stand-in for an engine', () => {
     expect(await service.call(id, '/')).toMatchObject({ version: 'two' });
     const none = await deploy(id, 'three');
     await service.reached(id, none, 'BUILD_FAILED');
+    const secret_references = [{ name: 'URL', secret_name: 'db', secret_key: 'url' }];
+    const referring = await deploy(id, 'two', { secret_references });
+    await service.reached(id, referring, 'DEPLOY_FAILED');
+    expect((await service.logs(`${id}/revisions/${referring}/deploy_logs`)).text).toContain('secret_references are');
+    expect(await service.call(id, '/')).toMatchObject({ version: 'two' });
+    const helped = await deploy(id, 'two', { resource_spec: { sidecars: [{ name: 'a', image: 'b' }] } });
+    await deployed(id, helped);
+    const { text } = await service.logs(`${id}/revisions/${helped}/deploy_logs`);
+    expect(text).toContain('sidecars has no effect on this machine.');
     expect(await service.call(id, '/')).toMatchObject({ version: 'two' });
   });
 

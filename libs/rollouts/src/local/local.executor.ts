@@ -18,6 +18,7 @@ import type { ProgramLine } from '../logs/program-lines';
 import type { AppFolder } from './app-folders.store';
 import type { LocalApps } from './apps.service';
 import { NO_ENGINE } from './containers.service';
+import { withoutEffect } from './no-effect';
 import { configFile, type ContainerImage, NoRecipe, projectFolder, type Recipe, recipeOf, type Wanted } from './recipe';
 import { unpack } from './source-archive.process';
 
@@ -54,9 +55,12 @@ export class LocalExecutor extends Executor {
         const recipe = this.programs.folder(deploymentId).recipe(build);
         if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
         requireScale(recipe, revision.resource_spec);
+        const secrets = await assignment.secrets();
+        const set = Object.keys(this.programs.folder(deploymentId).environment());
+        const given = { secrets: secrets.keys(), traced: true, set };
+        for (const text of withoutEffect(revision, given)) await log('WARNING', text);
         await log('INFO', `Starts: ${recipe.start}`);
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
-        const secrets = await assignment.secrets();
         await this.programs.activate({ revision: started, secrets, sizes: revision.resource_spec }, signal);
         await log('INFO', `It is ready at /apps/${deploymentId}/.`);
       },
@@ -76,9 +80,12 @@ export class LocalExecutor extends Executor {
       deploy: async ({ signal, log }) => {
         if (!image) throw new StepFailed(NO_ENGINE);
         requireScale(CONTAINER, revision.resource_spec);
+        requireNoReferences(revision);
+        const secrets = await assignment.secrets();
+        const given = { secrets: secrets.keys(), traced: await containers.canTrace() };
+        for (const text of withoutEffect(revision, given)) await log('WARNING', text);
         await log('INFO', `Starts ${image.id}, which should listen at port ${image.port}.`);
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build: image.id };
-        const secrets = await assignment.secrets();
         const chosen = { revision: { ...started, recipe: CONTAINER, image }, secrets, sizes: revision.resource_spec };
         try {
           await this.programs.activate(chosen, signal);
@@ -184,6 +191,12 @@ function requireScale({ langgraph }: Recipe, spec: RevisionAssignment['revision'
     ? 'the LangGraph server for development keeps its threads in files'
     : "of the executor 'local'";
   throw new StepFailed(`min_scale is ${least}, but there can be one process only: ${reason}.`);
+}
+
+/** @throws StepFailed for variables that come from a cluster */
+function requireNoReferences({ secret_references }: RevisionAssignment['revision']): void {
+  if (!secret_references?.length) return;
+  throw new StepFailed('secret_references are Secrets of a cluster, which this machine does not have: use secrets.');
 }
 
 async function readRecipe(app: AppFolder, path: string, wanted: Wanted): Promise<Recipe> {
