@@ -21,7 +21,7 @@ export function withoutEffect(
   { resource_spec }: Pick<RevisionAssignment['revision'], 'resource_spec'>,
   { secrets, traced, set = [] }: Given,
 ): string[] {
-  const spec = (resource_spec ?? {}) as Readonly<Record<string, unknown>>;
+  const spec: Readonly<Record<string, unknown>> = resource_spec ?? {};
   const ours = new Set([...ALWAYS, ...(traced ? TRACING : []), ...set]);
   const hidden = [...secrets].filter((name) => ours.has(name));
   return [
