@@ -1,4 +1,4 @@
-import { withoutEffect } from './no-effect';
+import { withoutEffect } from './local.executor';
 
 it('names secrets whose variables the server sets, and members that only a cluster applies', () => {
   const resource_spec = {
