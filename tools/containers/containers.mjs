@@ -28,6 +28,8 @@ try {
     );
   } else {
     console.log(`With ${engines.map(({ name, socket }) => `${name} at ${socket}`).join(' and ')}.`);
+    // A server looks there for daemons that do not listen at their usual places.
+    process.env.XDG_RUNTIME_DIR = folder;
     process.env.FAIRLEAD_ENGINES = JSON.stringify(engines);
     if (process.argv.length === 2) process.argv.push(...SPECS);
     await import('../test/test.mjs');

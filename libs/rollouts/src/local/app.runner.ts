@@ -26,6 +26,8 @@ export interface RunningProgram {
   readonly ended: Promise<string>;
   /** What it used at the last look; undefined before the first one, and where the system does not show it. */
   readonly use: GroupUse | undefined;
+  /** Whether it was ended because it wrote too much to files, as it will again. */
+  readonly isFull?: boolean;
   /** Tells it to end, and ends it when it does not. */
   stop(): Promise<void>;
 }
@@ -344,11 +346,14 @@ export class AppRunner {
       if (this.running !== serving) return;
       this.running = undefined;
       this.lastError = `The program ${how}.`;
-      this.logs.say(`${this.lastError} It is started again.`);
+      const { isFull = false } = serving.process;
       // One that has run for a while does not crash all the time.
-      if (Date.now() - serving.since > this.limits.restart.most) this.failures = 0;
-      this.restarts++;
+      if (Date.now() - serving.since > this.limits.restart.most && !isFull) this.failures = 0;
       this.fail();
+      const isOver = isFull && this.failures >= HOPELESS;
+      this.logs.say(`${this.lastError} ${isOver ? 'It is not started again by itself.' : 'It is started again.'}`);
+      if (isOver) return void (this.serving = undefined);
+      this.restarts++;
       this.serving = this.start();
     });
   }
@@ -375,7 +380,13 @@ export class AppRunner {
       } catch (error) {
         if (signal.aborted) return undefined;
         this.lastError = (error as Error).message;
-        this.fail();
+        if (!(error instanceof ExecutorUnreachable)) {
+          this.fail();
+          continue;
+        }
+        // It is no fault of the program: requests wait until its engine is back, and the next one tries again.
+        if (this.uses === 0) return void (this.serving = undefined);
+        await delay(first, undefined, { ref: false, signal }).catch(() => undefined);
       }
     }
   }

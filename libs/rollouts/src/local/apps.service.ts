@@ -335,7 +335,7 @@ export class LocalApps implements HostedApps {
   private async runnable({ revision, secrets, sizes }: Chosen): Promise<Runnable> {
     const { deploymentId, revisionId, image, build, recipe } = revision;
     const folder = this.folder(deploymentId);
-    const traced = image && !(await this.containers.canTrace()) ? undefined : await this.tracing(revision);
+    const traced = image && !(await this.containers.canTrace(image)) ? undefined : await this.tracing(revision);
     const launch = () => {
       const issued = traced?.issue();
       const env = {
@@ -358,7 +358,7 @@ export class LocalApps implements HostedApps {
       const run: Runnable['run'] = (env, port, told) =>
         this.containers.start(
           {
-            ...{ deploymentId, revisionId, image, env, port, memory, cores },
+            ...{ deploymentId, revisionId, image, env, port, memory, cores, disk: this.limits.disk },
             ...(traced && { server: traced.address }),
             close: (subnet) => this.ports.closeNetwork(subnet),
           },

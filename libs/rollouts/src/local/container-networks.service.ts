@@ -28,14 +28,14 @@ export class ContainerNetworks {
    * keeps only networks apart, and has addresses for thousands: each container has one of its own there.
    */
   of(engine: EngineClient, container: string): Promise<ContainerNetwork> {
-    const found = this.turn.then(() => this.make(engine, engine.isPodman ? container : this.shared));
+    const found = this.turn.then(() => this.make(engine, engine.kind === 'podman' ? container : this.shared));
     this.turn = found.catch(() => undefined);
     return found;
   }
 
   private async make(engine: EngineClient, name: string): Promise<ContainerNetwork> {
     const { labels } = this;
-    if (engine.isPodman) {
+    if (engine.kind === 'podman') {
       const body = { name, driver: 'bridge', labels, options: { isolate: 'true' } };
       await engine.call('POST', `${LIBPOD}/networks/create`, { body });
     } else {
@@ -59,7 +59,7 @@ export class ContainerNetworks {
  */
 export async function wayFrom(engine: EngineClient): Promise<'gateway' | { readonly host: string } | undefined> {
   if (process.platform !== 'linux')
-    return { host: engine.isPodman ? 'host.containers.internal' : 'host.docker.internal' };
+    return { host: engine.kind === 'podman' ? 'host.containers.internal' : 'host.docker.internal' };
   const info = (await engine.call('GET', '/info')) as { Name?: string; SecurityOptions?: readonly string[] };
   const isRootless = info.SecurityOptions?.some((option) => option.includes('rootless'));
   return info.Name === hostname() && !isRootless ? 'gateway' : undefined;

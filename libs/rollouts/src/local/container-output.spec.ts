@@ -47,11 +47,12 @@ it('a container that writes without end is read at a limited rate', async () => 
     path.includes('/logs') ? Promise.resolve(written()) : Promise.reject(new Error('It tells no use.'));
   const begun = performance.now();
   let megabytes = 0;
+  const notes: string[] = [];
   const container = new ContainerProcess(
     { call, open } as unknown as EngineClient,
     'one',
-    1e9,
-    () => void megabytes++,
+    { memory: 1e9, disk: 1e9 },
+    (_, text) => (text.startsWith('a') ? megabytes++ : notes.push(text)),
     async () => undefined,
   );
   await until(
@@ -61,6 +62,7 @@ it('a container that writes without end is read at a limited rate', async () => 
   end({ StatusCode: 0 });
   await container.ended;
   const seconds = (performance.now() - begun) / 1000;
-  // Four megabytes at once, four a second, and those after which it waits.
-  expect(megabytes).toBeLessThanOrEqual(4 + 4 * seconds + 2);
+  // Four megabytes at once, four a second, those after which it waits, and sixteen after its end.
+  expect(megabytes).toBeLessThanOrEqual(4 + 4 * seconds + 2 + 16);
+  expect(notes).toEqual(['What the program wrote after this, at its end, was not read.\n']);
 });

@@ -13,7 +13,7 @@ it('a container is given up that an engine that hangs does not tell the end of',
   const container = new ContainerProcess(
     engine,
     'one',
-    1e9,
+    { memory: 1e9, disk: 1e9 },
     () => undefined,
     async () => void removals++,
   );

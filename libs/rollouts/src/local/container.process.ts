@@ -7,8 +7,11 @@ import type { GroupUse } from './process-use.watch';
 
 /** Seconds that a container has to end by itself after it was told to. */
 const GRACE_S = 5;
-/** How long its output is read after its end (ms). */
-const DRAIN_MS = 2000;
+/** How long its output is read after its end (ms), and how much of it: the engine keeps no more. */
+const DRAIN_MS = 10_000;
+const DRAIN_BYTES = 16 * 1024 ** 2;
+/** How often it is looked how much it has written to files (ms). */
+const SIZE_MS = 5000;
 /** How long the engine has to tell that a container has ended that was removed (ms): one that hangs never does. */
 const LOST_MS = 5000;
 const HEADER_BYTES = 8;
@@ -29,17 +32,21 @@ export class ContainerProcess implements RunningProgram {
   private readonly path: string;
   private readonly over = new AbortController();
 
-  /** `memory`: bytes that it may use. `remove` takes it away, whether it has ended or not; it never rejects. */
+  isFull = false;
+  private hasEnded = false;
+
+  /** `most`: bytes of memory that it may use, and of files that it may write. `remove` takes it away, whether it has ended or not; it never rejects. */
   constructor(
     private readonly engine: EngineClient,
     name: string,
-    private readonly memory: number,
-    told: (stream: StreamLevel, text: string) => void,
+    private readonly most: { readonly memory: number; readonly disk: number },
+    private readonly told: (stream: StreamLevel, text: string) => void,
     private readonly remove: () => Promise<void>,
   ) {
     this.path = `/containers/${name}`;
-    const read = this.read(told).catch(() => undefined);
+    const read = this.read().catch(() => undefined);
     this.measure().catch(() => undefined);
+    this.weigh().catch(() => undefined);
     this.ended = this.end(read);
   }
 
@@ -53,7 +60,8 @@ export class ContainerProcess implements RunningProgram {
 
   private async end(read: Promise<void>): Promise<string> {
     const how = await this.wait().catch((error: Error) => `was lost: ${error.message}`);
-    await Promise.race([read, delay(DRAIN_MS, undefined, { ref: false })]);
+    this.hasEnded = true;
+    await Promise.race([read, delay(DRAIN_MS, undefined, { ref: false }).then(() => this.tellCut())]);
     this.over.abort();
     await this.remove();
     return how;
@@ -64,7 +72,8 @@ export class ContainerProcess implements RunningProgram {
     const { StatusCode } = (await this.engine.call('POST', `${this.path}/wait`, { signal })) as { StatusCode: number };
     const found = (await this.engine.call('GET', `${this.path}/json`).catch(() => undefined)) as
       { State?: { OOMKilled?: boolean } } | undefined;
-    const limit = `more memory than its limit of ${Math.ceil(this.memory / 1e6)} MB`;
+    if (this.isFull) return `wrote more files than its limit of ${megabytes(this.most.disk)} MB`;
+    const limit = `more memory than its limit of ${megabytes(this.most.memory)} MB`;
     if (found?.State?.OOMKilled) return `used ${limit}`;
     // Podman does not always notice why.
     const was = StatusCode === KILLED ? `: it was killed, as one is that uses ${limit}` : '';
@@ -72,22 +81,42 @@ export class ContainerProcess implements RunningProgram {
   }
 
   /** Tells what it writes, at a limited rate. Each part begins with the number of its origin and its length. */
-  private async read(told: (stream: StreamLevel, text: string) => void): Promise<void> {
+  private async read(): Promise<void> {
     const { signal } = this.over;
     const stream = await this.engine.open('GET', `${this.path}/logs?follow=1&stdout=1&stderr=1`, { signal });
     const decoders = { INFO: new TextDecoder(), WARNING: new TextDecoder() };
     const pauseAfter = readPace();
     let rest = Buffer.alloc(0);
+    let left = DRAIN_BYTES;
     for await (const part of stream as AsyncIterable<Buffer>) {
       rest = Buffer.concat([rest, part]);
       while (rest.length >= HEADER_BYTES && rest.length >= HEADER_BYTES + rest.readUInt32BE(4)) {
         const end = HEADER_BYTES + rest.readUInt32BE(4);
         const level = rest[0] === STANDARD_ERROR ? 'WARNING' : 'INFO';
-        told(level, decoders[level].decode(rest.subarray(HEADER_BYTES, end), { stream: true }));
+        this.told(level, decoders[level].decode(rest.subarray(HEADER_BYTES, end), { stream: true }));
         rest = rest.subarray(end);
       }
-      const pause = pauseAfter(part.length);
+      if (this.hasEnded) left -= part.length;
+      if (left < 0) return this.tellCut();
+      const pause = this.hasEnded ? 0 : pauseAfter(part.length);
       if (pause > 0) await delay(pause, undefined, { signal, ref: false });
+    }
+  }
+
+  private tellCut(): void {
+    this.told('WARNING', 'What the program wrote after this, at its end, was not read.\n');
+  }
+
+  /** Ends it when the files that it has written are too large: they would fill the disk of this machine. */
+  private async weigh(): Promise<void> {
+    const { signal } = this.over;
+    for (;;) {
+      await delay(SIZE_MS, undefined, { signal, ref: false });
+      const { SizeRw = 0 } = (await this.engine.call('GET', `${this.path}/json?size=1`)) as { SizeRw?: number };
+      if (SizeRw <= this.most.disk) continue;
+      this.isFull = true;
+      await this.engine.call('POST', `${this.path}/kill`);
+      return;
     }
   }
 
@@ -107,4 +136,8 @@ export class ContainerProcess implements RunningProgram {
       before = now;
     }
   }
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6);
 }

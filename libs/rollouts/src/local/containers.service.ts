@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { StreamLevel } from './app-logs.store';
 import { ContainerNetworks, wayFrom } from './container-networks.service';
 import { ContainerProcess } from './container.process';
 import { EngineClient, EngineRefused, jsonLines } from './engine.client';
-import type { ContainerImage } from './recipe';
+import type { ContainerImage, EngineKind } from './recipe';
 import { RunsGateways } from './runs-gateway.http';
 
 /** A container that is to be started. */
@@ -22,6 +22,8 @@ interface Wanted {
   /** Port of this machine. */
   readonly port: number;
   readonly memory?: number;
+  /** Bytes of files that it may write. */
+  readonly disk?: number;
   readonly cores?: number;
   /** Where this server listens, if the container is to send runs to it; its environment then has what it needs for that. */
   readonly server?: string;
@@ -37,6 +39,7 @@ interface Given {
 }
 
 export const NO_ENGINE = 'This machine has no container engine: neither Docker nor Podman answers.';
+const GONE = { docker: 'Docker does not answer.', podman: 'Podman does not answer.' };
 /** Where Docker and Podman listen. */
 const SOCKETS = [
   '/var/run/docker.sock',
@@ -63,30 +66,41 @@ export class Containers {
   private readonly installation: string;
   /** Ids of the images that this server has fetched. */
   private readonly fetched = new Set<string>();
-  private known: EngineClient | undefined;
-  private opening: Promise<EngineClient | undefined> | undefined;
-  private podman: { readonly child: ChildProcess; readonly folder: string } | undefined;
+  private readonly clients: readonly EngineClient[];
+  private opening: Promise<EngineClient[]> | undefined;
+  private starting: Promise<EngineClient | undefined> | undefined;
+  private podman: { readonly child: ChildProcess; readonly folder: string; readonly client: EngineClient } | undefined;
   /** Names of those that belong to programs of this process. */
   private readonly live = new Set<string>();
-  /** Whether the engine may hold what belongs to none of them. */
-  private mayHoldMore = true;
+  /** Engines that hold nothing of this installation which belongs to none of them. */
+  private readonly cleared = new Set<EngineClient>();
   private readonly networks: ContainerNetworks;
   private readonly gateways = new RunsGateways();
 
   /** `root`: folder of the deployments' folders; each installation of the machine has containers of its own. */
   constructor(
     root: string,
-    private readonly sockets: readonly string[] = SOCKETS,
+    sockets: readonly string[] = SOCKETS,
     private readonly startsPodman = true,
   ) {
     this.installation = createHash('sha256').update(root).digest('hex').slice(0, 16);
+    this.clients = sockets.map((socket) => new EngineClient(socket));
     this.networks = new ContainerNetworks(`fairlead-${this.installation}`, { [INSTALLATION]: this.installation });
   }
 
-  /** The engine; undefined when there is none. What earlier processes of the server have left there is removed first. */
-  engine(): Promise<EngineClient | undefined> {
+  /**
+   * The first engine that answers now, of a kind if one is named; undefined when there is none. What earlier processes of
+   * the server have left there is removed first.
+   */
+  async engine(kind?: EngineKind): Promise<EngineClient | undefined> {
     this.opening ??= this.open().finally(() => (this.opening = undefined));
-    return this.opening;
+    const isWanted = (engine: EngineClient) => kind === undefined || engine.kind === kind;
+    const found = (await this.opening).find(isWanted);
+    if (found || kind === 'docker' || !this.startsPodman) return found;
+    this.starting ??= this.startPodman().finally(() => (this.starting = undefined));
+    const started = await this.starting;
+    if (started) await this.clear(started);
+    return started;
   }
 
   /**
@@ -97,7 +111,7 @@ export class Containers {
     const engine = await this.required();
     const before = await inspect(engine, reference);
     await log('INFO', `Pulls ${reference}.`);
-    const failure = await pull(engine, reference, signal, (line) => log('INFO', line));
+    const failure = await pull(engine, { reference, most, signal, log: (line) => log('INFO', line) });
     signal.throwIfAborted();
     const found = await inspect(engine, reference);
     if (!found) throw new StepFailed(`The image cannot be pulled: ${failure ?? 'it is not there.'}`);
@@ -105,21 +119,21 @@ export class Containers {
     // It may have been fetched for another revision before.
     if (before?.Id !== found.Id) this.fetched.add(found.Id);
     const pulled = this.fetched.has(found.Id);
-    const image = { id: found.Id, port: portOf(found), pulled };
+    const image = { id: found.Id, port: portOf(found), pulled, engine: engine.kind };
     if (found.Size <= most) return image;
     if (before?.Id !== found.Id) await this.removeImage(image);
     throw new StepFailed(`The image has ${found.Size} bytes: at most ${most} are taken.`);
   }
 
   /** Whether containers can send runs to a server that listens on loopback. */
-  async canTrace(): Promise<boolean> {
-    const engine = await this.engine();
+  async canTrace({ engine: kind }: ContainerImage): Promise<boolean> {
+    const engine = await this.engine(kind);
     return engine !== undefined && (await wayFrom(engine)) !== undefined;
   }
 
   /** Starts a container which can be reached from this machine only, and not from other containers. @throws StepFailed */
   async start(wanted: Wanted, told: (stream: StreamLevel, text: string) => void): Promise<ContainerProcess> {
-    const engine = await this.required();
+    const engine = await this.required(wanted.image.engine);
     const { image, server, memory = MEMORY_BYTES } = wanted;
     const name = `fairlead-${randomUUID()}`;
     const ending: (() => unknown)[] = [];
@@ -149,7 +163,7 @@ export class Containers {
       await remove();
       throw failureOf(error);
     }
-    return new ContainerProcess(engine, name, memory, told, remove);
+    return new ContainerProcess(engine, name, { memory, disk: wanted.disk ?? Infinity }, told, remove);
   }
 
   /** Notes that an earlier process of the server may have fetched an image. */
@@ -158,9 +172,9 @@ export class Containers {
   }
 
   /** Removes an image that this server has pulled, unless something else uses it. */
-  async removeImage({ id, pulled }: ContainerImage): Promise<void> {
+  async removeImage({ id, pulled, engine }: ContainerImage): Promise<void> {
     if (!pulled) return;
-    const removed = (await this.engine())?.call('DELETE', `/images/${id}`);
+    const removed = (await this.engine(engine))?.call('DELETE', `/images/${id}`);
     await removed?.then(
       () => this.fetched.delete(id),
       () => undefined,
@@ -170,15 +184,15 @@ export class Containers {
   /** Ends what the server has started in the engine, once all containers have ended. */
   async end(): Promise<void> {
     // Networks of single containers go with these.
-    const { shared } = this.networks;
-    if (this.known && !this.known.isPodman)
-      await this.known.call('DELETE', `/networks/${shared}`).catch(() => undefined);
-    this.forget();
+    const docker = [...this.cleared].filter(({ kind }) => kind === 'docker');
+    const remove = (engine: EngineClient) => engine.call('DELETE', `/networks/${this.networks.shared}`);
+    await Promise.all(docker.map((engine) => remove(engine).catch(() => undefined)));
+    this.endPodman();
   }
 
-  private forget(): void {
-    this.known = undefined;
+  private endPodman(): void {
     if (!this.podman) return;
+    this.cleared.delete(this.podman.client);
     this.podman.child.stdin?.end();
     rmSync(this.podman.folder, { recursive: true, force: true });
     this.podman = undefined;
@@ -211,57 +225,59 @@ export class Containers {
     };
   }
 
-  private async required(): Promise<EngineClient> {
-    const engine = await this.engine();
-    if (!engine) throw new StepFailed(NO_ENGINE);
-    return engine;
+  private async required(kind?: EngineKind): Promise<EngineClient> {
+    const engine = await this.engine(kind);
+    if (engine) return engine;
+    // It was there, and may be again.
+    throw kind === undefined ? new StepFailed(NO_ENGINE) : new ExecutorUnreachable(GONE[kind]);
   }
 
-  private async open(): Promise<EngineClient | undefined> {
-    if (!(await this.known?.answers())) {
-      this.forget();
-      this.known = (await this.listening()) ?? (this.startsPodman ? await this.startPodman() : undefined);
-      this.mayHoldMore = true;
-    }
-    if (this.known && this.mayHoldMore) {
-      this.mayHoldMore = false;
-      await this.clear(this.known).catch(() => (this.mayHoldMore = true));
-    }
-    return this.known;
-  }
-
-  private async listening(): Promise<EngineClient | undefined> {
-    for (const socket of this.sockets) {
-      const engine = new EngineClient(socket);
-      if (await engine.answers()) return engine;
-    }
-    return undefined;
+  /** Those that answer. */
+  private async open(): Promise<EngineClient[]> {
+    const all = [...this.clients, ...(this.podman ? [this.podman.client] : [])];
+    const answers = await Promise.all(all.map((engine) => engine.answers()));
+    const answering = all.filter((_, at) => answers[at]);
+    await Promise.all(answering.map((engine) => this.clear(engine)));
+    return answering;
   }
 
   /** Starts the API of Podman at a socket of its own; it ends with the server. */
   private async startPodman(): Promise<EngineClient | undefined> {
-    const folder = mkdtempSync(join(tmpdir(), 'fairlead-podman-'));
+    this.endPodman();
+    const prefix = `fairlead-podman-${this.installation}-`;
+    // A killed server leaves its folder.
+    for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(prefix))) {
+      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    }
+    const folder = mkdtempSync(join(tmpdir(), prefix));
     const socket = join(folder, 'podman.sock');
     const words = ['podman', 'system', 'service', '--time', '0', `unix://${socket}`];
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => PODMAN_ENV.test(name)));
     const child = spawn(WATCHED[0]!, [...WATCHED.slice(1), ...words], {
-      ...{ cwd: '/', env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] as const },
+      // What watches its containers leaves files where it is.
+      ...{ cwd: folder, env, detached: true, stdio: ['pipe', 'ignore', 'ignore'] as const },
     });
     let hasEnded = false;
     child.once('error', () => (hasEnded = true));
     child.once('exit', () => (hasEnded = true));
     child.stdin.on('error', () => undefined);
-    this.podman = { child, folder };
     const engine = new EngineClient(socket);
+    this.podman = { child, folder, client: engine };
     for (const end = Date.now() + STARTING_MS; !hasEnded && Date.now() < end; await delay(PAUSE_MS)) {
       if (await engine.answers()) return engine;
     }
-    this.forget();
+    this.endPodman();
     return undefined;
   }
 
   /** Removes what is labelled as this installation's and belongs to no program of this process. */
   private async clear(engine: EngineClient): Promise<void> {
+    if (this.cleared.has(engine)) return;
+    this.cleared.add(engine);
+    await this.removeOthers(engine).catch(() => this.cleared.delete(engine));
+  }
+
+  private async removeOthers(engine: EngineClient): Promise<void> {
     const filters = encodeURIComponent(JSON.stringify({ label: [`${INSTALLATION}=${this.installation}`] }));
     const containers = (await engine.call('GET', `/containers/json?all=1&filters=${filters}`)) as { Names: string[] }[];
     const networks = (await engine.call('GET', `/networks?filters=${filters}`)) as { Name: string }[];
@@ -277,7 +293,7 @@ export class Containers {
   /** Removes a container or a network that may be there: what cannot be removed now is removed later. */
   private async removePart(engine: EngineClient, path: string): Promise<void> {
     await engine.call('DELETE', path).catch((error: unknown) => {
-      if (!(error instanceof EngineRefused && error.status === 404)) this.mayHoldMore = true;
+      if (!(error instanceof EngineRefused && error.status === 404)) this.cleared.delete(engine);
     });
   }
 }
@@ -297,26 +313,39 @@ async function inspect(engine: EngineClient, reference: string): Promise<FoundIm
   }
 }
 
-/** Pulls an image; answers why that failed, undefined when it did not. */
-async function pull(
-  engine: EngineClient,
-  reference: string,
-  signal: AbortSignal,
-  log: (line: string) => Promise<void>,
-): Promise<string | undefined> {
+interface Pull {
+  readonly reference: string;
+  /** Bytes of its layers. */
+  readonly most: number;
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => Promise<void>;
+}
+
+/** Pulls an image; answers why that failed, undefined when it did not. @throws StepFailed when it is too large */
+async function pull(engine: EngineClient, { reference, most, signal, log }: Pull): Promise<string | undefined> {
   const hasTag = reference.includes('@') || /:[^/]*$/.test(reference);
   // Without a tag all tags are pulled.
   const query = new URLSearchParams({ fromImage: hasTag ? reference : `${reference}:latest` });
   let failure: string | undefined;
+  const sizes = new Map<unknown, number>();
+  const large = new AbortController();
+  const call = { signal: AbortSignal.any([signal, large.signal]) };
   try {
-    for await (const found of jsonLines(await engine.open('POST', `/images/create?${query.toString()}`, { signal }))) {
+    for await (const found of jsonLines(await engine.open('POST', `/images/create?${query.toString()}`, call))) {
       const { error, status, id, progressDetail } = (found ?? {}) as Readonly<Record<string, unknown>>;
       failure ??= typeof error === 'string' ? error : undefined;
+      const { total } = (progressDetail ?? {}) as { total?: number };
+      if (typeof total === 'number') sizes.set(id, Math.max(total, sizes.get(id) ?? 0));
+      const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      // The engine removes what came of it.
+      if (bytes > most) large.abort();
+      large.signal.throwIfAborted();
       const isCount = Object.keys((progressDetail as object | undefined) ?? {}).length > 0;
       if (typeof status === 'string' && !isCount) await log(typeof id === 'string' ? `${id}: ${status}` : status);
     }
   } catch (error) {
     signal.throwIfAborted();
+    if (large.signal.aborted) throw new StepFailed(`The image has more than ${most} bytes, which are the most.`);
     if (error instanceof ExecutorUnreachable) throw error;
     if (!(error instanceof EngineRefused)) {
       throw new ExecutorUnreachable('The container engine broke off its answer.', { cause: error });

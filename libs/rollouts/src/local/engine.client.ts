@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { ExecutorUnreachable } from '../executors/executor';
+import type { EngineKind } from './recipe';
 
 /** How long an answer of the engine may take, unless something is waited for (ms). */
 const LIMIT_MS = 60_000;
@@ -26,7 +27,7 @@ export class EngineRefused extends Error {
 /** A container engine with the API of Docker, which Podman has too, at a socket of this machine. */
 export class EngineClient {
   /** Known once it has answered. */
-  isPodman = false;
+  kind: EngineKind = 'docker';
 
   constructor(private readonly socket: string) {}
 
@@ -34,7 +35,7 @@ export class EngineClient {
     try {
       const answer = await this.open('GET', '/_ping', { signal: AbortSignal.timeout(PING_MS) });
       answer.resume();
-      this.isPodman = answer.headers['libpod-api-version'] !== undefined;
+      this.kind = answer.headers['libpod-api-version'] === undefined ? 'docker' : 'podman';
       return true;
     } catch {
       return false;

@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createPassage, type Socket } from 'node:net';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { makeProgramLayer } from '../testing/container.images';
 import { ImageRegistry, type Layer } from '../testing/image.registry';
-import { TestRollouts } from '../testing/service';
+import { TENANT, TestRollouts } from '../testing/service';
 import { LocalApps } from './apps.service';
 import { Containers } from './containers.service';
 import { EngineClient } from './engine.client';
@@ -60,7 +60,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
   });
 
   async function start(): Promise<void> {
-    const limits = { restart: { first: 10, most: 1000 }, hold: 60_000, ready: 60_000, awake: 20 };
+    const limits = { restart: { first: 10, most: 1000 }, hold: 60_000, ready: 60_000, awake: 20, disk: 200e6 };
     apps = new LocalApps(root, limits, false, new Containers(root, [socket], false));
     const begin = apps.begin.bind(apps);
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -216,13 +216,100 @@ describe.each(engines)('with $name', ({ name, socket }) => {
     }
     expect(env).toMatchObject({ LANGSMITH_PROJECT: 'agent', LANGSMITH_API_KEY: 'fp_key' });
     const sent = await service.call(one, '/trace');
-    expect(sent.did).toBe('202 POST /runs/multipart fp_key');
+    expect(sent.did).toBe('202 POST /runs fp_key');
     // Neither without a key of a program, nor from elsewhere.
     expect(await got(one, `${env.LANGSMITH_ENDPOINT}/runs`)).toBe(403);
     await expect(fetch(env.LANGSMITH_ENDPOINT)).rejects.toThrow('fetch failed');
     await apps.stop(one);
     await apps.stop(two);
     await expect(fetch(env.LANGSMITH_ENDPOINT)).rejects.toThrow('fetch failed');
+  });
+
+  it('an image that is too large is not pulled to its end, and nothing of it is kept', async () => {
+    const id = await service.deployment({}, { TOKEN });
+    const { status, said } = await ended(id, await deploy(id, image('huge', {}, { size: 300e6 })));
+    expect(status).toBe('BUILD_FAILED');
+    expect(said).toContain(`The image has more than ${apps.limits.disk} bytes`);
+    const images = (await engine.call('GET', '/images/json')) as { RepoTags: string[] | null }[];
+    expect(images.flatMap(({ RepoTags }) => RepoTags ?? [])).not.toContain(registry.reference('agent:huge'));
+  });
+
+  it('a container that writes too much is ended with a reason, and not started again for ever', async () => {
+    const id = await running(image('full'));
+    for (const [restarts, state] of [
+      [1, 'RUNNING'],
+      [2, 'RUNNING'],
+      [2, 'FAILED'],
+    ] as const) {
+      await service.call(id, '/fill/250000000');
+      await until(
+        async () => apps.inspect(id)[0],
+        (now) => now?.restarts === restarts && now.state === state,
+      );
+    }
+    expect(apps.inspect(id)[0]!.last_error).toBe('The program wrote more files than its limit of 200 MB.');
+    expect((await service.ask('GET', `/apps/${id}/`)).payload).toContain('wrote more files than its limit');
+    await apps.restart(id, new AbortController().signal);
+    expect(await service.call(id, '/')).toMatchObject({ version: 'full' });
+  });
+
+  it('what a container writes at its end is read to the end', async () => {
+    const id = await running(image('shouting'));
+    await service.ask('GET', `/apps/${id}/shout/9000`);
+    // A second later, the server says how many lines it has dropped, when these were too many a second.
+    await until(
+      () => service.ask('GET', `/v2/deployments/${id}/app_logs?order=desc&limit=100`),
+      ({ payload }) => payload.includes('It is started again') && /lines dropped|the last line/.test(payload),
+    );
+  });
+
+  it('containers are available again as soon as their engine is', async () => {
+    const path = join(folder, `${name}.sock`);
+    const passing = new Set<Socket>();
+    const before = createPassage((connection) => {
+      const behind = connect(socket).on('error', () => connection.destroy());
+      connection.pipe(behind).pipe(connection);
+      connection.on('error', () => behind.destroy());
+      for (const one of [connection, behind]) passing.add(one.once('close', () => passing.delete(one)));
+    });
+    await once(before.listen(path), 'listening');
+    const own = new LocalApps(
+      join(folder, `${name}-gone`),
+      { hold: 3000 },
+      false,
+      new Containers(folder, [path], false),
+    );
+    const { Id } = (await engine.call('GET', `/images/${image('gone')}/json`).catch(async () => {
+      await running(image('gone'));
+      return engine.call('GET', `/images/${image('gone')}/json`);
+    })) as { Id: string };
+    const kind = name === 'Docker' ? 'docker' : 'podman';
+    const recipe = { build: [], folder: '.', start: '', health: '/ok', langgraph: false };
+    const revision = {
+      ...{ deploymentId: 'gone', tenantId: TENANT, name: 'gone', revisionId: 'gone', build: Id, recipe },
+      image: { id: Id, port: 8123, pulled: false, engine: kind } as const,
+    };
+    const chosen = { revision, secrets: new Map<string, string>() };
+    own.begin(
+      async () => chosen,
+      async () => undefined,
+      () => undefined,
+    );
+    try {
+      await own.activate(chosen, new AbortController().signal);
+      before.close();
+      for (const one of passing) one.destroy();
+      await until(() => own.inspect('gone').length === 0);
+      await expect(own.enter('gone')).rejects.toThrow(`${name} does not answer.`);
+      await once(before.listen(path), 'listening');
+      const { port, end } = await until(() => own.enter('gone').catch(() => undefined));
+      expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
+      end();
+      expect((await containers()).filter((id) => id === 'gone')).toHaveLength(1);
+    } finally {
+      await own.end();
+      before.close();
+    }
   });
 
   it('more containers than Docker has networks run at a time', async () => {

@@ -22,7 +22,12 @@ export interface ContainerImage {
   readonly port: number;
   /** Whether this server has fetched it, and may remove it again. */
   readonly pulled: boolean;
+  /** Where it is; images of earlier versions do not say. */
+  readonly engine?: EngineKind;
 }
+
+/** The container engines that are known. */
+export type EngineKind = 'docker' | 'podman';
 
 /** What is looked at of a source: names in the folder, and the text of the files there that say how to run it. */
 interface Source {

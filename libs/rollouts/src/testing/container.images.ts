@@ -18,7 +18,9 @@ const does = {
   shout: (lines) => { process.stdout.write('x'.repeat(1000).concat('\\n').repeat(Number(lines)) + 'the last line\\n', () => process.exit(0)); },
   trace: async () => {
     const { LANGSMITH_ENDPOINT, LANGSMITH_API_KEY } = process.env;
-    const answer = await fetch(LANGSMITH_ENDPOINT + '/runs/multipart', { method: 'POST', headers: { 'x-api-key': LANGSMITH_API_KEY }, body: 'run' });
+    const run = { id: crypto.randomUUID(), name: 'from a container', run_type: 'chain', start_time: new Date(), inputs: {} };
+    const headers = { 'x-api-key': LANGSMITH_API_KEY, 'content-type': 'application/json' };
+    const answer = await fetch(LANGSMITH_ENDPOINT + '/runs', { method: 'POST', headers, body: JSON.stringify(run) });
     return answer.status + ' ' + (await answer.text());
   },
   fetch: async (url) => fetch(decodeURIComponent(url), { signal: AbortSignal.timeout(3000) }).then(({ status }) => status, ({ cause }) => String(cause?.code)),

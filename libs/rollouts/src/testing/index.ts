@@ -1,1 +1,3 @@
+export { makeProgramLayer } from './container.images';
+export { ImageRegistry } from './image.registry';
 export { rendered, TestNamespace } from './test-namespace';
