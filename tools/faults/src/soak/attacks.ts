@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   costlyFilter,
+  largeSecrets,
   manyMembers,
   manyRuns,
   manySecrets,
@@ -27,6 +28,8 @@ const UPLOAD = '/api/v1/datasets/upload-experiment';
 const TRICKLE_MS = 10_000;
 /** A pause of an attack that costs the attacker little. */
 const PAUSE_MS = 200;
+/** Between events of nearly 1 MB: an hour of them is less than 2 GB, which the limit on stored bytes allows. */
+const LARGE_EVENT_MS = 2000;
 
 const times = <T>(count: number, make: (number: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
@@ -67,6 +70,12 @@ export function attacks({ readKey, writeKey, deploymentId }: Hostile): Record<st
       const { method = 'POST', ...request } = big[turn++ % big.length]! as RawRequest;
       await to.send({ method, ...request, headers: writing });
       await delay(PAUSE_MS);
+    },
+    'large events': async (to) => {
+      const path = `/v2/deployments/${deploymentId}`;
+      await to.send({ method: 'PATCH', path, headers: writing, body: largeSecrets() });
+      await to.send({ path: `${path}/history?limit=100`, headers: reading });
+      await delay(LARGE_EVENT_MS);
     },
     'costly filters': (to) =>
       Promise.all(

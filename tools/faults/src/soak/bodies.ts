@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 
 const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const TIME = '2026-01-01T00:00:00Z';
@@ -34,6 +34,15 @@ export function manyMembers(count: number): string {
 
 export function manySecrets(count: number): string {
   const secrets = Array.from({ length: count }, (_, number) => ({ name: `S${number}`, value: 'v' }));
+  return JSON.stringify({ secrets });
+}
+
+/** Secrets whose change takes nearly the 1 MB that may be recorded at once, and which are like no earlier ones. */
+export function largeSecrets(): string {
+  const secrets = Array.from({ length: 3 }, (_, number) => ({
+    name: `LARGE_${number}`,
+    value: randomBytes(55_000).toString('hex'),
+  }));
   return JSON.stringify({ secrets });
 }
 
