@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppFolders } from './app-folders.store';
@@ -28,4 +28,17 @@ it('a folder that was not given to a user before the server was killed is given 
     mkdirSync(join(root, 'one', name), { recursive: true, mode: 0o700 });
   }
   expect(folders.of('one').user?.uid === undefined).toBe(!isRoot);
+});
+
+it('a folder shows others not even its names, and its own user what it holds', async () => {
+  chmodSync(join(root, '..'), 0o711);
+  const folders = new AppFolders(root);
+  folders.begin();
+  const folder = folders.of('one');
+  writeFileSync(join(await folder.emptyBuild('first'), 'file'), 'x'.repeat(100_000));
+  for (const path of [folder.path, join(folder.path, 'builds')]) expect(statSync(path).mode & 0o777).toBe(0o750);
+  expect(await folder.size()).toBeGreaterThan(100_000);
+  expect(await folder.text(join(folder.build('first'), 'file'))).toHaveLength(100_000);
+  await folder.removeBuild('first');
+  expect(readdirSync(join(folder.path, 'builds'))).toEqual([]);
 });

@@ -120,11 +120,12 @@ export class AppFolders {
 
   private make(path: string): void {
     // What the server writes, such as a recipe, is in folders that belong to the server.
+    const uid = process.getuid?.() === 0 ? this.nextUid() : undefined;
     for (const folder of [path, join(path, 'builds')]) {
       mkdirSync(folder, { recursive: true });
-      chmodSync(folder, 0o755);
+      if (uid !== undefined) chownSync(folder, 0, uid);
+      chmodSync(folder, 0o750);
     }
-    const uid = process.getuid?.() === 0 ? this.nextUid() : undefined;
     for (const name of OWN_FOLDERS) {
       mkdirSync(join(path, name), { recursive: true, mode: 0o700 });
       if (uid !== undefined) chownSync(join(path, name), uid, uid);
@@ -163,6 +164,8 @@ export class AppFolder {
       DATA_DIR: join(this.path, 'data'),
       LANG: 'C.UTF-8',
       LANGGRAPH_CLI_NO_ANALYTICS: '1',
+      // With a key, the LangGraph server for Python reports every hour what it has run.
+      LANGSMITH_CONTROL_PLANE_API_KEY: '',
       npm_config_update_notifier: 'false',
     };
   }
