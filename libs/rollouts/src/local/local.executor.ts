@@ -89,7 +89,7 @@ export class LocalExecutor extends Executor {
         requireScale(CONTAINER, revision.resource_spec);
         requireNoReferences(revision);
         const secrets = await assignment.secrets();
-        const given = { secrets: secrets.keys(), traced: await containers.canTrace() };
+        const given = { secrets: secrets.keys(), traced: await containers.canTrace(image) };
         for (const text of withoutEffect(revision, given)) await log('WARNING', text);
         await log('INFO', `Starts ${image.id}, which should listen at port ${image.port}.`);
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build: image.id };
