@@ -30,7 +30,9 @@ it('an image answers at its address, and its runs arrive in the tracing project 
     () => installation.ask('GET', `/v2/deployments/${id}/revisions/${latest_revision_id}/wait?timeout=60`),
     ({ status }) => /DEPLOYED|FAILED/.test(status),
   );
-  expect(revision).toMatchObject({ status: 'DEPLOYED' });
+  const path = `/v1/projects/${id}/revisions/${latest_revision_id}/deploy_logs`;
+  const { logs } = await installation.ask('POST', path, {});
+  expect([revision.status, logs.at(-1).message]).toEqual(['DEPLOYED', `It is ready at /apps/${id}/.`]);
   const { did, env } = await installation.ask('GET', `/apps/${id}/trace`);
   expect(did).toMatch(/^202 /);
   expect(env).toMatchObject({ LANGSMITH_TRACING: 'true', LANGSMITH_PROJECT: 'Contained' });
