@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppSockets } from './app-sockets.http';
-import { AppUnavailable } from './app.runner';
-import { forward, type Kind, responseHeaders } from './apps.http';
+import { AppUnavailable } from './running/app.runner';
+import { connectTo, forward, type Kind, responseHeaders } from './apps.http';
 import { LocalApps } from './apps.service';
+import type { Entered } from './running/serving.process';
 
 /** Headers of our answers that say what a page may do: there the program says it. */
 const PAGE_DEFAULTS = ['content-security-policy', 'referrer-policy', 'cache-control'];
@@ -24,21 +26,36 @@ export class AppForwarding {
     { id, tenantId }: { readonly id: string; readonly tenantId: string },
     kind: Kind,
   ): Promise<void> {
-    const entered = await this.apps.enter(id).catch((error: unknown) => {
+    const { entered, socket } = await this.reach(id).catch((error: unknown) => {
       const isKnown = error instanceof AppUnavailable;
       throw isKnown ? new Unavailable(1, `The deployment does not answer: ${error.message}`) : error;
     });
     reply.raw.once('close', entered.end);
-    if (reply.raw.destroyed) return entered.end();
+    if (reply.raw.destroyed) {
+      socket.destroy();
+      return entered.end();
+    }
     const { upgrade } = request.raw as IncomingMessage & { upgrade?: boolean };
     const answer = await (upgrade
-      ? this.sockets.join(request, reply, entered, tenantId, kind)
-      : forward(request, reply, entered.port, kind));
+      ? this.sockets.join(request, reply, entered, socket, tenantId, kind)
+      : forward(request, reply, socket, kind));
     if (!answer) return;
     if (kind === 'pages') PAGE_DEFAULTS.forEach((name) => void reply.removeHeader(name));
     await reply
       .status(answer.statusCode ?? 502)
       .headers(responseHeaders(answer, kind))
       .send(answer);
+  }
+
+  /** A process of a program, and a connection to it. Those that take none are passed over. @throws AppUnavailable */
+  private async reach(id: string): Promise<{ readonly entered: Entered; readonly socket: Socket }> {
+    const tried = new Set<number>();
+    for (;;) {
+      const entered = await this.apps.enter(id, tried);
+      const socket = await connectTo(entered.port);
+      if (socket) return { entered, socket };
+      entered.end();
+      tried.add(entered.port);
+    }
   }
 }

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as send } from 'node:http';
 import type { Socket } from 'node:net';
 import { TooManyRequests, Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Entered } from './app.runner';
+import type { Entered } from './running/serving.process';
 import { type Kind, pathOf, requestHeaders, responseHeaders, settle } from './apps.http';
 
 /** WebSockets of one workspace that are open at a time. */
@@ -22,11 +22,15 @@ export class AppSockets {
     request: FastifyRequest,
     reply: FastifyReply,
     entered: Entered,
+    to: Socket,
     tenantId: string,
     kind: Kind,
   ): Promise<IncomingMessage | undefined> {
     const count = this.open.get(tenantId) ?? 0;
-    if (count >= this.most) throw new TooManyRequests(1, `${this.most} WebSockets are open, which is the limit.`);
+    if (count >= this.most) {
+      to.destroy();
+      throw new TooManyRequests(1, `${this.most} WebSockets are open, which is the limit.`);
+    }
     this.open.set(tenantId, count + 1);
     const { socket } = request.raw;
     socket.once('close', () => {
@@ -34,7 +38,7 @@ export class AppSockets {
       if (left > 0) this.open.set(tenantId, left);
       else this.open.delete(tenantId);
     });
-    const { answer, program } = await offer(request, entered.port, kind);
+    const { answer, program } = await offer(request, to, kind);
     if (!program) return answer;
     reply.hijack();
     reply.raw.statusCode = 101;
@@ -55,10 +59,10 @@ interface Offered {
 }
 
 /** Asks a program for a WebSocket. @throws Unavailable */
-function offer({ raw, url }: FastifyRequest, port: number, kind: Kind): Promise<Offered> {
+function offer({ raw, url }: FastifyRequest, to: Socket, kind: Kind): Promise<Offered> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
-      ...{ agent: false, host: '127.0.0.1', port, path: pathOf(url) },
+      ...{ createConnection: () => to, path: pathOf(url) },
       headers: { ...requestHeaders(raw, kind), connection: 'Upgrade', upgrade: 'websocket' },
     });
     const { socket } = raw;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { within } from '../executors/child.process';
 import { AppProcess } from './app.process';
-import { freePort } from './readiness.watch';
+import { freePort } from './running/readiness.watch';
 
 const user = { uid: 1_600_000_000, gid: 1_600_000_000 };
 let folder: string;

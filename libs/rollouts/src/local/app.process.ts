@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GATE, WATCHED } from '../executors/child.process';
 import type { StreamLevel } from './app-logs.store';
-import type { RunningProgram } from './app.runner';
+import type { RunningProgram } from './running/serving.process';
 import { ControlGroup } from './control-groups.process';
 import { type GroupUse, isAlive, isRunning, listeners, useWatch } from './process-use.watch';
 

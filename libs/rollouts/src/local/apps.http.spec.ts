@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { forward, responseHeaders } from './apps.http';
+import { connectTo, forward, responseHeaders } from './apps.http';
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
@@ -11,7 +11,8 @@ async function proxyTo(program: Server): Promise<Server> {
   const proxy = createServer((raw, back) => {
     const { method, url } = raw;
     const [request, reply] = [{ raw, method, url } as FastifyRequest, { raw: back } as FastifyReply];
-    void forward(request, reply, portOf(program)).then(
+    const answered = connectTo(portOf(program)).then((socket) => forward(request, reply, socket!));
+    void answered.then(
       (answer) => {
         back.writeHead(answer.statusCode!, responseHeaders(answer, 'api'));
         answer.pipe(back);

@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { Unavailable } from '@fairlead/schema';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -24,20 +25,28 @@ const OUR_COOKIE = /^[\s=]*(?:__Host-fairlead|fairlead-(?:app-)?\d+)\s*=/i;
 /** Pages of a program get an origin of their own, so that they cannot use the console's session. */
 const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads';
 
+/** A connection to a port of this machine; undefined when nothing takes it, so that nothing was sent. */
+export function connectTo(port: number): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    socket.once('connect', () => resolve(socket));
+    socket.on('error', () => resolve(undefined));
+  });
+}
+
 /**
- * Sends a request on to a port of this machine, until its client is gone; answers the response, whose body has yet to be
- * read. @throws Unavailable
+ * Sends a request on through a connection of its own, until its client is gone: a program may close one that is kept at the
+ * moment at which it is used again. Answers the response, whose body has yet to be read. @throws Unavailable
  */
 export function forward(
   { raw, method, url }: FastifyRequest,
   { raw: back }: FastifyReply,
-  port: number,
+  socket: Socket,
   kind: Kind = 'api',
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = send({
-      // Each on a connection of its own: a program may close one that is kept at the moment at which it is used again.
-      ...{ agent: false, host: '127.0.0.1', port, method, headers: requestHeaders(raw, kind) },
+      ...{ createConnection: () => socket, method, headers: requestHeaders(raw, kind) },
       path: pathOf(url),
     });
     outgoing.on('response', (answer) => settle(answer, resolve, reject));

@@ -18,7 +18,8 @@ import {
 } from './control-groups.process';
 import { Containers } from './containers.service';
 import { AppPorts } from './app-ports.process';
-import { AppRunner, type AppStatus, AppUnavailable, type Entered, type Runnable, type RunLimits } from './app.runner';
+import { AppRunner, type AppStatus, AppUnavailable, type RunLimits } from './running/app.runner';
+import type { Entered, Runnable } from './running/serving.process';
 
 /** A key for sending runs, of one process. */
 interface TracingKey {
@@ -58,7 +59,7 @@ interface Isolation {
 type Tell = (id: string, status: AppStatus, reason?: string) => void;
 
 interface LocalLimits extends RunLimits {
-  /** Programs that run at a time. */
+  /** Processes of programs that run at a time. */
   readonly awake: number;
   /** Milliseconds without a request after which a program is ended until the next one. */
   readonly sleepAfter: number;
@@ -69,11 +70,14 @@ interface LocalLimits extends RunLimits {
   readonly logs: LogLimits;
 }
 
-/** Memory of the machine for each program that runs (bytes): twice what the LangGraph server takes when it does nothing. */
+/** Memory of the machine for each process that runs (bytes): twice what the LangGraph server takes when it does nothing. */
 const MEMORY_OF_ONE = 768 * 1024 ** 2;
 /** How often it is looked whether a program can sleep, so that another one has room (ms). */
 const ROOM_MS = 50;
 const LONGEST_PAUSE = 60_000;
+
+/** What a program is said to be, by the best of its processes. */
+const STATES = ['RUNNING', 'STARTING', 'FAILED'];
 
 const DEFAULTS: LocalLimits = {
   awake: awakeWithin(totalmem()),
@@ -183,14 +187,17 @@ export class LocalApps implements HostedApps {
     return `/apps/${slug !== '' && this.find(tenantId, slug) === id ? slug : id}`;
   }
 
-  /** A request to the program of a deployment, which is started when it does not run. @throws AppUnavailable */
-  async enter(id: string): Promise<Entered> {
+  /**
+   * A request to the program of a deployment, which is started when it does not run, but not to its processes at the
+   * ports of `tried`. @throws AppUnavailable
+   */
+  async enter(id: string, tried?: ReadonlySet<number>): Promise<Entered> {
     const runner = this.runner(id);
     const leave = runner.use();
     try {
       const late = AbortSignal.timeout(this.limits.hold);
       if (!runner.isStopped) await this.admit(runner, late);
-      const { port, end, outlive } = await runner.enter(late);
+      const { port, end, outlive } = await runner.enter(late, tried);
       return {
         port,
         end: () => (end(), leave()),
@@ -210,17 +217,19 @@ export class LocalApps implements HostedApps {
     return this.runners.get(id)?.logs.lines() ?? [];
   }
 
-  /** The program of a deployment, as it is now; none while it sleeps or is stopped. */
+  /** The processes of a deployment, as they are now; none while it sleeps or is stopped. */
   inspect(id: string): readonly ProcessHealth[] {
-    const health = this.kept.has(id) ? this.runner(id).health() : undefined;
-    return health ? [health] : [];
+    return this.kept.has(id) ? this.runner(id).health() : [];
   }
 
   uses(): AppUse[] {
     return [...this.kept.keys()].map((deployment_id) => {
-      const health = this.runner(deployment_id).health();
-      const { state = 'IDLE', memory_bytes = null, cpu_cores = null, restarts = 0 } = health ?? {};
-      return { deployment_id, state, memory_bytes, cpu_cores, restarts };
+      const runner = this.runner(deployment_id);
+      const processes = runner.health();
+      const state = STATES.find((one) => processes.some((process) => process.state === one)) ?? 'IDLE';
+      const sum = (member: 'memory_bytes' | 'cpu_cores') => sumOf(processes.map((process) => process[member]));
+      const [memory_bytes, cpu_cores] = [sum('memory_bytes'), sum('cpu_cores')];
+      return { deployment_id, state, memory_bytes, cpu_cores, restarts: runner.restarts };
     });
   }
 
@@ -272,10 +281,13 @@ export class LocalApps implements HostedApps {
   private runner(id: string): AppRunner {
     const known = this.runners.get(id);
     if (known) return known;
-    const next = () => this.chosen(id);
-    const tell = (status: AppStatus, reason?: string) => this.tell(id, status, reason);
+    const machine = {
+      next: () => this.chosen(id),
+      room: (one: AppRunner, places: number) => this.makeRoom(one, places),
+      tell: (status: AppStatus, reason?: string) => this.tell(id, status, reason),
+    };
     const logs = new AppLogs(this.limits.logs, this.logged);
-    const runner = new AppRunner(this.limits, logs, next, tell, this.kept.get(id)?.stopped);
+    const runner = new AppRunner(this.limits, logs, machine, this.kept.get(id)?.stopped);
     this.runners.set(id, runner);
     return runner;
   }
@@ -292,26 +304,36 @@ export class LocalApps implements HostedApps {
     }
   }
 
-  /**
-   * Waits until there is room for a program: the one that nobody has used for the longest time sleeps for it.
-   * @throws AppUnavailable when `signal` aborts before
-   */
+  /** Waits until there is room for one process of a program. @throws AppUnavailable when `signal` aborts before */
   private async admit(runner: AppRunner, signal: AbortSignal): Promise<void> {
     if (runner.isAwake) return;
     const admitted = this.turn.then(async () => {
-      for (;;) {
-        if (runner.isAwake) return;
+      while (!runner.isAwake) {
         const { awake: most } = this.limits;
-        if (signal.aborted) throw new AppUnavailable(`All of the ${most} programs that may run work on requests.`);
-        const awake = [...this.runners.values()].filter((one) => one.isAwake);
-        if (awake.length < most) return runner.admit();
-        const idle = awake.filter((one) => one.idleSince !== undefined);
-        const [longest] = idle.sort((a, b) => a.idleSince! - b.idleSince!);
-        await (longest ? longest.sleep() : delay(ROOM_MS));
+        if (signal.aborted) throw new AppUnavailable(`All of the ${most} processes that may run work on requests.`);
+        if (!(await this.makeRoom(runner, 1))) await delay(ROOM_MS);
       }
     });
     this.turn = admitted.catch(() => undefined);
     await admitted;
+  }
+
+  /**
+   * Gives a program places for more processes, for which those sleep that nobody has used for the longest time. Answers
+   * false when that does not make enough room.
+   */
+  private async makeRoom(runner: AppRunner, places: number): Promise<boolean> {
+    for (;;) {
+      const all = [...this.runners.values()];
+      const free = this.limits.awake - sumOf(all.map((one) => one.places))!;
+      if (free >= places) {
+        runner.places += places;
+        return true;
+      }
+      const idle = all.filter((one) => one !== runner && one.idleSince !== undefined);
+      if (free + (sumOf(idle.map((one) => one.places)) ?? 0) < places) return false;
+      await idle.sort((a, b) => a.idleSince! - b.idleSince!)[0]!.sleep();
+    }
   }
 
   /** Removes the images of revisions that no deployment has kept. */
@@ -354,6 +376,7 @@ export class LocalApps implements HostedApps {
     };
     const guard = (port: number) => this.ports.close(port, folder.user?.uid);
     const [memory, cores] = [memoryOf(sizes), coresOf(sizes)];
+    const scale = recipe.langgraph ? 1 : Math.min(leastOf(sizes), this.limits.awake);
     if (image) {
       const run: Runnable['run'] = (env, port, told) =>
         this.containers.start(
@@ -364,7 +387,7 @@ export class LocalApps implements HostedApps {
           },
           told,
         );
-      return { revision, folder, guard, launch, run };
+      return { revision, folder, scale, guard, launch, run };
     }
     const words = within(join(folder.build(build), recipe.folder), ['/bin/sh', '-c', recipe.start]);
     const limit = (pid: number) => this.groups.limit(pid, { cores, memory, processes: PROGRAM_PROCESSES });
@@ -372,7 +395,7 @@ export class LocalApps implements HostedApps {
       const started = folder.start(words, { ...env, PORT: String(port) });
       return new AppProcess({ ...started, port, memory, limit }, told);
     };
-    return { revision, folder, guard, launch, run };
+    return { revision, folder, scale, guard, launch, run };
   }
 
   private keep(id: string, kept: KeptApp): void {
@@ -381,7 +404,7 @@ export class LocalApps implements HostedApps {
   }
 }
 
-/** How many programs a machine with so much memory runs at a time. */
+/** How many processes a machine with so much memory runs at a time. */
 export function awakeWithin(memory: number): number {
   const own = process.constrainedMemory();
   return Math.max(2, Math.floor(Math.min(memory, own > 0 ? own : memory) / MEMORY_OF_ONE));
@@ -395,13 +418,23 @@ function slugOf(name: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** Bytes of memory that a program may use; undefined when its sizes do not say. */
+/** The sum of what is known; null when nothing is. */
+function sumOf(values: readonly (number | null)[]): number | null {
+  return values.reduce((sum, value) => (value === null ? sum : (sum ?? 0) + value), null);
+}
+
+/** How many processes of a program there are to be, at least one. */
+export function leastOf(sizes: Sizes | undefined): number {
+  return Math.max(1, Number(sizes?.min_scale ?? 1));
+}
+
+/** Bytes of memory that a process of a program may use; undefined when its sizes do not say. */
 function memoryOf(sizes: Sizes | undefined): number | undefined {
   const megabytes = sizes?.memory_limit_mb ?? sizes?.memory_mb;
   return typeof megabytes === 'number' ? megabytes * 1e6 : undefined;
 }
 
-/** Processor cores that a program may use; undefined when its sizes do not say. */
+/** Processor cores that a process of a program may use; undefined when its sizes do not say. */
 function coresOf(sizes: Sizes | undefined): number | undefined {
   const cores = sizes?.cpu_limit;
   return typeof cores === 'number' && cores > 0 ? cores : undefined;

@@ -6,7 +6,7 @@ import { Injectable, Logger, Optional, type OnApplicationBootstrap, type OnAppli
 import { HttpAdapterHost } from '@nestjs/core';
 import { RolloutReports } from '../rollout.reports';
 import type { StartedRevision } from './app-folders.store';
-import type { AppStatus } from './app.runner';
+import type { AppStatus } from './running/app.runner';
 import { type ChooseRevision, LocalApps, type Tracing } from './apps.service';
 import type { Controller } from './control-groups.process';
 

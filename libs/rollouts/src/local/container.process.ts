@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamLevel } from './app-logs.store';
 import { readPace } from './app.process';
-import type { RunningProgram } from './app.runner';
+import type { RunningProgram } from './running/serving.process';
 import { type EngineClient, jsonLines } from './engine.client';
 import type { GroupUse } from './process-use.watch';
 

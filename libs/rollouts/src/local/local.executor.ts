@@ -16,7 +16,7 @@ import {
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { ProgramLine } from '../logs/program-lines';
 import type { AppFolder } from './app-folders.store';
-import type { LocalApps } from './apps.service';
+import { leastOf, type LocalApps } from './apps.service';
 import { NO_ENGINE } from './containers.service';
 import { configFile, type ContainerImage, NoRecipe, projectFolder, type Recipe, recipeOf, type Wanted } from './recipe';
 import { unpack } from './source-archive.process';
@@ -61,7 +61,7 @@ export class LocalExecutor extends Executor {
         requireRunnable(assignment);
         const recipe = this.programs.folder(deploymentId).recipe(build);
         if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
-        requireScale(recipe, revision.resource_spec);
+        this.requireScale(recipe, revision.resource_spec);
         const secrets = await assignment.secrets();
         const set = Object.keys(this.programs.folder(deploymentId).environment());
         const given = { secrets: secrets.keys(), traced: true, set };
@@ -86,7 +86,7 @@ export class LocalExecutor extends Executor {
       },
       deploy: async ({ signal, log }) => {
         if (!image) throw new StepFailed(NO_ENGINE);
-        requireScale(CONTAINER, revision.resource_spec);
+        this.requireScale(CONTAINER, revision.resource_spec);
         requireNoReferences(revision);
         const secrets = await assignment.secrets();
         const given = { secrets: secrets.keys(), traced: await containers.canTrace(image) };
@@ -121,6 +121,16 @@ export class LocalExecutor extends Executor {
 
   async remove({ deploymentId }: Assignment): Promise<void> {
     await this.programs.remove(deploymentId);
+  }
+
+  /** @throws StepFailed when more processes are wanted than the program, or this machine, can ever have */
+  private requireScale({ langgraph }: Recipe, spec: RevisionAssignment['revision']['resource_spec']): void {
+    const least = leastOf(spec);
+    const { awake: most } = this.programs.limits;
+    const because = langgraph
+      ? least > 1 && 'there can be one process only: the LangGraph server for development keeps its threads in files'
+      : least > most && `not more than ${most} processes run on this machine (LOCAL_AWAKE)`;
+    if (because) throw new StepFailed(`min_scale is ${least}, but ${because}.`);
   }
 
   private async build(assignment: RevisionAssignment, name: string, wanted: Wanted, step: Step): Promise<void> {
@@ -188,16 +198,6 @@ function requireRunnable({ revision: { source }, commit }: RevisionAssignment): 
     throw new StepFailed(`The executor 'local' does not run '${source}'.`);
   }
   if (source === 'codehost' && !commit) throw new StepFailed('The commit of repo_ref is not known.');
-}
-
-/** @throws StepFailed when more processes are wanted than the program can have */
-function requireScale({ langgraph }: Recipe, spec: RevisionAssignment['revision']['resource_spec']): void {
-  const least = Number((spec as { min_scale?: unknown } | null)?.min_scale ?? 1);
-  if (least <= 1) return;
-  const reason = langgraph
-    ? 'the LangGraph server for development keeps its threads in files'
-    : "of the executor 'local'";
-  throw new StepFailed(`min_scale is ${least}, but there can be one process only: ${reason}.`);
 }
 
 /** @throws StepFailed for variables that come from a cluster */

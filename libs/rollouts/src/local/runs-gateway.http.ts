@@ -3,7 +3,7 @@ import { createServer, request as send, type IncomingMessage, type Server, type 
 import { BlockList } from 'node:net';
 import { PROGRAM_KEY } from '@fairlead/api';
 import type { ContainerNetwork } from './container-networks.service';
-import { freePort } from './readiness.watch';
+import { freePort } from './running/readiness.watch';
 
 /** Headers of a request that are not passed on: other credentials, what proxies say, and what holds for one connection. */
 const DROPPED = /^(?:authorization|cookie|forwarded|x-forwarded-.*|x-real-ip|connection|keep-alive|te|upgrade)$/;

@@ -64,7 +64,7 @@ it('a program that works on a request does not sleep: others wait, and are told 
   begin({ awake: 1, hold: 500 });
   await deploy('one');
   const { port, end } = await apps.enter('one');
-  await expect(apps.enter('two')).rejects.toThrow('All of the 1 programs that may run work on requests.');
+  await expect(apps.enter('two')).rejects.toThrow('All of the 1 processes that may run work on requests.');
   expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('of one');
   end();
   expect(awake()).toEqual(['one']);
@@ -75,7 +75,7 @@ it('a program does not sleep while a WebSocket is open', async () => {
   await deploy('one');
   const { outlive } = await apps.enter('one');
   const ended = outlive(() => undefined);
-  await expect(apps.enter('two')).rejects.toThrow('All of the 1 programs that may run work on requests.');
+  await expect(apps.enter('two')).rejects.toThrow('All of the 1 processes that may run work on requests.');
   expect(awake()).toEqual(['one']);
   ended();
 });
@@ -87,7 +87,7 @@ it('a program for which there was no room when it was to be started is started t
   await deploy('two');
   const { end } = await apps.enter('two');
   const start = () => apps.start('one', new AbortController().signal);
-  await expect(start()).rejects.toThrow('All of the 1 programs that may run work on requests.');
+  await expect(start()).rejects.toThrow('All of the 1 processes that may run work on requests.');
   end();
   await apps.stop('two');
   await start();

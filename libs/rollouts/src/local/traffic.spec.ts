@@ -1,22 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { SourceArchives } from '@fairlead/contracts';
 import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { TENANT, TestRollouts } from '../testing/service';
+import { Traffic } from '../testing/traffic';
 import { LocalApps } from './apps.service';
 import { LocalExecutor } from './local.executor';
 
 /** What clients see at the address of a deployment, at 50 requests a second and through WebSockets. */
-
-const INTERVAL_MS = 20;
-/** On a slow machine, fewer requests are sent instead of more at a time. */
-const MOST_AT_A_TIME = 50;
 
 /**
  * A server that answers its version and the number of requests that its deployment has had, which it keeps as the
@@ -88,54 +83,6 @@ async function ended(id: string, revision: string): Promise<string> {
     tenant: TENANT,
   });
   return last;
-}
-
-/** Sends requests until it is stopped, every other one with a body. */
-class Traffic {
-  /** What was answered to each request, in the order in which the requests began. */
-  readonly answers: Promise<string>[] = [];
-  private readonly agent = new Agent({ keepAlive: true });
-  private readonly running: Promise<void>;
-  private open = 0;
-  private isOver = false;
-
-  constructor(private readonly address: string) {
-    this.running = this.run();
-  }
-
-  /** Sends one more, and answers all answers. */
-  async stop(): Promise<string[]> {
-    this.isOver = true;
-    await this.running;
-    this.answers.push(this.send(this.answers.length));
-    const answers = await Promise.all(this.answers);
-    this.agent.destroy();
-    return answers;
-  }
-
-  private async run(): Promise<void> {
-    for (; !this.isOver; await delay(INTERVAL_MS)) {
-      if (this.open < MOST_AT_A_TIME) this.answers.push(this.send(this.answers.length));
-    }
-  }
-
-  private async send(number: number): Promise<string> {
-    this.open++;
-    const method = number % 2 === 0 ? 'GET' : 'POST';
-    const { agent } = this;
-    const answer = await new Promise<string>((resolve) => {
-      const request = send(this.address, { method, agent, headers: { 'x-api-key': 'key' } }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (more: string) => (text += more));
-        response.once('end', () => resolve(`${response.statusCode} ${text}`));
-        response.once('error', (error) => resolve(error.message));
-      });
-      request.once('error', (error) => resolve(error.message));
-      request.end(method === 'POST' ? 'a question' : undefined);
-    });
-    this.open--;
-    return answer;
-  }
 }
 
 /** The versions that answered, in order; fails when a request was not answered 200. */

@@ -2,10 +2,11 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
-import type { StartedRevision } from './app-folders.store';
-import { AppLogs } from './app-logs.store';
-import { AppRunner, type Runnable } from './app.runner';
-import { LocalApps } from './apps.service';
+import type { StartedRevision } from '../app-folders.store';
+import { AppLogs } from '../app-logs.store';
+import { AppRunner } from './app.runner';
+import { LocalApps } from '../apps.service';
+import type { Runnable } from './serving.process';
 
 /** A server that shows by a file that it runs. It answers its name after `pause` ms, and ends half a second late. */
 const server = (name: string, pause: number) => `
@@ -96,7 +97,8 @@ it('a program that is put to sleep while it is looked up what to start is asleep
     lookups++;
     return new Promise<Runnable>((resolve) => (found = resolve));
   };
-  const runner = new AppRunner(apps.limits, new AppLogs(apps.limits.logs), next, () => undefined);
+  const machine = { next, room: async () => true, tell: () => undefined };
+  const runner = new AppRunner(apps.limits, new AppLogs(apps.limits.logs), machine);
   const late = new AbortController();
   const refused = expect(runner.enter(late.signal)).rejects.toThrow('It did not become ready.');
   await until(

@@ -1,0 +1,418 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ExecutorUnreachable } from '../../executors/executor';
+import type { ProcessHealth } from '../../health/health.answers.schema';
+import type { AppLogs } from '../app-logs.store';
+import { type Pauses, Replica, type ReplicaRecord } from './replica.process';
+import { type Entered, type Runnable, type Serving, startProcess } from './serving.process';
+
+export interface RunLimits {
+  /** Milliseconds until a program must be ready. */
+  readonly ready: number;
+  /**
+   * Milliseconds for which a request waits while a program starts, and a program for its requests before it is stopped:
+   * half of them while others wait for the next one.
+   */
+  readonly hold: number;
+  readonly restart: Pauses;
+}
+
+/** The program of a deployment does not answer now; the message is a sentence. */
+export class AppUnavailable extends ExecutorUnreachable {}
+
+/** What a program says of itself. */
+export type AppStatus = 'READY' | 'UNKNOWN' | 'UNUSED';
+
+/** What a runner asks of the machine, and tells. */
+interface Machine {
+  /** What is to run now; undefined when that is nothing. */
+  readonly next: () => Promise<Runnable | undefined>;
+  /** Adds to the places of a program when there is room for so many more processes at once; answers whether there is. */
+  readonly room: (runner: AppRunner, places: number) => Promise<boolean>;
+  /** The program has become ready, does not come back, or sleeps. */
+  readonly tell: (status: AppStatus, reason?: string) => void;
+}
+
+const NONE: ReadonlySet<number> = new Set();
+/** How often it is looked whether there is room for a process that a program lacks (ms). */
+const ROOM_MS = 1000;
+
+/** Runs the program of one deployment: which processes serve, and how others take their place. */
+export class AppRunner {
+  /** Processes that it may run at a time, ending ones included. It is given them by the machine, and gives them back. */
+  places = 0;
+  /** What serves, or will once it is ready; none while nobody has asked for it. */
+  private replicas: Replica[] = [];
+  /** What is remembered of each of them. */
+  private readonly records: ReplicaRecord[] = [];
+  /** What should run, as far as that is known. */
+  private program: Runnable | undefined;
+  /** Whether requests wait for what takes the place of what was ended. */
+  private isHeld = false;
+  /** Says when it may be another process that serves, or none. */
+  private readonly changes = new EventEmitter().setMaxListeners(0);
+  /** Aborts what is being put in place. */
+  private life = new AbortController();
+  private turns = 0;
+  /** What was told last. */
+  private told: AppStatus | undefined;
+  private uses = 0;
+  private lastUse = Date.now();
+  /** Resolves when what was put to sleep has ended. */
+  private resting: Promise<unknown> = Promise.resolve();
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly limits: RunLimits,
+    readonly logs: AppLogs,
+    private readonly machine: Machine,
+    private stopped = false,
+  ) {}
+
+  get isStopped(): boolean {
+    return this.stopped;
+  }
+
+  /** Whether it takes memory: it runs, is being started, or will be at once. */
+  get isAwake(): boolean {
+    return this.places > 0;
+  }
+
+  /** Since when nobody has used what runs (ms since 1970); undefined while somebody does, and when nothing runs. */
+  get idleSince(): number | undefined {
+    return this.isAwake && !this.stopped && this.uses === 0 ? this.lastUse : undefined;
+  }
+
+  /** How often its processes have been started again after they ended. */
+  get restarts(): number {
+    return this.records.reduce((sum, { restarts }) => sum + restarts, 0);
+  }
+
+  /** Notes that it is used until the function is called that is given back. It does not sleep meanwhile. */
+  use(): () => void {
+    this.uses++;
+    let hasEnded = false;
+    return () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.lastUse = Date.now();
+      this.uses--;
+      this.rest();
+    };
+  }
+
+  /**
+   * A request to the least busy process, but those at the ports of `tried`. What serves is started when nothing does.
+   * @throws AppUnavailable when `late` aborts before
+   */
+  async enter(late: AbortSignal, tried = NONE): Promise<Entered> {
+    let hasWoken = false;
+    for (;;) {
+      if (this.stopped) throw new AppUnavailable('It was stopped.');
+      const { ready } = this;
+      const [serving] = ready.filter(({ port }) => !tried.has(port)).sort(byUse);
+      if (serving) {
+        serving.turn = ++this.turns;
+        return serving.begin();
+      }
+      if (ready.length > 0) throw new AppUnavailable('It does not take connections.');
+      if (this.isHopeless || late.aborted) throw this.unavailable();
+      if (this.replicas.length === 0 && !this.isHeld) {
+        // There was nothing to run.
+        if (hasWoken) throw this.unavailable();
+        hasWoken = true;
+        this.wake();
+      }
+      await once(this.changes, 'change', { signal: late }).catch(() => undefined);
+    }
+  }
+
+  /**
+   * Puts a program in the place of the one that runs, when all its processes have become ready. Programs overlap where
+   * the machine has room for both. Otherwise, and when a program keeps threads in files, which two of them would lose,
+   * requests wait while one follows the other. @throws StepFailed when it does not become ready; the one before runs on
+   */
+  replace(program: Runnable, signal: AbortSignal): Promise<void> {
+    return this.inTurn(signal, async (alive) => {
+      const { scale, revision } = program;
+      if (this.mayOverlap(program) && (await this.machine.room(this, scale))) {
+        const fresh = await this.started(program, scale, alive).catch((error: unknown) => {
+          this.giveBack(scale);
+          throw error;
+        });
+        const before = this.replicas;
+        this.serve(program, fresh);
+        await this.retire(before);
+        return;
+      }
+      const running = this.ready[0];
+      if (running && running.revision.build !== revision.build) await this.prove(program, alive);
+      await this.follow(program, alive);
+    });
+  }
+
+  /**
+   * Ends the processes and starts them again. One follows the other, each beside the one before where the machine has
+   * room, while the others answer. Requests wait when there is no other. @throws StepFailed when one does not become ready
+   */
+  restart(signal: AbortSignal): Promise<void> {
+    return this.inTurn(signal, async (alive) => {
+      const program = await this.machine.next();
+      if (!program) return;
+      if (!this.mayOverlap(program)) return this.follow(program, alive);
+      await this.resizeTo(program);
+      for (const [index, before] of [...this.replicas.entries()]) {
+        const isBeside = await this.machine.room(this, 1);
+        const fresh = this.replica(index, program);
+        if (isBeside) {
+          await fresh.start(alive).catch((error: unknown) => {
+            this.giveBack(1);
+            throw error;
+          });
+        }
+        this.replicas[index] = fresh;
+        await before.retire(isBeside ? this.limits.hold : this.limits.hold / 2);
+        if (isBeside) this.giveBack(1);
+        else {
+          await fresh.start(alive).catch((error: unknown) => {
+            fresh.keep();
+            throw error;
+          });
+        }
+      }
+    });
+  }
+
+  /** Ends the program, which stays so until it is started again. Requests are refused meanwhile. */
+  stop(): Promise<void> {
+    this.stopped = true;
+    this.life.abort(new ExecutorUnreachable('The program was stopped.'));
+    this.changes.emit('change');
+    const stopped = this.turn.then(async () => {
+      this.stopped = true;
+      await Promise.all(this.dismiss().map((replica) => replica.stop()));
+      await this.resting;
+      this.places = 0;
+      this.life = new AbortController();
+    });
+    this.turn = stopped.catch(() => undefined);
+    return stopped;
+  }
+
+  /** Ends the program until the next request, which waits until it has ended. */
+  async sleep(): Promise<void> {
+    this.places = 0;
+    this.resting = Promise.all([this.resting, ...this.dismiss().map((replica) => replica.stop())]);
+    if (this.told !== 'UNKNOWN') this.say('UNUSED', 'Nobody uses it: it sleeps until the next request.');
+    await this.resting;
+  }
+
+  /** The processes as they are now; none while it sleeps or is stopped. */
+  health(): ProcessHealth[] {
+    const scale = this.program?.scale ?? 1;
+    const count = Math.max(this.replicas.length, this.program ? scale : 0, this.isHeld ? 1 : 0);
+    return Array.from({ length: this.stopped ? this.replicas.length : count }, (_, index) => {
+      const { restarts, lastError: last_error } = this.record(index);
+      const name = scale > 1 || index > 0 ? `program-${index + 1}` : 'program';
+      const replica = this.replicas[index];
+      const running = replica?.running;
+      const { memory_bytes = null, cpu_cores = null } = running?.process.use ?? {};
+      const isLacking = !replica && !this.isHeld;
+      const reason = running ? null : isLacking ? 'There is no room for it now.' : last_error;
+      const state = running ? 'RUNNING' : replica?.isHopeless ? 'FAILED' : 'STARTING';
+      const started_at = running ? new Date(running.since).toISOString() : null;
+      const revision_id = running?.revision.revisionId ?? null;
+      return { name, state, reason, revision_id, restarts, started_at, memory_bytes, cpu_cores, last_error };
+    });
+  }
+
+  private get ready(): Serving[] {
+    return this.replicas.flatMap(({ running }) => running ?? []);
+  }
+
+  private get isHopeless(): boolean {
+    return this.replicas.length > 0 && this.replicas.every((replica) => replica.isHopeless);
+  }
+
+  /** Whether the processes of a program may run beside those that run now. */
+  private mayOverlap({ revision: { recipe } }: Runnable): boolean {
+    return !recipe.langgraph && this.ready.length > 0;
+  }
+
+  /** Does something that makes it run, after what is being done. A program that was stopped is so again when it fails. */
+  private inTurn(signal: AbortSignal, work: (alive: AbortSignal) => Promise<void>): Promise<void> {
+    const done = this.turn.then(async () => {
+      const { stopped } = this;
+      this.stopped = false;
+      try {
+        await work(AbortSignal.any([signal, this.life.signal]));
+      } catch (error) {
+        this.stopped ||= stopped;
+        throw error;
+      }
+    });
+    this.turn = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Shows that a program starts, with an empty folder for its threads. @throws StepFailed */
+  private async prove(program: Runnable, signal: AbortSignal): Promise<void> {
+    const { process } = await startProcess(program, this.logs, this.limits.ready, signal, 'proof');
+    await process.stop();
+  }
+
+  /** Starts a program after the one that runs has ended, while requests wait. When it fails, the one before is started. */
+  private async follow(program: Runnable, signal: AbortSignal): Promise<void> {
+    const hasRun = this.ready.length > 0;
+    this.isHeld = true;
+    try {
+      // A request that does not end must not take all the time that those who wait have. What was being started has the
+      // folder of threads until it has ended.
+      await Promise.all(this.dismiss(program).map((replica) => replica.retire(this.limits.hold / 2)));
+      while (this.places < program.scale && (await this.machine.room(this, 1)));
+      this.places = Math.max(1, Math.min(this.places, program.scale));
+      const fresh = await this.started(program, this.places, signal);
+      this.isHeld = false;
+      this.serve(program, fresh);
+    } catch (error) {
+      this.isHeld = false;
+      this.program = undefined;
+      if (hasRun) this.wake();
+      this.changes.emit('change');
+      throw error;
+    }
+  }
+
+  /** Processes of a program that are all ready. @throws StepFailed when one does not become so */
+  private async started(program: Runnable, count: number, signal: AbortSignal): Promise<Replica[]> {
+    const fresh = Array.from({ length: count }, (_, index) => this.replica(index, program));
+    try {
+      await Promise.all(fresh.map((replica) => replica.start(signal)));
+      return fresh;
+    } catch (error) {
+      await Promise.all(fresh.map((replica) => replica.stop()));
+      throw error;
+    }
+  }
+
+  /** Lets processes serve from now on. */
+  private serve(program: Runnable, replicas: Replica[]): void {
+    this.program = program;
+    this.replicas = replicas;
+    this.noteChange();
+    void this.grow();
+  }
+
+  /** Starts what is to run now. */
+  private wake(): void {
+    const first = this.replica(0);
+    this.places = 1;
+    this.replicas = [first];
+    first.keep();
+  }
+
+  /** Ends what is more than a program is to have, and starts what it lacks as soon as there is room. */
+  private async resizeTo(program: Runnable): Promise<void> {
+    this.program = program;
+    void this.grow();
+    await this.retire(this.replicas.splice(program.scale));
+  }
+
+  /** Starts the processes that the program lacks, as soon as there is room for each. */
+  private async grow(): Promise<void> {
+    const { program } = this;
+    const isLacking = () => program !== undefined && this.program === program && this.replicas.length < program.scale;
+    while (isLacking()) {
+      if (!(await this.machine.room(this, 1))) await delay(ROOM_MS, undefined, { ref: false });
+      else if (isLacking()) {
+        const replica = this.replica(this.replicas.length, program);
+        this.replicas.push(replica);
+        replica.keep();
+      } else this.giveBack(1);
+    }
+  }
+
+  /** Ends processes when their requests have ended, and gives their places back. */
+  private async retire(replicas: readonly Replica[]): Promise<void> {
+    await Promise.all(replicas.map((replica) => replica.retire(this.limits.hold)));
+    this.giveBack(replicas.length);
+  }
+
+  /** Takes no memory any more when nothing runs or is to, and nobody waits for it. */
+  private rest(): void {
+    if (this.uses === 0 && this.replicas.every(({ isOver }) => isOver)) this.places = 0;
+  }
+
+  private giveBack(places: number): void {
+    this.places = Math.max(0, this.places - places);
+  }
+
+  /** Takes the processes away from those who send requests; `program` is to come. */
+  private dismiss(program?: Runnable): Replica[] {
+    const { replicas } = this;
+    this.program = program;
+    this.replicas = [];
+    return replicas;
+  }
+
+  private replica(index: number, program?: Runnable): Replica {
+    const replica: Replica = new Replica(
+      {
+        pauses: this.limits.restart,
+        next: this.machine.next,
+        start: async (runnable, signal) => {
+          await this.resting;
+          return startProcess(runnable, this.logs, this.limits.ready, signal);
+        },
+        changed: () => this.noteChange(),
+        found: (found) => {
+          this.program = found;
+          void this.grow();
+        },
+        gaveUp: () => {
+          this.replicas = this.replicas.filter((one) => one !== replica);
+          this.giveBack(1);
+          if (this.replicas.length === 0) this.program = undefined;
+          this.noteChange();
+          void delay(ROOM_MS, undefined, { ref: false }).then(() => this.grow());
+        },
+        isUsed: () => this.uses > 0,
+        said: (sentences) => this.logs.say(sentences),
+      },
+      this.record(index),
+      program,
+    );
+    return replica;
+  }
+
+  private record(index: number): ReplicaRecord {
+    return (this.records[index] ??= { restarts: 0, lastError: null });
+  }
+
+  private noteChange(): void {
+    this.rest();
+    if (this.ready.length > 0) this.say('READY');
+    else if (this.isHopeless) this.say('UNKNOWN', this.lastError ?? undefined);
+    this.changes.emit('change');
+  }
+
+  private say(status: AppStatus, reason?: string): void {
+    if (this.told === status) return;
+    this.told = status;
+    this.machine.tell(status, reason);
+  }
+
+  /** Why a process ended or did not start the last time. */
+  private get lastError(): string | null {
+    return this.records.find(({ lastError }) => lastError !== null)?.lastError ?? null;
+  }
+
+  private unavailable(): AppUnavailable {
+    return new AppUnavailable(this.lastError ?? 'It did not become ready.');
+  }
+}
+
+/** The least busy one first, and of several that which has had no request for the longest time. */
+function byUse(one: Serving, other: Serving): number {
+  return one.busy - other.busy || one.turn - other.turn;
+}

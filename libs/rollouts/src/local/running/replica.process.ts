@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ExecutorUnreachable } from '../../executors/executor';
+import type { Runnable, Serving } from './serving.process';
+
+/** First and longest pause before a process that ended is started again (ms). */
+export interface Pauses {
+  readonly first: number;
+  readonly most: number;
+}
+
+/** What is remembered of a process while it is replaced, stopped or put to sleep. */
+export interface ReplicaRecord {
+  restarts: number;
+  /** Why it ended or did not start the last time. */
+  lastError: string | null;
+}
+
+/** What a replica is told and tells. */
+interface Surroundings {
+  readonly pauses: Pauses;
+  /** What is to run now; undefined when that is nothing. */
+  readonly next: () => Promise<Runnable | undefined>;
+  readonly start: (program: Runnable, signal: AbortSignal) => Promise<Serving>;
+  /** It is ready, has ended or did not start. */
+  readonly changed: () => void;
+  /** It knows for the first time what it runs. */
+  readonly found: (program: Runnable) => void;
+  /** There is nothing to run, or what runs it cannot be reached and nobody waits for it: it does not go on. */
+  readonly gaveUp: () => void;
+  /** Whether somebody waits for it. */
+  readonly isUsed: () => boolean;
+  /** How it has ended, and what follows. */
+  readonly said: (sentences: string) => void;
+}
+
+/** Failures in a row after which requests no longer wait for a process. */
+const HOPELESS = 3;
+
+/** Keeps one process of a program running: one that ends is started again, after a pause that grows with every failure. */
+export class Replica {
+  /** Its process while that is ready. */
+  running: Serving | undefined;
+  /** Whether it is not started again by itself. */
+  isOver = false;
+  private failures = 0;
+  private readonly life = new AbortController();
+  private starting: Promise<unknown> = Promise.resolve();
+
+  /** Without a program it looks up what is to run when it starts. */
+  constructor(
+    private readonly around: Surroundings,
+    readonly record: ReplicaRecord,
+    private program?: Runnable,
+  ) {}
+
+  get isHopeless(): boolean {
+    return !this.running && this.failures >= HOPELESS;
+  }
+
+  /** Starts its program once. @throws StepFailed when that does not become ready; the reason of `signal` when that aborts */
+  start(signal: AbortSignal): Promise<void> {
+    const started = this.begin(this.program!, AbortSignal.any([signal, this.life.signal]));
+    this.starting = started.catch(() => undefined);
+    return started;
+  }
+
+  /** Starts it, as often as it takes. */
+  keep(): void {
+    this.starting = this.tryOn();
+  }
+
+  /** Ends its process once the requests of that have ended, or after `most` milliseconds. It is not started again. */
+  async retire(most: number): Promise<void> {
+    const { running } = this;
+    this.life.abort();
+    this.running = undefined;
+    await this.starting;
+    await running?.retire(most);
+  }
+
+  async stop(): Promise<void> {
+    const { running } = this;
+    this.life.abort();
+    this.running = undefined;
+    await this.starting;
+    await running?.stop();
+  }
+
+  private async tryOn(): Promise<void> {
+    const { signal } = this.life;
+    const { first, most } = this.around.pauses;
+    while (!signal.aborted && !this.running) {
+      const pause = this.failures === 0 ? 0 : Math.min(most, first * 2 ** Math.min(this.failures - 1, 20));
+      await delay(pause, undefined, { ref: false, signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        const program = await this.current();
+        // Who puts it to sleep waits until this has ended, and what is made ready would wait for that.
+        if (signal.aborted) return;
+        if (!program) return this.around.gaveUp();
+        await this.begin(program, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        const { message } = error as Error;
+        if (!(error instanceof ExecutorUnreachable)) {
+          this.fail(message);
+          continue;
+        }
+        // It is no fault of the program: requests wait until its engine is back, and the next one tries again.
+        this.record.lastError = message;
+        if (!this.around.isUsed()) return this.around.gaveUp();
+        await delay(first, undefined, { ref: false, signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** What it runs, with the sizes of now when it is started again. */
+  private async current(): Promise<Runnable | undefined> {
+    const { program } = this;
+    if (program && this.failures === 0) return program;
+    const now = await this.around.next();
+    if (program) return now?.revision.revisionId === program.revision.revisionId ? now : program;
+    this.program = now;
+    if (now && !this.life.signal.aborted) this.around.found(now);
+    return now;
+  }
+
+  private async begin(program: Runnable, signal: AbortSignal): Promise<void> {
+    const serving = await this.around.start(program, signal);
+    if (signal.aborted) {
+      await serving.stop();
+      signal.throwIfAborted();
+    }
+    this.running = serving;
+    void serving.process.ended.then((how) => {
+      if (this.running !== serving) return;
+      this.running = undefined;
+      // One that has run for a while does not crash all the time.
+      const { isFull = false } = serving.process;
+      if (Date.now() - serving.since > this.around.pauses.most && !isFull) this.failures = 0;
+      this.isOver = isFull && this.failures + 1 >= HOPELESS;
+      const sentence = `The program ${how}.`;
+      this.around.said(`${sentence} ${this.isOver ? 'It is not started again by itself.' : 'It is started again.'}`);
+      if (!this.isOver) this.record.restarts++;
+      this.fail(sentence);
+      if (!this.isOver) this.keep();
+    });
+    this.around.changed();
+  }
+
+  private fail(why: string): void {
+    this.failures++;
+    this.record.lastError = why;
+    this.around.changed();
+  }
+}

@@ -1,0 +1,176 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { StepFailed } from '../../executors/executor';
+import type { AppFolder, StartedRevision } from '../app-folders.store';
+import type { AppLogs, StreamLevel } from '../app-logs.store';
+import type { GroupUse } from '../process-use.watch';
+import { freePort, untilReady } from './readiness.watch';
+
+/** A program that was started. */
+export interface RunningProgram {
+  /** How it ended, in words for a sentence, once what it wrote has been told; never rejects. */
+  readonly ended: Promise<string>;
+  /** What it used at the last look; undefined before the first one, and where the system does not show it. */
+  readonly use: GroupUse | undefined;
+  /** Whether it was ended because it wrote too much to files, as it will again. */
+  readonly isFull?: boolean;
+  /** Tells it to end, and ends it when it does not. */
+  stop(): Promise<void>;
+}
+
+/** A revision with all that its program needs. */
+export interface Runnable {
+  readonly revision: StartedRevision;
+  readonly folder: AppFolder;
+  /** How many processes of it there are to be. */
+  readonly scale: number;
+  /** Closes a port to others; answers what opens it again. */
+  readonly guard: (port: number) => Promise<() => void>;
+  /** To be called for each process of it. */
+  readonly launch: () => Launch;
+  /** Starts it with an environment at a port of this machine, and tells what it writes. @throws StepFailed */
+  readonly run: (
+    env: Readonly<Record<string, string>>,
+    port: number,
+    told: (stream: StreamLevel, text: string) => void,
+  ) => Promise<RunningProgram>;
+}
+
+/** What one process of a program is given. */
+interface Launch {
+  readonly env: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  /** To be called when the process has ended. */
+  readonly ended: () => void;
+}
+
+/** A request that a program works on. */
+export interface Entered {
+  readonly port: number;
+  /** To be called when the request has ended. */
+  readonly end: () => void;
+  /**
+   * Ends the request, but not its connection, as for a WebSocket: nothing waits for it, and `close` is called before the
+   * program is stopped. Answers what is to be called when the connection has ended.
+   */
+  readonly outlive: (close: () => void) => () => void;
+}
+
+/** Folder in which the LangGraph server for development keeps its threads. */
+const LANGGRAPH_STATE = '.langgraph_api';
+
+/** A process of a program that is ready. */
+export class Serving {
+  readonly since = Date.now();
+  /** Grows with every request that is given to one of the processes. */
+  turn = 0;
+  private requests = 0;
+  private readonly connections = new Set<() => void>();
+  private idle: () => void = () => undefined;
+
+  constructor(
+    readonly process: RunningProgram,
+    readonly port: number,
+    readonly revision: StartedRevision,
+  ) {}
+
+  /** Requests that it works on, and connections that have outlived theirs. */
+  get busy(): number {
+    return this.requests + this.connections.size;
+  }
+
+  begin(): Entered {
+    this.requests++;
+    let hasEnded = false;
+    const end = () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      if (--this.requests === 0) this.idle();
+    };
+    const outlive = (close: () => void) => {
+      this.connections.add(close);
+      end();
+      return () => this.connections.delete(close);
+    };
+    return { port: this.port, end, outlive };
+  }
+
+  /** Stops it once its requests have ended, or after `most` milliseconds. */
+  async retire(most: number): Promise<void> {
+    this.disconnect();
+    const idle = new Promise<void>((resolve) => (this.idle = resolve));
+    if (this.requests > 0) await Promise.race([idle, delay(most, undefined, { ref: false })]);
+    await this.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.disconnect();
+    await this.process.stop();
+  }
+
+  /** Their clients connect again, to what takes its place. */
+  private disconnect(): void {
+    for (const close of this.connections) close();
+  }
+}
+
+/**
+ * Starts a process of a program, and answers it when it is ready, within `most` milliseconds.
+ * @throws StepFailed with its last lines; the reason of `signal` when that aborts
+ */
+export async function startProcess(
+  { revision, folder, guard, launch, run }: Runnable,
+  logs: AppLogs,
+  most: number,
+  signal: AbortSignal,
+  state: 'state' | 'proof' = 'state',
+): Promise<Serving> {
+  const { recipe } = revision;
+  const cwd = join(folder.build(revision.build), recipe.folder);
+  if (recipe.langgraph) await folder.useState(join(cwd, LANGGRAPH_STATE), state);
+  const port = await freePort();
+  signal.throwIfAborted();
+  const open = await guard(port);
+  const { env, secrets, ended } = launch();
+  const output = logs.output(secrets);
+  const over = () => {
+    output.end();
+    open();
+    ended();
+  };
+  const process = await run(env, port, (stream, text) => output.write(stream, text)).catch((error: unknown) => {
+    over();
+    throw error;
+  });
+  void process.ended.then(over);
+  const late = AbortSignal.any([signal, AbortSignal.timeout(most)]);
+  const said = () => lastLines(output.last, cwd);
+  const isReady = untilReady(port, recipe.health, late, isReadyAt(revision)).then(() => undefined);
+  isReady.catch(() => undefined);
+  try {
+    const how = await Promise.race([process.ended, isReady]);
+    signal.throwIfAborted();
+    if (how !== undefined) throw new StepFailed(`The program ${how} before it was ready.${said()}`);
+    return new Serving(process, port, revision);
+  } catch (error) {
+    await process.stop();
+    signal.throwIfAborted();
+    if (error instanceof StepFailed) throw error;
+    throw new StepFailed(`The program was not ready within ${most / 1000} s.${said()}`);
+  }
+}
+
+/** Which statuses at its health path say that it is ready. A container may lack the path: any below 500 will do. */
+function isReadyAt({ image }: StartedRevision): (status: number) => boolean {
+  return (status) => (image ? status < 500 : status === 200);
+}
+
+/**
+ * Lines that are told to whoever asks for the program, without colours and the path of its folder, which would leave less
+ * room for the cause.
+ */
+function lastLines(last: readonly string[], folder: string): string {
+  const lines = last.map((line) => stripVTControlCharacters(line).replaceAll(`${folder}/`, ''));
+  return lines.length > 0 ? ` Its last lines: ${lines.join(' | ').slice(-2000)}` : ' It wrote nothing.';
+}
