@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, startTogether } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser } from './testing/console/console-walk';
+import { ConsoleWalk, inBrowser, tabTo } from './testing/console/console-walk';
 
 /** Writes a line of each kind at its start, and one more for each request. */
 const PROGRAM = `
@@ -50,18 +50,24 @@ inBrowser('The console of programs that run on this machine', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(source, name), text);
     walk = await ConsoleWalk.start({ EXECUTOR: 'local' }, startTogether);
     ({ installation } = walk);
-    ({ id } = await installation.ask('POST', '/v2/deployments', {
-      ...{ name: 'support', source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] },
-    }));
-    const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${id}/upload-url`);
-    const body = execFileSync('tar', ['-cz', '-C', source, '.']);
-    expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
-    const source_revision_config = { source_tarball_path: object_path };
-    await installation.ask('PATCH', `/v2/deployments/${id}`, { source_revision_config });
-    await walk.deployed(id);
+    id = await deployed('support');
     page = await walk.open();
     await walk.signIn(page);
   });
+
+  /** Creates a deployment of the source, which runs when this resolves. */
+  async function deployed(name: string): Promise<string> {
+    const { id: made } = await installation.ask('POST', '/v2/deployments', {
+      ...{ name, source: 'internal_source', source_config: {}, source_revision_config: {}, secrets: [] },
+    });
+    const { upload_url, object_path } = await installation.ask('POST', `/v2/deployments/${made}/upload-url`);
+    const body = execFileSync('tar', ['-cz', '-C', source, '.']);
+    expect((await fetch(upload_url, { method: 'PUT', body })).ok).toBe(true);
+    const source_revision_config = { source_tarball_path: object_path };
+    await installation.ask('PATCH', `/v2/deployments/${made}`, { source_revision_config });
+    await walk.deployed(made);
+    return made;
+  }
 
   afterAll(async () => {
     // The files of deployments go with them.
@@ -96,6 +102,50 @@ inBrowser('The console of programs that run on this machine', () => {
     await page.getByLabel('Lines that contain').fill('');
     await page.getByLabel('Level').selectOption('All levels');
     await log.getByText('Starts: node server.js').waitFor();
+  });
+
+  it('is stopped, started, restarted and given secrets, by keyboard alone', async () => {
+    const controlled = await deployed('controlled');
+    const dialog = page.getByRole('dialog');
+    const press = async (target: Locator) => {
+      await tabTo(target);
+      await page.keyboard.press('Enter');
+    };
+    const confirm = async (name: string) => {
+      await press(dialog.getByRole('button', { name, exact: true }));
+      await page.locator('dialog').waitFor({ state: 'detached' });
+    };
+    await page.goto(`/o/-/host/deployments/${controlled}`);
+    for (const [action, next] of [
+      ['Stop', 'Start'],
+      ['Start', 'Restart'],
+      ['Restart', 'Stop'],
+    ] as const) {
+      await press(page.getByRole('button', { name: `${action} …` }));
+      await confirm(action);
+      await page.getByRole('button', { name: `${next} …` }).waitFor();
+      await page
+        .locator(`button[aria-label="Open controlled"]${next === 'Start' ? ':disabled' : ':enabled'}`)
+        .waitFor();
+    }
+    await press(page.getByRole('link', { name: 'Secrets' }));
+    await press(page.getByRole('button', { name: 'Set secrets …' }));
+    await tabTo(dialog.getByLabel('Name of the secret'));
+    await page.keyboard.type('TOKEN');
+    await tabTo(dialog.getByLabel('New value of TOKEN'));
+    await page.keyboard.type('sesame');
+    expect(await walk.looks(page)).toEqual([]);
+    await press(dialog.getByRole('button', { name: 'Show the plan' }));
+    await dialog.getByText('Makes a revision').waitFor();
+    await confirm('Apply');
+    await page.getByRole('cell', { name: 'TOKEN', exact: true }).waitFor();
+    await walk.deployed(controlled);
+    await press(page.getByRole('button', { name: 'Set or remove secrets …' }));
+    await press(dialog.getByRole('button', { name: 'Remove TOKEN' }));
+    await press(dialog.getByRole('button', { name: 'Show the plan' }));
+    await dialog.getByText('Makes a revision').waitFor();
+    await confirm('Apply');
+    await page.getByText('No secrets').waitFor();
   });
 
   it('deploys a folder that is dropped, without what is no part of its source, and follows it to its address', async () => {

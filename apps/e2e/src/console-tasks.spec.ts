@@ -4,13 +4,11 @@ import { promisify } from 'node:util';
 import { until } from '@fairlead/postgres/testing';
 import { type Installation, startApart, startWhole } from '@fairlead/service/testing';
 import type { Locator, Page } from 'playwright-core';
-import { ConsoleWalk, inBrowser } from './testing/console/console-walk';
+import { ConsoleWalk, inBrowser, tabTo } from './testing/console/console-walk';
 import { newDeployment, upload } from './testing/tenant-things';
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const DESK = { viewport: { width: 1280, height: 800 } };
-/** Elements of a page that one may pass with the key Tab, many times over. */
-const MOST_TABS = 1000;
 const execute = promisify(execFile);
 
 let walk: ConsoleWalk;
@@ -24,18 +22,6 @@ interface Way {
   write(target: Locator, text: string): Promise<void>;
   /** Expects nothing to be wrong with how a page is shown. */
   look(page: Page): Promise<void>;
-}
-
-const isFocused = (target: Locator) => target.evaluate((element) => element === element.ownerDocument.activeElement);
-
-/** Goes to an element with the key Tab alone, which must lead there, and shows where it is. */
-async function tabTo(target: Locator): Promise<void> {
-  await target.waitFor();
-  const page = target.page();
-  for (let pressed = 0; !(await isFocused(target)); pressed++) {
-    if (pressed > MOST_TABS) throw new Error(`Tab does not lead to ${String(target)}.`);
-    await page.keyboard.press('Tab');
-  }
 }
 
 const WAYS: Readonly<Record<string, Way>> = {

@@ -60,11 +60,18 @@ interface Merge {
   readonly conflicts: readonly string[];
 }
 
+interface ChangeProps extends Shown {
+  /** Shows the fields of the secrets alone. */
+  readonly secretsOnly?: boolean;
+  readonly onClose: () => void;
+}
+
 /** Changes a deployment: a form, then its plan, then the change itself, on top of what others changed meanwhile. */
-export function ChangeDialog({ deployment, etag, onClose }: Shown & { onClose: () => void }) {
+export function ChangeDialog({ deployment, etag, secretsOnly = false, onClose }: ChangeProps) {
   const [base, setBase] = useState({ deployment, etag });
   const [draft, setDraft] = useState<Draft>(() => draftOf(deployment));
-  const [secrets, setSecrets] = useState<readonly SecretDraft[]>(() => kept(deployment));
+  const [fields, setSecrets] = useState<readonly SecretDraft[]>(() => secretsAtFirst(deployment, secretsOnly));
+  const secrets = fields.filter(({ name, value }) => name !== '' || value !== undefined);
   const [planned, setPlanned] = useState<Planned>();
   const [merge, setMerge] = useState<Merge>();
   const [reason, setReason] = useState('');
@@ -131,7 +138,7 @@ export function ChangeDialog({ deployment, etag, onClose }: Shown & { onClose: (
     <Dialog
       title={
         <>
-          Change <Text>{deployment.name}</Text>
+          {secretsOnly ? 'Secrets of' : 'Change'} <Text>{deployment.name}</Text>
         </>
       }
       onClose={onClose}
@@ -145,18 +152,20 @@ export function ChangeDialog({ deployment, etag, onClose }: Shown & { onClose: (
         onSubmit={() => plan.mutate()}
         onCancel={onClose}
       >
-        <div className={css.fields}>
-          {[...(BY_SOURCE[deployment.source] ?? []), ...COMMON].map((one) => (
-            <MemberField
-              key={one.member}
-              {...one}
-              value={draft[one.member]}
-              onChange={(value) => set(one.member, value)}
-            />
-          ))}
-        </div>
-        <SecretFields secrets={secrets} onChange={setSecrets} />
-        <Everything draft={draft} onChange={setDraft} />
+        {!secretsOnly && (
+          <div className={css.fields}>
+            {[...(BY_SOURCE[deployment.source] ?? []), ...COMMON].map((one) => (
+              <MemberField
+                key={one.member}
+                {...one}
+                value={draft[one.member]}
+                onChange={(value) => set(one.member, value)}
+              />
+            ))}
+          </div>
+        )}
+        <SecretFields secrets={fields} onChange={setSecrets} />
+        {!secretsOnly && <Everything draft={draft} onChange={setDraft} />}
       </Form>
     </Dialog>
   );
@@ -270,6 +279,12 @@ function Merged({ theirs, conflicts }: Merge) {
       <Changes changes={theirs} none="Nothing that can be changed here: only its status moved on." />
     </section>
   );
+}
+
+/** Those that are stored; a field for the first one of a deployment that has none. */
+function secretsAtFirst(deployment: Deployment, withField: boolean): SecretDraft[] {
+  const stored = kept(deployment);
+  return withField && stored.length === 0 ? [{ name: '' }] : stored;
 }
 
 function kept({ secrets }: Deployment): SecretDraft[] {

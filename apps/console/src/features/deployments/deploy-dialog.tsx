@@ -197,7 +197,7 @@ function Paths({ title, paths }: { title: string; paths: readonly string[] }) {
       <summary>
         {title} ({whole(paths.length)})
       </summary>
-      <div className={css.revealed}>
+      <div className={css.stack}>
         <pre tabIndex={0}>
           {paths.slice(0, MOST_LISTED).map((path) => (
             <div key={path}>

@@ -54,36 +54,38 @@ function Health({ deployment }: { deployment: Deployment }) {
   const { state, detail, latest_revision: latest, processes } = data;
   return (
     <Section title="Health" aside={<Controls deployment={deployment} />}>
-      <p className={css.inline}>
-        <Status tone={healthTone(state)} title={state}>
-          {spoken(state)}
-        </Status>
-        <Text>{detail}</Text>
-      </p>
-      {latest?.reason && (
+      <div className={css.stack}>
         <p className={css.inline}>
-          <Status tone={revisionTone(latest.status)} title={latest.status}>
-            {`Latest revision: ${spoken(latest.status)}`}
+          <Status tone={healthTone(state)} title={state}>
+            {spoken(state)}
           </Status>
-          <Text>{latest.reason}</Text>
+          <Text>{detail}</Text>
         </p>
-      )}
-      {processes.length > 0 && (
-        <List
-          label="Processes"
-          items={processes}
-          keyOf={({ name }) => name}
-          columns={[
-            { title: 'Process', kind: 'name', cell: ({ name }) => <Text>{name}</Text> },
-            { title: 'State', cell: ({ state }) => <Status tone={healthTone(state)}>{spoken(state)}</Status> },
-            { title: 'Memory', cell: ({ memory_bytes: m }) => (m === null ? '–' : `${Math.round(m / 1e6)} MB`) },
-            { title: 'Cores', cell: ({ cpu_cores: c }) => c?.toFixed(2) ?? '–' },
-            { title: 'Restarts', cell: ({ restarts }) => restarts },
-            { title: 'Last error', cell: ({ reason, last_error }) => <Text>{reason ?? last_error ?? '–'}</Text> },
-            { title: 'Started', kind: 'number', cell: ({ started_at }) => started_at && <Time at={started_at} /> },
-          ]}
-        />
-      )}
+        {latest?.reason && (
+          <p className={css.inline}>
+            <Status tone={revisionTone(latest.status)} title={latest.status}>
+              {`Latest revision: ${spoken(latest.status)}`}
+            </Status>
+            <Text>{latest.reason}</Text>
+          </p>
+        )}
+        {processes.length > 0 && (
+          <List
+            label="Processes"
+            items={processes}
+            keyOf={({ name }) => name}
+            columns={[
+              { title: 'Process', kind: 'name', cell: ({ name }) => <Text>{name}</Text> },
+              { title: 'State', cell: ({ state }) => <Status tone={healthTone(state)}>{spoken(state)}</Status> },
+              { title: 'Memory', cell: ({ memory_bytes: m }) => (m === null ? '–' : `${Math.round(m / 1e6)} MB`) },
+              { title: 'Cores', cell: ({ cpu_cores: c }) => c?.toFixed(2) ?? '–' },
+              { title: 'Restarts', cell: ({ restarts }) => restarts },
+              { title: 'Last error', cell: ({ reason, last_error }) => <Text>{reason ?? last_error ?? '–'}</Text> },
+              { title: 'Started', kind: 'number', cell: ({ started_at }) => started_at && <Time at={started_at} /> },
+            ]}
+          />
+        )}
+      </div>
     </Section>
   );
 }

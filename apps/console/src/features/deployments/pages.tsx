@@ -48,7 +48,7 @@ export function DeploymentPage() {
   const found = useDeployment(id);
   const revisions = useRevisions(id);
   const all = elements(revisions);
-  const [open, setOpen] = useState<'change' | 'deploy'>();
+  const [open, setOpen] = useState<'change' | 'secrets' | 'deploy'>();
   const close = () => setOpen(undefined);
   const deployment = found.data?.body;
   const isGoing = deployment?.status === 'AWAITING_DELETE';
@@ -98,7 +98,7 @@ export function DeploymentPage() {
             {tab === 'overview' && <Overview {...shown} />}
             {tab === 'revisions' && <Revisions {...shown} query={revisions} />}
             {tab === 'history' && <History {...shown} />}
-            {tab === 'secrets' && <Secrets {...shown} />}
+            {tab === 'secrets' && <Secrets {...shown} onChange={() => setOpen('secrets')} />}
             {tab === 'logs' && all.length > 0 && <Logs {...shown} />}
             {tab === 'logs' && revisions.isSuccess && all.length === 0 && (
               <p>There are no logs before the first revision.</p>
@@ -107,6 +107,7 @@ export function DeploymentPage() {
           </Suspense>
           <Suspense>
             {open === 'change' && <ChangeDialog {...shown} onClose={close} />}
+            {open === 'secrets' && <ChangeDialog {...shown} secretsOnly onClose={close} />}
             {open === 'deploy' && <DeployDialog deployment={shown.deployment} onClose={close} />}
           </Suspense>
         </>

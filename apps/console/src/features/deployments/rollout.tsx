@@ -31,7 +31,7 @@ export function Rollout({ id, revision: revisionId, action, onClose }: RolloutPr
   // What is known of the deployment is of the time before.
   useEffect(() => void refresh(), [isOver]);
   return (
-    <div className={css.revealed}>
+    <div className={css.stack}>
       <p role="status">
         <Status tone={revisionTone(revision?.status ?? 'QUEUED')} title={revision?.status}>
           {spoken(revision?.status ?? 'QUEUED')}

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { answered, api } from '../../api/client';
 import { useSession } from '../../api/session';
+import { Action } from '../../ui/action';
 import { Dialog } from '../../ui/dialog';
 import { Form } from '../../ui/form';
 import { List, Nothing } from '../../ui/list';
@@ -16,7 +17,7 @@ import { actorOf } from './words';
 const SHOWN_SECONDS = 30;
 
 /** The names of the secrets, and when each of them was set. Their values are read one at a time, for a reason. */
-export function Secrets({ deployment }: Shown) {
+export function Secrets({ deployment, onChange }: Shown & { onChange: () => void }) {
   const session = useSession().data!;
   const history = useHistory(deployment.id, 'DeploymentCreated,DeploymentPatched');
   const [revealed, setRevealed] = useState<string>();
@@ -26,17 +27,24 @@ export function Secrets({ deployment }: Shown) {
     ...deployment.secrets.map(({ name }) => ({ name, from: undefined })),
     ...references.map(({ name, secret_name, secret_key }) => ({ name, from: `${secret_name} / ${secret_key}` })),
   ];
+  const change = (
+    <Action scope="write" onClick={onChange} disabled={deployment.status === 'AWAITING_DELETE'}>
+      {items.length === 0 ? 'Set secrets …' : 'Set or remove secrets …'}
+    </Action>
+  );
   if (items.length === 0) {
     return (
       <Nothing title="No secrets">
         <p>
-          Environment variables with secret values are added with “Change …”. They are sealed, and no page shows them.
+          What runs gets secrets as environment variables. Their values are sealed, and no page shows them by itself.
         </p>
+        {change}
       </Nothing>
     );
   }
   return (
     <>
+      <div className={css.tools}>{change}</div>
       <List
         label="Secrets"
         items={items}
@@ -144,7 +152,7 @@ function RevealDialog({ deployment, name, onClose }: { deployment: string; name:
           <Reason value={reason} onChange={setReason} />
         </Form>
       ) : (
-        <div className={css.revealed}>
+        <div className={css.stack}>
           <pre tabIndex={0}>
             <Text>{value}</Text>
           </pre>

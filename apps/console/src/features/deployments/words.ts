@@ -75,7 +75,10 @@ export function artefact(config: Revision['source_revision_config']): { short: s
     const full = repo_commit_sha ? `${repo_ref} @ ${repo_commit_sha}` : repo_ref;
     return { short: repo_ref.replace(/^refs\/(heads|tags)\//, '') + commit, full };
   }
-  if (source_tarball_path) return { short: 'uploaded source', full: source_tarball_path };
+  if (source_tarball_path) {
+    const upload = source_tarball_path.slice(source_tarball_path.lastIndexOf('/') + 1).replace(/\.tar\.gz$/, '');
+    return { short: 'uploaded source', full: `uploaded source ${upload}` };
+  }
   return { short: '–', full: 'nothing to deploy yet' };
 }
 

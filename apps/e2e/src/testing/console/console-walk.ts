@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { until } from '@fairlead/postgres/testing';
 import { Installation } from '@fairlead/service/testing';
-import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Request } from 'playwright-core';
 import { newDeployment } from '../tenant-things';
 
 const CHROMIUM = '/usr/bin/chromium';
 /** A busy machine may take long for anything; only a test that fails waits for so long. */
 const PATIENCE_MS = 120_000;
+/** Elements of a page that one may pass with the key Tab, many times over. */
+const MOST_TABS = 1000;
 /** Describes what is seen in a browser, where there is one. */
 export const inBrowser = existsSync(CHROMIUM) ? describe : describe.skip;
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -178,4 +180,16 @@ export async function settled(page: Page): Promise<void> {
     );
     await page.evaluate(DRAWN);
   } while (requests.size > 0 || !(await heading.isVisible()));
+}
+
+const isFocused = (target: Locator) => target.evaluate((element) => element === element.ownerDocument.activeElement);
+
+/** Goes to an element with the key Tab alone, which must lead there, and shows where it is. */
+export async function tabTo(target: Locator): Promise<void> {
+  await target.waitFor();
+  const page = target.page();
+  for (let pressed = 0; !(await isFocused(target)); pressed++) {
+    if (pressed > MOST_TABS) throw new Error(`Tab does not lead to ${String(target)}.`);
+    await page.keyboard.press('Tab');
+  }
 }
