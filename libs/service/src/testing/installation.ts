@@ -1,7 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accessMigrations } from '@fairlead/access';
+import { auditMigrations } from '@fairlead/audit';
+import { httpMigrations } from '@fairlead/edge';
+import { eventingMigrations } from '@fairlead/eventing';
+import type { MigrationClass } from '@fairlead/postgres';
 import { type TestDatabase, testDatabase } from '@fairlead/postgres/testing';
+import { SERVICE_NAMES, services } from '../services';
 import type { Environment } from '../settings';
 import { startWhole, type Whole } from './whole';
 
@@ -19,7 +25,7 @@ export class Installation {
   /** Starts an installation; `settings` take precedence over the usual ones. */
   static async start(settings: Environment = {}, startUp: typeof startWhole = startWhole): Promise<Installation> {
     const directory = mkdtempSync(join(tmpdir(), 'fairlead-installation-'));
-    const database = await testDatabase([]);
+    const database = await testDatabase(await everyMigration());
     try {
       const whole = await startUp({
         PORT: '0',
@@ -63,6 +69,13 @@ export class Installation {
     await this.whole.stop();
     await remove(this.database, this.directory);
   }
+}
+
+/** Those that the services find applied: tests of processes of their own show that they apply them. */
+async function everyMigration(): Promise<MigrationClass[]> {
+  const loaded = await Promise.all(SERVICE_NAMES.map((name) => services[name]()));
+  const ofServices = loaded.flatMap(({ migrations }) => migrations);
+  return [...eventingMigrations, ...httpMigrations, ...accessMigrations, ...auditMigrations, ...ofServices];
 }
 
 async function remove(database: TestDatabase, directory: string): Promise<void> {
