@@ -65,13 +65,16 @@ async function startPodman() {
   );
   // Tests serve images at ports of this machine, without TLS.
   writeFileSync(process.env.CONTAINERS_REGISTRIES_CONF, '[[registry]]\nlocation = "127.0.0.1"\ninsecure = true\n');
-  const storage = ['--root', join(folder, 'podman'), '--runroot', join(folder, 'podman-run')];
-  return start('podman', [...storage, 'system', 'service', '--time', '0', `unix://${socket}`], socket);
+  // A Podman that a server starts uses the same.
+  process.env.CONTAINERS_STORAGE_CONF = join(folder, 'storage.conf');
+  const roots = `graphroot = "${join(folder, 'podman')}"\nrunroot = "${join(folder, 'podman-run')}"`;
+  writeFileSync(process.env.CONTAINERS_STORAGE_CONF, `[storage]\ndriver = "overlay"\n${roots}\n`);
+  return start('podman', ['system', 'service', '--time', '0', `unix://${socket}`], socket);
 }
 
 /** Starts a daemon; answers its socket once it answers there. */
 async function start(command, args, socket) {
-  const child = spawn(command, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { cwd: folder, stdio: 'ignore' });
   child.ended = new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
   children.push(child);
   for (const end = Date.now() + STARTING_MS; Date.now() < end && child.exitCode === null; await delay(100)) {

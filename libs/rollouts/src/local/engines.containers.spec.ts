@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createPassage, type Socket } from 'node:net';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@fairlead/postgres/testing';
@@ -311,6 +312,31 @@ describe.each(engines)('with $name', ({ name, socket }) => {
       before.close();
     }
   });
+
+  (name === 'Podman' ? it : it.skip)(
+    'the server starts Podman where none listens, and leaves nothing of it',
+    async () => {
+      const own = join(folder, 'started');
+      const prefix = `fairlead-podman-${createHash('sha256').update(own).digest('hex').slice(0, 16)}-`;
+      const folders = () => readdirSync(tmpdir()).filter((one) => one.startsWith(prefix));
+      // As a killed server leaves it.
+      mkdtempSync(join(tmpdir(), prefix));
+      await running(image('started'));
+      const { Id } = (await engine.call('GET', `/images/${registry.reference('agent:started')}/json`)) as {
+        Id: string;
+      };
+      const containers = new Containers(own, [join(folder, 'none.sock')], true);
+      const lines: string[] = [];
+      const wanted = { deploymentId: 'started', revisionId: 'one', env: {}, port: 0 };
+      const found = { id: Id, port: 8123, pulled: false, engine: 'podman' } as const;
+      const container = await containers.start({ ...wanted, image: found }, (_, text) => lines.push(text));
+      await until(() => lines.join('').includes('starts started'));
+      expect(folders()).toHaveLength(1);
+      await container.stop();
+      await containers.end();
+      expect(folders()).toEqual([]);
+    },
+  );
 
   it('more containers than Docker has networks run at a time', async () => {
     const own = new Containers(join(folder, `${name}-many`), [socket], false);
