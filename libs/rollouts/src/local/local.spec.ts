@@ -3,6 +3,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -40,7 +41,7 @@ http.createServer((request, response) => {
   response.setHeader('set-cookie', ['mine=1', 'fairlead-4600=stolen']);
   let body = '';
   request.on('data', (chunk) => (body += chunk)).on('end', () => response.end(JSON.stringify({
-    version: '${version}', pid: process.pid, uid: process.getuid(), url: request.url, method: request.method, body,
+    version: '${version}', pid: process.pid, started: performance.timeOrigin, uid: process.getuid(), url: request.url, method: request.method, body,
     headers: request.headers, data: process.env.DATA_DIR,
   })));
 }).listen(process.env.PORT, '127.0.0.1');
@@ -327,18 +328,19 @@ describe('a deployment on this machine', () => {
     const revision = await deploy(id, versioned('one'));
     await deployed(id, revision);
     await activated(id, revision);
-    const { pid } = await service.call(id, '/');
+    const { started } = await service.call(id, '/');
     await service.ask('GET', `/apps/${id}/crash`);
-    const again = await until(
+    await until(
       () => service.call(id, '/').catch(() => undefined),
-      (seen) => seen?.pid !== undefined && seen.pid !== pid,
+      (seen) => seen?.started !== undefined && seen.started !== started,
     );
+    expect(runs(id)).toBe(process.platform === 'linux');
     await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
     await until(
       () => service.hostStatuses(id),
       (statuses) => statuses.includes('REMOVED'),
     );
-    expect(isRunning(again.pid)).toBe(false);
+    expect(runs(id)).toBe(false);
     expect(readdirSync(join(folder, 'apps'))).not.toContain(id);
   });
 
@@ -371,9 +373,10 @@ describe('a deployment on this machine', () => {
     const revision = await deploy(id, versioned('kept'));
     await deployed(id, revision);
     await activated(id, revision);
-    const { pid } = await service.call(id, '/');
+    await service.call(id, '/');
+    expect(runs(id)).toBe(process.platform === 'linux');
     await service.stop();
-    expect(isRunning(pid)).toBe(false);
+    expect(runs(id)).toBe(false);
     await start();
     expect(await service.call(id, '/')).toMatchObject({ version: 'kept' });
   });
@@ -547,6 +550,18 @@ describe('how a source is built and started', () => {
     expect(() => recipeOf({ files: files(), langgraph: '[' }, {})).toThrow('langgraph.json is not a JSON object.');
   });
 });
+
+/** Whether a process has a folder of the deployment as its own. Its id may be another one for the process itself. */
+function runs(id: string): boolean {
+  if (process.platform !== 'linux') return false;
+  return readdirSync('/proc').some((name) => {
+    try {
+      return /^\d+$/.test(name) && readlinkSync(`/proc/${name}/cwd`).includes(id);
+    } catch {
+      return false;
+    }
+  });
+}
 
 function isRunning(pid: number): boolean {
   try {

@@ -151,13 +151,13 @@ describe(`A program of a server that is not root${why && ` (skipped: ${why})`}`,
     const at = left().find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('unshare\0'));
     const outer = readFileSync(`/proc/${at}/environ`, 'utf8').split('\0');
     expect(outer.filter((variable) => variable.includes('LD_PRELOAD='))).toEqual(['_FAIRLEAD_LD_PRELOAD=/nowhere.so']);
-    const paths = [secret, data, home, join(folder, 'tree', '.env'), other, '/home', '/root', '/run', '/var/run'];
+    const paths = [secret, data, home, join(folder, 'tree', '.env'), other, '/root', '/run', '/var/run'];
     const socket = join(home, 'agent.sock');
     expect(existsSync(socket)).toBe(true);
     const asked = { secret, paths, sockets: [socket, '/var/run/docker.sock', '/run/docker.sock'], pid: server.pid };
     const said = await fetch(`http://127.0.0.1:${String(port)}/${encodeURIComponent(JSON.stringify(asked))}`);
     expect(await said.json()).toEqual({
-      read: ['ENOENT', ['apps'], 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT'],
+      read: ['ENOENT', ['apps'], 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT', 'ENOENT'],
       links: '',
       server: ['ENOENT', 'ENOENT', 'ENOENT', 'ENOENT'],
       open: 'ENOENT',
