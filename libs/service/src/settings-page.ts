@@ -81,7 +81,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     COMMAND_DELETE: 'Command of the executor `command` that removes a deployment.',
     COMMAND_PASS_ENV: 'Variables of the service that its commands see too, separated by commas.',
     LOCAL_AWAKE:
-      'Programs of the executor `local` that run at a time; unset: one for each 768 MiB of memory, at least two ([sleep](../local-executor.md#sleep)).',
+      'Processes of programs of the executor `local` that run at a time; unset: one for each 768 MiB of memory, at least two ([sleep](../local-executor.md#sleep)).',
     LOCAL_SLEEP_AFTER:
       'Seconds without a request after which a program of the executor `local` sleeps until the next one.',
     LOCAL_LOG_BYTES:

@@ -160,6 +160,29 @@ describe('an image, with a stand-in for an engine', () => {
     expect(await engine.containers()).toHaveLength(before.length - 1);
   });
 
+  it('runs in as many containers as its sizes say', async () => {
+    const before = (await engine.containers()).length;
+    const counted = (count: number) =>
+      until(
+        () => engine.containers(),
+        ({ length }) => length === before + count,
+      );
+    const id = await service.deployment({}, { TOKEN });
+    await deployed(id, await deploy(id, 'one', { resource_spec: { min_scale: 2, memory_limit_mb: 256 } }));
+    await counted(2);
+    await service.ask('GET', `/apps/${id}/crash`);
+    await until(
+      () => apps.inspect(id),
+      (processes) =>
+        processes.some(({ restarts }) => restarts === 1) && processes.every(({ state }) => state === 'RUNNING'),
+    );
+    await deployed(id, await deploy(id, 'two', { resource_spec: { min_scale: 2 } }));
+    for (let count = 0; count < 2; count++) expect(await service.call(id, '/')).toMatchObject({ version: 'two' });
+    await counted(2);
+    await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
+    await counted(0);
+  });
+
   it('is available again after a restart of the server, and what a killed one has left is removed', async () => {
     const id = await service.deployment({}, { TOKEN });
     await deployed(id, await deploy(id, 'one'));

@@ -38,6 +38,7 @@ http.createServer((request, response) => {
 `;
 
 let service: TestRollouts;
+let apps: LocalApps;
 let folder: string;
 let url: string;
 
@@ -53,7 +54,8 @@ beforeAll(async () => {
       })();
     }
   })();
-  await service.start(new LocalExecutor(new LocalApps(join(folder, 'apps'))));
+  apps = new LocalApps(join(folder, 'apps'), { awake: 20 });
+  await service.start(new LocalExecutor(apps));
   url = await service.listen();
 });
 afterAll(async () => {
@@ -149,6 +151,26 @@ it('a program that uses more memory than its resources allow is started again, a
 });
 
 const overlapping = (version: string) => ({ Procfile: 'web: node server.js\n', 'server.js': server(version) });
+
+it('a program has as many processes as its sizes say, also after a change of them, and no more than can run', async () => {
+  const id = await service.deployment();
+  const scaled = (min_scale: number) => deploy(id, overlapping('one'), { resource_spec: { min_scale } });
+  const refused = await scaled(21);
+  expect(await ended(id, refused)).toBe('DEPLOY_FAILED');
+  const { json } = await service.logs(`${id}/revisions/${refused}/deploy_logs`, { level: 'ERROR' });
+  expect(json.logs[0].message).toContain('min_scale is 21, but not more than 20 processes run on this machine');
+  await service.reached(id, await scaled(2), 'DEPLOYED');
+  const processes = async () => (await service.health(id)).json.processes.map(({ name }: { name: string }) => name);
+  expect(await processes()).toEqual(['program-1', 'program-2']);
+  for (const min_scale of [3, 1]) {
+    await service.append(id, [
+      { type: 'DeploymentPatched', data: { source_config: { resource_spec: { min_scale } } } },
+    ]);
+    await apps.restart(id, new AbortController().signal);
+    await until(processes, ({ length }) => length === min_scale);
+  }
+  expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
+});
 
 describe('a WebSocket', () => {
   let id: string;

@@ -2,8 +2,22 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Ports that were given last: programs that start at the same time may not listen there yet. */
+const given = new Set<number>();
+const MOST_GIVEN = 200;
+
 /** A port of this machine that nobody listens on. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await unusedPort();
+    if (given.has(port)) continue;
+    given.add(port);
+    if (given.size > MOST_GIVEN) given.delete(given.values().next().value!);
+    return port;
+  }
+}
+
+async function unusedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
