@@ -110,6 +110,7 @@ export interface AppUse {
   readonly state: string;
   readonly memory_bytes: number | null;
   readonly cpu_cores: number | null;
+  readonly disk_bytes: number | null;
   readonly restarts: number;
 }
 

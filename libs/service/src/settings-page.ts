@@ -84,6 +84,8 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'Processes of programs of the executor `local` that run at a time; unset: one for each 768 MiB of memory, at least two ([sleep](../local-executor.md#sleep)).',
     LOCAL_SLEEP_AFTER:
       'Seconds without a request after which a program of the executor `local` sleeps until the next one.',
+    LOCAL_DISK_BYTES:
+      'Bytes that the files of a deployment of the executor `local` may take, builds and caches included, or its container may write, and that its image may have ([disk](../local-executor.md#disk)).',
     LOCAL_LOG_BYTES:
       'Bytes that the last lines of each program of the executor `local` may take in memory; each line counts 100 bytes more than its text ([logs](../local-executor.md#logs)).',
     LOCAL_LOG_RATE:

@@ -50,7 +50,7 @@ describe('The settings', () => {
         onFailure: 'rollback',
         onDrift: 'report',
         kubernetes: { namespaces: new Namespaces(), rules: { allow: new AllowList(), level: 'restricted' } },
-        local: { awake: undefined, sleepAfter: 1_800_000, logs: { bytes: 1_048_576, rate: 500 } },
+        local: { awake: undefined, sleepAfter: 1_800_000, disk: 4_294_967_296, logs: { bytes: 1_048_576, rate: 500 } },
       },
       limits: {
         uploadMaxBytes: 268_435_456,

@@ -97,6 +97,8 @@ interface LocalSettings {
   readonly awake?: number;
   /** Time without a request after which a program is ended until the next one (ms). */
   readonly sleepAfter: number;
+  /** Bytes of the files of a deployment. */
+  readonly disk: number;
   /** Bytes of the lines of a program that are kept, and lines that are kept of those of a second. */
   readonly logs: { readonly bytes: number; readonly rate: number };
 }
@@ -259,6 +261,7 @@ function rollouts(read: Read, mistakes: string[]): RolloutSettings {
     local: {
       awake: read('LOCAL_AWAKE', undefined, whole(1, 10_000)),
       sleepAfter: 1000 * read('LOCAL_SLEEP_AFTER', 1800, whole(1, MOST_SECONDS)),
+      disk: read('LOCAL_DISK_BYTES', 4_294_967_296, whole(100_000_000, 1_000_000_000_000_000)),
       logs: {
         bytes: read('LOCAL_LOG_BYTES', 1_048_576, whole(100_000, 16_777_216)),
         rate: read('LOCAL_LOG_RATE', 500, whole(1, 10_000)),

@@ -220,7 +220,12 @@ export class AppFolder {
       await this.run('rm', ['-rf', '--', at]);
       await this.run('ln', ['-s', '--', target, at]);
     }
-    if (which === 'proof') await this.run('find', [target, '-mindepth', '1', '-delete']);
+    if (which === 'proof') await this.clear('proof');
+  }
+
+  /** Removes what is in one of its folders. */
+  async clear(name: 'proof' | 'tmp'): Promise<void> {
+    await this.run('find', [join(this.path, name), '-mindepth', '1', '-delete']);
   }
 
   /**
@@ -233,10 +238,22 @@ export class AppFolder {
     return answer?.stdout;
   }
 
-  /** Bytes on the disk. */
-  async size(): Promise<number> {
-    const { stdout } = await this.run('du', ['-sk', this.path]).catch((error: { stdout?: string }) => error);
-    return 1024 * Number(/^\d+/.exec(stdout ?? '')?.[0] ?? 0);
+  /** Removes what npm, pip and other programs keep to save time, when it has more than so many bytes; answers how many. */
+  async clearCaches(most: number): Promise<number | undefined> {
+    const caches = ['.npm', '.cache'].map((name) => join(this.path, 'home', name));
+    const bytes = await this.size(caches);
+    if (bytes <= most) return undefined;
+    await this.run('find', [...caches, '-mindepth', '1', '-delete']).catch(() => undefined);
+    return bytes;
+  }
+
+  /** Bytes on the disk, of all its folders or of some. */
+  async size(folders: readonly string[] = [this.path]): Promise<number> {
+    const { stdout } = await this.run('nice', ['-n', '19', 'du', '-sk', ...folders]).catch(
+      (error: { stdout?: string }) => error,
+    );
+    const found = (stdout ?? '').match(/^\d+/gm) ?? [];
+    return 1024 * found.reduce((total, size) => total + Number(size), 0);
   }
 
   /** Ends every process of the deployment's user, where it has one. */

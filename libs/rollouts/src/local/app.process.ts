@@ -98,7 +98,8 @@ export class AppProcess implements RunningProgram {
    * Tells the server to end, then all of its group, and kills what is left after five seconds: they may write files at
    * their end. Who started the server passes signals on to it, and a second one would end it while it writes.
    */
-  async stop(): Promise<void> {
+  async stop(why?: string): Promise<void> {
+    if (!this.stopping) this.why = why;
     this.stopping ??= this.finish();
     await this.ended;
   }
@@ -131,9 +132,7 @@ export class AppProcess implements RunningProgram {
     const tooMuch = `used ${megabytes(memory_bytes)} MB of memory, more than its limit of ${megabytes(memory)} MB`;
     // One of its processes may be gone while others go on, which wait for it.
     const why = group.killed() ?? (!group.holdsMemory && memory_bytes > memory ? tooMuch : undefined);
-    if (why === undefined) return;
-    this.why = why;
-    void this.stop();
+    if (why !== undefined) void this.stop(why);
   }
 
   private signal(signal: NodeJS.Signals): void {

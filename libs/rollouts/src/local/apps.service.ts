@@ -17,6 +17,7 @@ import {
   PROGRAM_PROCESSES,
 } from './control-groups.process';
 import { Containers } from './containers.service';
+import { type DiskLimits, DiskWatch } from './disk-use.watch';
 import { AppPorts } from './app-ports.process';
 import { AppRunner, type AppStatus, AppUnavailable, type RunLimits } from './running/app.runner';
 import type { Entered, Runnable } from './running/serving.process';
@@ -65,8 +66,9 @@ interface LocalLimits extends RunLimits {
   readonly sleepAfter: number;
   /** Bytes of an unpacked archive. */
   readonly source: number;
-  /** Bytes of a deployment's folder while it is built. */
+  /** Bytes of a deployment's folder. */
   readonly disk: number;
+  readonly diskWatch?: Omit<DiskLimits, 'most'>;
   readonly logs: LogLimits;
 }
 
@@ -75,6 +77,8 @@ const MEMORY_OF_ONE = 768 * 1024 ** 2;
 /** How often it is looked whether a program can sleep, so that another one has room (ms). */
 const ROOM_MS = 50;
 const LONGEST_PAUSE = 60_000;
+/** How often it is looked what is free of the disk (ms). */
+const DISK_MS = 2000;
 
 /** What a program is said to be, by the best of its processes. */
 const STATES = ['RUNNING', 'STARTING', 'FAILED'];
@@ -96,6 +100,8 @@ export class LocalApps implements HostedApps {
   private readonly folders: AppFolders;
   private readonly ports: AppPorts;
   private readonly groups: ControlGroups;
+  /** What the folders of deployments take. */
+  readonly disk: DiskWatch;
   private readonly kept = new Map<string, KeptApp>();
   private readonly runners = new Map<string, AppRunner>();
   private choose: ChooseRevision = async () => undefined;
@@ -104,6 +110,7 @@ export class LocalApps implements HostedApps {
   /** Ends when the one before has room. */
   private turn: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
+  private diskTimer: NodeJS.Timeout | undefined;
   private ended = false;
 
   /** The browsers that may see their pages. */
@@ -122,6 +129,7 @@ export class LocalApps implements HostedApps {
     this.folders = new AppFolders(root);
     this.ports = new AppPorts(root);
     this.groups = new ControlGroups(root);
+    this.disk = new DiskWatch(root, { ...this.limits.diskWatch, most: this.limits.disk });
   }
 
   /**
@@ -140,6 +148,7 @@ export class LocalApps implements HostedApps {
     if (images.length > 0) this.containers.engine().catch(() => undefined);
     const pause = Math.min(LONGEST_PAUSE, this.limits.sleepAfter / 4);
     this.timer = setInterval(() => this.sendToSleep(), pause).unref();
+    this.diskTimer = setTimeout(() => void this.watchDisk(), DISK_MS).unref();
     return { closed: this.ports.begin(), limited: this.groups.begin(), exposed: this.folders.confine() };
   }
 
@@ -156,6 +165,7 @@ export class LocalApps implements HostedApps {
   async activate(chosen: Chosen, signal: AbortSignal): Promise<void> {
     const { revision } = chosen;
     const { deploymentId: id } = revision;
+    if (!revision.image) await this.disk.requireSpace();
     const program = await this.runnable(chosen);
     await this.during(id, signal, (runner) => runner.replace(program, signal));
     const before = this.kept.get(id)?.revisions ?? [];
@@ -229,7 +239,8 @@ export class LocalApps implements HostedApps {
       const state = STATES.find((one) => processes.some((process) => process.state === one)) ?? 'IDLE';
       const sum = (member: 'memory_bytes' | 'cpu_cores') => sumOf(processes.map((process) => process[member]));
       const [memory_bytes, cpu_cores] = [sum('memory_bytes'), sum('cpu_cores')];
-      return { deployment_id, state, memory_bytes, cpu_cores, restarts: runner.restarts };
+      const disk_bytes = this.disk.bytes(deployment_id) ?? null;
+      return { deployment_id, state, memory_bytes, cpu_cores, disk_bytes, restarts: runner.restarts };
     });
   }
 
@@ -262,6 +273,7 @@ export class LocalApps implements HostedApps {
     await this.runners.get(id)?.stop();
     this.runners.delete(id);
     await this.folders.remove(id);
+    this.disk.forget(id);
     await this.removeImages(before);
   }
 
@@ -269,6 +281,7 @@ export class LocalApps implements HostedApps {
   async end(): Promise<void> {
     this.ended = true;
     clearInterval(this.timer);
+    clearTimeout(this.diskTimer);
     await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
     for (const id of this.kept.keys()) this.folder(id).killAll();
     this.runners.clear();
@@ -349,9 +362,22 @@ export class LocalApps implements HostedApps {
     }
   }
 
+  private async watchDisk(): Promise<void> {
+    try {
+      const awake = [...this.runners].filter(([id, runner]) => runner.isAwake && this.kept.has(id));
+      const folders = new Map(awake.map(([id]) => [id, this.folder(id)]));
+      for (const { id, why } of await this.disk.look(folders)) void this.runners.get(id)?.expel(why);
+    } catch {
+      // A folder was removed meanwhile: the next look tells.
+    }
+    if (!this.ended) this.diskTimer = setTimeout(() => void this.watchDisk(), DISK_MS).unref();
+  }
+
   private async chosen(id: string): Promise<Runnable | undefined> {
     const chosen = this.ended ? undefined : await this.choose(this.kept.get(id)?.revisions ?? []);
-    return chosen && this.runnable(chosen);
+    if (!chosen) return undefined;
+    if (!chosen.revision.image) await this.disk.requireRoom(id, this.folder(id));
+    return this.runnable(chosen);
   }
 
   private async runnable({ revision, secrets, sizes }: Chosen): Promise<Runnable> {

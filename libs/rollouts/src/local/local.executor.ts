@@ -139,6 +139,8 @@ export class LocalExecutor extends Executor {
     if (folder.recipe(name)) return step.log('INFO', 'This source has been built before: that build is used.');
     const source = await assignment.source();
     if (!source) throw new StepFailed('Its source cannot be fetched: this server has no access to it.');
+    await this.programs.disk.requireSpace();
+    await this.emptyCaches(folder, step);
     const path = await folder.emptyBuild(name);
     const repository = assignment.revision.source === 'codehost';
     const { source: most } = this.programs.limits;
@@ -146,12 +148,21 @@ export class LocalExecutor extends Executor {
       await unpack(source, path, { most, signal: step.signal, repository, start: folder.start.bind(folder) });
       const recipe = await readRecipe(folder, path, wanted);
       for (const command of recipe.build) await this.run(command, join(path, recipe.folder), folder, step);
+      await this.emptyCaches(folder, step);
       folder.completeBuild(name, recipe);
     } catch (error) {
       // What is left of it would count against the next builds.
       await folder.removeBuild(name).catch(() => undefined);
       throw error;
     }
+  }
+
+  /** Revisions share what npm and pip have fetched, as long as it takes no more than a quarter of the deployment's limit. */
+  private async emptyCaches(folder: AppFolder, { log }: Step): Promise<void> {
+    const most = this.programs.limits.disk / 4;
+    const bytes = await folder.clearCaches(most);
+    if (bytes === undefined) return;
+    await log('INFO', `The caches had ${megabytes(bytes)} MB, more than ${megabytes(most)} MB, and were emptied.`);
   }
 
   /** Runs a command of the build; it fails when the deployment's folder grows beyond its limit. */
@@ -168,7 +179,7 @@ export class LocalExecutor extends Executor {
         { ...step, signal: AbortSignal.any([step.signal, full.signal]) },
       );
     } catch (error) {
-      if (full.signal.aborted) throw new StepFailed(`The build needs more than ${this.programs.limits.disk} bytes.`);
+      if (full.signal.aborted) throw full.signal.reason;
       throw error;
     } finally {
       done.abort();
@@ -179,9 +190,19 @@ export class LocalExecutor extends Executor {
   private async watch(folder: AppFolder, full: AbortController, done: AbortSignal): Promise<void> {
     while (!done.aborted) {
       await delay(SIZE_MS, undefined, { signal: done }).catch(() => undefined);
-      if (!done.aborted && (await folder.size()) > this.programs.limits.disk) full.abort();
+      if (done.aborted) return;
+      await this.programs.disk.requireSpace().catch((error: unknown) => full.abort(error));
+      const bytes = await folder.size();
+      const most = this.programs.limits.disk;
+      if (bytes <= most) continue;
+      const limit = `The files of the deployment have ${megabytes(bytes)} MB, more than its limit of ${megabytes(most)} MB`;
+      full.abort(new StepFailed(`${limit}: build less, remove files of its program, or raise LOCAL_DISK_BYTES.`));
     }
   }
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6);
 }
 
 /** Name of the folder that holds what a source becomes; the same for the same source and commands. */

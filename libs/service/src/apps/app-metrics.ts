@@ -27,6 +27,7 @@ export function measureApps(registry: Registry, apps: HostedApps): void {
   for (const [name, help, member] of [
     ['fairlead_app_memory_bytes', 'Memory of the processes of a deployment', 'memory_bytes'],
     ['fairlead_app_cpu_cores', 'Processor cores that the processes of a deployment use', 'cpu_cores'],
+    ['fairlead_app_disk_bytes', 'Files of a deployment when they were counted last', 'disk_bytes'],
     ['fairlead_app_restarts', 'How often a program was started again after it ended', 'restarts'],
   ] as const) {
     new Gauge({

@@ -207,6 +207,11 @@ export class AppRunner {
     await this.resting;
   }
 
+  /** Ends what runs, as if it had ended by itself. */
+  async expel(why: string): Promise<void> {
+    await Promise.all(this.ready.map(({ process }) => process.stop(why)));
+  }
+
   /** The processes as they are now; none while it sleeps or is stopped. */
   health(): ProcessHealth[] {
     const scale = this.program?.scale ?? 1;

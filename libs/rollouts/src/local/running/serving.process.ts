@@ -15,8 +15,8 @@ export interface RunningProgram {
   readonly use: GroupUse | undefined;
   /** Whether it was ended because it wrote too much to files, as it will again. */
   readonly isFull?: boolean;
-  /** Tells it to end, and ends it when it does not. */
-  stop(): Promise<void>;
+  /** Tells it to end, and ends it when it does not. `why` is how it has ended then, in words for a sentence. */
+  stop(why?: string): Promise<void>;
 }
 
 /** A revision with all that its program needs. */
