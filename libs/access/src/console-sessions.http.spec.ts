@@ -91,6 +91,8 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
     refused: ({ request, status }) => void told.push(`${status} ${request}`),
   });
   await app.getHttpAdapter().getInstance().ready();
+  // As each process of the service does at its start: it knows the key from then on.
+  await registerAdminKey(app, ADMIN);
   stops.push(() => Promise.all([app.close(), store.close()]));
   return { app };
 }
@@ -98,7 +100,6 @@ async function startProcess(edge: Partial<EdgeSettings> = {}) {
 beforeAll(async () => {
   database = await testDatabase([...eventingMigrations, ...accessMigrations], accessEntities);
   process1 = await startProcess();
-  await registerAdminKey(process1.app, ADMIN);
 });
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
