@@ -11,6 +11,7 @@ import {
 import css from './form.module.css';
 import { plain } from './format';
 import { Button, Problem, Text } from './parts';
+import { toldSince } from './typed';
 
 const TYPING_MS = 250;
 
@@ -110,16 +111,16 @@ interface TypedProps {
 /** A field that tells what was typed once the typing rests. */
 export function Typed({ label, value, onChange, placeholder = label, main }: TypedProps) {
   const [text, setText] = useState(value);
-  const told = useRef(value);
+  const told = useRef<readonly string[]>([value]);
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
-    setText(value);
+    const since = toldSince(told.current, value);
+    told.current = since ?? [value];
+    if (!since) setText(value);
   }, [value]);
   useEffect(() => {
-    if (text === told.current) return undefined;
+    if (text === told.current.at(-1)) return undefined;
     const timer = setTimeout(() => {
-      told.current = text;
+      told.current = [...told.current, text];
       onChange(text);
     }, TYPING_MS);
     return () => clearTimeout(timer);
