@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -75,7 +76,8 @@ it('a program runs without a limit where no group can be made', async () => {
   await nowhere.end();
 });
 
-const groups = new ControlGroups('probe');
+// A run beside this one has groups of its own.
+const groups = new ControlGroups(randomUUID());
 const held = groups.begin();
 const reason = held.size === 3 ? '' : ' (skipped: this process may not make control groups for all of them)';
 const whereHeld = held.size === 3 ? it : it.skip;
@@ -91,16 +93,30 @@ function start(command: string, limits: GroupLimits): { readonly program: AppPro
   return { program: new AppProcess({ words, port: 0, env, limit }, (_, told) => (said += told)), said: () => said };
 }
 
-/** The files of that name in the groups of programs. */
+/** The text of the files of that name in the groups of programs, as far as these are there. */
 function files(name: string): string[] {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  const roots = mounts.filter((line) => / - cgroup2? /.test(line)).map((line) => line.split(' ')[4]!);
-  const below = roots.flatMap((root) =>
-    readdirSync(root, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.name === name && dirname(entry.parentPath).endsWith(groups.name))
-      .map((entry) => join(entry.parentPath, name)),
+  const [mounts, own] = ['mountinfo', 'cgroup'].map((file) => readFileSync(`/proc/self/${file}`, 'utf8')) as [
+    string,
+    string,
+  ];
+  const second = groupOf(mounts, own);
+  const first = (['cpu', 'memory', 'pids'] as const).map((controller) => groupOf(mounts, own, controller));
+  const places = new Set([...first, second, second && dirname(second)].flatMap((place) => place ?? []));
+  return [...places].flatMap((place) =>
+    ifThere(() => readdirSync(join(place, groups.name), { withFileTypes: true }))
+      .flat()
+      .filter((entry) => entry.isDirectory())
+      .flatMap((entry) => ifThere(() => readFileSync(join(place, groups.name, entry.name, name), 'utf8'))),
   );
-  return below.map((path) => readFileSync(path, 'utf8'));
+}
+
+/** What `read` answers; nothing when a group is removed meanwhile. */
+function ifThere<T>(read: () => T): T[] {
+  try {
+    return [read()];
+  } catch {
+    return [];
+  }
 }
 
 /** It uses all the processor time that it gets, in a process of another process group, too. */
