@@ -74,6 +74,8 @@ export class Containers {
   private readonly live = new Set<string>();
   /** Engines that hold nothing of this installation which belongs to none of them. */
   private readonly cleared = new Set<EngineClient>();
+  /** Engines in which containers were started. */
+  private readonly used = new Set<EngineClient>();
   private readonly networks: ContainerNetworks;
   private readonly gateways = new RunsGateways();
 
@@ -138,6 +140,7 @@ export class Containers {
     const name = `fairlead-${randomUUID()}`;
     const ending: (() => unknown)[] = [];
     this.live.add(name);
+    this.used.add(engine);
     const remove = async () => {
       await this.removePart(engine, `/containers/${name}?force=1&v=1`);
       // Another network may get its addresses as soon as it is gone.
@@ -184,7 +187,7 @@ export class Containers {
   /** Ends what the server has started in the engine, once all containers have ended. */
   async end(): Promise<void> {
     // Networks of single containers go with these.
-    const docker = [...this.cleared].filter(({ kind }) => kind === 'docker');
+    const docker = [...this.used].filter(({ kind }) => kind === 'docker');
     const remove = (engine: EngineClient) => engine.call('DELETE', `/networks/${this.networks.shared}`);
     await Promise.all(docker.map((engine) => remove(engine).catch(() => undefined)));
     this.endPodman();
@@ -293,7 +296,8 @@ export class Containers {
   /** Removes a container or a network that may be there: what cannot be removed now is removed later. */
   private async removePart(engine: EngineClient, path: string): Promise<void> {
     await engine.call('DELETE', path).catch((error: unknown) => {
-      if (!(error instanceof EngineRefused && error.status === 404)) this.cleared.delete(engine);
+      // It is not there, or is being removed already.
+      if (!(error instanceof EngineRefused && [404, 409].includes(error.status))) this.cleared.delete(engine);
     });
   }
 }

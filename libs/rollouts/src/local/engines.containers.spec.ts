@@ -344,6 +344,11 @@ describe.each(engines)('with $name', ({ name, socket }) => {
     const { Id } = (await engine.call('GET', `/images/${registry.reference('agent:many')}/json`)) as { Id: string };
     const wanted = { revisionId: 'many', image: { id: Id, port: 8123, pulled: false }, env: {}, port: 0 };
     const started = [];
+    const networks = async () => {
+      const all = (await engine.call('GET', '/networks')) as { Name: string }[];
+      return all.map(({ Name }) => Name).sort();
+    };
+    const before = await networks();
     for (let count = 0; count < MANY[name]!; count++) {
       started.push(await own.start({ ...wanted, deploymentId: `many-${count}` }, () => undefined));
     }
@@ -351,6 +356,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
     await Promise.all(started.map((one) => one.stop()));
     await own.end();
     expect((await containers()).filter((id) => id?.startsWith('many-'))).toEqual([]);
+    expect(await networks()).toEqual(before);
   });
 
   it('containers are available again after a restart of the server, and those of a killed one are removed', async () => {
