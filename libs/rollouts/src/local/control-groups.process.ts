@@ -52,11 +52,13 @@ export class ControlGroups {
 
   /**
    * `root`: folder of the deployments' folders; each installation of the machine has groups of its own. `read` answers
-   * the text of a file below `/proc/self`.
+   * the text of a file below `/proc/self`. `isService`: systemd has started this process. What a person starts by ssh or
+   * cron may be in the group of that service too, but without the variable.
    */
   constructor(
     root: string,
     private readonly read = (file: string) => readFileSync(`/proc/self/${file}`, 'utf8'),
+    private readonly isService = process.env.INVOCATION_ID !== undefined,
   ) {
     this.name = `fairlead-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
   }
@@ -66,7 +68,7 @@ export class ControlGroups {
     try {
       const [mounts, groups] = [this.read('mountinfo'), this.read('cgroup')];
       const ofFirst = CONTROLLERS.map((controller) => groupOf(mounts, groups, controller));
-      const second = ofFirst.includes(undefined) ? newGroups(groupOf(mounts, groups)) : undefined;
+      const second = ofFirst.includes(undefined) ? newGroups(groupOf(mounts, groups), this.isService) : undefined;
       for (const [at, controller] of CONTROLLERS.entries()) {
         const first = ofFirst[at];
         const place = first === undefined ? second : { folder: first, version: 1 as const };
@@ -226,7 +228,7 @@ export function groupOf(mounts: string, groups: string, controller?: Controller)
  * below it, so that its limits hold for programs too. Any other group may hold what else somebody has started, and those
  * of programs are beside it.
  */
-function newGroups(own: string | undefined): Place | undefined {
+function newGroups(own: string | undefined, isService: boolean): Place | undefined {
   if (own === undefined) return undefined;
   const version = 2;
   const given = text(join(own, 'cgroup.controllers')).trim().split(' ');
@@ -235,7 +237,7 @@ function newGroups(own: string | undefined): Place | undefined {
   if (!existsSync(join(own, 'cgroup.type'))) return { folder: own, version };
   if (basename(own) === SERVER) return { folder: dirname(own), version };
   const isRoot = !existsSync(join(dirname(own), 'cgroup.procs'));
-  if ((isRoot || own.endsWith('.service')) && isEmptied(own)) return { folder: own, version };
+  if ((isRoot || (isService && own.endsWith('.service'))) && isEmptied(own)) return { folder: own, version };
   return isRoot ? undefined : { folder: dirname(own), version };
 }
 
@@ -265,6 +267,8 @@ function writeLimit(folder: string, controller: Controller, version: 1 | 2, limi
     set('cpu.cfs_period_us', String(PERIOD_US));
     return set('cpu.cfs_quota_us', String(quota ?? -1));
   }
+  // A group that a killed server has left may have it, and Linux refuses a limit above it.
+  if (version === 1) write(folder, 'memory.memsw.limit_in_bytes', '-1');
   set(version === 2 ? 'memory.max' : 'memory.limit_in_bytes', String(memory ?? (version === 2 ? 'max' : -1)));
   if (memory === undefined) return;
   // Without these it would go on in the swap space, as far as the system has any, and as slowly.
@@ -297,9 +301,11 @@ function processesOf(group: string): string[] {
 /** Kills the processes of a group; they cannot start others meanwhile where their number can be limited. */
 function killAll(group: string): void {
   write(group, 'pids.max', '0');
-  for (const pid of processesOf(group)) {
+  for (const pid of processesOf(group).map(Number)) {
+    // A process that this one cannot see, such as one outside of its container, is listed as 0, which is all of its own.
+    if (pid === 0) continue;
     try {
-      process.kill(Number(pid), 'SIGKILL');
+      process.kill(pid, 'SIGKILL');
     } catch {
       // It has ended.
     }

@@ -30,9 +30,9 @@ it.each([
 });
 
 /** Groups in a folder that has the files of version 2, as far as a folder can. */
-function groupsIn(own: string): ControlGroups {
+function groupsIn(own: string, isService = true): ControlGroups {
   const mounts = `41 31 0:38 / ${folder} rw - cgroup2 cgroup2 rw`;
-  return new ControlGroups('root', (file) => (file === 'cgroup' ? `0::${own}` : mounts));
+  return new ControlGroups('root', (file) => (file === 'cgroup' ? `0::${own}` : mounts), isService);
 }
 
 const text = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8');
@@ -61,6 +61,30 @@ it.each([
   expect(Number(text(place, groups.name, 'memory.max'))).toBeGreaterThan(0);
 });
 
+it('the service that a person has started the server from, such as sshd, keeps its processes', () => {
+  for (const path of ['/system.slice', '/system.slice/ssh.service']) group(path);
+  writeFileSync(join(folder, 'cgroup.procs'), '');
+  const groups = groupsIn('/system.slice/ssh.service', false);
+  group(join('/system.slice', groups.name), LIMITS);
+  expect(groups.begin()).toEqual(new Set<Controller>(['cpu', 'memory', 'pids']));
+  expect(existsSync(join(folder, 'system.slice/ssh.service/fairlead-server'))).toBe(false);
+});
+
+it('a group with processes that the server cannot see does not end the server', () => {
+  group('/', { 'cgroup.procs': '' });
+  rmSync(join(folder, 'cgroup.type'));
+  const groups = groupsIn('/');
+  group(groups.name, LIMITS);
+  group(join(groups.name, 'left'), { 'cgroup.procs': '0\n' });
+  const kill = jest.spyOn(process, 'kill').mockReturnValue(true);
+  try {
+    groups.begin();
+    expect(kill).not.toHaveBeenCalled();
+  } finally {
+    kill.mockRestore();
+  }
+});
+
 it('without the controllers of version 2 nothing is limited, and nothing moves', () => {
   group('/system.slice/a.service', { 'cgroup.controllers': 'hugetlb' });
   expect(groupsIn('/system.slice/a.service').begin()).toEqual(new Set());
@@ -84,6 +108,14 @@ const whereHeld = held.size === 3 ? it : it.skip;
 afterAll(() => groups.end());
 
 const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+
+whereHeld(`limits hold after a server that was killed${reason}`, async () => {
+  const root = randomUUID();
+  new ControlGroups(root).begin();
+  const after = new ControlGroups(root);
+  expect(after.begin()).toEqual(held);
+  await after.end();
+});
 
 /** A program with limits, and what it has written. */
 function start(command: string, limits: GroupLimits): { readonly program: AppProcess; readonly said: () => string } {
