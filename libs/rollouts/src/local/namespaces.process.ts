@@ -137,10 +137,10 @@ export class Namespaces {
       // What is at /tmp hides nothing that is mounted below it, where tests have their folders.
       isIn(folder, ['/tmp'])
         ? mount(`${SMALL},mode=1777 fairlead`, '/tmp')
-        : mount(`--bind ${quoted(join('/old', folder, 'tmp'))}`, '/tmp'),
-      ...[...seen.filter((path) => !isSeen(path)), folder].map((path) => bind(`/old${path}`, path)),
+        : mount(`--bind ${quoted(inOld(join(folder, 'tmp')))}`, '/tmp'),
+      ...[...seen.filter((path) => !isSeen(path)), folder].map((path) => bind(inOld(path), path)),
       READ_ONLY,
-      ...[...OWN_FOLDERS, ...builds].map((name) => join(folder, name)).map((path) => bind(`/old${path}`, path)),
+      ...[...OWN_FOLDERS, ...builds].map((name) => join(folder, name)).map((path) => bind(inOld(path), path)),
       ...devices.map((path) => bind(`/old${path}`, path)),
       'mkdir /dev/shm /dev/pts; ln -s pts/ptmx /dev/ptmx; ln -s /proc/self/fd /dev/fd',
       'ln -s /proc/self/fd/0 /dev/stdin; ln -s /proc/self/fd/1 /dev/stdout; ln -s /proc/self/fd/2 /dev/stderr',
@@ -194,6 +194,11 @@ function node(): string[] {
 
 function realpathOf(path: string): string | undefined {
   return existsSync(path) ? realpathSync(path) : undefined;
+}
+
+/** Where something is when the root has moved to /old: an absolute link on the way there would lead into the new root. */
+function inOld(path: string): string {
+  return join('/old', realpathSync(path));
 }
 
 function isIn(path: string, folders: readonly string[]): boolean {

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,8 +121,10 @@ describe(`A program of a server that is not root${why && ` (skipped: ${why})`}`,
     folder = mkdtempSync(join(tmpdir(), 'fairlead-namespaces-'));
     data = join(folder, 'data');
     chmodSync(folder, 0o755);
-    for (const name of ['data', 'data/apps', 'data/apps/other', 'home', 'tree', 'source'])
-      mkdirSync(join(folder, name));
+    // A data folder is often a link to a larger disk.
+    mkdirSync(join(folder, 'large disk'));
+    symlinkSync(join(folder, 'large disk'), data);
+    for (const name of ['data/apps', 'data/apps/other', 'home', 'tree', 'source']) mkdirSync(join(folder, name));
     for (const name of ['data/secret', 'home/secret', 'tree/.env', 'data/apps/other/secret']) {
       writeFileSync(join(folder, name), 'SECRET');
     }
