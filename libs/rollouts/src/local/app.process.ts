@@ -60,6 +60,8 @@ export class AppProcess implements RunningProgram {
       stdio: ['pipe', 'pipe', 'pipe'],
       ...user,
     });
+    // Without streams, when the server has too many files open, what follows throws before anything else takes this.
+    this.child.on('error', () => undefined);
     this.port = port;
     const { stdin, stdout, stderr } = this.child;
     stdin!.on('error', () => undefined);

@@ -63,9 +63,9 @@ class RunsGateway {
     const outgoing = send(this.target, { agent: false, method, path: url, headers: kept });
     outgoing.once('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.once('error', () => response.destroy()).pipe(response);
+      answer.on('error', () => response.destroy()).pipe(response);
     });
-    outgoing.once('error', () => response.destroy());
+    outgoing.on('error', () => response.destroy());
     response.once('close', () => outgoing.destroy());
     request.pipe(outgoing);
   }
