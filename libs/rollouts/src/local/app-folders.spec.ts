@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppFolders } from './app-folders.store';
@@ -41,4 +42,29 @@ it('a folder shows others not even its names, and its own user what it holds', a
   expect(await folder.text(join(folder.build('first'), 'file'))).toHaveLength(100_000);
   await folder.removeBuild('first');
   expect(readdirSync(join(folder.path, 'builds'))).toEqual([]);
+});
+
+const whereLimited = isRoot && process.platform === 'linux' ? it : it.skip;
+whereLimited('the user of a deployment has a limited number of processes', () => {
+  chmodSync(join(root, '..'), 0o711);
+  const folders = new AppFolders(root);
+  folders.begin();
+  const { words, env, user } = folders.of('one').start(['cat', '/proc/self/limits'], { PATH: '/usr/bin:/bin' });
+  const limits = execFileSync(words[0]!, words.slice(1), { env, cwd: '/', encoding: 'utf8', ...user });
+  const [, soft, hard] = /^Max processes +(\S+) +(\S+)/m.exec(limits)!;
+  expect(Number(soft)).toBeLessThanOrEqual(4096);
+  expect(hard).toBe(soft);
+});
+
+(isRoot ? it : it.skip)('files are counted also where the user of a deployment may not look', async () => {
+  const folders = new AppFolders(root);
+  folders.begin();
+  const folder = folders.of('one');
+  const { uid, gid } = folder.user!;
+  const hidden = join(folder.path, 'data', 'hidden');
+  mkdirSync(hidden);
+  writeFileSync(join(hidden, 'file'), 'x'.repeat(100_000));
+  chownSync(hidden, uid, gid);
+  chmodSync(hidden, 0o300);
+  expect(await folder.size()).toBeGreaterThan(100_000);
 });

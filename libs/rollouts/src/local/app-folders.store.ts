@@ -47,6 +47,14 @@ const UIDS = 65_536;
 const BLOCKS = 6_800;
 /** Builds of a deployment that are kept, so that a roll-back builds nothing. */
 export const BUILDS_KEPT = 3;
+/** Processes and threads of a deployment's user, with all builds and programs: many more than control groups allow one. */
+const PROCESSES = 4096;
+/** A shell that limits them also where there are no control groups. Shells do not agree on the name of that limit. */
+const LIMITED = [
+  ...['/bin/sh', '-c'],
+  `ulimit -u ${PROCESSES} 2> /dev/null || ulimit -p ${PROCESSES} 2> /dev/null; exec "$@"`,
+  'sh',
+];
 /** Longest text that is read of a source, and for how long (ms). */
 const LONGEST_TEXT = 1024 * 1024;
 const READ_MS = 10_000;
@@ -152,7 +160,8 @@ export class AppFolder {
 
   /** What starts a command as the deployment's user, or in its namespaces. */
   start(words: readonly string[], env: Command['env']): Command & { readonly user?: User } {
-    return this.user ? { words, env, user: this.user } : this.namespaces.enter(this.path, words, env);
+    const { user } = this;
+    return user ? { words: [...LIMITED, ...words], env, user } : this.namespaces.enter(this.path, words, env);
   }
 
   /** What every command of the deployment finds in its environment. */
@@ -247,9 +256,13 @@ export class AppFolder {
     return bytes;
   }
 
-  /** Bytes on the disk, of all its folders or of some. */
+  /**
+   * Bytes on the disk, of all its folders or of some. They are counted as the server's user, who sees more than the
+   * deployment's does where that has taken rights from itself; links are not followed.
+   */
   async size(folders: readonly string[] = [this.path]): Promise<number> {
-    const { stdout } = await this.run('nice', ['-n', '19', 'du', '-sk', ...folders]).catch(
+    const words = ['-c', 'exec nice -n 19 du -sk "$@" 2> /dev/null', 'sh', ...folders];
+    const { stdout } = await run('/bin/sh', words, { cwd: '/', env: { PATH: '/usr/bin:/bin' } }).catch(
       (error: { stdout?: string }) => error,
     );
     const found = (stdout ?? '').match(/^\d+/gm) ?? [];
