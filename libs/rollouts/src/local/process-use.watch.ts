@@ -74,23 +74,38 @@ export function isRunning(pid: number): boolean {
 
 /** The processes of a group that listen at a port, as far as the system shows it. */
 export function listeners(group: number, port: number): number[] {
-  const sockets = new Set(['tcp', 'tcp6'].flatMap((family) => socketsAt(family, port)));
+  const sockets = new Set(listening().flatMap((one) => (one.port === port ? one.link : [])));
   const own = processes().filter((one) => one.group === group);
   return own.map(({ pid }) => pid).filter((pid) => linksOf(pid).some((link) => sockets.has(link)));
 }
 
-/** The sockets that listen at a port, as the links of a process name them. */
-function socketsAt(family: string, port: number): string[] {
-  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  try {
-    const lines = readFileSync(`/proc/net/${family}`, 'utf8').split('\n');
-    return lines.flatMap((line) => {
-      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
-      return state === '0A' && local!.endsWith(end) ? [`socket:[${inode}]`] : [];
-    });
-  } catch {
-    return [];
-  }
+/** The ids of the users who listen at a port; undefined where the system does not show who listens. */
+export function listeningUsers(port: number): number[] | undefined {
+  const all = listening();
+  return all.length > 0 ? all.flatMap((one) => (one.port === port ? one.uid : [])) : undefined;
+}
+
+/** A socket that listens, with its name in the links of a process. */
+interface Listening {
+  readonly port: number;
+  readonly uid: number;
+  readonly link: string;
+}
+
+function listening(): Listening[] {
+  return ['tcp', 'tcp6'].flatMap((family) => {
+    try {
+      const lines = readFileSync(`/proc/net/${family}`, 'utf8').split('\n');
+      return lines.flatMap((line) => {
+        const [, local, , state, , , , uid, , inode] = line.trim().split(/\s+/);
+        if (state !== '0A') return [];
+        const port = Number.parseInt(local!.slice(local!.lastIndexOf(':') + 1), 16);
+        return { port, uid: Number(uid), link: `socket:[${inode}]` };
+      });
+    } catch {
+      return [];
+    }
+  });
 }
 
 function linksOf(pid: number): string[] {

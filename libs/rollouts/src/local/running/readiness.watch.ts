@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StepFailed } from '../../executors/executor';
+import { listeningUsers } from '../process-use.watch';
 
 /** Ports that were given last: programs that start at the same time may not listen there yet. */
 const given = new Set<number>();
@@ -26,20 +28,36 @@ async function unusedPort(): Promise<number> {
   return port;
 }
 
+/** A program of another user listens at the port that a program was given. */
+export class PortTaken extends StepFailed {}
+
 /**
  * Resolves when a program answers at `health` with a status that shows that it is ready, or takes connections when there
- * is no such path. @throws when aborted
+ * is no such path. With the user id of its `owner`, nobody else may listen at its port, as far as the system shows it.
+ * @throws PortTaken; the reason of `signal` when that aborts
  */
 export async function untilReady(
   port: number,
   health: string | undefined,
   signal: AbortSignal,
   isReady: (status: number) => boolean,
+  owner?: number,
 ): Promise<void> {
   for (; ; await delay(50, undefined, { signal })) {
     signal.throwIfAborted();
-    if (health === undefined ? await connects(port) : await answers(port, health, isReady)) return;
+    const seemsReady = health === undefined ? await connects(port) : await answers(port, health, isReady);
+    // Who has answered may have closed the port by now, and may listen there again until the program does.
+    if (seemsReady && requireOwner(port, owner)) return;
   }
+}
+
+/** Answers whether the owner of a port listens there, or the system does not show it. @throws PortTaken */
+export function requireOwner(port: number, owner: number | undefined): boolean {
+  const users = owner === undefined ? undefined : listeningUsers(port);
+  if (users?.some((uid) => uid !== owner)) {
+    throw new PortTaken(`Port ${port} was given to the program, but a program of another user listens there.`);
+  }
+  return users === undefined || users.length > 0;
 }
 
 async function answers(port: number, path: string, isReady: (status: number) => boolean): Promise<boolean> {

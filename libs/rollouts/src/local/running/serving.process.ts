@@ -5,7 +5,7 @@ import { StepFailed } from '../../executors/executor';
 import type { AppFolder, StartedRevision } from '../app-folders.store';
 import type { AppLogs, StreamLevel } from '../app-logs.store';
 import type { GroupUse } from '../process-use.watch';
-import { freePort, untilReady } from './readiness.watch';
+import { freePort, PortTaken, requireOwner, untilReady } from './readiness.watch';
 
 /** A program that was started. */
 export interface RunningProgram {
@@ -59,6 +59,9 @@ export interface Entered {
 
 /** Folder in which the LangGraph server for development keeps its threads. */
 const LANGGRAPH_STATE = '.langgraph_api';
+
+/** Ports at which a process is started, one after the other, while other users take them. */
+const MOST_PORTS = 3;
 
 /** A process of a program that is ready. */
 export class Serving {
@@ -116,10 +119,21 @@ export class Serving {
 }
 
 /**
- * Starts a process of a program, and answers it when it is ready, within `most` milliseconds.
+ * Starts a process of a program, and answers it when it is ready, within `most` milliseconds. Where another user takes its
+ * port first, it is started at another one.
  * @throws StepFailed with its last lines; the reason of `signal` when that aborts
  */
-export async function startProcess(
+export async function startProcess(...start: Parameters<typeof startAtPort>): Promise<Serving> {
+  for (let ports = 1; ; ports++) {
+    try {
+      return await startAtPort(...start);
+    } catch (error) {
+      if (!(error instanceof PortTaken) || ports === MOST_PORTS) throw error;
+    }
+  }
+}
+
+async function startAtPort(
   { revision, folder, guard, launch, run }: Runnable,
   logs: AppLogs,
   most: number,
@@ -146,11 +160,14 @@ export async function startProcess(
   void process.ended.then(over);
   const late = AbortSignal.any([signal, AbortSignal.timeout(most)]);
   const said = () => lastLines(output.last, cwd);
-  const isReady = untilReady(port, recipe.health, late, isReadyAt(revision)).then(() => undefined);
+  // The port of a container is open to its engine.
+  const owner = revision.image ? undefined : (folder.user?.uid ?? globalThis.process.getuid?.());
+  const isReady = untilReady(port, recipe.health, late, isReadyAt(revision), owner).then(() => undefined);
   isReady.catch(() => undefined);
   try {
     const how = await Promise.race([process.ended, isReady]);
     signal.throwIfAborted();
+    if (how !== undefined) requireOwner(port, owner);
     if (how !== undefined) throw new StepFailed(`The program ${how} before it was ready.${said()}`);
     return new Serving(process, port, revision);
   } catch (error) {
