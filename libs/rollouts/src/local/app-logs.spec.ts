@@ -1,4 +1,4 @@
-import { AppLogs } from './app-logs.store';
+import { AllLogs, AppLogs } from './app-logs.store';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -28,7 +28,7 @@ it('keeps lines with their level, their order and without secrets, and what the 
 });
 
 it('drops the lines that are too many a second, and says how many these were, also when no other line comes', () => {
-  const counts = { kept: 0, dropped: 0 };
+  const counts = new AllLogs();
   const logs = new AppLogs({ bytes: 100_000, rate: 3 }, counts);
   const output = logs.output([]);
   output.write('INFO', numbered(315));
@@ -40,7 +40,7 @@ it('drops the lines that are too many a second, and says how many these were, al
   jest.advanceTimersByTime(1000);
   output.write('INFO', 'late\n');
   expect(messages(logs).slice(4)).toEqual(['line 1', 'line 2', 'line 3', '1 line dropped: too many a second.', 'late']);
-  expect(counts).toEqual({ kept: 9, dropped: 314 });
+  expect(counts).toMatchObject({ kept: 9, dropped: 314 });
 });
 
 it('keeps as many bytes as it may, and forgets the oldest lines', () => {
@@ -78,4 +78,42 @@ it('knows the last lines of one process, also those that are dropped', () => {
   expect(one.last.slice(-2)).toEqual(['line 25', '[redacted]']);
   expect(one.last).toHaveLength(20);
   expect(other.last).toEqual(['of another one']);
+});
+
+it('forgets the lines of programs that do not run and were not used for the longest time, when all have too many', () => {
+  const most = 1_000_000;
+  const all = new AllLogs(most);
+  const running = new Set([0, 1]);
+  const text = 'x'.repeat(9900);
+  /** Somebody reads it all the time. */
+  let followed: AppLogs | undefined;
+  const programs = Array.from({ length: 300 }, (_, n) => {
+    const logs = new AppLogs({ bytes: 100_000, rate: 100 }, all, () => running.has(n));
+    jest.advanceTimersByTime(1);
+    logs.say(text);
+    if (n === 2) followed = logs;
+    followed?.lines();
+    expect(all.bytes).toBeLessThanOrEqual(most);
+    return logs;
+  });
+  const kept = programs.flatMap((logs, n) => (messages(logs).includes(text) ? n : []));
+  // The notices of the others take some room, too.
+  expect(kept.slice(0, 4)).toEqual([0, 1, 2, kept[3]]);
+  expect(kept.slice(3)).toEqual(Array.from({ length: kept.length - 3 }, (_, n) => 300 - (kept.length - 3) + n));
+  expect(kept.length).toBeGreaterThan(90);
+  const notice = 'Earlier lines were dropped: the logs of all deployments together had reached their limit.';
+  expect(messages(programs[3]!)).toEqual([notice]);
+
+  const [before] = programs[3]!.lines();
+  programs[3]!.say('It is back.');
+  expect(messages(programs[3]!)).toEqual([notice, 'It is back.']);
+  expect(programs[3]!.lines()[1]!.id - before!.id).toBe(1);
+
+  // Those that run follow when no other is left.
+  for (const n of [...programs.keys()].slice(2)) programs[n]!.forget();
+  const last = new AppLogs({ bytes: most, rate: 100 }, all, () => true);
+  for (let count = 0; count < 100; count++) last.say(text);
+  expect(programs.slice(0, 2).map(messages)).toEqual([[notice], [notice]]);
+  for (const logs of [...programs, last]) logs.forget();
+  expect(all.bytes).toBe(0);
 });

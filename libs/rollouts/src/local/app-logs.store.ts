@@ -13,10 +13,25 @@ export interface LogLimits {
   readonly rate: number;
 }
 
-/** Lines of all programs since the server was started. */
-interface LineCounts {
-  kept: number;
-  dropped: number;
+/** The lines of all programs. They share memory: who has none left forgets the lines that are least likely to be read. */
+export class AllLogs {
+  /** Lines since the server was started. */
+  kept = 0;
+  dropped = 0;
+  /** Bytes of the lines that are kept. */
+  bytes = 0;
+  readonly programs = new Set<AppLogs>();
+
+  constructor(private readonly most = Infinity) {}
+
+  /** Makes room after a program has written: first those forget theirs that do not run. */
+  makeRoom(writer: AppLogs): void {
+    while (this.bytes > this.most) {
+      const others = [...this.programs].filter((one) => one !== writer);
+      if (others.length === 0) return;
+      others.reduce((first, one) => (one.isForgottenBefore(first) ? one : first)).giveWay();
+    }
+  }
 }
 
 /** What a line takes beside its text (bytes). */
@@ -41,14 +56,18 @@ export class AppLogs {
   private since = -Infinity;
   private taken = 0;
   private dropped = 0;
+  /** When it was written or read the last time (ms). */
+  private lastUse = -Infinity;
 
   constructor(
     private readonly limits: LogLimits,
-    private readonly counts: LineCounts = { kept: 0, dropped: 0 },
+    private readonly all = new AllLogs(),
+    private readonly isRunning = () => false,
   ) {}
 
   /** What is kept, the oldest first; ids of neighbours differ by one. */
   lines(): readonly ProgramLine[] {
+    this.lastUse = performance.now();
     return this.entries.slice(this.first);
   }
 
@@ -88,7 +107,7 @@ export class AppLogs {
     // The next line may come late, or never.
     if (this.dropped === 0) setTimeout(() => this.room(), WINDOW_MS + 10).unref();
     this.dropped += count;
-    this.counts.dropped += count;
+    this.all.dropped += count;
   }
 
   private tellDropped(): void {
@@ -97,19 +116,50 @@ export class AppLogs {
     if (dropped > 0) this.keep('WARNING', `${dropped} ${dropped === 1 ? 'line' : 'lines'} dropped: too many a second.`);
   }
 
+  isForgottenBefore(other: AppLogs): boolean {
+    const [one, two] = [this.isRunning(), other.isRunning()];
+    return one === two ? this.lastUse < other.lastUse : !one;
+  }
+
+  /** Forgets its lines for those of others, and says so. */
+  giveWay(): void {
+    this.forget();
+    this.push('WARNING', 'Earlier lines were dropped: the logs of all deployments together had reached their limit.');
+  }
+
+  /** Forgets its lines. */
+  forget(): void {
+    this.all.bytes -= this.bytes;
+    this.all.programs.delete(this);
+    this.entries = [];
+    this.first = 0;
+    this.bytes = 0;
+  }
+
   private keep(level: LineLevel, message: string): void {
+    this.lastUse = performance.now();
+    this.all.kept++;
+    this.push(level, message);
+    this.all.programs.add(this);
+    this.all.makeRoom(this);
+  }
+
+  private push(level: LineLevel, message: string): void {
     const line = { id: this.next++, at: Date.now(), level, message };
     this.entries.push(line);
-    this.counts.kept++;
-    this.bytes += bytesOf(line);
+    this.count(bytesOf(line));
     while (this.bytes > this.limits.bytes) {
-      const oldest = this.entries[this.first]!;
-      this.bytes -= bytesOf(oldest);
+      this.count(-bytesOf(this.entries[this.first]!));
       this.first++;
     }
     if (this.first < GAP && this.first < this.entries.length) return;
     this.entries = this.entries.slice(this.first);
     this.first = 0;
+  }
+
+  private count(bytes: number): void {
+    this.bytes += bytes;
+    this.all.bytes += bytes;
   }
 }
 

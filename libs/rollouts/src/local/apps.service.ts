@@ -5,7 +5,7 @@ import type { AppUse, HostedApps } from '@fairlead/contracts';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { ProgramLine } from '../logs/program-lines';
-import { AppLogs, type LogLimits } from './app-logs.store';
+import { AllLogs, AppLogs, type LogLimits } from './app-logs.store';
 import { AppProcess } from './app.process';
 import { within } from '../executors/child.process';
 import { AppVisitors } from './app-visitors';
@@ -74,6 +74,8 @@ interface LocalLimits extends RunLimits {
 
 /** Memory of the machine for each process that runs (bytes): twice what the LangGraph server takes when it does nothing. */
 const MEMORY_OF_ONE = 768 * 1024 ** 2;
+/** Programs whose logs may all have their full size. */
+const LOGS_KEPT = 64;
 /** How often it is looked whether a program can sleep, so that another one has room (ms). */
 const ROOM_MS = 50;
 const LONGEST_PAUSE = 60_000;
@@ -116,7 +118,7 @@ export class LocalApps implements HostedApps {
   /** The browsers that may see their pages. */
   readonly visitors = new AppVisitors();
   /** Lines that programs wrote since the server was started. */
-  readonly logged = { kept: 0, dropped: 0 };
+  readonly logged: AllLogs;
 
   /** `root`: folder of the deployments' folders. `hasPages`: browsers see them at hosts of their own. */
   constructor(
@@ -126,6 +128,7 @@ export class LocalApps implements HostedApps {
     readonly containers = new Containers(root),
   ) {
     this.limits = { ...DEFAULTS, ...limits };
+    this.logged = new AllLogs(this.limits.logs.bytes * LOGS_KEPT);
     this.folders = new AppFolders(root);
     this.ports = new AppPorts(root);
     this.groups = new ControlGroups(root);
@@ -270,7 +273,9 @@ export class LocalApps implements HostedApps {
   async remove(id: string): Promise<void> {
     const before = this.kept.get(id)?.revisions ?? [];
     this.kept.delete(id);
-    await this.runners.get(id)?.stop();
+    const runner = this.runners.get(id);
+    await runner?.stop();
+    runner?.logs.forget();
     this.runners.delete(id);
     await this.folders.remove(id);
     this.disk.forget(id);
@@ -284,6 +289,7 @@ export class LocalApps implements HostedApps {
     clearTimeout(this.diskTimer);
     await Promise.all([...this.runners.values()].map((runner) => runner.stop()));
     for (const id of this.kept.keys()) this.folder(id).killAll();
+    for (const { logs } of this.runners.values()) logs.forget();
     this.runners.clear();
     await this.containers.end();
     this.folders.end();
@@ -299,8 +305,8 @@ export class LocalApps implements HostedApps {
       room: (one: AppRunner, places: number) => this.makeRoom(one, places),
       tell: (status: AppStatus, reason?: string) => this.tell(id, status, reason),
     };
-    const logs = new AppLogs(this.limits.logs, this.logged);
-    const runner = new AppRunner(this.limits, logs, machine, this.kept.get(id)?.stopped);
+    const logs = new AppLogs(this.limits.logs, this.logged, () => runner.isAwake);
+    const runner: AppRunner = new AppRunner(this.limits, logs, machine, this.kept.get(id)?.stopped);
     this.runners.set(id, runner);
     return runner;
   }
