@@ -90,6 +90,15 @@ it('what is being started has ended before the program is started again', async 
   expect(existsSync(join(apps.folder('one').path, 'data', 'twice'))).toBe(false);
 });
 
+it('a restart that is aborted before its turn leaves what runs as it is', async () => {
+  active = await revision('only', 0, true);
+  await activate(active);
+  const before = seen();
+  await expect(apps.restart('one', AbortSignal.abort())).rejects.toThrow('aborted');
+  expect(seen()).toEqual(before);
+  expect(await ask('/')).toBe('only');
+});
+
 it('a program that is put to sleep while it is looked up what to start is asleep', async () => {
   let lookups = 0;
   let found: (program: Runnable) => void = () => undefined;

@@ -171,7 +171,7 @@ export class AppRunner {
           });
         }
         this.replicas[index] = fresh;
-        await before.retire(isBeside ? this.limits.hold : this.limits.hold / 2);
+        await before.retire(isBeside ? this.limits.hold : this.limits.hold / 2, this.life.signal);
         if (isBeside) this.giveBack(1);
         else {
           await fresh.start(alive).catch((error: unknown) => {
@@ -247,10 +247,12 @@ export class AppRunner {
   /** Does something that makes it run, after what is being done. A program that was stopped is so again when it fails. */
   private inTurn(signal: AbortSignal, work: (alive: AbortSignal) => Promise<void>): Promise<void> {
     const done = this.turn.then(async () => {
+      const alive = AbortSignal.any([signal, this.life.signal]);
+      alive.throwIfAborted();
       const { stopped } = this;
       this.stopped = false;
       try {
-        await work(AbortSignal.any([signal, this.life.signal]));
+        await work(alive);
       } catch (error) {
         this.stopped ||= stopped;
         throw error;
@@ -268,12 +270,13 @@ export class AppRunner {
 
   /** Starts a program after the one that runs has ended, while requests wait. When it fails, the one before is started. */
   private async follow(program: Runnable, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     const hasRun = this.ready.length > 0;
     this.isHeld = true;
     try {
       // A request that does not end must not take all the time that those who wait have. What was being started has the
       // folder of threads until it has ended.
-      await Promise.all(this.dismiss(program).map((replica) => replica.retire(this.limits.hold / 2)));
+      await Promise.all(this.dismiss(program).map((replica) => replica.retire(this.limits.hold / 2, this.life.signal)));
       while (this.places < program.scale && (await this.machine.room(this, 1)));
       this.places = Math.max(1, Math.min(this.places, program.scale));
       const fresh = await this.started(program, this.places, signal);
@@ -339,7 +342,7 @@ export class AppRunner {
 
   /** Ends processes when their requests have ended, and gives their places back. */
   private async retire(replicas: readonly Replica[]): Promise<void> {
-    await Promise.all(replicas.map((replica) => replica.retire(this.limits.hold)));
+    await Promise.all(replicas.map((replica) => replica.retire(this.limits.hold, this.life.signal)));
     this.giveBack(replicas.length);
   }
 

@@ -69,13 +69,16 @@ export class Replica {
     this.starting = this.tryOn();
   }
 
-  /** Ends its process once the requests of that have ended, or after `most` milliseconds. It is not started again. */
-  async retire(most: number): Promise<void> {
+  /**
+   * Ends its process once the requests of that have ended, or after `most` milliseconds, or when `hurry` aborts. It is not
+   * started again.
+   */
+  async retire(most: number, hurry: AbortSignal): Promise<void> {
     const { running } = this;
     this.life.abort();
     this.running = undefined;
     await this.starting;
-    await running?.retire(most);
+    await running?.retire(most, hurry);
   }
 
   async stop(): Promise<void> {

@@ -33,13 +33,13 @@ let active: Map<string, { revision: StartedRevision; min_scale: number }>;
 let told: string[];
 let traffics: Traffic[];
 
-async function begin(awake = 20): Promise<void> {
+async function begin(awake = 20, hold = 60_000): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), 'fairlead-replicas-'));
   chmodSync(folder, 0o711);
   active = new Map();
   told = [];
   traffics = [];
-  apps = new LocalApps(join(folder, 'apps'), { awake, restart: { first: 10, most: 200 } });
+  apps = new LocalApps(join(folder, 'apps'), { awake, hold, restart: { first: 10, most: 200 } });
   const chosen = ({ revision, min_scale }: { revision: StartedRevision; min_scale: number }) => {
     return { revision, secrets: new Map<string, string>(), sizes: { min_scale } };
   };
@@ -276,4 +276,25 @@ it('all processes sleep and wake, stop and start, and there are as many as the s
   active.get('one')!.min_scale = 1;
   await restart();
   expect(apps.inspect('one')).toMatchObject([{ name: 'program', state: 'RUNNING' }]);
+});
+
+it.each([
+  ['its successor has taken its place', 20, 'new'],
+  ['its successor waits for that', 1, 'old'],
+])('a stop does not wait for a request to a program that is replaced, when %s', async (_, awake, last) => {
+  // Far longer than a test may take.
+  await begin(awake, 10 ** 9);
+  await deploy('old', 1);
+  const { port, end } = await apps.enter('one');
+  const deployed = Promise.allSettled([deploy('new', 1)]);
+  await until(
+    () => apps.inspect('one')[0]!,
+    ({ state, revision_id }) => (last === 'new' ? revision_id === 'one-new' : state === 'STARTING'),
+  );
+  await apps.stop('one');
+  expect(apps.inspect('one')).toEqual([]);
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+  end();
+  await deployed;
+  await expect(apps.enter('one')).rejects.toThrow('It was stopped.');
 });

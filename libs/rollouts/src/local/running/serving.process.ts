@@ -99,11 +99,12 @@ export class Serving {
     return { port: this.port, end, outlive };
   }
 
-  /** Stops it once its requests have ended, or after `most` milliseconds. */
-  async retire(most: number): Promise<void> {
+  /** Stops it once its requests have ended, or after `most` milliseconds, or when `hurry` aborts. */
+  async retire(most: number, hurry: AbortSignal): Promise<void> {
     this.disconnect();
     const idle = new Promise<void>((resolve) => (this.idle = resolve));
-    if (this.requests > 0) await Promise.race([idle, delay(most, undefined, { ref: false })]);
+    const late = () => delay(most, undefined, { ref: false, signal: hurry }).catch(() => undefined);
+    if (this.requests > 0) await Promise.race([idle, late()]);
     await this.stop();
   }
 
