@@ -284,6 +284,8 @@ export class LocalApps implements HostedApps {
 
   /** Ends everything that runs; it is started again after the next `begin`. */
   async end(): Promise<void> {
+    // What is looked at would be made again.
+    if (this.ended) return;
     this.ended = true;
     clearInterval(this.timer);
     clearTimeout(this.diskTimer);
