@@ -114,22 +114,28 @@ export const resourceSpec = object(
   both({
     min_scale: note(
       replicas,
-      'Fewest replicas of the server; not more than `max_scale`. The executor `kubernetes` takes 1 when absent, and runs none for 0.',
+      'Fewest replicas of the server; not more than `max_scale`. The executor `kubernetes` takes 1 when absent, and runs none for 0. The executor `local` runs this many processes, and one when absent or 0.',
     ),
     max_scale: note(
       replicas,
-      'Most replicas of the server. Above `min_scale` the executor `kubernetes` scales at 75 % CPU.',
+      'Most replicas of the server. Above `min_scale` the executor `kubernetes` scales at 75 % CPU. The executor `local` does not apply it.',
     ),
     cpu: note(
       optional(cpu(requested)),
       'CPU reserved for the server, in cores, rounded to 0.1; not more than `cpu_limit`.',
     ),
-    cpu_limit: note(optional(cpu(limited)), 'Most CPU of the server, in cores, rounded to 0.1.'),
+    cpu_limit: note(
+      optional(cpu(limited)),
+      'Most CPU of the server, in cores, rounded to 0.1. The executor `local` applies it to each process where the kernel or the container engine can limit it, and does not limit CPU when absent.',
+    ),
     memory_mb: note(
       amount,
       'Memory reserved for the server, in megabytes (10^6 bytes); not more than `memory_limit_mb`.',
     ),
-    memory_limit_mb: note(amount, 'Most memory of the server, in megabytes (10^6 bytes).'),
+    memory_limit_mb: note(
+      amount,
+      'Most memory of the server, in megabytes (10^6 bytes). The executor `local` ends a process that uses more, and starts it again; when absent, `memory_mb` is this limit.',
+    ),
     queue_min_scale: note(
       replicas,
       'Fewest replicas of the queue workers; not more than `queue_max_scale`. The executor `kubernetes` takes 1 when absent, and runs none for 0.',

@@ -30,7 +30,7 @@ const uploadPath = object({
   upload_id: note(uuid(), 'The upload that `upload-url` began.'),
 });
 const signedQuery = object({
-  expires: note(int(), 'End of validity of the URL, in seconds since 1970.'),
+  expires: note(int(), 'End of validity of the URL, in milliseconds since 1970.'),
   signature: note(str(), 'Signature of the URL, made by the service.'),
 });
 

@@ -15,7 +15,7 @@ const signedQuery = object({
   dataset: note(uuid(), 'Dataset of the example.'),
   sha256: note(str(), 'SHA-256 of the content, in hexadecimal digits.'),
   tenant: note(uuid(), 'Workspace of the example.'),
-  expires: note(int(), 'End of validity of the URL, in seconds since 1970.'),
+  expires: note(int(), 'End of validity of the URL, in milliseconds since 1970.'),
   signature: note(str(), 'Signature of the URL, made by the service.'),
 });
 

@@ -13,7 +13,7 @@ const runPath = idPath('run_id');
 const signedQuery = object({
   name: note(str(), 'Name of the attachment.'),
   tenant: note(uuid(), 'Workspace of the run.'),
-  expires: note(int(), 'End of validity of the URL, in seconds since 1970.'),
+  expires: note(int(), 'End of validity of the URL, in milliseconds since 1970.'),
   signature: note(str(), 'Signature of the URL, made by the service.'),
 });
 
