@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { streamName } from '@fairlead/eventing';
 import { until } from '@fairlead/postgres/testing';
 import { EngineDouble } from '../testing/engine.double';
 import { TENANT, TestRollouts } from '../testing/service';
@@ -77,7 +76,7 @@ describe('an image, with a stand-in for an engine', () => {
       ...more,
     });
 
-  /** Waits until a revision is deployed, and makes it the active one. */
+  /** Waits until a revision is deployed; fails with its log when it is not. */
   async function deployed(id: string, revision_id: string): Promise<string[]> {
     const statuses = await until(
       () => service.statuses(id, revision_id),
@@ -86,10 +85,6 @@ describe('an image, with a stand-in for an engine', () => {
     const said = async (phase: string) => (await service.logs(`${id}/revisions/${revision_id}/${phase}_logs`)).text;
     if (!statuses.includes('DEPLOYED'))
       throw new Error(`${statuses.join()} ${await said('build')} ${await said('deploy')}`);
-    const data = { revision_id, previous_revision_id: null, executor: 'local' };
-    await service.store.append(streamName('deployment', id), 'any', [{ type: 'RevisionActivated', data }], {
-      tenant: TENANT,
-    });
     return statuses;
   }
 

@@ -14,10 +14,9 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CodeHostUnreachable, CommitResolver, SourceArchives } from '@fairlead/contracts';
-import { streamName } from '@fairlead/eventing';
 import { WATCHED } from '../executors/child.process';
 import { until } from '@fairlead/postgres/testing';
-import { TENANT, TestRollouts } from '../testing/service';
+import { TestRollouts } from '../testing/service';
 import { LocalApps } from './apps.service';
 import { LocalExecutor } from './local.executor';
 import { recipeOf } from './recipe';
@@ -171,14 +170,6 @@ async function deployed(id: string, revision: string): Promise<string[]> {
   return all;
 }
 
-/** Makes a revision the active one, as the deployments service does when it hears of it. */
-async function activated(id: string, revision_id: string): Promise<void> {
-  const data = { revision_id, previous_revision_id: null, executor: 'local' };
-  await service.store.append(streamName('deployment', id), 'any', [{ type: 'RevisionActivated', data }], {
-    tenant: TENANT,
-  });
-}
-
 async function start(): Promise<void> {
   apps = new LocalApps(join(folder, 'apps'), { restart: { first: 10, most: 1000 }, hold: 20_000, ready: 20_000 });
   await service.start(new LocalExecutor(apps));
@@ -209,7 +200,6 @@ describe('a deployment on this machine', () => {
     const id = await service.deployment({}, { TOKEN: 'sesame-open' });
     const first = await deploy(id, packed({ 'package.json': manifest, 'server.js': program('one') }));
     expect(await deployed(id, first)).toContain('BUILDING');
-    await activated(id, first);
     expect(await service.call(id, '/hello?a=b')).toMatchObject({ version: 'one', url: '/hello?a=b', method: 'GET' });
     const second = await deploy(id, versioned('two'));
     let asked = 0;
@@ -218,12 +208,10 @@ describe('a deployment on this machine', () => {
       done = (await service.statuses(id, second)).includes('DEPLOYED');
     }
     expect(asked).toBeGreaterThan(1);
-    await activated(id, second);
     expect(await service.call(id, '/')).toMatchObject({ version: 'two' });
     const [path] = [...sources.keys()];
     const back = await deploy(id, path!, { redeployed_from: first });
     await deployed(id, back);
-    await activated(id, back);
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
     const { json } = await service.logs(`${id}/revisions/${back}/build_logs`);
     expect(json.logs.map(({ message }: { message: string }) => message).join()).toContain('has been built before');
@@ -260,7 +248,6 @@ describe('a deployment on this machine', () => {
     };
     const first = await next('one');
     await deployed(id, first);
-    await activated(id, first);
     let visits = 0;
     const visit = async () => {
       const answer = await service.call(id, '/visit');
@@ -275,7 +262,6 @@ describe('a deployment on this machine', () => {
       await visit();
       done = (await service.statuses(id, second)).includes('DEPLOYED');
     }
-    await activated(id, second);
     expect(await visit()).toMatchObject({ version: 'two' });
     const third = await next('three');
     for (let done = false; !done;) {
@@ -327,7 +313,6 @@ describe('a deployment on this machine', () => {
     const id = await service.deployment();
     const revision = await deploy(id, versioned('one'));
     await deployed(id, revision);
-    await activated(id, revision);
     const { started } = await service.call(id, '/');
     await service.ask('GET', `/apps/${id}/crash`);
     await until(
@@ -348,7 +333,6 @@ describe('a deployment on this machine', () => {
     const id = await service.deployment({}, { TOKEN: 'sesame-open' });
     const revision = await deploy(id, versioned('one'));
     await deployed(id, revision);
-    await activated(id, revision);
     const { data } = await service.call(id, '/');
     await service.ask('GET', `/apps/${id}/break`);
     await until(
@@ -372,7 +356,6 @@ describe('a deployment on this machine', () => {
     const id = await service.deployment({}, { TOKEN: 'sesame' });
     const revision = await deploy(id, versioned('kept'));
     await deployed(id, revision);
-    await activated(id, revision);
     await service.call(id, '/');
     expect(runs(id)).toBe(process.platform === 'linux');
     await service.stop();
@@ -430,17 +413,14 @@ describe('a repository', () => {
     push(archived(files('one'), link));
     const first = await service.revision(id);
     await deployed(id, first);
-    await activated(id, first);
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
     const [repo_commit_sha, { fetched }] = [commits.shas.at(-1)!, commits];
     push(archived(files('two'), link));
     const second = await service.revision(id);
     await deployed(id, second);
-    await activated(id, second);
     expect(await service.call(id, '/')).toMatchObject({ version: 'two' });
     const back = await service.revision(id, { source_revision_config: { repo_ref: 'main', repo_commit_sha } });
     await deployed(id, back);
-    await activated(id, back);
     expect(await service.call(id, '/')).toMatchObject({ version: 'one' });
     expect(commits.fetched).toBe(fetched + 1);
   });
