@@ -127,6 +127,7 @@ inBrowser('The console of programs that run on this machine', () => {
       await page
         .locator(`button[aria-label="Open controlled"]${next === 'Start' ? ':disabled' : ':enabled'}`)
         .waitFor();
+      if (action === 'Stop') await page.getByText('Somebody has stopped it.').waitFor();
     }
     await press(page.getByRole('link', { name: 'Secrets' }));
     await press(page.getByRole('button', { name: 'Set secrets …' }));

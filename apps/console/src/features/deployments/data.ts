@@ -1,9 +1,12 @@
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { answered, answeredWhole, api } from '../../api/client';
 import type { Parameters } from '../../ui/address';
 
 const HEALTH_MS = 15_000;
+/** After a change of a deployment its health is read again so much later. */
+const SOON_MS = [1000, 3000, 8000];
 export const PAGE = 50;
 const HISTORY_PAGE = 100;
 
@@ -64,16 +67,23 @@ export function useDeployment(id: string) {
   });
 }
 
-/** What runs of a deployment. */
-export function useHealth(id: string) {
+/** What runs of a deployment; `changedAt` is when the deployment was last changed. */
+export function useHealth(id: string, changedAt?: string) {
   const w = useWorkspace();
-  return useQuery({
+  const health = useQuery({
     queryKey: ['deployment', w, id, 'health'],
     queryFn: ({ signal }) =>
       answered(api.GET('/v2/deployments/{deployment_id}/health', { params: { path: { deployment_id: id } }, signal })),
     // No change tells of it: it is what the executor sees.
     refetchInterval: HEALTH_MS,
   });
+  const { refetch } = health;
+  // The executor does what was asked for, such as a stop, a little after the deployment has changed.
+  useEffect(() => {
+    const timers = SOON_MS.map((ms) => setTimeout(() => void refetch({ cancelRefetch: false }), ms));
+    return () => timers.forEach(clearTimeout);
+  }, [changedAt, refetch]);
+  return health;
 }
 
 export function readDeployment(id: string) {

@@ -49,7 +49,7 @@ export function Overview({ deployment, revisions }: Shown) {
 
 /** What runs, as the executor knows it, and why the latest revision has failed or waits. */
 function Health({ deployment }: { deployment: Deployment }) {
-  const { data } = useHealth(deployment.id);
+  const { data } = useHealth(deployment.id, deployment.updated_at);
   if (!data) return null;
   const { state, detail, latest_revision: latest, processes } = data;
   return (
