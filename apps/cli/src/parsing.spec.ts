@@ -251,6 +251,7 @@ describe('Files with bodies', () => {
 describe('Text for a terminal', () => {
   it('cannot move the cursor or break lines', () => {
     expect(clean('a\u001b[31mred\u0007\r\n  b\tc\u202ed')).toBe('a\ufffd[31mred\ufffd b c\ufffdd');
+    expect(clean('a\u061cb\u200ec\u200fd')).toBe('a\ufffdb\ufffdc\ufffdd');
   });
 
   it('is measured and cut as it is shown', () => {

@@ -17,6 +17,9 @@ const LEVELS = new Map([
   [50, 'error'],
   [60, 'fatal'],
 ]);
+/** What moves a terminal's cursor or changes its state, and marks that reorder text. */
+// eslint-disable-next-line no-control-regex
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 /** Members that are told in words, or that every line of a process repeats. */
 const TOLD = new Set(['level', 'time', 'msg', 'method', 'path', 'status', 'ms', 'err', 'pid', 'hostname']);
 const [RED, YELLOW, GRAY] = [31, 33, 90];
@@ -59,10 +62,17 @@ export class Log {
     const details = rest.map(
       ([member, value]) => `${member}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     );
-    const words = [time, this.paint(level.padEnd(5), loud), headline(entry), this.paint(details.join(' '), GRAY)];
+    const words = [
+      ...[time, this.paint(level.padEnd(5), loud)],
+      ...[plain(headline(entry)), this.paint(plain(details.join(' ')), GRAY)],
+    ];
     const stack = entry.err?.stack ?? entry.err?.message;
-    return words.join(' ').trimEnd() + (typeof stack === 'string' ? `\n${stack}` : '');
+    return words.join(' ').trimEnd() + (typeof stack === 'string' ? `\n${plain(stack)}` : '');
   }
+}
+
+function plain(text: string): string {
+  return text.replaceAll(UNSAFE, '\ufffd');
 }
 
 function headline({ method, path, status, ms, msg }: Entry): string {

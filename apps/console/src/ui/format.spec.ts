@@ -22,4 +22,5 @@ it('tells how long ago a time was', () => {
 it('cuts names in their middle and marks what could mislead', () => {
   expect(middle('abcdefghij', 7)).toBe('abc…hij');
   expect(plain('a\u202eb\u0000c')).toBe('a\ufffdb\ufffdc');
+  expect(plain('a\u061cb\u200ec\u200fd')).toBe('a\ufffdb\ufffdc\ufffdd');
 });

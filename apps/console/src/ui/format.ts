@@ -79,7 +79,7 @@ export function middle(text: string, most: number): string {
 /** The text with control and direction characters shown as marks. */
 export function plain(text: string): string {
   // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
 function trim(text: string): string {
