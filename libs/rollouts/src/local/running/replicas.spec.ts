@@ -12,16 +12,20 @@ import { LocalApps } from '../apps.service';
 
 /** Programs with several processes, and requests to them through the server. */
 
-/** A server that answers its name and the id of its process. */
+/**
+ * A server that answers its name and the port of its process: no two have the same one, whereas their ids may be alike
+ * where each has process ids of its own.
+ */
 const server = (name: string) => `
 const fs = require('node:fs'), folder = process.env.DATA_DIR + '/';
 if (fs.existsSync(folder + 'broken')) throw new Error('the data is broken');
 if ('${name}' === 'single') fs.mkdirSync(folder + 'lock');
 const server = require('node:http').createServer((request, response) => {
   if (request.url === '/crash') process.exit(3);
+  if (request.url === '/kill') process.kill(process.pid, 'SIGKILL');
   // It runs on, but takes no more connections.
   if (request.url === '/close') setInterval(() => undefined, 1000) && server.close();
-  request.resume().once('end', () => setImmediate(() => response.end(JSON.stringify({ name: '${name}', pid: process.pid }))));
+  request.resume().once('end', () => setImmediate(() => response.end(JSON.stringify({ name: '${name}', port: process.env.PORT }))));
 }).listen(process.env.PORT, '127.0.0.1');`;
 
 let folder: string;
@@ -90,17 +94,17 @@ function send(): Traffic {
 
 const restart = () => apps.restart('one', new AbortController().signal);
 
-async function ask(path = '/', id = 'one'): Promise<{ status: number; name?: string; pid?: number; text: string }> {
+async function ask(path = '/', id = 'one'): Promise<{ status: number; name?: string; port?: string; text: string }> {
   const response = await fetch(`${url}/apps/${id}${path}`);
   const text = await response.text();
   return { status: response.status, text, ...(response.status === 200 && JSON.parse(text)) };
 }
 
-/** Sends requests until so many processes have answered one; answers their ids. */
-async function pids(count: number): Promise<Set<number>> {
-  const found = new Set<number>();
+/** Sends requests until so many processes have answered one; answers their ports. */
+async function portsOf(count: number): Promise<Set<string>> {
+  const found = new Set<string>();
   return until(
-    async () => found.add((await ask()).pid!),
+    async () => found.add((await ask()).port!),
     ({ size }) => size === count,
   );
 }
@@ -150,7 +154,7 @@ it('no request fails or waits while two processes take the place of others, in a
   const least = await apps.enter('one');
   expect(least.port).toBe(other.port);
   for (const { end } of [one, third, least]) end();
-  const before = await pids(2);
+  const before = await portsOf(2);
 
   const first = send();
   expect(await heldDuring(deploy('new', 2))).toBe(0);
@@ -158,11 +162,11 @@ it('no request fails or waits while two processes take the place of others, in a
   expect([names[0], names.at(-1)]).toEqual(['old', 'new']);
   expect([...new Set(names)]).toEqual(['old', 'new']);
 
-  const deployed = await pids(2);
+  const deployed = await portsOf(2);
   const second = send();
   expect(await heldDuring(restart())).toBe(0);
   expect([...new Set(named(await second.stop()))]).toEqual(['new']);
-  expect(new Set([...before, ...deployed, ...(await pids(2))]).size).toBe(6);
+  expect(new Set([...before, ...deployed, ...(await portsOf(2))]).size).toBe(6);
 });
 
 it('without room for both, requests wait while one program follows the other, and none fails', async () => {
@@ -175,9 +179,9 @@ it('without room for both, requests wait while one program follows the other, an
   await deploy('small', 1);
   await deploy('larger', 3);
   // The processes are started again one after the other.
-  const before = await pids(3);
+  const before = await portsOf(3);
   expect(await heldDuring(restart())).toBe(0);
-  expect(new Set([...before, ...(await pids(3))]).size).toBe(6);
+  expect(new Set([...before, ...(await portsOf(3))]).size).toBe(6);
   expect(named(await traffic.stop())).not.toContain(undefined);
   expect(states()).toEqual(['RUNNING', 'RUNNING', 'RUNNING']);
 });
@@ -205,17 +209,17 @@ it('while one of two processes is killed again and again, only requests that are
   await begin();
   await deploy('agent', 2);
   const traffic = send();
-  const { pid: kept } = await ask();
+  const { port: kept } = await ask();
   for (let restarts = 1; restarts <= 4; restarts++) {
-    const other = [...(await pids(2))].find((pid) => pid !== kept);
-    process.kill(other!, 'SIGKILL');
+    const other = [...(await portsOf(2))].find((port) => port !== kept);
+    await expect(fetch(`http://127.0.0.1:${other}/kill`)).rejects.toThrow('fetch failed');
     await until(() => apps.uses()[0]!.restarts === restarts);
     await running(2);
   }
   const failed = (await traffic.stop()).filter((answer) => !answer.startsWith('200 '));
   // The connection of each was taken, which a process that has ended does not do.
   expect(failed.filter((answer) => !answer.includes('The deployment closed the connection.'))).toEqual([]);
-  expect((await pids(2)).has(kept!)).toBe(true);
+  expect((await portsOf(2)).has(kept!)).toBe(true);
   expect(apps.inspect('one').map(({ restarts }) => restarts)).toEqual(expect.arrayContaining([0, 4]));
   expect(told).toEqual(['one READY']);
 });
@@ -223,11 +227,11 @@ it('while one of two processes is killed again and again, only requests that are
 it('a request that one process does not take goes to another one, and is refused when none takes it', async () => {
   await begin();
   await deploy('agent', 2);
-  const { pid } = await ask('/close');
+  const { port } = await ask('/close');
   for (let count = 0; count < 4; count++) {
     const answer = await fetch(`${url}/apps/one/`, { method: 'POST', body: 'a question' });
     expect(answer.status).toBe(200);
-    expect(((await answer.json()) as { pid: number }).pid).not.toBe(pid);
+    expect(((await answer.json()) as { port: string }).port).not.toBe(port);
   }
   await ask('/close');
   expect(await ask()).toMatchObject({ status: 503, text: expect.stringContaining('It does not take connections.') });
@@ -246,15 +250,15 @@ it('a process that does not come back is told, while another one answers', async
   expect(told).toEqual(['one READY']);
   rmSync(join(data, 'broken'));
   await running(2);
-  await pids(2);
+  await portsOf(2);
 });
 
 it('a program of which only one process starts is not deployed, and the one before goes on', async () => {
   await begin();
   await deploy('agent', 2);
-  const before = await pids(2);
+  const before = await portsOf(2);
   await expect(deploy('single', 2)).rejects.toThrow(/ended with exit code 1 before it was ready.*EEXIST/);
-  expect(await pids(2)).toEqual(before);
+  expect(await portsOf(2)).toEqual(before);
 });
 
 it('all processes sleep and wake, stop and start, and there are as many as the sizes say', async () => {
