@@ -103,15 +103,18 @@ async function start(): Promise<void> {
   begun = await answer();
 }
 
+/** The words of a process; none when it has ended. */
+function wordsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** The processes of the programs, as the whole machine sees them. */
 function left(): string[] {
-  return readdirSync('/proc').filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(MARK);
-    } catch {
-      return false;
-    }
-  });
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && wordsOf(name).includes(MARK));
 }
 
 describe(`A program of a server that is not root${why && ` (skipped: ${why})`}`, () => {
@@ -151,7 +154,7 @@ describe(`A program of a server that is not root${why && ` (skipped: ${why})`}`,
     const { port, log, error } = await deployed('hostile', commands, secrets);
     expect(error).toBeUndefined();
     expect((log as string[]).join('\n')).not.toContain('SECRET');
-    const at = left().find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('unshare\0'));
+    const at = left().find((pid) => wordsOf(pid).startsWith('unshare\0'));
     const outer = readFileSync(`/proc/${at}/environ`, 'utf8').split('\0');
     expect(outer.filter((variable) => variable.includes('LD_PRELOAD='))).toEqual(['_FAIRLEAD_LD_PRELOAD=/nowhere.so']);
     const paths = [secret, data, home, join(folder, 'tree', '.env'), other, '/root', '/run', '/var/run'];
