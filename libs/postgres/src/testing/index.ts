@@ -55,7 +55,8 @@ async function templateOf(migrations: readonly MigrationClass[], client: Client)
   await client.query('select pg_advisory_lock(hashtext($1))', [template]);
   const { rowCount } = await client.query('select from pg_database where datname = $1 and datistemplate', [template]);
   if (rowCount === 1) return template;
-  await client.query(`drop database if exists ${template}`);
+  // A process that has made a part of it was killed, and its connections may still be open.
+  await client.query(`drop database if exists ${template} with (force)`);
   await client.query(`create database ${template}`);
   await (await openDatabase({ url: urlOf(template), migrations })).end();
   await client.query(`alter database ${template} with allow_connections false`);
