@@ -61,7 +61,14 @@ export class ContainerProcess implements RunningProgram {
   private async end(read: Promise<void>): Promise<string> {
     const how = await this.wait().catch((error: Error) => `was lost: ${error.message}`);
     this.hasEnded = true;
-    await Promise.race([read, delay(DRAIN_MS, undefined, { ref: false }).then(() => this.tellCut())]);
+    const late = delay(DRAIN_MS, undefined, { ref: false, signal: this.over.signal });
+    await Promise.race([
+      read,
+      late.then(
+        () => this.tellCut(),
+        () => undefined,
+      ),
+    ]);
     this.over.abort();
     await this.remove();
     return how;
