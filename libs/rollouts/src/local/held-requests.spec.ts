@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@fairlead/postgres/testing';
 import { LocalApps } from './apps.service';
 
 const SERVER = `
@@ -22,10 +23,13 @@ it('a request waits for a restart, also when one before it does not end', async 
     await apps.activate({ revision, secrets: new Map() }, new AbortController().signal);
     const before = await apps.enter('one');
     const restarted = apps.restart('one', new AbortController().signal);
-    await new Promise((resolve) => setImmediate(resolve));
-    const waiting = await apps.enter('one');
-    expect(waiting.port).not.toBe(before.port);
-    waiting.end();
+    // Until the restart holds requests, they go to the program before.
+    const waited = await until(async () => {
+      const { port, end } = await apps.enter('one');
+      end();
+      return port !== before.port;
+    });
+    expect(waited).toBe(true);
     await restarted;
   } finally {
     await apps.end();
