@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { idOf, Inapplicable, type Projection, type Recorded } from '@fairlead/eventing';
 import { Pool, type PoolClient } from 'pg';
 import type { Manager } from './keys/api-key';
+import { apiKeysProjection } from './keys/api-key.projection';
 import type { ConsoleSessionEvent } from './console-session';
 import type { ConsoleSessionEntity } from './console-session.entity';
 import type { TenantEvent } from './tenant';
@@ -44,6 +45,9 @@ export const consoleSessionsProjection: Projection = {
     }
   },
 };
+
+/** What queries of sessions read: a session without its key is not found. */
+export const consoleSessionViews = [consoleSessionsProjection.name, apiKeysProjection.name];
 
 /** Queries of the table `console_sessions`. */
 @Injectable()

@@ -33,7 +33,7 @@ import type { ApiKeyEntity } from './keys/api-key.entity';
 import { requireSameOrigin, setCookie } from './console-cookie.http';
 import { CodeUnusable, ConsoleSessionNotFound } from './console.errors';
 import { SESSION_MS, sessionScopes } from './console-session';
-import { consoleSessionsProjection, ConsoleSessionView } from './console-session.projection';
+import { ConsoleSessionView, consoleSessionViews } from './console-session.projection';
 import { ConsoleSessions } from './console-sessions.service';
 import { consoleCode, consoleSession, listedConsoleSession } from './console.answers.schema';
 import { tenantsProjection, TenantView } from './tenant.projection';
@@ -143,7 +143,7 @@ export class ConsoleSessionsController {
   }
 
   @Get('sessions')
-  @Scope('admin', { views: [consoleSessionsProjection.name], acrossWorkspaces: true })
+  @Scope('admin', { views: consoleSessionViews, acrossWorkspaces: true })
   @Describe({ summary: 'List the browsers that are signed in to the console' })
   @Answers({ 200: shape.list(listedConsoleSession) })
   async list(@Req() request: FastifyRequest) {
@@ -162,7 +162,7 @@ export class ConsoleSessionsController {
 
   @Delete('sessions/:console_session_id')
   @HttpCode(204)
-  @Scope('admin', { views: [consoleSessionsProjection.name], acrossWorkspaces: true })
+  @Scope('admin', { views: consoleSessionViews, acrossWorkspaces: true })
   @Describe({ summary: 'Sign a browser out of the console', takes: ['x-reason'] })
   @Answers({ 204: null })
   async end(

@@ -391,6 +391,24 @@ describe('A session of the console', () => {
     expect((await send('DELETE', path, { headers: byKey() })).status).toBe(404);
   });
 
+  it('is not missing from the list where its key is not shown yet', async () => {
+    const writes = await database.pool.connect();
+    try {
+      await writes.query('begin');
+      await writes.query('lock table api_keys in share mode');
+      const { key } = await newKey({ scopes: ['admin'] });
+      const headers = await signIn({ api_key: key });
+      const list = () => send('GET', '/v1/console/sessions', { headers });
+      expect((await list()).status).toBe(503);
+      await writes.query('commit');
+      const current = expect.arrayContaining([expect.objectContaining({ current: true })]);
+      expect(await list()).toMatchObject({ status: 200, json: current });
+    } finally {
+      await writes.query('rollback');
+      writes.release();
+    }
+  });
+
   it('is one of fifty of its key at most: the oldest ends', async () => {
     const { key } = await newKey({ scopes: ['read'] });
     const first = await signIn({ api_key: key });

@@ -21,7 +21,7 @@ import {
   useSession,
 } from './console-session';
 import type { ConsoleSessionEntity } from './console-session.entity';
-import { consoleSessionsProjection, ConsoleSessionView } from './console-session.projection';
+import { ConsoleSessionView, consoleSessionViews } from './console-session.projection';
 
 const SYSTEM = 'system:access';
 /** Sessions of one key; when there are more, the oldest ends. */
@@ -36,7 +36,7 @@ export class ConsoleSessions {
   private readonly unproven: Lookup<ConsoleSessionEntity>;
   private readonly proven = new Recent<true>(KEPT);
   private readonly recording = new Set<string>();
-  /** Waits until the view shows every session. @throws ViewBehind */
+  /** Waits until the views show every session with its key. @throws ViewBehind */
   private readonly shown: () => Promise<void>;
 
   constructor(
@@ -46,7 +46,7 @@ export class ConsoleSessions {
     consistency: Consistency,
   ) {
     this.sessions = new Lookup((ids) => view.byIds(ids));
-    this.shown = () => consistency.upToDate(undefined, [consoleSessionsProjection.name]);
+    this.shown = () => consistency.upToDate(undefined, consoleSessionViews);
     this.unproven = new Lookup((ids) => view.byIds(ids), this.shown);
   }
 
