@@ -7,6 +7,8 @@ import { freePort } from './running/readiness.watch';
 
 /** Headers of a request that are not passed on: other credentials, what proxies say, and what holds for one connection. */
 const DROPPED = /^(?:authorization|cookie|forwarded|x-forwarded-.*|x-real-ip|connection|keep-alive|te|upgrade)$/;
+/** Connections that one container may have open: another one is closed at once. */
+const CONNECTIONS = 100;
 const REFUSAL = JSON.stringify({ detail: 'This address only takes runs, with the key of a deployment.' });
 
 /**
@@ -21,6 +23,8 @@ class RunsGateway {
   private readonly server: Server;
   private listening: Promise<unknown> | undefined;
   private readonly own = new BlockList();
+  /** Open connections by the address of the container. */
+  private readonly open = new Map<string, number>();
 
   constructor(
     private readonly network: ContainerNetwork,
@@ -34,7 +38,15 @@ class RunsGateway {
     this.server.on('connection', (socket) => {
       const { remoteAddress = '' } = socket;
       // Other programs of this machine have the address that this machine has there.
-      if (!this.own.check(remoteAddress) || remoteAddress === network.gateway) socket.destroy();
+      const isOwn = this.own.check(remoteAddress) && remoteAddress !== network.gateway;
+      const count = this.open.get(remoteAddress) ?? 0;
+      if (!isOwn || count >= CONNECTIONS) return socket.destroy();
+      this.open.set(remoteAddress, count + 1);
+      socket.once('close', () => {
+        const left = this.open.get(remoteAddress)! - 1;
+        if (left > 0) this.open.set(remoteAddress, left);
+        else this.open.delete(remoteAddress);
+      });
     });
   }
 

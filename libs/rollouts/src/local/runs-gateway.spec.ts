@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { until } from '@fairlead/postgres/testing';
 import { RunsGateways } from './runs-gateway.http';
 
 const linux = process.platform === 'linux' ? it : it.skip;
@@ -36,6 +37,17 @@ linux('takes requests of containers with the key of a program, and closes with t
     expect(await ask({ authorization: 'Bearer fp_one' })).toMatchObject({ status: 403 });
     // It is this machine, and no container of the network.
     await expect(ask({ 'x-api-key': 'fp_one' }, '127.0.0.1')).rejects.toThrow('socket hang up');
+    // Connections of one container do not keep another one out.
+    const { hostname, port: door } = new URL(one.address);
+    const flood = Array.from({ length: 100 }, () =>
+      connect({ host: hostname, port: +door, localAddress: '127.0.0.3' }),
+    );
+    await Promise.all(flood.map((socket) => once(socket, 'connect')));
+    await expect(ask({ 'x-api-key': 'fp_one' }, '127.0.0.3')).rejects.toThrow(/socket hang up|ECONNRESET|EPIPE/);
+    expect(await ask({ 'x-api-key': 'fp_one' })).toMatchObject({ status: 202 });
+    for (const socket of flood) socket.destroy();
+    const again = () => ask({ 'x-api-key': 'fp_one' }, '127.0.0.3').catch(() => undefined);
+    expect(await until(again, (answer) => answer?.status === 202)).toMatchObject({ status: 202 });
     one.end();
     expect(await ask({ 'x-api-key': 'fp_one' })).toMatchObject({ status: 202 });
     two.end();
