@@ -21,11 +21,16 @@ export class BenchServer {
     private readonly child: ChildProcess,
   ) {}
 
-  /** Its log is in the database, or at `eventStoreUrl`. */
-  static async start(databaseUrl: string, dataDir: string, eventStoreUrl = ''): Promise<BenchServer> {
+  /** Starts a server whose log is in the database, or at `eventStoreUrl`. `settings` are further environment variables. */
+  static async start(
+    databaseUrl: string,
+    dataDir: string,
+    eventStoreUrl = '',
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<BenchServer> {
     const port = await freePort();
     const stores = { DATABASE_URL: databaseUrl, FAIRLEAD_DATA_DIR: dataDir, EVENTSTORE_URL: eventStoreUrl };
-    const env = { ...process.env, ...stores, PORT: String(port) };
+    const env = { ...process.env, ...settings, ...stores, PORT: String(port) };
     const child = spawn(process.execPath, [...process.execArgv, ...FLAGS, ENTRY], {
       env: { ...env, FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'error', EXECUTOR: 'record' },
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -24,11 +24,15 @@ const [START, END] = ['<!-- figures -->', '<!-- /figures -->'];
 
 type Report = (figures: Figure | Figure[]) => void;
 
+/** Groups of figures that need the whole service, in the order in which they are measured. */
+const OF_THE_SERVICE = ['list', 'pages', 'patch', 'upload', 'large', 'compare', 'writes', 'console'];
+const GROUPS = [...OF_THE_SERVICE, 'append', 'replay', 'tools', 'disk', 'calls', 'stores'];
+
 /** Measures the groups asked for, those of the whole service first, then those of the log on a database of its own. */
 async function measure(folder: string, wanted: (group: string) => boolean, report: Report): Promise<void> {
   const server = await startEmbedded({ dataDir: join(folder, 'postgres') });
   try {
-    if (['list', 'pages', 'patch', 'upload', 'large', 'compare', 'writes', 'console'].some(wanted)) {
+    if (OF_THE_SERVICE.some(wanted)) {
       const fairlead = await BenchServer.start(server.url, folder);
       try {
         if (wanted('list')) report(await listFigure(fairlead));
@@ -99,6 +103,13 @@ function table(figures: readonly Figure[]): string {
 }
 
 async function main(): Promise<void> {
+  const groups = process.argv.slice(2);
+  const unknown = groups.filter((group) => !GROUPS.includes(group));
+  if (unknown.length > 0) {
+    console.error(`There is no group ${unknown.join(', ')}. The groups are ${GROUPS.join(', ')}.`);
+    process.exitCode = 2;
+    return;
+  }
   const absent = missing('psql', 'pgbench');
   if (absent.length > 0) {
     console.error(`The limits are measured with ${absent.join(' and ')}: install PostgreSQL's client programs first.`);
@@ -107,7 +118,6 @@ async function main(): Promise<void> {
   }
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-bench-'));
   const figures: Figure[] = [];
-  const groups = process.argv.slice(2);
   try {
     await measure(
       folder,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
@@ -8,6 +8,7 @@ import { type Figure, seconds, shown } from './figure';
 import { copyOut, EVENTS, fillLog } from './log.figures';
 
 const TOOLS = join(__dirname, '../..');
+const EVENTS_OF_A_SEAL = 10_000;
 /** Between two requests of the client that the service has while a tool runs. */
 const PAUSE_MS = 50;
 
@@ -30,16 +31,30 @@ export async function toolsFigures(pool: Pool, url: string, folder: string): Pro
     `update checkpoints set "position" = (select max("position") from events) where name like 'standalone.%'`,
   );
   const copied = await seconds(() => copyOut(url));
-  const server = await BenchServer.start(url, folder);
+  const seals = join(folder, 'seals.jsonl');
+  const server = await BenchServer.start(url, folder, '', { SEAL_FILE: seals });
   try {
+    await sealed(seals);
+    const keys = join(folder, 'audit-keys.json');
+    writeFileSync(keys, JSON.stringify(await server.send('GET', '/v1/audit/keys')));
     const client = new PatientClient(server);
-    const replay = await run('replay', url, folder);
-    const audit = await run('audit', url, folder);
+    const replay = await run('replay', [], url, folder);
+    // Without keys and seals from outside, the audit cannot check everything and says so with its exit code.
+    const audit = await run('audit', ['--keys', keys, '--head', seals], url, folder);
     const answers = await client.stop();
     return [...figures('replay', replay, copied, answers), ...figures('audit', audit, copied, answers)];
   } finally {
     await server.stop();
   }
+}
+
+/** Resolves when the file has the seals of all events. @throws Error when it does not within two minutes */
+async function sealed(file: string): Promise<void> {
+  for (const end = Date.now() + 120_000; Date.now() < end; await delay(200)) {
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').length - 1 : 0;
+    if (lines >= EVENTS / EVENTS_OF_A_SEAL) return;
+  }
+  throw new Error('The events are not sealed.');
 }
 
 function figures(tool: string, { seconds, megabytes }: Run, copied: number, answers: number): Figure[] {
@@ -85,15 +100,17 @@ class PatientClient {
 }
 
 /** Runs a tool of the project to its end. @throws Error when it fails */
-async function run(tool: string, url: string, folder: string): Promise<Run> {
+async function run(tool: string, args: readonly string[], url: string, folder: string): Promise<Run> {
   const env = { ...process.env, DATABASE_URL: url, FAIRLEAD_DATA_DIR: folder };
   const start = performance.now();
-  const child = spawn(process.execPath, [join(TOOLS, tool, 'dist/main.js')], {
+  const child = spawn(process.execPath, [join(TOOLS, tool, 'dist/main.js'), ...args], {
     env,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4000)));
+  }
   let megabytes = 0;
   const watch = setInterval(() => (megabytes = Math.max(megabytes, most(child.pid!))), 100);
   const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
