@@ -181,7 +181,7 @@ it('audit verify says what it cannot use', async () => {
   });
   expect(await verified('missing.jsonl')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('cannot be read (ENOENT)'),
+    err: expect.stringContaining('cannot be read: it does not exist'),
   });
   expect((await fairlead('audit export nobody')).code).toBe(5);
 });

@@ -429,21 +429,27 @@ describe('Deployments', () => {
     await fairlead('deployments create -f -', { input: body.replace('"agent"', '"with-secrets"') });
     const names = async () => (await fairlead('secrets list with-secrets')).out;
     expect(await names()).toBe('TOKEN\n');
-    const input = "# of the agent\nMODEL_KEY='a b'\nEMPTY=\n";
+    const input = "# of the agent\nMODEL_KEY='a#b'  # why\nHASH=abc#def\nEMPTY=\n";
     const set = await fairlead('secrets set with-secrets A=1=2 -f - --wait', { input });
     expect(set).toMatchObject({ code: 0, out: expect.stringMatching(/secrets +TOKEN, .*MODEL_KEY.*, A\n/) });
     const shown = await cli.json<{ secrets: { name: string; value: string }[] }>([
       ...['deployments', 'get', 'with-secrets', '--show-secrets'],
     ]);
     expect(new Map(shown.secrets.map(({ name, value }) => [name, value]))).toEqual(
-      new Map(Object.entries({ TOKEN: 'a-secret-value', MODEL_KEY: 'a b', EMPTY: '', A: '1=2' })),
+      new Map(Object.entries({ TOKEN: 'a-secret-value', MODEL_KEY: 'a#b', HASH: 'abc#def', EMPTY: '', A: '1=2' })),
     );
     expect(await fairlead('secrets unset with-secrets TOKEN EMPTY')).toMatchObject({ code: 0 });
-    expect(await names()).toBe('MODEL_KEY\nA\n');
+    expect(await names()).toBe('MODEL_KEY\nHASH\nA\n');
     const missing = await fairlead('secrets unset with-secrets TOKEN');
     expect(missing).toMatchObject({ code: 2, err: 'Error: with-secrets has no secret TOKEN.\n' });
     expect(await fairlead('secrets set with-secrets')).toMatchObject({ code: 2 });
     expect(await fairlead('secrets set with-secrets =1')).toMatchObject({ code: 2 });
+    const wrong = await fairlead('secrets set with-secrets -f -', { input: 'B=1\nno assignment' });
+    expect(wrong).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^Error: Standard input, line 2: there is no =/),
+    });
+    expect(await names()).toBe('MODEL_KEY\nHASH\nA\n');
   });
 
   it('keep the values of their secrets to themselves unless asked', async () => {
@@ -457,7 +463,7 @@ describe('Deployments', () => {
   });
 
   it.each([
-    ['deployments create -f missing.json', '', 'missing.json cannot be read (ENOENT)'],
+    ['deployments create -f missing.json', '', 'missing.json cannot be read: it does not exist'],
     ['deployments create -f -', '{"name":', 'Standard input is not JSON'],
     ['deployments create -f -', '[]', 'must hold a JSON object'],
     ['deployments patch agent', '', 'Give the changes with --set, --file or options'],
@@ -631,7 +637,7 @@ describe('Experiments', () => {
 
   it.each([
     [['results.txt'], 'results.txt', /--format/],
-    [['missing.csv', '--dataset', 'd'], '', /cannot be read \(ENOENT\)/],
+    [['missing.csv', '--dataset', 'd'], '', /cannot be read: it does not exist/],
     [['named.csv'], 'inputs.a\n1\n', /--dataset/],
     [['-', '--format', 'csv', '--dataset', 'd'], 'inputs.a\n1\n', /--experiment-name/],
   ])('upload %j is a mistake in the command line', async (args, text, message) => {
@@ -665,6 +671,6 @@ it('says in one line that a key file cannot be read', async () => {
   const env = { FAIRLEAD_KEY: '', FAIRLEAD_DATA_DIR: folder, XDG_CONFIG_HOME: folder };
   expect(await fairlead('key whoami', { env })).toMatchObject({
     code: 4,
-    err: expect.stringContaining('cannot be read (EISDIR)'),
+    err: expect.stringContaining('cannot be read: it is a folder'),
   });
 });

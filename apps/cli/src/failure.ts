@@ -52,3 +52,23 @@ function exitCodeOf(status: number): number {
   if (status === 401 || status === 403) return EXIT.refused;
   return status === 404 ? EXIT.notFound : EXIT.failed;
 }
+
+/** The reason why a file or folder cannot be read or written, as the end of a sentence. */
+export function brokenFile(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+      return 'it does not exist';
+    case 'EISDIR':
+      return 'it is a folder';
+    case 'ENOTDIR':
+      return 'it, or a part of its path, is not a folder';
+    case 'EACCES':
+    case 'EPERM':
+      return 'this user has no permission';
+    case 'ENOSPC':
+      return 'the disk is full';
+  }
+  // Messages of the operating system begin with the name of the error and end with the call.
+  return message.replace(/^[A-Z]\w*: /, '').replace(/, \w+ '.*$/, '');
+}

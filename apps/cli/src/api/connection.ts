@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { EXIT, Failure, Usage } from '../failure';
+import { brokenFile, EXIT, Failure, Usage } from '../failure';
 import { readProfile } from './profile';
 
 /** Options that every command takes. */
@@ -65,7 +65,7 @@ function localKey(url: string, env: NodeJS.ProcessEnv): string | undefined {
     try {
       return nonEmpty(readFileSync(file, 'utf8').trim());
     } catch (error) {
-      throw new Failure(`The key in ${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`, EXIT.refused);
+      throw new Failure(`The key in ${file} cannot be read: ${brokenFile(error)}.`, EXIT.refused);
     }
   }
   return undefined;

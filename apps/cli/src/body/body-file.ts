@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
-import { Usage } from '../failure';
+import { brokenFile, Usage } from '../failure';
 
 const load = createRequire(__filename);
 
@@ -25,16 +25,26 @@ export function bodyFile(file: string, holds: 'object' | 'list' = 'object'): Bod
   return { shown, value, json: isJson ? text : JSON.stringify(value) };
 }
 
-/** The text of a file, or of standard input for `-`. @throws Usage when it cannot be read */
+/** The text of a file, or of standard input for `-`. @throws Usage when it cannot be read or is not UTF-8 */
 export function textOf(file: string): string {
+  const bytes = contentOf(file);
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\ufeff/, '');
-  } catch (error) {
-    throw new Usage(`${nameOf(file)} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Usage(`${nameOf(file)} is not UTF-8 text.`);
   }
 }
 
-function nameOf(file: string): string {
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file === '-' ? 0 : file);
+  } catch (error) {
+    throw new Usage(`${nameOf(file)} cannot be read: ${brokenFile(error)}.`);
+  }
+}
+
+/** Name of a file in messages; `-` is standard input. */
+export function nameOf(file: string): string {
   return file === '-' ? 'Standard input' : file;
 }
 

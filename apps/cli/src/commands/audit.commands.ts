@@ -1,10 +1,11 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { type Cryptography, type ExpectedHead, type SigningKey, verifyHistory } from '../api/exported-history';
-import { EXIT, Usage } from '../failure';
+import { textOf } from '../body/body-file';
+import { brokenFile, EXIT, Usage } from '../failure';
 import { namesOf } from '../api/kinds';
 import { type ListOptions, listed, type PageQuery, time } from '../api/lists';
 import { filters, reaches } from '../table/group';
@@ -126,7 +127,7 @@ function addVerify(group: Command): void {
     const lines = createInterface({ input, crlfDelay: Infinity });
     // An error of the file ends no loop over its lines by itself.
     const unreadable = new Promise<never>((_, reject) =>
-      input.once('error', ({ code }: NodeJS.ErrnoException) => reject(new Usage(`${file} cannot be read (${code}).`))),
+      input.once('error', (error: unknown) => reject(new Usage(`${file} cannot be read: ${brokenFile(error)}.`))),
     );
     const found = await Promise.race([verifyHistory(lines, keys, ofNode, expected), unreadable]);
     const { stream, events, signedBy, exportedAt } = found;
@@ -165,14 +166,6 @@ function headOf(text: string): ExpectedHead {
     if (error instanceof Usage) throw error;
   }
   throw new Usage(`--head must be version:hash or an export, whose last line says both, not ${text}.`);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Usage(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
 }
 
 function keysOf(text: string, file = KEYS): readonly SigningKey[] {

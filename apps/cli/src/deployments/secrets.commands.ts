@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { parseEnv } from 'node:util';
 import { reasonHeader } from '../api/api';
 import { type Context, does } from '../api/context';
 import { show, showRolledOut } from '../api/deployment-answers';
 import { deploymentId } from '../api/lookups';
 import type { Deployment } from '../api/records';
-import { textOf } from '../body/body-file';
+import { nameOf, textOf } from '../body/body-file';
+import { envFile } from '../body/env-file';
 import { Usage } from '../failure';
 import { clean } from '../output/text';
 import { reaches } from '../table/group';
@@ -40,7 +40,7 @@ export function addSecrets(all: Command): void {
     .option('-f, --file <file>', 'lines of NAME=value, as in .env; - reads standard input');
   does<ChangeOptions>(set, async (context, [name, ...given], options) => {
     const wanted = {
-      ...(options.file !== undefined && fromFile(options.file)),
+      ...(options.file !== undefined && envFile(textOf(options.file), nameOf(options.file))),
       ...assigned((given as never[]).flat()),
     };
     if (Object.keys(wanted).length === 0) throw new Usage('Give secrets as NAME=value, or a file with --file.');
@@ -100,9 +100,7 @@ function assigned(given: readonly string[]): Record<string, string> {
     if (end < 1) throw new Usage(`The ${index + 1}. secret has no name: write NAME=value.`);
     return [text.slice(0, end), text.slice(end + 1)];
   });
+  const twice = entries.find(([name], index) => entries.findIndex(([other]) => other === name) < index);
+  if (twice) throw new Usage(`The secret ${twice[0]} is given twice.`);
   return Object.fromEntries(entries);
-}
-
-function fromFile(path: string): Record<string, string> {
-  return parseEnv(textOf(path)) as Record<string, string>;
 }

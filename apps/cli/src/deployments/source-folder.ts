@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { Failure, Usage } from '../failure';
+import { brokenFile, Failure, Usage } from '../failure';
 
 /** What is never part of a source: what tools make of it, and the values of secrets. */
 const NEVER = [
@@ -78,7 +78,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    throw new Usage(`${folder} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    throw new Usage(`${folder} cannot be read: ${brokenFile(error)}.`);
   }
 }
 

@@ -2,7 +2,7 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../api/context';
-import { Usage } from '../failure';
+import { brokenFile, Usage } from '../failure';
 import { transportFailure } from '../api/transport';
 
 /** Writes an answer, while it comes, to a file, which appears when it is complete; to standard output without one. */
@@ -20,9 +20,9 @@ export async function save({ api, out }: Context, answer: Readable, output: stri
     renameSync(beside, output);
   } catch (error) {
     rmSync(beside, { force: true });
-    const { syscall, code } = error as NodeJS.ErrnoException;
+    const { syscall } = error as NodeJS.ErrnoException;
     if (syscall === 'open' || syscall === 'rename' || syscall === 'write') {
-      throw new Usage(`${output} cannot be written (${code}).`);
+      throw new Usage(`${output} cannot be written: ${brokenFile(error)}.`);
     }
     throw transportFailure(error, url, 0);
   }

@@ -1,6 +1,6 @@
 import { createReadStream, type Stats, statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { Usage } from '../failure';
+import { brokenFile, Usage } from '../failure';
 
 export type Format = 'json' | 'jsonl' | 'csv' | 'tsv';
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -55,5 +55,5 @@ export async function* bytesOf({ path }: UploadFile, onBytes: (count: number) =>
 
 function unreadable(path: string, error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return code && syscall ? new Usage(`${path} cannot be read (${code}).`) : error;
+  return code && syscall ? new Usage(`${path} cannot be read: ${brokenFile(error)}.`) : error;
 }
