@@ -78,7 +78,11 @@ it('says plainly that a server offers no discovery', async () => {
   const { status, json } = await discover('none', `${oddUrl}/mcp`);
   expect({ status, json }).toEqual({
     status: 400,
-    json: { detail: 'mcp_server_url: no metadata of an authorisation server was found.' },
+    json: {
+      detail: `mcp_server_url: no metadata of an authorisation server was found: ${asked
+        .map((line) => `${line.replace(' /', ` ${oddUrl}/`)} was answered 404`)
+        .join('; ')}.`,
+    },
   });
   expect(asked).toEqual([
     'GET /mcp',
@@ -151,8 +155,109 @@ it('does not repeat what a server answered to the registration', async () => {
   const { status, json } = await discover('odd', `${oddUrl}/mcp`);
   expect({ status, json }).toEqual({
     status: 502,
-    json: { detail: 'The authorisation server answered invalid_client_metadata.' },
+    json: {
+      detail: `mcp_server_url: POST ${oddUrl}/register was answered 400 with the error invalid_client_metadata.`,
+    },
   });
   pages['/register'] = { status: 201, body: { client_id: 7 } };
-  expect((await discover('odd', `${oddUrl}/mcp`)).status).toBe(502);
+  expect(await discover('odd', `${oddUrl}/mcp`)).toMatchObject({
+    status: 502,
+    json: { detail: expect.stringContaining('/register was answered 201, but not with a client') },
+  });
+});
+
+describe('Redirects', () => {
+  const to = (location: string, status = 302) => ({ status, headers: { location } });
+  const failed = (asked: string, answered: string) => expect.stringContaining(`${asked} was answered ${answered}`);
+
+  it.each([301, 302, 303, 307, 308])(
+    'of metadata with the status %i are followed three times on one host',
+    async (status) => {
+      const resource = '/.well-known/oauth-protected-resource';
+      const server = '/.well-known/oauth-authorization-server';
+      pages = {
+        '/mcp': to('/mcp/', status),
+        [`${resource}/mcp`]: to('/one', status),
+        '/one': to(`${oddUrl}/two?page=2`, status),
+        '/two?page=2': to('three', status),
+        '/three': { body: { resource: `${oddUrl}/mcp`, authorization_servers: [oddUrl] } },
+        [server]: to(`${server}/`, status),
+        [`${server}/`]: { body: metadata() },
+        '/register': { status: 201, body: { client_id: 'found', client_secret: 'x', client_secret_expires_at: 0 } },
+      };
+      expect(await discover(`behind-${status}`, `${oddUrl}/mcp`)).toMatchObject({
+        status: 200,
+        json: { client_id: 'found', mcp_server_url: `${oddUrl}/mcp`, auth_url: `${oddUrl}/authorize` },
+      });
+    },
+  );
+
+  it('are not followed a fourth time, in a circle, or to another scheme, host or port', async () => {
+    const at = '/.well-known/oauth-authorization-server';
+    pages = { [at]: to('/1'), '/1': to('/2'), '/2': to('/3'), '/3': to('/4'), '/4': { body: metadata() } };
+    const long = await discover('odd', `${oddUrl}/mcp`);
+    expect(long).toMatchObject({
+      status: 400,
+      json: {
+        detail: failed(`GET ${oddUrl}/3`, '302, a redirect that is not followed because there were 3 before it'),
+      },
+    });
+    expect(asked).not.toContain('GET /4');
+    pages = { [at]: to(at) };
+    expect((await discover('odd', `${oddUrl}/mcp`)).status).toBe(400);
+    const { port } = new URL(oddUrl);
+    for (const origin of [
+      server.url,
+      `https://127.0.0.1:${port}`,
+      `http://127.0.0.2:${port}`,
+      'http://169.254.169.254',
+    ]) {
+      pages = { [at]: to(`${origin}${at}?secret=1`) };
+      const { status, json } = await discover('odd', `${oddUrl}/mcp`);
+      expect({ status, detail: json.detail }).toEqual({
+        status: 400,
+        detail: failed(
+          `GET ${oddUrl}${at}`,
+          `302, a redirect that is not followed because it leads to ${origin}, another`,
+        ),
+      });
+      expect(json.detail).not.toContain('secret');
+    }
+  });
+
+  it('take no credentials along, and their address is checked', async () => {
+    pages = { '/mcp': to(`http://me:word@${new URL(oddUrl).host}/mcp/`) };
+    const { status, json } = await discover('odd', `${oddUrl}/mcp`);
+    expect({ status, detail: json.detail }).toEqual({
+      status: 502,
+      detail: failed(`GET ${oddUrl}/mcp/`, 'by nobody, because the address may not be called'),
+    });
+    expect(asked).toEqual(['GET /mcp']);
+  });
+
+  it('of a registration are not followed', async () => {
+    pages['/.well-known/oauth-authorization-server'] = { body: metadata() };
+    pages['/register'] = to('/register/', 307);
+    expect(await discover('odd', `${oddUrl}/mcp`)).toMatchObject({
+      status: 502,
+      json: { detail: failed(`POST ${oddUrl}/register`, '307, a redirect that is not followed because only a GET') },
+    });
+    expect(asked).not.toContain('POST /register/');
+  });
+});
+
+it.each([
+  [
+    'another issuer',
+    { body: { ...{ issuer: 'https://evil.example' } } },
+    400,
+    '200, but not with metadata of this issuer',
+  ],
+  ['a page', { body: 'text' }, 400, '200, but not with metadata of this issuer'],
+  ['an overload', { status: 503 }, 502, '503'],
+])('says that the authorisation server answered with %s', async (_, page, expected, answered) => {
+  pages['/.well-known/oauth-authorization-server'] = page;
+  const { status, json } = await discover('odd', `${oddUrl}/mcp`);
+  expect(status).toBe(expected);
+  expect(json.detail).toContain(`GET ${oddUrl}/.well-known/oauth-authorization-server was answered ${answered}`);
 });

@@ -1,9 +1,10 @@
-import { checkTarget, guardedFetch } from '@fairlead/outbound';
+import { checkTarget } from '@fairlead/outbound';
 import { parseUrl } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from '../auth-providers.options';
 import { InvalidProvider, ProviderFailed } from './provider.errors';
+import { MetadataCalls } from './metadata-calls.client';
 import { challengedMetadata, preferredMethod, readMetadata, type ResourceMetadata, wellKnownMetadata } from './mcp';
 import { providerFailed } from '../oauth.client';
 import { AUTH_METHODS, originOf, type ProviderFacts } from './provider';
@@ -44,21 +45,22 @@ export class McpDiscovery {
   ): Promise<Discovered> {
     const { outbound } = this.options;
     const server = await checkTarget(mcpServerUrl, outbound, workspace, 'mcp_server_url');
-    const metadata = await this.resourceMetadata(workspace, server);
+    const calls = new MetadataCalls(outbound, workspace);
+    const metadata = await this.resourceMetadata(calls, server);
     const issuer = await checkTarget(
       metadata?.authorizationServers[0] ?? server.origin,
       outbound,
       workspace,
       'The authorisation server of mcp_server_url',
     );
-    const found = await this.authorizationServer(workspace, issuer);
+    const found = await this.authorizationServer(calls, issuer);
     const { authorization_endpoint, token_endpoint } = found.server;
     if (authorization_endpoint === undefined || token_endpoint === undefined) {
       throw new InvalidProvider('mcp_server_url: its authorisation server names no authorisation or token endpoint.');
     }
     await checkTarget(authorization_endpoint, outbound, workspace, 'The authorisation endpoint');
     await checkTarget(token_endpoint, outbound, workspace, 'The token endpoint');
-    const client = await this.registerClient(workspace, issuer, found, clientName, redirectUri, metadata?.scopes);
+    const client = await this.registerClient(calls, issuer, found, clientName, redirectUri, metadata?.scopes);
     return {
       ...client,
       auth_url: authorization_endpoint,
@@ -77,28 +79,32 @@ export class McpDiscovery {
   async issuerOf(provider: Pick<ProviderFacts, 'tenant_id' | 'auth_url' | 'token_url'>, issuer: string) {
     const url = parseUrl(issuer);
     if (url?.origin !== originOf(provider.auth_url)) return undefined;
-    const found = await this.authorizationServer(provider.tenant_id, url).catch(() => undefined);
+    const calls = new MetadataCalls(this.options.outbound, provider.tenant_id);
+    const found = await this.authorizationServer(calls, url).catch(() => undefined);
     if (found?.server.issuer !== issuer || found.server.token_endpoint !== provider.token_url) return undefined;
     return { issuer, iss_required: found.server.authorization_response_iss_parameter_supported === true };
   }
 
   /** The first usable document, in the order of the standard; undefined when the server publishes none. */
-  private async resourceMetadata(workspace: string, server: URL): Promise<ResourceMetadata | undefined> {
-    const asked = await this.fetch(workspace, server, { headers: { accept: 'application/json, text/event-stream' } });
+  private async resourceMetadata(calls: MetadataCalls, server: URL): Promise<ResourceMetadata | undefined> {
+    const asked = await this.get(calls, server, 'application/json, text/event-stream');
     await asked.body?.cancel();
     const named = challengedMetadata(asked.headers.get('www-authenticate')) ?? '';
     for (const url of [...(parseUrl(named) ? [named] : []), ...wellKnownMetadata(server)]) {
-      const answer = await this.fetch(workspace, new URL(url), { headers: { accept: 'application/json' } });
-      const document: unknown = answer.status === 200 ? await answer.json().catch(() => undefined) : undefined;
-      if (answer.status !== 200) await answer.body?.cancel();
+      const answer = await this.get(calls, new URL(url), 'application/json');
+      if (answer.status !== 200) {
+        await answer.body?.cancel();
+        continue;
+      }
+      const document: unknown = await answer.json().catch(() => undefined);
       const metadata = readMetadata(document, server);
       if (metadata) return metadata;
+      calls.note(document === undefined ? 'but not with JSON' : 'but not with metadata of this MCP server');
     }
     return undefined;
   }
 
-  private async authorizationServer(workspace: string, issuer: URL) {
-    let failure: ProviderFailed | undefined;
+  private async authorizationServer(calls: MetadataCalls, issuer: URL) {
     for (const algorithm of ['oauth2', 'oidc'] as const) {
       try {
         const configuration = await openid.discovery(
@@ -106,19 +112,20 @@ export class McpDiscovery {
           'discovery',
           undefined,
           openid.None(),
-          this.how(workspace, algorithm),
+          this.how(calls, algorithm),
         );
         return { algorithm, server: configuration.serverMetadata() };
       } catch (error) {
-        failure = providerFailed('The authorisation server', error);
-        if (failure.fault === 'slow') throw failure;
+        if (providerFailed('', error).fault === 'slow') throw this.failed(calls, error);
+        calls.note('but not with metadata of this issuer');
       }
     }
-    throw new InvalidProvider('mcp_server_url: no metadata of an authorisation server was found.');
+    const sentence = `mcp_server_url: no metadata of an authorisation server was found: ${calls.toString()}.`;
+    throw calls.mayPass ? new ProviderFailed('failed', sentence) : new InvalidProvider(sentence);
   }
 
   private async registerClient(
-    workspace: string,
+    calls: MetadataCalls,
     issuer: URL,
     { algorithm, server }: Awaited<ReturnType<McpDiscovery['authorizationServer']>>,
     clientName: string,
@@ -144,7 +151,7 @@ export class McpDiscovery {
         issuer,
         wanted,
         openid.None(),
-        this.how(workspace, algorithm),
+        this.how(calls, algorithm),
       );
       const { client_id, client_secret, token_endpoint_auth_method } = registered.clientMetadata();
       const chosen = AUTH_METHODS.find((known) => known === (token_endpoint_auth_method ?? method));
@@ -152,26 +159,34 @@ export class McpDiscovery {
       const secret = typeof client_secret === 'string' && client_secret !== '' && chosen !== 'none';
       return { client_id, token_endpoint_auth_method: chosen, ...(secret && { client_secret }) };
     } catch (error) {
-      throw providerFailed('The authorisation server', error);
+      calls.note('but not with a client that can be used here');
+      throw this.failed(calls, error);
     }
   }
 
-  private how(workspace: string, algorithm: 'oauth2' | 'oidc'): openid.DynamicClientRegistrationRequestOptions {
+  private how(calls: MetadataCalls, algorithm: 'oauth2' | 'oidc'): openid.DynamicClientRegistrationRequestOptions {
     return {
       algorithm,
       timeout: TIMEOUT_SECONDS,
       // The guard decides which hosts may be called without TLS.
       execute: [openid.allowInsecureRequests],
-      [openid.customFetch]: (url, init) => guardedFetch(url, init, this.options.outbound, workspace),
+      [openid.customFetch]: calls.fetch,
     };
   }
 
-  private async fetch(workspace: string, url: URL, init: RequestInit): Promise<Response> {
+  private async get(calls: MetadataCalls, url: URL, accept: string): Promise<Response> {
     const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
     try {
-      return await guardedFetch(url, { ...init, signal }, this.options.outbound, workspace);
+      return await calls.fetch(url, { headers: { accept }, signal });
     } catch (error) {
-      throw providerFailed('The MCP server', error);
+      throw this.failed(calls, error);
     }
+  }
+
+  /** Returns the failure of the last request, with what was asked and what was answered. */
+  private failed(calls: MetadataCalls, error: unknown): ProviderFailed {
+    const { fault, code } = providerFailed('', error);
+    const named = code !== undefined && !code.includes(' ') ? ` with the error ${code}` : '';
+    return new ProviderFailed(fault, `mcp_server_url: ${calls.last}${named}.`, code);
   }
 }
