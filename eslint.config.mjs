@@ -62,6 +62,15 @@ policies.push({
   message: 'A library does not know the applications.',
 });
 
+/** Where a signal of `AbortSignal.timeout` cannot be lost: given to `fetch` itself, which holds it. */
+const GIVEN_TO_FETCH =
+  'CallExpression[callee.name="fetch"] > ObjectExpression > Property[key.name="signal"] > CallExpression > .callee';
+/** Rules of syntax for all files. */
+const SYNTAX = ['name', 'value'].map((key) => ({
+  selector: `MemberExpression[object.name="AbortSignal"][property.${key}="timeout"]:not(${GIVEN_TO_FETCH})`,
+  message: 'Node.js 20 can lose such a signal where it is combined with others: use withTimeLimit or TimeLimit.',
+}));
+
 /** Inside the console, a feature uses `ui` and `api`, and these use no feature. */
 const CONSOLE_POLICIES = [
   {
@@ -81,6 +90,7 @@ export default tseslint.config(
     ignores: ['**/dist/', '**/node_modules/', 'apps/console/generated/', '.nx/', '.cache/', '.fairlead/', 'coverage/'],
   },
   js.configs.recommended,
+  { files: ['**/*.{js,cjs,mjs,ts,tsx}'], rules: { 'no-restricted-syntax': ['error', ...SYNTAX] } },
   {
     files: ['**/*.{js,cjs,mjs}'],
     languageOptions: {
@@ -191,6 +201,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...SYNTAX,
         ...['callee.name', 'callee.callee.object.name'].map((name) => ({
           selector: `CallExpression[${name}=/^(it|test|(before|after)(All|Each))$/] > Literal[value<=${testTimeout}]`,
           message: 'The time limit of jest.config.js is as long as a slow machine needs.',

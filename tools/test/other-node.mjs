@@ -66,8 +66,10 @@ async function works(program) {
     const ask = async (path, body) => {
       const headers = { 'x-api-key': key, 'content-type': 'application/json' };
       const method = body ? 'POST' : 'GET';
-      const signal = AbortSignal.timeout(TRY_MS);
-      const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body), signal });
+      const answer = await fetch(url + path, {
+        ...{ method, headers, body: JSON.stringify(body) },
+        signal: AbortSignal.timeout(TRY_MS),
+      });
       if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
       return answer.json();
     };

@@ -7,6 +7,7 @@ import {
 } from '@fairlead/contracts';
 import { Vault } from '@fairlead/eventing';
 import { Inject, Injectable, Optional } from '@nestjs/common';
+import { TimeLimit, withTimeLimit } from '@fairlead/schema';
 import { type Assignment, Executor, ExecutorUnreachable, type Step, StepFailed } from './executors/executor';
 import { placeDeployment } from './executors/host';
 import { RolloutLogs, type LogPhase, type RolloutLog } from './logs/rollout-logs.store';
@@ -81,9 +82,8 @@ export class RolloutAttempts {
     const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
     if (hasFinished(rollout)) return;
     const log = this.logs.open(target.id, revision_id);
-    const limit = new AbortController();
     const left = Date.parse(rollout.startedAt ?? '') + this.options.timeLimit - Date.now();
-    const timer = setTimeout(() => limit.abort(), Math.max(0, left));
+    const limit = new TimeLimit(Math.max(0, left), signal);
     const say = async (status: RolloutStatus, reason?: string) => {
       await log.flush();
       const executor = status === 'DEPLOYED' && { executor: this.executor.name };
@@ -95,7 +95,7 @@ export class RolloutAttempts {
         ...executor,
       });
     };
-    const run = new Run(log, { signal: AbortSignal.any([signal, limit.signal]), waits }, say);
+    const run = new Run(log, { signal: limit.signal, waits }, say);
     try {
       if (rollout.attempts > this.options.attempts) {
         throw new StepFailed(`It was begun ${this.options.attempts} times and the service stopped each time.`);
@@ -106,17 +106,17 @@ export class RolloutAttempts {
         await this.reports.decide(target.tenantId, revision_id, stop);
         return;
       }
-      if (!limit.signal.aborted && error instanceof ExecutorUnreachable) {
+      if (!limit.hasPassed && error instanceof ExecutorUnreachable) {
         await run.log(run.phase, 'WARNING', `${error.message} It is tried again.`);
         await this.reports.decide(target.tenantId, revision_id, pause(log.safe(error.message)));
         throw error;
       }
-      const found = limit.signal.aborted && !(error instanceof StepFailed) ? undefined : log.safe(messageOf(error));
-      const reason = [limit.signal.aborted && this.limitPassed(), found].filter(Boolean).join(' ');
+      const found = limit.hasPassed && !(error instanceof StepFailed) ? undefined : log.safe(messageOf(error));
+      const reason = [limit.hasPassed && this.limitPassed(), found].filter(Boolean).join(' ');
       await run.log(run.phase, 'ERROR', reason);
       await say(run.phase === 'build' ? 'BUILD_FAILED' : 'DEPLOY_FAILED', reason);
     } finally {
-      clearTimeout(timer);
+      limit.end();
       await log.flush();
     }
   }
@@ -183,10 +183,7 @@ export class RolloutAttempts {
     if (known || source !== 'codehost' || !repo_ref || !repo_url || !integration_id || !this.commits) return known;
     try {
       const resolving = this.commits.resolve(target.tenantId, integration_id, repo_url, repo_ref);
-      const sha = await Promise.race([
-        resolving,
-        aborted(AbortSignal.any([run.signal, AbortSignal.timeout(RESOLVE_MS)])),
-      ]);
+      const sha = await withTimeLimit(RESOLVE_MS, [run.signal], (late) => Promise.race([resolving, aborted(late)]));
       const found = { deployment_id: target.id, revision_id, repo_commit_sha: sha };
       await this.reports.decide(target.tenantId, revision_id, resolveCommit(found));
       await run.log('build', 'INFO', `${repo_ref} is commit ${sha}.`);
@@ -217,10 +214,11 @@ export class RolloutAttempts {
     work: (assignment: Assignment, step: Step) => Promise<void>,
   ): Promise<void> {
     const log = this.logs.open(target.id, target.running?.revision_id ?? null);
-    const limit = AbortSignal.timeout(this.options.timeLimit);
     try {
       const assignment = await this.assignment(target, version, target.secrets, log);
-      await work(assignment, log.step('deploy', AbortSignal.any([signal, limit]), waits));
+      await withTimeLimit(this.options.timeLimit, [signal], (late) =>
+        work(assignment, log.step('deploy', late, waits)),
+      );
     } catch (error) {
       signal.throwIfAborted();
       const reason = log.safe(messageOf(error));

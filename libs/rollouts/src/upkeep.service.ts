@@ -1,5 +1,6 @@
 import type { ControlAction, HostStatusReportedMessage, RevisionCreatedMessage } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
+import { withTimeLimit } from '@fairlead/schema';
 import { Executor, ExecutorUnreachable, type RevisionAssignment, type Step, type Upkeep } from './executors/executor';
 import { noteControl, noteSizes, reportDrift, reportHost } from './executors/host';
 import type { Deployed } from './executors/target';
@@ -111,9 +112,10 @@ export class UpkeepService {
       const by = target.active?.executor ?? 'an earlier version';
       throw new NotOurs(`It cannot ${action}: ${by} deployed it, and this server has the executor ${executor.name}.`);
     }
-    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
-    const step = log.step('deploy', signal, hold.waits);
-    await executor.control(await this.active(target, version, revision, log), action, step);
+    const assignment = await this.active(target, version, revision, log);
+    await withTimeLimit(this.options.timeLimit, [hold.signal], (signal) =>
+      executor.control!(assignment, action, log.step('deploy', signal, hold.waits)),
+    );
     hold.signal.throwIfAborted();
     // It has taken the place of what was left there.
     const left = action === 'stop' ? undefined : (await this.reports.leftBehind(target))?.revision.revision_id;
@@ -164,11 +166,12 @@ export class UpkeepService {
   ): Promise<string | undefined> {
     const { upkeep } = this.executor;
     if (!upkeep) return undefined;
-    const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(this.options.timeLimit)]);
     const before = await this.reports.host(target.id);
     let said: HostStatusReportedMessage = { deployment_id: target.id, status: 'READY' };
     try {
-      await work(upkeep, log.step('deploy', signal, hold.waits));
+      await withTimeLimit(this.options.timeLimit, [hold.signal], (signal) =>
+        work(upkeep, log.step('deploy', signal, hold.waits)),
+      );
       hold.signal.throwIfAborted();
     } catch (error) {
       hold.signal.throwIfAborted();

@@ -29,5 +29,6 @@ export { Recent, weightOf } from './recent';
 export { check, type Infer, INVALID, type JsonSchema, note, ParseContext, refine, type Schema, secret } from './schema';
 export { csv, isObject, list, record, union } from './structure';
 export { literal, str } from './text';
+export { TimeLimit, withTimeLimit } from './time-limit';
 export { canonicalUuid, uuid } from './uuid';
 export { webUrl } from './web-url';

@@ -17,6 +17,18 @@ const PLANTED: readonly (readonly [why: string, path: string, text: string, rule
   ['a foundation, which is allowed', 'libs/audit/src/audit.queries.ts', `import '@fairlead/eventing';`],
   ['a database, which a store may', 'libs/audit/src/audit.store.ts', `import 'pg';`],
   ['nothing, and is pure', 'libs/audit/src/audited.ts', 'export {};'],
+  ...[
+    `export const late = AbortSignal.any([AbortSignal.timeout(9)]);`,
+    `export const late = AbortSignal['timeout'](9);`,
+    `export const late = [{ signal: AbortSignal.timeout(9) }];`,
+    `export const get = () => { const signal = AbortSignal.timeout(9); return fetch('/', { signal }); };`,
+  ].flatMap((text) =>
+    ['libs/audit/src/audit.queries.ts', 'libs/audit/src/a.spec.ts', 'apps/console/src/late.tsx', 'tools/a.mjs'].map(
+      (path) =>
+        [`nothing, with a limit of time that can be lost in ${path}`, path, text, 'no-restricted-syntax'] as const,
+    ),
+  ),
+  ['nothing, with a limit of time that fetch holds', 'tools/a.mjs', `fetch('/', { signal: AbortSignal.timeout(9) });`],
 ];
 
 describe('lint, of a file that imports', () => {

@@ -1,5 +1,6 @@
 import { UNATTENDED } from './attended';
 import { answered, api, ApiError, type Schemas } from './client';
+import { withTimeLimit } from './time-limit';
 
 const WAIT_S = 25;
 /** Changes that follow each other within so long are told together. */
@@ -32,7 +33,8 @@ let position: string | undefined;
 export async function beginToListen(): Promise<void> {
   if (position !== undefined) return;
   // Without an answer the page listens later, and then takes all that it shows for stale.
-  const news = await newsAfter(undefined, 0, AbortSignal.timeout(BEGIN_MS)).catch(() => undefined);
+  const begun = withTimeLimit(BEGIN_MS, [], (signal) => newsAfter(undefined, 0, signal));
+  const news = await begun.catch(() => undefined);
   position ??= news?.position;
 }
 
@@ -95,9 +97,8 @@ export function follow(workspace: string, hear: (news: News) => void, signal: Ab
 /** What has changed since a place in the log; without one, that all may have, and where the log ends. */
 async function newsAfter(after: string | undefined, wait: number, signal: AbortSignal): Promise<News> {
   const query = after === undefined ? { wait: 0 } : { after, wait };
-  const given = AbortSignal.any([signal, AbortSignal.timeout(wait * 1000 + LATE_MS)]);
-  const { changes, reset, ...news } = (await answered(
-    api.GET('/v1/changes', { params: { query }, headers: UNATTENDED, signal: given }),
+  const { changes, reset, ...news } = (await withTimeLimit(wait * 1000 + LATE_MS, [signal], (late) =>
+    answered(api.GET('/v1/changes', { params: { query }, headers: UNATTENDED, signal: late })),
   )) as Schemas['Changes'];
   return { ...news, stale: reset || after === undefined ? [ALL] : concerned(changes) };
 }

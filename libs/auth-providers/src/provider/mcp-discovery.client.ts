@@ -1,5 +1,5 @@
 import { checkTarget } from '@fairlead/outbound';
-import { parseUrl } from '@fairlead/schema';
+import { parseUrl, TimeLimit } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import * as openid from 'openid-client';
 import { AuthProvidersOptions } from '../auth-providers.options';
@@ -175,7 +175,8 @@ export class McpDiscovery {
   }
 
   private async get(calls: MetadataCalls, url: URL, accept: string): Promise<Response> {
-    const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
+    // The body is read later: the limit ends by itself.
+    const { signal } = new TimeLimit(TIMEOUT_SECONDS * 1000);
     try {
       return await calls.fetch(url, { headers: { accept }, signal });
     } catch (error) {

@@ -1,5 +1,6 @@
 import { CodeHostUnreachable, CommitResolver } from '@fairlead/contracts';
 import { Injectable } from '@nestjs/common';
+import { withTimeLimit } from '@fairlead/schema';
 import type { CodeHost } from '../hosts/code-host';
 import { CodeHostFailed, CodeHostTooSlow, CommitNotFound } from '../hosts/code-host.errors';
 import { Hosts } from '../hosts/hosts.service';
@@ -25,7 +26,8 @@ export class HostCommitResolver extends CommitResolver {
     const { host, path } = await this.repository(tenantId, integrationId, repoUrl);
     if (COMMIT.test(repoRef)) return repoRef;
     try {
-      return await (await host()).commit(path, repoRef, AbortSignal.timeout(this.options.commitDeadline));
+      const asked = await host();
+      return await withTimeLimit(this.options.commitDeadline, [], (late) => asked.commit(path, repoRef, late));
     } catch (error) {
       throw told(error, repoRef, path);
     }

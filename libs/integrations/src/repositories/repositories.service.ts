@@ -1,4 +1,4 @@
-import { Recent, weightOf } from '@fairlead/schema';
+import { Recent, weightOf, withTimeLimit } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import { CodeHostFailed, CodeHostTooSlow } from '../hosts/code-host.errors';
 import { Hosts } from '../hosts/hosts.service';
@@ -64,7 +64,7 @@ export class Repositories {
 
   private async ask(integration: Integration, version: number): Promise<Listed> {
     const host = await this.hosts.of(integration, version);
-    const repositories = await host.repositories(AbortSignal.timeout(this.options.listDeadline));
+    const repositories = await withTimeLimit(this.options.listDeadline, [], (late) => host.repositories(late));
     const listed = { version, at: Date.now(), repositories };
     this.lists.set(integration.id, listed);
     return listed;

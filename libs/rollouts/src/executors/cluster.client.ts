@@ -2,6 +2,7 @@ import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import { request as overHttp, type IncomingMessage } from 'node:http';
 import { request as overHttps, type RequestOptions } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
+import { TimeLimit } from '@fairlead/schema';
 import { ExecutorUnreachable, StepFailed } from './executor';
 
 /** Name under which the cluster lists the fields that were applied from here. */
@@ -115,15 +116,19 @@ export class ClusterClient {
   /** Returns the changes of what a query finds since a version, one JSON text each, until the cluster ends the answer. */
   async *changes(query: Query, version: string, { signal }: Call, seconds: number): AsyncGenerator<string> {
     const path = queryPath(query, { watch: '1', resourceVersion: version, timeoutSeconds: String(seconds) });
-    const limit = AbortSignal.timeout(seconds * 1000 + this.deadline);
-    const answer = await this.open('GET', path, AbortSignal.any([signal, limit]));
-    if (answer.statusCode !== 200) throw refusal(answer.statusCode ?? 0, await textOf(answer));
-    let rest = '';
-    for await (const text of answer.setEncoding('utf8')) {
-      const lines = (rest + String(text)).split('\n');
-      rest = lines.pop() ?? '';
-      if (rest.length > MOST_BYTES) throw new ClusterRefused(200, 'a change is too large.');
-      yield* lines.filter((line) => line !== '');
+    const limit = new TimeLimit(seconds * 1000 + this.deadline, signal);
+    try {
+      const answer = await this.open('GET', path, limit.signal);
+      if (answer.statusCode !== 200) throw refusal(answer.statusCode ?? 0, await textOf(answer));
+      let rest = '';
+      for await (const text of answer.setEncoding('utf8')) {
+        const lines = (rest + String(text)).split('\n');
+        rest = lines.pop() ?? '';
+        if (rest.length > MOST_BYTES) throw new ClusterRefused(200, 'a change is too large.');
+        yield* lines.filter((line) => line !== '');
+      }
+    } finally {
+      limit.end();
     }
   }
 
@@ -144,9 +149,9 @@ export class ClusterClient {
 
   private async once(method: string, path: string, { signal, warn }: Call, body?: object): Promise<object> {
     signal.throwIfAborted();
-    const late = AbortSignal.timeout(this.deadline);
+    const limit = new TimeLimit(this.deadline, signal);
     try {
-      const answer = await this.open(method, path, AbortSignal.any([signal, late]), body);
+      const answer = await this.open(method, path, limit.signal, body);
       const text = await textOf(answer);
       for (const warning of warningsOf(answer)) await warn?.(warning);
       const status = answer.statusCode ?? 0;
@@ -154,8 +159,11 @@ export class ClusterClient {
       return JSON.parse(text) as object;
     } catch (error) {
       signal.throwIfAborted();
-      if (late.aborted) throw new ExecutorUnreachable(`The cluster does not answer within ${this.deadline / 1000} s.`);
+      if (limit.hasPassed)
+        throw new ExecutorUnreachable(`The cluster does not answer within ${this.deadline / 1000} s.`);
       throw problemOf(error);
+    } finally {
+      limit.end();
     }
   }
 

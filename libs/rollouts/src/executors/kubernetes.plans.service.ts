@@ -1,5 +1,5 @@
 import type { PlannedRevision, Rehearsal, RolloutPlans } from '@fairlead/contracts';
-import { NamespaceProblem } from '@fairlead/schema';
+import { NamespaceProblem, TimeLimit } from '@fairlead/schema';
 import { Additions } from './additions.service';
 import { type Call, ClusterClient } from './cluster.client';
 import { ExecutorUnreachable, StepFailed } from './executor';
@@ -29,15 +29,18 @@ export class KubernetesPlans implements RolloutPlans {
   /** Applies every object with `dryRun=All`: the cluster checks it as in earnest, and stores nothing. */
   async rehearse(planned: PlannedRevision): Promise<Rehearsal> {
     const warnings: string[] = [];
-    const call = { signal: AbortSignal.timeout(REHEARSAL_MS), warn: async (text: string) => void warnings.push(text) };
+    const limit = new TimeLimit(REHEARSAL_MS);
+    const call = { signal: limit.signal, warn: async (text: string) => void warnings.push(text) };
     try {
       await this.apply(planned, call);
       return { warnings };
     } catch (error) {
       if (error instanceof StepFailed) return { refusal: error.message, warnings };
       if (error instanceof ExecutorUnreachable) return { unreachable: error.message, warnings };
-      if (call.signal.aborted) return { unreachable: 'The cluster does not answer in time.', warnings };
+      if (limit.hasPassed) return { unreachable: 'The cluster does not answer in time.', warnings };
       throw error;
+    } finally {
+      limit.end();
     }
   }
 

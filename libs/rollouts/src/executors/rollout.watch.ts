@@ -1,4 +1,5 @@
 import type { CoreV1Event, V1Deployment, V1Pod } from '@kubernetes/client-node';
+import { TimeLimit } from '@fairlead/schema';
 import { ClusterClient, ClusterRefused } from './cluster.client';
 import { ClusterFollower } from './cluster.follower';
 import { type Assignment, type RevisionAssignment, type Step, StepFailed } from './executor';
@@ -44,7 +45,8 @@ export class RolloutWatch {
     namespace: string,
     step: Step,
   ): Promise<string | undefined> {
-    const signal = AbortSignal.any([step.signal, AbortSignal.timeout(LOOKS_AT_RUNNING * this.look)]);
+    const limit = new TimeLimit(LOOKS_AT_RUNNING * this.look, step.signal);
+    const { signal } = limit;
     try {
       await this.until('isServing', objects, assignment, namespace, { ...step, signal, log: async () => undefined });
       return undefined;
@@ -54,6 +56,8 @@ export class RolloutWatch {
       // There is nothing that could tell, or it has not been looked at yet.
       if (signal.aborted) return 'The cluster does not tell how it runs.';
       throw error;
+    } finally {
+      limit.end();
     }
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { TimeLimit } from '@fairlead/schema';
 import { Executor, ExecutorUnreachable, StepFailed } from '../executors/executor';
 import { controlFailure } from '../executors/host';
 import type { Deployed } from '../executors/target';
@@ -40,20 +41,24 @@ export class HealthQueries {
     const unseen = verdictUnseen(target, { name: executor.name, looks: executor.inspect !== undefined });
     if (unseen) return { ...unseen, processes: [] };
     const { id: deploymentId, tenantId, name, config } = target;
-    const signal = AbortSignal.timeout(LOOK_MS);
+    const limit = new TimeLimit(LOOK_MS);
     try {
       const host = await this.reports.host(deploymentId);
       const { place, status } = host;
-      const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, signal);
+      const found = await executor.inspect!({ deploymentId, tenantId, name, config, place }, limit.signal);
       const processes = found.slice(0, MOST_PROCESSES);
       const { state, detail } = verdictOn(processes, { isStopped: target.stopped, sleeps: status === 'UNUSED' });
       const failure = state === 'STOPPED' ? undefined : controlFailure(host, target.control);
       return { state, detail: failure === undefined ? detail : `${detail} ${failure}`, processes };
     } catch (error) {
-      const expected = signal.aborted || error instanceof ExecutorUnreachable || error instanceof StepFailed;
+      const expected = limit.hasPassed || error instanceof ExecutorUnreachable || error instanceof StepFailed;
       if (!expected) throw error;
-      const why = signal.aborted ? `The executor did not answer within ${LOOK_MS / 1000} s.` : (error as Error).message;
+      const why = limit.hasPassed
+        ? `The executor did not answer within ${LOOK_MS / 1000} s.`
+        : (error as Error).message;
       return { ...unknown(why), processes: [] };
+    } finally {
+      limit.end();
     }
   }
 

@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AppUse, HostedApps } from '@fairlead/contracts';
+import { withTimeLimit } from '@fairlead/schema';
 import { type AppFolder, AppFolders, BUILDS_KEPT, type KeptApp, type StartedRevision } from './app-folders.store';
 import type { ProcessHealth } from '../health/health.answers.schema';
 import type { ProgramLine } from '../logs/program-lines';
@@ -208,9 +209,10 @@ export class LocalApps implements HostedApps {
     const runner = this.runner(id);
     const leave = runner.use();
     try {
-      const late = AbortSignal.timeout(this.limits.hold);
-      if (!runner.isStopped) await this.admit(runner, late);
-      const { port, end, outlive } = await runner.enter(late, tried);
+      const { port, end, outlive } = await withTimeLimit(this.limits.hold, [], async (late) => {
+        if (!runner.isStopped) await this.admit(runner, late);
+        return runner.enter(late, tried);
+      });
       return {
         port,
         end: () => (end(), leave()),
@@ -318,7 +320,7 @@ export class LocalApps implements HostedApps {
     const runner = this.runner(id);
     const leave = runner.use();
     try {
-      await this.admit(runner, AbortSignal.any([signal, AbortSignal.timeout(this.limits.hold)]));
+      await withTimeLimit(this.limits.hold, [signal], (late) => this.admit(runner, late));
       await work(runner);
     } finally {
       leave();

@@ -1,4 +1,5 @@
 import { type IncomingMessage, request } from 'node:http';
+import { withTimeLimit } from '@fairlead/schema';
 import { ExecutorUnreachable } from '../executors/executor';
 import type { EngineKind } from './recipe';
 
@@ -33,7 +34,7 @@ export class EngineClient {
 
   async answers(): Promise<boolean> {
     try {
-      const answer = await this.open('GET', '/_ping', { signal: AbortSignal.timeout(PING_MS) });
+      const answer = await withTimeLimit(PING_MS, [], (signal) => this.open('GET', '/_ping', { signal }));
       answer.resume();
       this.kind = answer.headers['libpod-api-version'] === undefined ? 'docker' : 'podman';
       return true;
@@ -44,8 +45,8 @@ export class EngineClient {
 
   /** The answer, read as JSON where it is. @throws EngineRefused; ExecutorUnreachable when there is none */
   async call(method: string, path: string, call: Call = {}): Promise<unknown> {
-    const answer = await this.open(method, path, { signal: AbortSignal.timeout(LIMIT_MS), ...call });
-    return parsed(await textOf(answer));
+    const read = async (own: Call) => parsed(await textOf(await this.open(method, path, own)));
+    return call.signal ? read(call) : withTimeLimit(LIMIT_MS, [], (signal) => read({ ...call, signal }));
   }
 
   /** The answer while it comes. @throws EngineRefused; ExecutorUnreachable when there is none */

@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { until } from '@fairlead/postgres/testing';
 import type { StartedRevision } from '../app-folders.store';
 import { AppLogs } from '../app-logs.store';
@@ -97,6 +99,27 @@ it('a restart that is aborted before its turn leaves what runs as it is', async 
   await expect(apps.restart('one', AbortSignal.abort())).rejects.toThrow('aborted');
   expect(seen()).toEqual(before);
   expect(await ask('/')).toBe('only');
+});
+
+it('a program that never listens is given up in time, though garbage is collected while it is waited for', async () => {
+  setFlagsFromString('--expose-gc');
+  const collecting = setInterval(runInNewContext('gc') as () => void, 200);
+  const hasty = new LocalApps(join(folder, 'hasty'), { ready: 2000 });
+  hasty.begin(
+    async () => undefined,
+    async () => undefined,
+    () => undefined,
+  );
+  try {
+    writeFileSync(join(await hasty.folder('one').emptyBuild('mute'), 'server.js'), 'setInterval(() => {}, 1000);');
+    const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false };
+    const mute = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'mute', build: 'mute', recipe };
+    const activated = hasty.activate({ revision: mute, secrets: new Map() }, new AbortController().signal);
+    await expect(activated).rejects.toThrow('The program was not ready within 2 s.');
+  } finally {
+    clearInterval(collecting);
+    await hasty.end();
+  }
 });
 
 it('a program that is put to sleep while it is looked up what to start is asleep', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { TimeLimit } from '@fairlead/schema';
 import { StepFailed } from '../../executors/executor';
 import type { AppFolder, StartedRevision } from '../app-folders.store';
 import type { AppLogs, StreamLevel } from '../app-logs.store';
@@ -159,11 +160,12 @@ async function startAtPort(
     throw error;
   });
   void process.ended.then(over);
-  const late = AbortSignal.any([signal, AbortSignal.timeout(most)]);
+  const isOver = new AbortController();
+  const limit = new TimeLimit(most, signal, isOver.signal);
   const said = () => lastLines(output.last, cwd);
   // The port of a container is open to its engine.
   const owner = revision.image ? undefined : (folder.user?.uid ?? globalThis.process.getuid?.());
-  const isReady = untilReady(port, recipe.health, late, isReadyAt(revision), owner).then(() => undefined);
+  const isReady = untilReady(port, recipe.health, limit.signal, isReadyAt(revision), owner).then(() => undefined);
   isReady.catch(() => undefined);
   try {
     const how = await Promise.race([process.ended, isReady]);
@@ -176,6 +178,9 @@ async function startAtPort(
     signal.throwIfAborted();
     if (error instanceof StepFailed) throw error;
     throw new StepFailed(`The program was not ready within ${most / 1000} s.${said()}`);
+  } finally {
+    limit.end();
+    isOver.abort();
   }
 }
 
