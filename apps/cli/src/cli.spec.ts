@@ -462,6 +462,31 @@ describe('Deployments', () => {
     expect((await fairlead('deployments history agent')).out).toMatch(/SecretsRead.*\n +to move it\n +read: TOKEN\n/);
   });
 
+  it('are rolled back with the secrets of then or, with --keep-secrets, with those of now', async () => {
+    const first = (
+      await cli.json<Deployment>(['deployments', 'create', '-f', '-'], {
+        input: JSON.stringify({ ...(JSON.parse(body) as object), name: 'rotated' }),
+      })
+    ).latest_revision_id;
+    const secrets = 'secrets=[{"name":"TOKEN","value":"newer"}]';
+    await cli.run(['deployments', 'patch', 'rotated', '--set', secrets, '--wait']);
+    const rollback = (more: string) => fairlead(`deployments rollback rotated ${first} ${more}`);
+    const warning = 'Warning: The secret TOKEN is newer than the revision';
+    for (const more of ['--plan', '--dry-run']) expect((await rollback(more)).err).toContain(warning);
+    const keeping = await rollback('--keep-secrets --plan');
+    expect(keeping).toEqual({
+      code: 0,
+      err: expect.not.stringContaining('Warning'),
+      out: expect.not.stringContaining('secrets.TOKEN'),
+    });
+    expect(await rollback('--keep-secrets')).toMatchObject({ code: 0, err: expect.not.stringContaining('Warning') });
+    const value = async () => (await cli.json<Deployment>(['deployments', 'get', 'rotated', '--show-secrets'])).secrets;
+    expect(await value()).toEqual([{ name: 'TOKEN', value: 'newer' }]);
+    expect(await rollback('--wait')).toMatchObject({ code: 0, err: expect.stringContaining(warning) });
+    expect(await value()).toEqual([{ name: 'TOKEN', value: 'a-secret-value' }]);
+    await fairlead('deployments delete rotated --yes');
+  });
+
   it.each([
     ['deployments create -f missing.json', '', 'missing.json cannot be read: it does not exist'],
     ['deployments create -f -', '{"name":', 'Standard input is not JSON'],

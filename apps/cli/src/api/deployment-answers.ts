@@ -18,14 +18,21 @@ interface Plan {
 }
 
 /** Shows what a change would do, which was only planned. */
-export function showPlan(context: Context, { text }: Answer): void {
+export function showPlan(context: Context, answer: Answer): void {
   const { out } = context;
+  const { text } = answer;
+  warnOf(context, answer);
   if (out.json) return out.text(text);
   const { changes, creates_revision, pauses_push } = JSON.parse(text) as Plan;
   for (const line of changeLines(context, changes)) out.line(line.slice(2));
   if (creates_revision) out.note('It makes a revision.');
   if (pauses_push) out.note('Pushes make no revisions from then on.');
   if (changes.length === 0 && !creates_revision) out.note('It changes nothing.');
+}
+
+/** Shows the warnings in the header of an answer. */
+export function warnOf({ out }: Context, { headers }: Answer): void {
+  for (const [value] of (headers.warning ?? '').matchAll(/"(?:[^"\\]|\\.)*"/g)) out.warn(JSON.parse(value) as string);
 }
 
 /** Waits for a rollout, then shows its deployment. Answers the exit code. */

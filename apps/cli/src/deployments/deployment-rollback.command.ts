@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { does } from '../api/context';
-import { show, showPlan, showRolledOut } from '../api/deployment-answers';
+import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
 import { changeLines } from '../output/deployments.show';
 import { EXIT, Failure } from '../failure';
 import { findDeployment, revisionId } from '../api/lookups';
@@ -12,6 +12,7 @@ interface RollbackOptions {
   readonly reason?: string;
   readonly dryRun?: boolean;
   readonly plan?: boolean;
+  readonly keepSecrets?: boolean;
   readonly wait?: boolean;
 }
 
@@ -22,31 +23,37 @@ export function addRollback(group: Command): void {
     .argument('<deployment>', 'id or name')
     .argument('[revision]', 'id of the revision to go back to')
     .option('--reason <text>', 'why, for the history')
+    .option('--keep-secrets', 'keep the present secrets instead of those of the earlier revision')
     .option('--dry-run', 'show what would change from what runs now, change nothing')
     .option('--plan', 'show what would change of the deployment, change nothing')
     .option('--wait', 'wait until it is deployed');
   reaches(rollback, 'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy');
-  does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, plan, wait }) => {
+  does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, plan, keepSecrets, wait }) => {
     const { api, out } = context;
     const named = revision === undefined ? undefined : revisionId(revision);
     const deployment = await findDeployment(api, name!);
     const { id, active_revision_id, latest_revision_id } = deployment;
     const target = named ?? (await deployedBefore(api, deployment));
-    if (plan) {
-      const path = `/v2/deployments/${id}/revisions/${target}/redeploy`;
-      return showPlan(context, await api.send({ method: 'POST', path, body: '{}', query: { dry_run: 'plan' } }));
-    }
+    const redeploy = `/v2/deployments/${id}/revisions/${target}/redeploy`;
+    const query = { ...(keepSecrets && { keep_secrets: true }) };
+    const planned = () =>
+      api.send({ method: 'POST', path: redeploy, body: '{}', query: { ...query, dry_run: 'plan' } });
+    if (plan) return showPlan(context, await planned());
     const present = active_revision_id ?? latest_revision_id;
     if (!out.json && present !== null) {
       const path = `/v2/deployments/${id}/revisions/${present}/diff/${target}`;
-      const { changes } = await api.get<{ changes: Change[] }>(path);
+      const { changes: all } = await api.get<{ changes: Change[] }>(path);
+      const changes = all.filter(({ member }) => !keepSecrets || !/^secret(s\.|_references)/.test(member));
       out.note(`Going back from ${present} to ${target} changes ${changes.length === 0 ? 'nothing' : 'this'}:`);
       for (const line of changeLines(context, changes)) out.note(line);
     }
-    const path = `/v2/deployments/${id}/revisions/${target}`;
-    if (dryRun) return show(context, await api.send({ method: 'GET', path: `/v2/deployments/${id}` }));
+    if (dryRun) {
+      warnOf(context, await planned());
+      return show(context, await api.send({ method: 'GET', path: `/v2/deployments/${id}` }));
+    }
     const headers = reasonHeader(reason);
-    const answer = await api.command({ method: 'POST', path: `${path}/redeploy`, body: '{}', headers });
+    const answer = await api.command({ method: 'POST', path: redeploy, body: '{}', headers, query });
+    warnOf(context, answer);
     const { latest_revision_id: made } = JSON.parse(answer.text) as Deployment;
     if (wait && made !== null) return showRolledOut(context, id, made);
     await show(context, answer);

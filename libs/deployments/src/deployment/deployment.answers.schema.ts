@@ -163,6 +163,10 @@ export const plan = object('DeploymentPlan', {
     nullable(text),
     'The `ETag` that the plan starts from: sent as `If-Match`, the write is refused after changes by others. Null for a new deployment.',
   ),
+  'warnings?': noted(
+    list(text),
+    'What to know before a roll-back, such as secrets that it sets back; absent when empty.',
+  ),
 });
 export const revisionDiff = object('RevisionDiff', {
   from: noted(uuid, 'The revision whose values are in `before`.'),

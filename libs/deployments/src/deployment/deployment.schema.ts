@@ -287,6 +287,16 @@ const dry_run = optional(
   false,
 );
 export const dryRunQuery = object({ dry_run });
+export const redeployQuery = object({
+  dry_run,
+  keep_secrets: optional(
+    note(
+      bool(),
+      'True: the new revision runs with the present `secrets` and `secret_references` instead of those of the earlier one.',
+    ),
+    false,
+  ),
+});
 const deleteTracingProject = optional(
   note(bool(), 'True: deletes the tracing project of the same name with its runs as well.'),
   false,

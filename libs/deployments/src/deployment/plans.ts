@@ -41,7 +41,7 @@ export function checkedBy<State extends DeploymentState>(
  */
 export async function rehearse(
   plans: RolloutPlans,
-  reply: { header(name: string, value: string): unknown },
+  reply: Reply,
   { state, events }: { readonly state: Deployment; readonly events: readonly DeploymentEvent[] },
   place?: string,
 ): Promise<void> {
@@ -50,7 +50,21 @@ export async function rehearse(
   const { refusal, unreachable, warnings } = await plans.rehearse(planned);
   if (refusal !== undefined) throw new InvalidDeployment(refusal);
   if (unreachable !== undefined) throw new Unavailable(5, unreachable);
-  if (warnings.length > 0) reply.header('warning', warnings.map(warningValue).join(', '));
+  warn(reply, ...warnings);
+}
+
+interface Reply {
+  header(name: string, value: string): unknown;
+  getHeader(name: string): unknown;
+}
+
+/** Adds warnings to an answer and returns them. */
+export function warn(reply: Reply, ...warnings: readonly (string | undefined)[]): readonly string[] {
+  const said = warnings.filter((text) => text !== undefined);
+  const earlier = reply.getHeader('warning');
+  const all = [...(typeof earlier === 'string' ? [earlier] : []), ...said.map(warningValue)];
+  if (all.length > 0) reply.header('warning', all.join(', '));
+  return said;
 }
 
 /** What would run after a change; undefined when the change is about nothing that runs. */

@@ -136,19 +136,20 @@ export function answerWith(reply: Reply, state: Deployment): DeploymentRecord {
 }
 
 /** Answers with what a command that was only tried would make of a deployment, or what it would change. */
-export function answerTried(reply: Reply, wanted: true | 'plan', tried: Tried) {
-  if (wanted === 'plan') return answerPlan(reply, tried);
+export function answerTried(reply: Reply, wanted: true | 'plan', tried: Tried, warnings: readonly string[] = []) {
+  if (wanted === 'plan') return answerPlan(reply, tried, warnings);
   reply.header('x-dry-run', 'true');
   return answerWith(reply, tried.state);
 }
 
 /** Answers with what a command that was only tried would change. */
-export function answerPlan(reply: Reply, { before, state, events }: Tried) {
+export function answerPlan(reply: Reply, { before, state, events }: Tried, warnings: readonly string[] = []) {
   reply.status(200).header('x-dry-run', 'true');
   return {
     changes: plannedChanges(before, state),
     creates_revision: events.some(({ type }) => type === 'RevisionCreated'),
     pauses_push: events.some(({ type }) => type === 'BuildOnPushPaused'),
     etag: before && etag(before.edition),
+    ...(warnings.length > 0 && { warnings }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Model, Recorded } from '@fairlead/eventing';
-import { checkChangeable, type Deployment } from '../deployment/deployment';
-import type { DeploymentEvent, RevisionStatus, Snapshot } from '../deployment/deployment-events';
+import { checkChangeable, type Deployment, snapshotOf } from '../deployment/deployment';
+import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from '../deployment/deployment-events';
 import { InvalidDeployment } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning } from './revision-status';
@@ -48,16 +48,17 @@ function withCommit(
 
 /**
  * A new revision from the whole snapshot of an earlier one. When that is not the latest, it is a roll-back:
- * building pushes would undo it, so that is paused.
+ * building pushes would undo it, so that is paused. With `keepSecrets`, it runs with the present secrets and references.
  * @throws InvalidDeployment when the installation no longer offers its source, or it names what cannot be run;
  * DeploymentBeingDeleted.
  */
-export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting) {
+export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting, keepSecrets = false) {
   return (state: Deployment): DeploymentEvent[] => {
     checkChangeable(state);
     checkAvailable(earlier.source, hosting);
     checkArtefact(earlier.source_revision_config);
-    const { source, source_revision_config, resource_spec, secrets, secret_references } = earlier;
+    const { source, source_revision_config, resource_spec } = earlier;
+    const { secrets, secret_references } = keepSecrets ? snapshotOf(state) : earlier;
     const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
     const ids = { revision_id: revisionId, deployment_id: state.id, redeployed_from: earlier.id };
     const created: DeploymentEvent = { type: 'RevisionCreated', data: { ...ids, ...snapshot } };
@@ -65,6 +66,52 @@ export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting
     if (!isRollBack || !state.source_config.build_on_push) return [created];
     return [created, { type: 'BuildOnPushPaused', data: {} }];
   };
+}
+
+/** Learns from the events of a deployment which of its secrets were set, or removed, after a revision was made. */
+export class NewerSecrets {
+  private readonly known = new Set<string>();
+  private revision: readonly Secret[] | undefined;
+
+  constructor(private readonly revisionId: string) {}
+
+  /** Takes the next events of the deployment. */
+  take(events: readonly DeploymentEvent[]): void {
+    for (const { data } of events) {
+      if (this.revision) return;
+      const { secrets } = data as { readonly secrets?: readonly Secret[] };
+      for (const secret of secrets ?? []) this.known.add(valueOf(secret));
+      if ('source_revision_config' in data && 'revision_id' in data && data.revision_id === this.revisionId) {
+        this.revision = secrets;
+      }
+    }
+  }
+
+  /** Returns a sentence about secrets that running the revision again would set back; undefined when there are none. */
+  warning(present: readonly Secret[]): string | undefined {
+    const earlier = this.revision ?? [];
+    const newer = present.filter((secret) => !this.known.has(valueOf(secret)));
+    const gone = earlier.filter(({ name }) => !present.some((secret) => secret.name === name));
+    const parts = [
+      ...(newer.length > 0 ? [`${namesOf(newer)} newer than the revision and would be set back or removed`] : []),
+      ...(gone.length > 0 ? [`${namesOf(gone)} removed after it and would be there again`] : []),
+    ];
+    return parts.length === 0 ? undefined : `${parts.join('; ')}: keep_secrets=true keeps the present secrets.`;
+  }
+}
+
+function valueOf({ name, digest }: Secret): string {
+  return `${name} ${digest}`;
+}
+
+const MOST_NAMED = 5;
+
+/** The names of secrets, up to a few, and the verb that follows. */
+function namesOf(secrets: readonly Secret[]): string {
+  const named = secrets.slice(0, MOST_NAMED).map(({ name }) => name);
+  const others = secrets.length - named.length;
+  const all = [...named, ...(others > 0 ? [`${others} more`] : [])];
+  return `${all.length === 1 ? 'The secret' : 'The secrets'} ${all.join(', ')} ${all.length === 1 ? 'is' : 'are'}`;
 }
 
 /**

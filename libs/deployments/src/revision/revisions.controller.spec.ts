@@ -194,6 +194,42 @@ describe('redeploy', () => {
     const diff = await send('GET', at(id, `/${first.latest_revision_id}/diff/${json.latest_revision_id}`));
     expect(diff.json.changes).toEqual([]);
   });
+
+  it('warns of secrets that are newer than the revision or were removed, and keeps the present ones on request', async () => {
+    const first = await deployed();
+    const { id } = first;
+    const url = at(id, `/${first.latest_revision_id}/redeploy`);
+    expect((await send('POST', `${url}?dry_run=plan`)).json.warnings).toBeUndefined();
+    await patch(id, {
+      source_revision_config: { image_uri: 'registry.example/agent:2' },
+      secrets: [
+        { name: 'TOKEN', value: 'two' },
+        { name: 'OTHER', value: 'three' },
+      ],
+    });
+    const newer =
+      'The secrets TOKEN, OTHER are newer than the revision and would be set back or removed: keep_secrets=true keeps the present secrets.';
+    const planned = await send('POST', `${url}?dry_run=plan`);
+    expect([planned.json.warnings, planned.headers.warning]).toEqual([[newer], `299 - "${newer}"`]);
+    const kept = await send('POST', `${url}?keep_secrets=true`);
+    expect([kept.status, kept.headers.warning]).toEqual([200, undefined]);
+    const { image_uri } = kept.json.source_revision_config;
+    const names = kept.json.secrets.map(({ name }: { name: string }) => name);
+    expect([image_uri, names]).toEqual(['registry.example/agent:1', ['TOKEN', 'OTHER']]);
+    const same = await send('GET', at(id, `/${kept.json.latest_revision_id}/diff/${first.latest_revision_id}`));
+    expect(same.json.changes.map(({ member }: { member: string }) => member).sort()).toEqual([
+      'secrets.OTHER',
+      'secrets.TOKEN',
+    ]);
+    await patch(id, { secrets: [] });
+    const back = await send('POST', url);
+    expect(back.headers.warning).toContain('The secret TOKEN is removed after it and would be there again');
+    expect(back.json.secrets.map(({ name }: { name: string }) => name)).toEqual(['TOKEN']);
+    // TOKEN has its first value again, which is older than the second revision.
+    const { json: list } = await send('GET', at(id));
+    const tried = await send('POST', `${at(id, `/${list.resources.at(-2).id}/redeploy`)}?dry_run=true`);
+    expect(tried.headers.warning).toMatch(/^299 - "The secret OTHER is removed after it/);
+  });
 });
 
 describe('interrupt', () => {

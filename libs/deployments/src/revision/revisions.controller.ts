@@ -23,7 +23,7 @@ import { Controller, Get, HttpCode, type OnModuleDestroy, Post, Res } from '@nes
 import type { FastifyReply } from 'fastify';
 import { v7 as uuid } from 'uuid';
 import { difference } from '../deployment/audit';
-import { deploymentAggregate, deploymentModel } from '../deployment/deployment';
+import { deploymentAggregate, deploymentModel, type DeploymentState } from '../deployment/deployment';
 import { deployment, plan, revision, revisionDiff, revisions } from '../deployment/deployment.answers.schema';
 import { DeploymentCommands } from '../deployment/deployment.commands';
 import type { DeploymentEvent } from '../deployment/deployment-events';
@@ -32,7 +32,7 @@ import { DEPLOYMENTS_VIEW } from '../deployment/deployment.projection';
 import {
   deploymentPath,
   diffPath,
-  dryRunQuery,
+  redeployQuery,
   revisionPath,
   revisionsQuery,
   waitQuery,
@@ -40,10 +40,10 @@ import {
 import { DeploymentsOptions } from '../deployments.options';
 import { causesOf } from './cause';
 import { RevisionNotFound } from './revision.errors';
-import { checkedBy, placeOf, rehearse } from '../deployment/plans';
+import { checkedBy, placeOf, rehearse, warn } from '../deployment/plans';
 import { Addressed } from '../deployment/addresses.service';
 import { answerTried, answerWith, revisionRecord } from '../deployment/record';
-import { interrupt, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
+import { interrupt, NewerSecrets, redeploy, revisionOf, revisionsModel, type Revisions } from './revision';
 import { hasEnded } from './revision-status';
 
 /** How often a waiting request looks whether its revision has ended. */
@@ -135,29 +135,35 @@ export class RevisionsController implements OnModuleDestroy {
   @Idempotent(Spelling, Addressed)
   @Describe({
     summary: 'Roll back to a revision',
-    description: 'Makes a new revision from the whole of an earlier one, and answers the deployment.',
+    description:
+      'Makes a new revision from the whole of an earlier one, and answers the deployment. The header `Warning` names secrets that are newer than the earlier revision.',
     takes: ['If-Match', 'x-reason'],
-    gives: ['ETag', 'x-dry-run'],
+    gives: ['ETag', 'x-dry-run', 'Warning'],
   })
   @Answers({ 200: shape.either(deployment, plan) })
   @HttpCode(200)
   async redeploy(
     @Context() context: CommandContext,
     @Path(revisionPath) path: Infer<typeof revisionPath>,
-    @Query(dryRunQuery) { dry_run }: Infer<typeof dryRunQuery>,
+    @Query(redeployQuery) { dry_run, keep_secrets }: Infer<typeof redeployQuery>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const earlier = revisionOf(await this.folded(context, path.deployment_id, path.revision_id), path.revision_id);
+    const newer = new NewerSecrets(path.revision_id);
+    const revisions = await this.folded(context, path.deployment_id, [path.revision_id], newer);
+    const earlier = revisionOf(revisions, path.revision_id);
     const { hosting, plans } = this.options;
-    const anew = redeploy(earlier, uuid(), hosting);
+    const anew = redeploy(earlier, uuid(), hosting, keep_secrets);
+    const warning = (state: DeploymentState) => (keep_secrets ? undefined : newer.warning(state?.secrets ?? []));
     const place = plans && (await placeOf(this.store, path.deployment_id));
     const decide = plans ? checkedBy(plans, anew, place) : anew;
     if (dry_run) {
       const tried = await this.commands.preview(context, path.deployment_id, decide);
       if (plans) await rehearse(plans, reply, tried, place);
-      return answerTried(reply, dry_run, tried);
+      return answerTried(reply, dry_run, tried, warn(reply, warning(tried.before)));
     }
-    const { state } = await this.commands.change(context, path.deployment_id, decide);
+    let before: DeploymentState = null;
+    const { state } = await this.commands.change(context, path.deployment_id, (present) => decide((before = present)));
+    warn(reply, warning(before));
     return answerWith(reply, state);
   }
 
@@ -172,11 +178,11 @@ export class RevisionsController implements OnModuleDestroy {
     @Path(revisionPath) path: Infer<typeof revisionPath>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    revisionOf(await this.folded(context, path.deployment_id, path.revision_id), path.revision_id);
+    revisionOf(await this.folded(context, path.deployment_id, [path.revision_id]), path.revision_id);
     const { state } = await this.commands.change(context, path.deployment_id, interrupt(path.revision_id));
     reply.header('etag', etag(state.edition));
     return revisionRecord(
-      revisionOf(await this.folded(context, path.deployment_id, path.revision_id), path.revision_id),
+      revisionOf(await this.folded(context, path.deployment_id, [path.revision_id]), path.revision_id),
     );
   }
 
@@ -186,7 +192,7 @@ export class RevisionsController implements OnModuleDestroy {
   @Describe({ summary: 'Compare two revisions' })
   @Answers({ 200: revisionDiff })
   async diff(@Context() context: CommandContext, @Path(diffPath) path: Infer<typeof diffPath>) {
-    const revisions = await this.folded(context, path.deployment_id, path.revision_id, path.other_id);
+    const revisions = await this.folded(context, path.deployment_id, [path.revision_id, path.other_id]);
     const [from, to] = [revisionOf(revisions, path.revision_id), revisionOf(revisions, path.other_id)];
     return { from: from.id, to: to.id, changes: difference(from, to) };
   }
@@ -209,11 +215,17 @@ export class RevisionsController implements OnModuleDestroy {
   }
 
   /** Some revisions of a deployment; of the others, however many there are, nothing is kept. */
-  private async folded(context: CommandContext, id: string, ...wanted: readonly string[]): Promise<Revisions> {
+  private async folded(
+    context: CommandContext,
+    id: string,
+    wanted: readonly string[],
+    newer?: NewerSecrets,
+  ): Promise<Revisions> {
     const isWanted = ({ data }: DeploymentEvent) => 'revision_id' in data && wanted.includes(data.revision_id);
     let [deployment, revisions] = [deploymentModel.initial, revisionsModel.initial];
     for await (const part of this.store.parts(streamName('deployment', id))) {
       const events = part as Recorded<DeploymentEvent>[];
+      newer?.take(events);
       deployment = fold(deploymentModel, events, deployment);
       revisions = fold(revisionsModel, events.filter(isWanted), revisions);
     }

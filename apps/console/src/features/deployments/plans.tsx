@@ -13,7 +13,7 @@ import { artefact, type Deployment, type Revision, revisionName } from './words'
 type Planned = Schemas['DeploymentPlan'];
 
 /** What a write will do, before it is done. */
-export function Plan({ changes, creates_revision, pauses_push }: Planned) {
+export function Plan({ changes, creates_revision, pauses_push, warnings = [] }: Planned) {
   return (
     <section className={css.plan} aria-label="Plan">
       <Changes changes={changes} none="No member differs." />
@@ -22,6 +22,11 @@ export function Plan({ changes, creates_revision, pauses_push }: Planned) {
           {creates_revision ? 'Makes a revision, which is rolled out at once.' : 'Makes no revision; what runs stays.'}
         </li>
         {pauses_push && <li>Pauses push-to-deploy until what is to be deployed is changed.</li>}
+        {warnings.map((text) => (
+          <li key={text}>
+            <b>Warning:</b> <Text>{text}</Text>
+          </li>
+        ))}
       </ul>
     </section>
   );
@@ -95,12 +100,16 @@ type RollBackProps = Shown & { readonly revision: Revision; readonly onClose: ()
 /** Deploys an earlier revision again, once its plan has been seen. */
 export function RollBackDialog({ deployment, revisions, revision, onClose }: RollBackProps) {
   const [reason, setReason] = useState('');
+  const [keep, setKeep] = useState(false);
   const path = { deployment_id: deployment.id, revision_id: revision.id };
-  const redeploy = (query: object, etag?: string | null) => {
+  const redeploy = (dryRun: object, etag?: string | null) => {
+    const query = { ...dryRun, ...(keep && { keep_secrets: true }) };
     const params = { path, query, header: writeHeaders(reason, etag) };
     return answered(api.POST('/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy', { params }));
   };
-  const plan = usePlan(deployment.id, `redeploy ${revision.id}`, () => redeploy({ dry_run: 'plan' }));
+  const plan = usePlan(deployment.id, `redeploy ${revision.id}${keep ? ' with the present secrets' : ''}`, () =>
+    redeploy({ dry_run: 'plan' }),
+  );
   const carryOut = useCarryOut(deployment.id, plan, () => redeploy({}, plan.data!.etag), onClose);
   const again = deployment.latest_revision_id === revision.id;
   const latest = revisions.find(({ id }) => id === deployment.latest_revision_id);
@@ -128,8 +137,16 @@ export function RollBackDialog({ deployment, revisions, revision, onClose }: Rol
         onSubmit={() => carryOut.mutate()}
         onCancel={onClose}
       >
+        {!again && (
+          <label className={css.check}>
+            <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
+            Keep the present secrets
+          </label>
+        )}
         <Reason value={reason} onChange={setReason} />
-        <AsCommand words={[...command, ...(reason === '' ? [] : ['--reason', reason])]} />
+        <AsCommand
+          words={[...command, ...(keep ? ['--keep-secrets'] : []), ...(reason === '' ? [] : ['--reason', reason])]}
+        />
       </Form>
     </Dialog>
   );
