@@ -50,7 +50,9 @@ export class Refusal extends Failure {
 
 function exitCodeOf(status: number): number {
   if (status === 401 || status === 403) return EXIT.refused;
-  return status === 404 ? EXIT.notFound : EXIT.failed;
+  if (status === 404) return EXIT.notFound;
+  // The request does not have the form that the service understands: a mistake in the command line or in its file.
+  return status === 422 ? EXIT.usage : EXIT.failed;
 }
 
 /** The reason why a file or folder cannot be read or written, as the end of a sentence. */

@@ -11,6 +11,7 @@ import { addDeployments } from './deployments/deployments.commands';
 import { addExperiments } from './commands/experiments.commands';
 import { EXIT, Failure, Refusal, Usage } from './failure';
 import { addKeys } from './commands/keys.commands';
+import { HELP_LAYOUT } from './output/help';
 import { Output } from './output/output';
 import { addSearch } from './commands/search.command';
 import { addSecrets } from './deployments/secrets.commands';
@@ -42,7 +43,8 @@ Exit codes:
   5  not found
   6  no fault was found, but not everything could be checked
 
-Environment: FAIRLEAD_URL, FAIRLEAD_KEY, FAIRLEAD_WORKSPACE stand for the options; NO_COLOR turns colours off.`;
+Environment: FAIRLEAD_URL, FAIRLEAD_KEY and FAIRLEAD_WORKSPACE stand for the
+options of these names; NO_COLOR turns colours off.`;
 
 /** The command line as a whole. */
 export function program(): Command {
@@ -56,7 +58,7 @@ export function program(): Command {
     .option('--timeout <seconds>', 'how long to wait (default: 60 for an answer)', positive)
     .option('--no-color', 'no colours')
     .showHelpAfterError('Add --help for what there is.')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(HELP_LAYOUT)
     .addHelpText('after', HELP);
   addDeploy(all);
   addDeployments(all);

@@ -1,9 +1,13 @@
 /** Lines of an upload's file on which its rows begin, by index; undefined where that is not known. */
 type LineOf = (row: number) => number | undefined;
 
+/** Characters of a value that a message shows at most. */
+const LONGEST_VALUE = 80;
+
 interface Problem {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
+  readonly input?: unknown;
 }
 
 /**
@@ -14,11 +18,18 @@ export function problemLines(answer: unknown, lineOf: LineOf = () => undefined):
   const detail = (answer as { detail?: unknown } | null | undefined)?.detail;
   if (typeof detail === 'string') return [detail];
   if (!Array.isArray(detail)) return undefined;
-  return detail.filter(isProblem).map(({ loc, msg }) => {
+  return detail.filter(isProblem).map(({ loc, msg, input }) => {
     const place = loc[0] === 'body' || loc[0] === 'path' || loc[0] === 'query' ? loc.slice(1) : loc;
     const path = pathOf(place);
-    return `${rowOf(place, lineOf)}${path === '' ? '' : `${path}: `}${msg}`;
+    return `${rowOf(place, lineOf)}${path === '' ? '' : `${path}: `}${msg}${given(input, msg)}`;
   });
+}
+
+/** The value at fault where it is short and the message does not have it; the service has taken secrets out. */
+function given(input: unknown, msg: string): string {
+  if (typeof input === 'object' || input === undefined || input === '[redacted]') return '';
+  const text = JSON.stringify(input);
+  return text.length > LONGEST_VALUE || msg.includes(String(input)) ? '' : ` (given: ${text})`;
 }
 
 /** Indexes of the rows that an answer finds fault with. */

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -28,12 +29,14 @@ export function addAudit(all: Command): void {
     .description('the history of a deployment, signed, for somebody else to verify')
     .argument('<deployment>', 'id or name')
     .option('-o, --output <file>', 'where to (default: standard output)');
+  examples(history, 'audit export support-agent -o support-agent.jsonl');
   reaches(history, 'GET /v2/deployments/{deployment_id}/history/export');
   does<{ output?: string }>(history, async (context, [name], { output }) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history/export`;
     await save(context, await context.api.open({ method: 'GET', path }), output);
   });
   const keys = group.command('keys').description('the public keys that histories are signed with, to be kept');
+  examples(keys, 'audit keys > keys.json');
   reaches(keys, `GET ${KEYS}`);
   does(keys, async (context) => context.out.text(await context.api.read(KEYS)));
   addVerify(group);
@@ -60,6 +63,7 @@ function addLog(group: Command): void {
     .option('--resource <id>', 'only about this thing')
     .option('--request <id>', 'only of this request')
     .option('--refused', 'only requests that were answered 401 or 403');
+  examples(log, 'audit log --since 2026-01-31 --operation delete_deployment');
   const other = ['start_time', 'end_time', 'operations', 'resource_id', 'request_id', 'outcome', 'workspace_id'];
   const query = filters(log, `GET ${LOG}`, 'audit', { without: other });
   does<LogOptions>(log, async (context, _args, options) => {
@@ -120,6 +124,7 @@ function addVerify(group: Command): void {
     .argument('<file>', 'as audit export wrote it; - for standard input')
     .option('--keys <file>', 'as audit keys printed them when the installation was trusted')
     .option('--head <head>', 'version:hash that was kept of this history, or an earlier export of it');
+  examples(command, 'audit verify support-agent.jsonl --keys keys.json');
   does<{ keys?: string; head?: string }>(command, async (context, [file], options) => {
     const keys = keysOf(options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys), options.keys);
     const expected = options.head === undefined ? undefined : headOf(options.head);

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { reaches } from '../table/group';
@@ -32,6 +33,7 @@ export function addChanges(all: Command): void {
     .option('--about <id,…>', 'only about these things')
     .option('--after <position>', 'only what has changed since (default: from now on)')
     .option('-f, --follow', 'go on with what changes');
+  examples(command, "changes --follow --types 'deployment.*'");
   reaches(command, `GET ${PATH}`);
   does<ChangesOptions>(command, async (context, _args, { types, about, after, follow }) => {
     for (let position = after; ;) {

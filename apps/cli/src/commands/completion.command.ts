@@ -11,7 +11,8 @@ export function addCompletion(all: Command): void {
       'after',
       `
 Examples:
-  $ fairlead completion bash > ~/.local/share/bash-completion/completions/fairlead
+  $ fairlead completion bash \\
+      > ~/.local/share/bash-completion/completions/fairlead
   $ fairlead completion zsh > "\${fpath[1]}/_fairlead"
   $ fairlead completion fish > ~/.config/fish/completions/fairlead.fish`,
     );

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { does } from '../api/context';
 import { type Group, reaches } from '../table/group';
@@ -16,7 +17,11 @@ export const browsers: Group = {
       route: 'GET /v1/console/sessions',
       columns: ['id', 'address', 'created_at', 'used_at', 'expires_at'],
     },
-    remove: { route: 'DELETE /v1/console/sessions/{console_session_id}', about: 'sign a browser out' },
+    remove: {
+      route: 'DELETE /v1/console/sessions/{console_session_id}',
+      example: '0198c1f0-0000-7000-8000-000000000001',
+      about: 'sign a browser out',
+    },
   },
 };
 
@@ -24,6 +29,7 @@ export function addConsole(all: Command): void {
   const command = all
     .command('console')
     .description('print a link that signs a browser in to the web console, once, within ten minutes');
+  examples(command, 'console');
   reaches(command, 'POST /v1/console/codes');
   does(command, async ({ api, out }) => {
     const { text } = await api.send({ method: 'POST', path: '/v1/console/codes' });

@@ -9,10 +9,11 @@ import {
   regressed,
   rowCells,
 } from '../output/comparison';
+import { examples } from '../output/help';
 import { type Context, does } from '../api/context';
 import { waitForRows } from '../upload/experiment-wait';
 import { EXIT, Usage } from '../failure';
-import { GATE_HELP, gateLimits } from '../upload/gate';
+import { GATE_HELP, gateLimits, gateOption } from '../upload/gate';
 import { reaches } from '../table/group';
 import { collect } from '../api/lists';
 import { findExperiment } from '../api/lookups';
@@ -49,18 +50,16 @@ export function addCompare(group: Command): void {
     .option('--rows <n>', 'show so many of the worst regressions', rowCount, 5)
     .option('--find <text>', 'show the rows that hold this text in place of the worst regressions')
     .option('--sort <order>', 'of these rows: regression, improvement, row, latency:<id> or difference:<id>:<key>')
-    .option('--gate <limit>', 'fail (exit code 1) when this is not kept, repeatable', collect)
+    .option('--gate <limit>', 'fail (exit code 1) when this is not kept, repeatable', gateOption)
     .option('--fail-on-regression', 'fail when any score is significantly worse')
     .option('--allow-significant-regressions', 'hold the experiments to the limits of --gate only')
-    .addHelpText(
-      'after',
-      `${GATE_HELP}
-
-Examples:
-  $ fairlead experiments compare model-a model-b
-  $ fairlead experiments compare model-a model-b --gate 'correct>=-0.02' --gate 'error_rate<=1%'
-  $ fairlead experiments compare model-a model-b --lower-is-better cost --gate 'cost<=0.01' --json`,
-    );
+    .addHelpText('after', GATE_HELP);
+  examples(
+    compare,
+    'experiments compare model-a model-b',
+    "experiments compare model-a model-b --gate 'correct>=-0.02' --gate 'error_rate<=1%'",
+    "experiments compare model-a model-b --lower-is-better cost --gate 'cost<=0.01' --json",
+  );
   const route = '/api/v1/datasets/{dataset_id}/compare';
   reaches(compare, `GET ${route}`, `POST ${route}/gate`);
   does<CompareOptions & GateOptions>(compare, async (context, [names], options) => {
@@ -96,6 +95,7 @@ export function compareOptions(command: Command): Command {
 /** The experiments that were named, their dataset, and the query that compares them. */
 export async function compared(context: Context, names: readonly string[], options: CompareOptions) {
   const all = options.baseline === undefined ? names : [options.baseline, ...names];
+  if (new Set(all).size < 2) throw new Usage('Name two experiments at least.');
   const found = await Promise.all([...new Set(all)].map((name) => findExperiment(context.api, name)));
   const sessions = [...new Map(found.map((session) => [session.id, session])).values()];
   const [baseline] = sessions as [Session, ...Session[]];

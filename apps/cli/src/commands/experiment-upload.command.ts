@@ -5,6 +5,7 @@ import { assigned } from '../body/assignments';
 import { type Context, does } from '../api/context';
 import { mapping } from '../upload/csv.rows';
 import { waitForRows } from '../upload/experiment-wait';
+import { examples, lined } from '../output/help';
 import { showExperiment } from '../output/experiments.show';
 import { Usage } from '../failure';
 import { reaches } from '../table/group';
@@ -30,16 +31,12 @@ interface UploadOptions {
 }
 
 const HELP = `
-JSON is the whole body of an upload. JSON Lines and CSV hold one row a line; the columns of CSV, and the members of
-JSON Lines, are ${TARGETS}.
-"inputs.NAME:json" is a column that holds JSON. Rows without a row_id get one that is the same for the same inputs, so
-that experiments on the same questions can be compared.
-
-Examples:
-  $ fairlead experiments upload experiment.json
-  $ fairlead experiments upload model-a.csv --dataset questions --metadata model=a
-  $ fairlead experiments upload answers.csv --dataset questions --map prompt=inputs.question --map grade=scores.grade
-  $ ./evaluate | fairlead experiments upload - --format jsonl --dataset questions --experiment-name nightly`;
+JSON is the whole body of an upload. JSON Lines and CSV hold one row a line.
+The columns of CSV, and the members of JSON Lines, are
+${lined(TARGETS)}.
+"inputs.NAME:json" is a column that holds JSON. Rows without a row_id get one
+that is the same for the same inputs, so that experiments on the same questions
+can be compared.`;
 
 export function addUpload(group: Command): void {
   const upload = group
@@ -62,6 +59,13 @@ export function addUpload(group: Command): void {
     .option('--no-gzip', 'send it as it is')
     .option('--no-wait', 'do not wait until its rows are stored')
     .addHelpText('after', HELP);
+  examples(
+    upload,
+    'experiments upload experiment.json',
+    'experiments upload model-a.csv --dataset questions --metadata model=a',
+    'experiments upload answers.csv --dataset questions --map prompt=inputs.question --map grade=scores.grade',
+    'experiments upload - --format jsonl --dataset questions --experiment-name nightly',
+  );
   reaches(upload, 'POST /api/v1/datasets/upload-experiment');
   does<UploadOptions>(upload, async (context, [path], options) => {
     const file = uploadFile(path!, options.format);

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import { type Command, Option } from 'commander';
 import { does } from '../api/context';
 import { addCompare, compared, type CompareOptions, compareOptions } from './experiment-compare.command';
@@ -20,6 +21,7 @@ export function addExperiments(all: Command): void {
   addUpload(group);
   addList(group);
   const get = group.command('get').description('show one experiment').argument('<experiment>', 'id or name');
+  examples(get, 'experiments get model-a');
   reaches(get, `GET ${ONE}`);
   does(get, async (context, [name]) => {
     const { id } = await findExperiment(context.api, name!);
@@ -32,17 +34,22 @@ export function addExperiments(all: Command): void {
   addLines(group, {
     find: {
       route: 'GET /v1/experiments',
+      example: '--q nightly',
       columns: ['name', 'dataset_name', 'run_count', 'error_rate', 'start_time'],
     },
-    distributions: { route: `GET ${COMPARE}/distributions` },
-    create: { route: 'POST /api/v1/sessions' },
-    patch: { route: `PATCH ${ONE}` },
-    delete: { route: `DELETE ${ONE}` },
+    distributions: {
+      route: `GET ${COMPARE}/distributions`,
+      example: 'questions --experiment-key correct --experiments 0198c1f0-0000-7000-8000-000000000001',
+    },
+    create: { route: 'POST /api/v1/sessions', example: '--name nightly --reference-dataset-id questions' },
+    patch: { route: `PATCH ${ONE}`, example: "model-a --description 'with the new prompt'" },
+    delete: { route: `DELETE ${ONE}`, example: 'model-a' },
   });
 }
 
 function addList(group: Command): void {
   const list = group.command('list').alias('ls').description('list experiments, the newest first');
+  examples(list, 'experiments list --dataset questions');
   const query = filters(list, 'GET /api/v1/sessions', 'experiment');
   does<ListOptions>(list, async (context, _args, options) => {
     const { api, out } = context;
@@ -70,6 +77,7 @@ function addExport(group: Command): void {
     .option('--sort <order>', 'regression, improvement, row, latency:<id> or difference:<id>:<key>')
     .addOption(new Option('--format <format>', 'of the rows').choices(['csv', 'jsonl']).default('csv'))
     .option('-o, --output <file>', 'where to (default: standard output)');
+  examples(command, 'experiments export model-a model-b -o compared.csv');
   reaches(command, `GET ${COMPARE}/export`);
   does<ExportOptions>(command, async (context, [names], options) => {
     const { dataset, query } = await compared(context, names as unknown as string[], options);

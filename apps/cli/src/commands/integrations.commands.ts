@@ -8,12 +8,16 @@ export const integrations: Group = {
   about: 'credentials for code hosts, and the repositories they open',
   lines: {
     list: { route: 'GET /v1/integrations', columns: ['name', 'provider', 'auth', 'base_url', 'updated_at', 'id'] },
-    get: { route: `GET ${ONE}` },
-    create: { route: 'POST /v1/integrations' },
-    patch: { route: `PATCH ${ONE}` },
-    delete: { route: `DELETE ${ONE}` },
+    get: { route: `GET ${ONE}`, example: "'our code host'" },
+    create: {
+      route: 'POST /v1/integrations',
+      example: '--name \'our code host\' --provider github --credentials \'{"token": "\'"$TOKEN"\'"}\'',
+    },
+    patch: { route: `PATCH ${ONE}`, example: "'our code host' --base-url https://git.example.com" },
+    delete: { route: `DELETE ${ONE}`, example: "'our code host'" },
     repositories: {
       route: 'GET /v1/integrations/codehost/{integration_id}/repos',
+      example: "'our code host'",
       columns: ['url', 'owner', 'name', 'default_branch'],
     },
   },

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
@@ -19,6 +20,7 @@ interface CreateOptions {
 export function addKeys(all: Command): void {
   const group = all.command('key').alias('keys').description('API keys');
   const whoami = group.command('whoami').description('show the key in use');
+  examples(whoami, 'key whoami');
   reaches(whoami, 'GET /api/v1/api-key/current');
   does(whoami, async (context) => {
     const json = await context.api.read('/api/v1/api-key/current');
@@ -27,6 +29,7 @@ export function addKeys(all: Command): void {
   });
   addCreate(group);
   const list = group.command('list').alias('ls').description('list keys');
+  examples(list, 'key list');
   reaches(list, 'GET /api/v1/api-key');
   does(list, async (context) => {
     const json = await context.api.read('/api/v1/api-key');
@@ -38,6 +41,7 @@ export function addKeys(all: Command): void {
     .description('make a key useless, at once and for ever')
     .argument('<key>', 'its id, its beginning or its description')
     .option('--yes', 'do not ask');
+  examples(revoke, "key revoke 'build server'");
   reaches(revoke, 'DELETE /api/v1/api-key/{id}');
   does<{ yes?: boolean }>(revoke, async (context, [id], { yes }) => {
     await confirm(context, `Whoever uses key ${id} will be refused.`, yes);
@@ -74,6 +78,7 @@ function addCreate(group: Command): void {
     .option('--scopes <scope,…>', 'read, write, admin, secrets:read, tokens:read (default: read,write)')
     .option('--expires-at <time>', 'when it ends', time)
     .option('--organization', 'for every workspace of the organisation');
+  examples(create, "key create --description 'build server' --scopes read,write");
   reaches(create, 'POST /api/v1/api-key');
   does<CreateOptions>(create, async (context, _args, { description, scopes, expiresAt, organization }) => {
     const list = scopes?.split(',').map((scope) => scope.trim());

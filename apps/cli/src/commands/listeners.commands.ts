@@ -8,9 +8,15 @@ export const listeners: Group = {
   about: 'clusters that run deployments',
   lines: {
     list: { route: 'GET /v2/listeners', columns: ['compute_id', 'compute_type', 'version', 'updated_at', 'id'] },
-    get: { route: `GET ${ONE}` },
-    create: { route: 'POST /v2/listeners' },
-    patch: { route: `PATCH ${ONE}` },
-    delete: { route: `DELETE ${ONE}` },
+    get: { route: `GET ${ONE}`, example: 'eu-cluster' },
+    create: {
+      route: 'POST /v2/listeners',
+      example: '--compute-type k8s --compute-id eu-cluster --compute-config \'{"cluster_namespaces": ["agents"]}\'',
+    },
+    patch: {
+      route: `PATCH ${ONE}`,
+      example: 'eu-cluster --compute-config \'{"cluster_namespaces": ["agents", "trials"]}\'',
+    },
+    delete: { route: `DELETE ${ONE}`, example: 'eu-cluster' },
   },
 };

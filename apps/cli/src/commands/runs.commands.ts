@@ -7,18 +7,31 @@ export const runs: Group = {
   lines: {
     list: {
       route: 'POST /api/v1/runs/query',
+      example: '--session model-a --error true',
       about: 'list runs, the newest first',
       columns: ['id', 'name', 'run_type', 'status', 'start_time', 'error'],
     },
-    stats: { route: 'POST /api/v1/runs/stats' },
-    get: { route: 'GET /api/v1/runs/{run_id}' },
-    create: { route: 'POST /api/v1/runs' },
-    patch: { route: 'PATCH /api/v1/runs/{run_id}' },
-    attachment: { route: 'GET /api/v1/runs/{run_id}/attachment', saves: true },
-    share: { route: 'PUT /api/v1/runs/{run_id}/share' },
-    shared: { route: 'GET /api/v1/runs/{run_id}/share' },
-    unshare: { route: 'DELETE /api/v1/runs/{run_id}/share' },
-    url: { route: 'GET /v2/runs/{run_id}/url' },
+    stats: { route: 'POST /api/v1/runs/stats', example: '--session model-a' },
+    get: { route: 'GET /api/v1/runs/{run_id}', example: '0198c1f0-0000-7000-8000-000000000001' },
+    create: { route: 'POST /api/v1/runs', example: '--file run.json' },
+    patch: {
+      route: 'PATCH /api/v1/runs/{run_id}',
+      example: '0198c1f0-0000-7000-8000-000000000001 --outputs \'{"answer": "4"}\'',
+    },
+    attachment: {
+      route: 'GET /api/v1/runs/{run_id}/attachment',
+      example:
+        '0198c1f0-0000-7000-8000-000000000001 --name image.png --tenant research --expires 1767268800 --signature "$SIGNATURE" -o image.png',
+      saves: true,
+    },
+    share: { route: 'PUT /api/v1/runs/{run_id}/share', example: '0198c1f0-0000-7000-8000-000000000001' },
+    shared: { route: 'GET /api/v1/runs/{run_id}/share', example: '0198c1f0-0000-7000-8000-000000000001' },
+    unshare: { route: 'DELETE /api/v1/runs/{run_id}/share', example: '0198c1f0-0000-7000-8000-000000000001' },
+    url: {
+      route: 'GET /v2/runs/{run_id}/url',
+      example:
+        '0198c1f0-0000-7000-8000-000000000001 --project-id 0198c1f0-0000-7000-8000-000000000002 --trace-id 0198c1f0-0000-7000-8000-000000000001',
+    },
   },
 };
 
@@ -31,8 +44,12 @@ export const links: Group = {
   about: 'share links to comparisons and runs, which expire and can hide some of what they show',
   lines: {
     list: { route: 'GET /v1/shares', columns: ['id', 'kind', 'hidden', 'experiments', 'created_at', 'expires_at'] },
-    create: { route: 'POST /v1/shares' },
-    delete: { route: 'DELETE /v1/shares/{share_id}' },
+    create: {
+      route: 'POST /v1/shares',
+      example:
+        '--kind comparison --dataset-id questions --experiments 0198c1f0-0000-7000-8000-000000000001,0198c1f0-0000-7000-8000-000000000002',
+    },
+    delete: { route: 'DELETE /v1/shares/{share_id}', example: '0198c1f0-0000-7000-8000-000000000001' },
   },
 };
 
@@ -42,18 +59,34 @@ export const shared: Group = {
   name: 'shared',
   about: 'what somebody shared, by its token',
   lines: {
-    dataset: { route: `GET ${DATASET}/datasets` },
-    examples: { route: `GET ${DATASET}/examples`, columns: ['id', 'inputs', 'outputs', 'modified_at'] },
-    experiments: { route: `GET ${DATASET}/datasets/sessions`, columns: ['name', 'start_time', 'run_count', 'id'] },
-    comparison: { route: `GET ${DATASET}/datasets/compare` },
-    run: { route: `GET ${RUN}/run` },
-    child: { route: `GET ${RUN}/run/{run_id}`, about: 'get a run below a shared run' },
+    dataset: { route: `GET ${DATASET}/datasets`, example: '"$TOKEN"' },
+    examples: {
+      route: `GET ${DATASET}/examples`,
+      example: '"$TOKEN"',
+      columns: ['id', 'inputs', 'outputs', 'modified_at'],
+    },
+    experiments: {
+      route: `GET ${DATASET}/datasets/sessions`,
+      example: '"$TOKEN"',
+      columns: ['name', 'start_time', 'run_count', 'id'],
+    },
+    comparison: {
+      route: `GET ${DATASET}/datasets/compare`,
+      example: '"$TOKEN" --experiments 0198c1f0-0000-7000-8000-000000000001',
+    },
+    run: { route: `GET ${RUN}/run`, example: '"$TOKEN"' },
+    child: {
+      route: `GET ${RUN}/run/{run_id}`,
+      example: '"$TOKEN" 0198c1f0-0000-7000-8000-000000000001',
+      about: 'get a run below a shared run',
+    },
     runs: {
       route: `POST ${RUN}/runs/query`,
+      example: '"$TOKEN"',
       columns: ['id', 'name', 'run_type', 'status', 'start_time', 'error'],
     },
-    link: { route: `GET ${LINK}`, about: 'get what a share link shows' },
-    compared: { route: `GET ${LINK}/comparison` },
-    'linked-run': { route: `GET ${LINK}/runs/{run_id}` },
+    link: { route: `GET ${LINK}`, example: '"$TOKEN"', about: 'get what a share link shows' },
+    compared: { route: `GET ${LINK}/comparison`, example: '"$TOKEN"' },
+    'linked-run': { route: `GET ${LINK}/runs/{run_id}`, example: '"$TOKEN" 0198c1f0-0000-7000-8000-000000000001' },
   },
 };

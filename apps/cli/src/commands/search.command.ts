@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { does } from '../api/context';
 import { showRows } from '../output/records.show';
@@ -10,6 +11,7 @@ export function addSearch(all: Command): void {
     .command('search')
     .description('find datasets, experiments and deployments by name')
     .argument('<text>', 'part of a name');
+  examples(command, 'search support');
   reaches(command, `GET ${PATH}`);
   does(command, async (context, [q]) => {
     const json = await context.api.read(PATH, { q });

@@ -8,14 +8,19 @@ export const workspaces: Group = {
   about: 'workspaces of the installation',
   lines: {
     list: { route: 'GET /api/v1/workspaces', columns: ['display_name', 'tenant_handle', 'created_at', 'id'] },
-    show: { route: `GET ${ONE}`, about: 'show whether a workspace works' },
-    create: { route: 'POST /api/v1/workspaces' },
+    show: { route: `GET ${ONE}`, example: 'research', about: 'show whether a workspace works' },
+    create: { route: 'POST /api/v1/workspaces', example: '--display-name research' },
     suspend: {
       route: `POST ${ONE}/suspend`,
+      example: "research --reason 'key leaked'",
       about: 'refuse every key of a workspace, and let nothing of it go on, until it is resumed',
     },
-    resume: { route: `POST ${ONE}/resume`, about: 'let a suspended workspace work again' },
-    remove: { route: `DELETE ${ONE}`, about: 'remove a workspace with everything it has, for ever' },
+    resume: { route: `POST ${ONE}/resume`, example: 'research', about: 'let a suspended workspace work again' },
+    remove: {
+      route: `DELETE ${ONE}`,
+      example: 'research',
+      about: 'remove a workspace with everything it has, for ever',
+    },
     usage: { route: 'GET /api/v1/workspaces/current/usage' },
   },
 };

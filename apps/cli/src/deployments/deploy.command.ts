@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
+import { examples } from '../output/help';
 import { reasonHeader } from '../api/api';
 import { type Context, does } from '../api/context';
 import { show } from '../api/deployment-answers';
@@ -42,12 +43,10 @@ export function addDeploy(all: Command): void {
     .addHelpText(
       'after',
       `
-What .gitignore and .dockerignore name is left out, and so are .git, node_modules, virtual environments and .env.
-
-Examples:
-  $ fairlead deploy
-  $ fairlead deploy agents/support --name support-agent --reason 'release 2'`,
+What .gitignore and .dockerignore name is left out, and so are .git,
+node_modules, virtual environments and .env.`,
     );
+  examples(deploy, 'deploy', "deploy agents/support --name support-agent --reason 'release 2'");
   const one = `${ALL}/{deployment_id}`;
   reaches(deploy, `POST ${ALL}`, `POST ${one}/upload-url`, `PUT ${one}/uploads/{upload_id}`, `PATCH ${one}`);
   does<DeployOptions>(deploy, async (context, [given], options) => {

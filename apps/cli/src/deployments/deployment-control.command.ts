@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { reasonHeader } from '../api/api';
 import { does } from '../api/context';
@@ -17,6 +18,7 @@ export function addControl(group: Command): void {
       .description(about)
       .argument('<deployment>', 'id or name')
       .option('--reason <text>', 'why, for the history');
+    examples(command, `deployments ${action} support-agent`);
     reaches(command, `POST /v2/deployments/{deployment_id}/${action}`);
     does<{ reason?: string }>(command, async ({ api, out }, [name], { reason }) => {
       const path = `/v2/deployments/${await deploymentId(api, name!)}/${action}`;

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import type { Api } from '../api/api';
 import { type Context, does } from '../api/context';
@@ -29,6 +30,7 @@ export function addDelete(group: Command): void {
     .option('--delete-tracing-project', 'and the tracing project of its name')
     .option('--plan', 'show what it would change, delete nothing')
     .option('--no-wait', 'end as soon as the service has accepted the deletion');
+  examples(remove, 'deployments delete support-agent', 'deployments delete support-agent --plan');
   reaches(remove, `DELETE ${ONE}`, `GET ${ONE}`);
   does<DeleteOptions>(remove, async (context, [name], options) => {
     const { api, out } = context;

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { deploymentId } from '../api/lookups';
@@ -10,6 +11,7 @@ export function addHealth(group: Command): void {
     .command('health')
     .description('show what runs of a deployment, and why a revision has failed or waits')
     .argument('<deployment>', 'id or name');
+  examples(health, 'deployments health support-agent');
   reaches(health, 'GET /v2/deployments/{deployment_id}/health');
   does(health, async (context, [name]) => {
     const text = await context.api.read(`/v2/deployments/${await deploymentId(context.api, name!)}/health`);

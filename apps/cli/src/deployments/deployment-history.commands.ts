@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { changeLines } from '../output/deployments.show';
@@ -21,6 +22,7 @@ export function addDeploymentHistory(group: Command): void {
     .option('--after <version>', 'leave out all up to this version', whole)
     .option('--types <type,…>', 'only these, as DeploymentPatched')
     .option('--oldest-first', 'in the order in which it happened');
+  examples(history, 'deployments history support-agent --limit 10');
   reaches(history, 'GET /v2/deployments/{deployment_id}/history');
   does<ListOptions & HistoryOptions>(listOptions(history), async (context, [name], options) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}/history`;
@@ -38,6 +40,10 @@ export function addDeploymentHistory(group: Command): void {
     .argument('<deployment>', 'id or name')
     .argument('<from>', 'id of a revision')
     .argument('<to>', 'id of a revision');
+  examples(
+    diff,
+    'deployments diff support-agent 0198c1f0-0000-7000-8000-000000000001 0198c1f0-0000-7000-8000-000000000002',
+  );
   reaches(diff, 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/diff/{other_id}');
   does(diff, async (context, [name, from, to]) => {
     const [a, b] = [revisionId(from!), revisionId(to!)];

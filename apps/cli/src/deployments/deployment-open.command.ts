@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import type { Api } from '../api/api';
@@ -23,6 +24,7 @@ export function addOpen(group: Command): void {
     .argument('<deployment>', 'id or name')
     .option('--print', 'print it only')
     .option('--link', "print a link to its pages, which works once, in a browser on the server's machine");
+  examples(open, 'deployments open support-agent', 'deployments open support-agent --link');
   reaches(open, 'GET /v2/deployments/{deployment_id}');
   does<{ print?: boolean; link?: boolean }>(open, async ({ api, out }, [name], { print, link }) => {
     const deployment = await findDeployment(api, name!);

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { does } from '../api/context';
 import { show, showPlan, showRolledOut, warnOf } from '../api/deployment-answers';
@@ -27,6 +28,7 @@ export function addRollback(group: Command): void {
     .option('--dry-run', 'show what would change from what runs now, change nothing')
     .option('--plan', 'show what would change of the deployment, change nothing')
     .option('--wait', 'wait until it is deployed');
+  examples(rollback, "deployments rollback support-agent --reason 'slow answers' --wait");
   reaches(rollback, 'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy');
   does<RollbackOptions>(rollback, async (context, [name, revision], { reason, dryRun, plan, keepSecrets, wait }) => {
     const { api, out } = context;

@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
 import { EXIT, Failure, Usage } from '../failure';
@@ -24,6 +25,7 @@ export function addWait(group: Command): void {
     )
     .argument('<deployment>', 'id or name')
     .option('--revision <id>', 'which one (default: the latest)');
+  examples(wait, 'deployments wait support-agent --timeout 120');
   reaches(wait, 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/wait');
   does<{ revision?: string }>(wait, async (context, [name], options) => {
     const named = options.revision === undefined ? undefined : revisionId(options.revision);

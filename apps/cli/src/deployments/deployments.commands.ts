@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { type Call, reasonHeader } from '../api/api';
 import { operationOf } from '../api/description';
@@ -53,15 +54,16 @@ export function addDeployments(all: Command): void {
   addControl(group);
   addDeploymentLogs(group);
   addLines(group, {
-    tag: { route: `PUT ${ONE}/tags` },
-    'delete-many': { route: `DELETE ${ALL}` },
-    'push-token': { route: `POST ${ONE}/push-token` },
-    'upload-url': { route: `POST ${ONE}/upload-url` },
+    tag: { route: `PUT ${ONE}/tags`, example: 'support-agent --tag-value-ids 0198c1f0-0000-7000-8000-000000000001' },
+    'delete-many': { route: `DELETE ${ALL}`, example: '--deployment-ids support-agent --deployment-ids trial' },
+    'push-token': { route: `POST ${ONE}/push-token`, example: 'support-agent' },
+    'upload-url': { route: `POST ${ONE}/upload-url`, example: 'support-agent' },
   });
 }
 
 function addReading(group: Command): void {
   const list = group.command('list').alias('ls').description('list deployments');
+  examples(list, 'deployments list --status READY');
   const query = filters(list, `GET ${ALL}`, 'deployment', { words: { status: STATUSES } });
   does<ListOptions>(list, async (context, _args, options) => {
     const filter = await query(context, options);
@@ -78,6 +80,7 @@ function addReading(group: Command): void {
     .option('--at <time>', 'as it was at this time', time)
     .option('--at-version <n>', 'as it was at this version', whole)
     .option('--show-secrets', 'with the values of its secrets in --json; takes a key with the scope secrets:read');
+  examples(get, 'deployments get support-agent', 'deployments get support-agent --at 2026-01-31T12:00:00Z');
   reaches(get, `GET ${ONE}`);
   does<GetOptions>(get, async (context, [name], { at, atVersion, showSecrets }) => {
     const path = `/v2/deployments/${await deploymentId(context.api, name!)}`;
@@ -94,6 +97,7 @@ function addReveal(group: Command): void {
     .argument('<deployment>', 'id or name')
     .argument('<secret>', 'its name')
     .requiredOption('--reason <text>', 'why, for the history');
+  examples(reveal, "deployments reveal support-agent MODEL_KEY --reason 'the key is changed'");
   reaches(reveal, `POST ${ONE}/secrets/{secret_name}/reveal`);
   does<{ reason: string }>(reveal, async ({ api, out }, [name, secret], { reason }) => {
     const path = `/v2/deployments/${await deploymentId(api, name!)}/secrets/${encodeURIComponent(secret!)}/reveal`;
@@ -103,16 +107,16 @@ function addReveal(group: Command): void {
 }
 
 function addWriting(group: Command): void {
-  const create = writing(group.command('create').description('create a deployment'))
-    .option('--wait', 'wait until its first revision is deployed')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ fairlead deployments create -f deployment.yaml --wait
-  $ fairlead deployments create --name support-agent --source external_container \\
-      --set source_revision_config.image_uri=registry.example.com/agent:1`,
-    );
+  const create = writing(group.command('create').description('create a deployment')).option(
+    '--wait',
+    'wait until its first revision is deployed',
+  );
+  const image = 'source_revision_config.image_uri=registry.example.com/agent';
+  examples(
+    create,
+    'deployments create -f deployment.yaml --wait',
+    `deployments create --name support-agent --source external_container --set ${image}:1`,
+  );
   const createBody = addBody(create, operationOf(`POST ${ALL}`), 'deployment');
   reaches(create, `POST ${ALL}`);
   does<WriteOptions>(create, async (context, _args, options) => {
@@ -123,15 +127,13 @@ Examples:
   const patch = writing(group.command('patch').description('change a deployment'))
     .argument('<deployment>', 'id or name')
     .option('--if-match <edition>', 'only when this is its edition')
-    .option('--wait', 'wait until the new revision is deployed')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ fairlead deployments patch support-agent --set source_revision_config.image_uri=registry.example.com/agent:2
-  $ fairlead deployments patch support-agent --set source_config.resource_spec.cpu=2 --dry-run
-  $ fairlead deployments patch support-agent -f changes.json --reason 'release 2' --wait`,
-    );
+    .option('--wait', 'wait until the new revision is deployed');
+  examples(
+    patch,
+    `deployments patch support-agent --set ${image}:2`,
+    'deployments patch support-agent --set source_config.resource_spec.cpu=2 --dry-run',
+    "deployments patch support-agent -f changes.json --reason 'release 2' --wait",
+  );
   const patchBody = addBody(patch, operationOf(`PATCH ${ONE}`), 'deployment');
   reaches(patch, `PATCH ${ONE}`);
   does<WriteOptions>(patch, async (context, [name], options) => {

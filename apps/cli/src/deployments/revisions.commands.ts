@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { does } from '../api/context';
 import { reasonHeader } from '../api/api';
@@ -19,6 +20,7 @@ export function addRevisions(all: Command): void {
     .alias('ls')
     .description('list revisions, the newest first')
     .argument('<deployment>', 'id or name');
+  examples(list, 'revisions list support-agent');
   const query = filters(list, 'GET /v2/deployments/{deployment_id}/revisions', 'revision', {
     words: { status: STATUSES },
   });
@@ -31,7 +33,12 @@ export function addRevisions(all: Command): void {
     else if (items.length === 0) context.out.note('No revisions.');
     else showRevisions(context, items, active_revision_id);
   });
-  addLines(group, { get: { route: 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}' } });
+  addLines(group, {
+    get: {
+      route: 'GET /v2/deployments/{deployment_id}/revisions/{revision_id}',
+      example: 'support-agent 0198c1f0-0000-7000-8000-000000000001',
+    },
+  });
 
   const interrupt = group
     .command('interrupt')
@@ -39,6 +46,7 @@ export function addRevisions(all: Command): void {
     .argument('<deployment>', 'id or name')
     .argument('<revision>', 'its id')
     .option('--reason <text>', 'why, for the history');
+  examples(interrupt, "revisions interrupt support-agent 0198c1f0-0000-7000-8000-000000000001 --reason 'wrong branch'");
   reaches(interrupt, 'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt');
   does<{ reason?: string }>(interrupt, async (context, [name, revision], { reason }) => {
     const which = revisionId(revision!);

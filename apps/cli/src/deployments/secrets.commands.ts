@@ -1,3 +1,4 @@
+import { examples } from '../output/help';
 import type { Command } from 'commander';
 import { reasonHeader } from '../api/api';
 import { type Context, does } from '../api/context';
@@ -27,6 +28,7 @@ export function addSecrets(all: Command): void {
     .alias('secret')
     .description('environment variables of a deployment, kept secret');
   const list = group.command('list').alias('ls').description('show their names').argument('<deployment>', 'id or name');
+  examples(list, 'secrets list support-agent');
   does(list, async (context, [name]) => {
     const { out } = context;
     const { secrets } = (await read(context, name!)).deployment;
@@ -38,6 +40,7 @@ export function addSecrets(all: Command): void {
   const set = changing(group.command('set').description('add some or change their values, which makes a revision'))
     .argument('[secrets...]', 'NAME=value, visible to other users of this machine; a file is not')
     .option('-f, --file <file>', 'lines of NAME=value, as in .env; - reads standard input');
+  examples(set, 'secrets set support-agent REGION=eu -f values.env --wait');
   does<ChangeOptions>(set, async (context, [name, ...given], options) => {
     const wanted = {
       ...(options.file !== undefined && envFile(textOf(options.file), nameOf(options.file))),
@@ -54,6 +57,7 @@ export function addSecrets(all: Command): void {
     '<secrets...>',
     'their names',
   );
+  examples(unset, 'secrets unset support-agent REGION');
   does<ChangeOptions>(unset, async (context, [name, ...given], options) => {
     const names: string[] = (given as never[]).flat();
     return change(context, name!, options, (secrets) => {

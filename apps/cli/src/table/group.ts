@@ -3,6 +3,7 @@ import { membersOf, type Operation, operationOf, pathNames, type Schema } from '
 import type { Query } from '../api/api';
 import { type Context, does } from '../api/context';
 import { kindOf } from '../api/kinds';
+import { examples } from '../output/help';
 import { collect, listOptions } from '../api/lists';
 import { givenValues, isList } from './given-values';
 import { optionValue } from './option-values';
@@ -12,6 +13,8 @@ import { runLine } from './run-line';
 interface Line {
   /** Method and path, as the description of the API has them. */
   readonly route: string;
+  /** Arguments and options of the example in its help. */
+  readonly example?: string;
   /** What the command does; by default what the API says of the route. */
   readonly about?: string;
   /** Members of the query that are written as arguments. */
@@ -97,6 +100,7 @@ function addLine(group: Command, word: string, line: Line): void {
   for (const name of line.args ?? []) command.argument(`<${dashed(name)}>`);
   const given = [...addQuery(command, operation, line, noun), ...addBody(command, operation, noun)];
   addUsual(command, line, operation);
+  examples(command, `${group.name()} ${word} ${line.example ?? ''}`);
   const built = { ...line, word, noun, operation, given };
   reaches(command, line.route);
   does<Record<string, unknown>>(command, (context, args, options) => runLine(context, built, args, options));

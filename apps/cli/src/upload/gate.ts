@@ -20,14 +20,31 @@ const WHOLE = {
 
 export const GATE_HELP = `
 Limits of --gate:
-  KEY>=-0.02           the mean may fall by 0.02 at most; KEY<=0.02 for a key of which lower is better
-  difference(KEY)>=…   the same, for a key that is named like one of the words below
+  KEY>=-0.02           the mean may fall by 0.02 at most; KEY<=0.02 for a key of
+                       which lower is better
+  difference(KEY)>=…   the same, for a key that is named like one of the words
+                       below
   mean(KEY)>=0.8       the mean itself; also <=
   worse(KEY)<=3        so many rows may be worse
   error_rate<=1%       share of runs that failed
   missing<=0           rows that only the baseline has
   latency_p50<=0.5     seconds slower than the baseline; also latency_p99
-A significant regression of any key fails the gate unless --allow-significant-regressions is given.`;
+A significant regression of any key fails the gate unless
+--allow-significant-regressions is given.`;
+
+/** Adds an expression of `--gate` to the ones before it. @throws Usage when it is no limit */
+export function gateOption(expression: string, before: readonly string[] = []): string[] {
+  const { subject, operator } = parsed(expression);
+  const isKept = Object.hasOwn(WHOLE, subject) || OF_KEY.exec(subject)?.[1] === 'worse';
+  if (isKept) most(operator, expression);
+  return [...before, expression];
+}
+
+function parsed(expression: string) {
+  const [, subject, operator, number, percent] = LIMIT.exec(expression.trim()) ?? [];
+  if (!subject || !operator) throw new Usage(`--gate ${expression}: write a limit such as correct>=-0.02.`);
+  return { subject, operator, value: Number(number) / (percent ? 100 : 1) };
+}
 
 /**
  * The limits that expressions such as `correct>=-0.02` describe.
@@ -37,9 +54,7 @@ A significant regression of any key fails the gate unless --allow-significant-re
 export function gateLimits(expressions: readonly string[], lowerIsBetter: ReadonlySet<string>): Limits {
   const limits: Limits = { keys: {} };
   for (const expression of expressions) {
-    const [, subject, operator, number, percent] = LIMIT.exec(expression.trim()) ?? [];
-    if (!subject || !operator) throw new Usage(`--gate ${expression}: write a limit such as correct>=-0.02.`);
-    const value = Number(number) / (percent ? 100 : 1);
+    const { subject, operator, value } = parsed(expression);
     const whole = Object.hasOwn(WHOLE, subject) ? WHOLE[subject as keyof typeof WHOLE] : undefined;
     if (whole) {
       most(operator, expression);
