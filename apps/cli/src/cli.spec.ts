@@ -649,7 +649,7 @@ describe('Experiments', () => {
       '--dataset',
       'numbers',
     ]);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(err).toMatch(
       /row 2 \(line 3\): results\[1\]\.start_time: .*\n.*row 3 \(line 5\): results\[2\]\.start_time: /s,
     );
@@ -697,5 +697,66 @@ it('says in one line that a key file cannot be read', async () => {
   expect(await fairlead('key whoami', { env })).toMatchObject({
     code: 4,
     err: expect.stringContaining('cannot be read: it is a folder'),
+  });
+});
+
+describe('Short ways', () => {
+  it('tell the key, the versions and the state of the service', async () => {
+    expect((await fairlead('whoami')).out).toContain(`address      ${service.url}\n`);
+    const versions = await cli.json<{ program: string; service: string }>(['version']);
+    expect(versions.program).toMatch(/^\d+\.\d+\.\d+$/);
+    expect((await fairlead('version --jq .service')).out).toBe(`${versions.service}\n`);
+    const status = await fairlead('status');
+    expect(status).toMatchObject({ code: 0, out: expect.stringMatching(/service +\S+, ready\n/) });
+    expect(await cli.json(['status'])).toMatchObject({ url: service.url, ready: true, reasons: [] });
+    expect((await fairlead('open')).out).toMatch(/^http.*\/login#code=/);
+  });
+
+  it('lead to a deployment as the longer ones do', async () => {
+    const image = 'source_revision_config.image_uri=registry.example/a:1';
+    const create = ['deployments', 'create', '--name', 'short', '--source', 'external_container', '--set', image];
+    expect(await cli.run([...create, '--wait'])).toMatchObject({ code: 0 });
+    for (const [short, long] of [
+      ['status short', 'deployments health short'],
+      ['logs short', 'deployments logs short'],
+      ['open short', 'deployments open short'],
+    ]) {
+      expect(await fairlead(short!)).toEqual(await fairlead(long!));
+    }
+    expect((await fairlead('completion names deployment sh')).out).toBe('short\n');
+    const offline = { env: { FAIRLEAD_URL: 'http://127.0.0.1:9' } };
+    expect(await fairlead('completion names deployment sh', offline)).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it('send any request, and filter what comes', async () => {
+    const listed = await fairlead('api get /v2/deployments -q limit=1 -q name=short --jq .resources[].name');
+    expect(listed).toEqual({ code: 0, out: 'short\n', err: '' });
+    const made = await fairlead('api POST /api/v1/datasets --set name=by-hand --reason trial --jq .id');
+    const id = made.out.trim();
+    const changed = await fairlead(`api PATCH /api/v1/datasets/${id} -f -`, { input: 'description: by hand' });
+    expect(JSON.parse(changed.out)).toMatchObject({ description: 'by hand' });
+    expect(await fairlead(`api DELETE /api/v1/datasets/${id}`)).toMatchObject({ code: 0 });
+    expect(await fairlead(`api GET /api/v1/datasets/${id}`)).toMatchObject({ code: 5 });
+    expect((await fairlead('api GET /docs')).out).toContain('<html');
+    expect(await fairlead('deployments list --all --jq .[0].id+1')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^Error: --jq \.\[0\]\.id\+1: .*cannot be added/),
+    });
+  });
+
+  it('keep an address and a key, and forget them', async () => {
+    const own = { XDG_CONFIG_HOME: join(cli.folder, 'login'), FAIRLEAD_DATA_DIR: join(cli.folder, 'nowhere') };
+    const env = { FAIRLEAD_URL: '', FAIRLEAD_KEY: '', ...own };
+    const wrong = await cli.run(['login', service.url], { env, input: 'no-key-of-this-service' });
+    expect(wrong).toMatchObject({ code: 4, err: expect.stringContaining('The key is not accepted') });
+    expect(await cli.run(['whoami'], { env })).toMatchObject({ code: 4 });
+    expect(await cli.run(['login', service.url], { env, input: `${KEY}\n` })).toMatchObject({ code: 0 });
+    expect((await cli.run(['whoami'], { env })).out).toContain(service.url);
+    expect((await cli.run(['logout'], { env })).out).toBe(`Forgot the key for ${service.url}.\n`);
+    expect((await cli.run(['logout'], { env })).out).toBe('No key was kept.\n');
+    expect(await cli.run(['whoami'], { env })).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('fairlead login'),
+    });
   });
 });

@@ -63,7 +63,7 @@ describe('An answer that is not what was hoped for', () => {
     const detail = [{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: {} }];
     double.answer = (_, response) => json(response, 422, { detail });
     const ended = await cli.run(['deployments', 'create', '-f', '-', '--json'], { input: '{}' });
-    expect([ended.code, ended.out, JSON.parse(ended.err)]).toEqual([1, '', { detail, status: 422, exit_code: 1 }]);
+    expect([ended.code, ended.out, JSON.parse(ended.err)]).toEqual([2, '', { detail, status: 422, exit_code: 2 }]);
     const usage = await cli.run(['deployments', 'create', '--json']);
     expect([usage.code, JSON.parse(usage.err)]).toMatchObject([2, { exit_code: 2 }]);
   });

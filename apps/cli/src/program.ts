@@ -1,16 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addApi } from './commands/api.command';
 import { addAudit } from './commands/audit.commands';
 import { addChanges } from './commands/changes.command';
 import { addCompletion } from './commands/completion.command';
 import { addConsole, browsers } from './commands/console.command';
 import { datasets, examples } from './commands/datasets.commands';
 import { addDeploy } from './deployments/deploy.command';
+import { addDeploymentLogs } from './deployments/deployment-logs.command';
+import { addOpen } from './deployments/deployment-open.command';
 import { addDeployments } from './deployments/deployments.commands';
 import { addExperiments } from './commands/experiments.commands';
 import { EXIT, Failure, Refusal, Usage } from './failure';
-import { addKeys } from './commands/keys.commands';
+import { addLogin } from './commands/login.commands';
+import { addStatus } from './commands/status.commands';
+import { addKeys, addWhoami } from './commands/keys.commands';
 import { HELP_LAYOUT } from './output/help';
 import { Output } from './output/output';
 import { addSearch } from './commands/search.command';
@@ -24,11 +27,13 @@ import { providers, tokens } from './commands/providers.commands';
 import { links, runs, shared } from './commands/runs.commands';
 import { parked, service } from './commands/service.commands';
 import { webhooks } from './commands/webhooks.commands';
+import { version } from './package';
 import { addGroup } from './table/group';
 
 const HELP = `
 Examples:
-  $ fairlead key whoami
+  $ fairlead login https://fairlead.example.com
+  $ fairlead status
   $ fairlead deploy agents/support --name support-agent
   $ fairlead deployments rollback support-agent --reason 'slow answers'
   $ fairlead experiments upload results.csv --dataset questions
@@ -55,15 +60,21 @@ export function program(): Command {
     .option('--key <key>', 'API key (default for a local service: the one that npm start keeps)')
     .option('--workspace <id|name>', 'for keys of an organisation')
     .option('--json', 'print the JSON of the API, and errors as JSON')
+    .option('--jq <filter>', 'print what this filter of jq makes of the JSON')
     .option('--timeout <seconds>', 'how long to wait (default: 60 for an answer)', positive)
     .option('--no-color', 'no colours')
     .showHelpAfterError('Add --help for what there is.')
     .configureHelp(HELP_LAYOUT)
     .addHelpText('after', HELP);
+  addLogin(all);
+  addWhoami(all, 'whoami');
+  addStatus(all);
   addDeploy(all);
   addDeployments(all);
   addRevisions(all);
   addSecrets(all);
+  addDeploymentLogs(all);
+  addOpen(all);
   addExperiments(all);
   for (const group of [datasets, examples, runs, feedback, shared, links]) addGroup(all, group);
   for (const group of [integrations, providers, tokens, webhooks, listeners]) addGroup(all, group);
@@ -73,6 +84,7 @@ export function program(): Command {
   addKeys(all);
   for (const group of [workspaces, browsers, parked, service]) addGroup(all, group);
   addConsole(all);
+  addApi(all);
   addCompletion(all);
   return all;
 }
@@ -143,9 +155,4 @@ function positive(text: string): number {
   const value = Number(text);
   if (Number.isFinite(value) && value > 0 && value < 1e6) return value;
   throw new InvalidArgumentError('It is a number of seconds.');
-}
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8')) as { version: string };
-  return version;
 }

@@ -26,6 +26,7 @@ export function refusal(message: IncomingMessage, text: string, base: string): F
   if (!lines) return new Refusal(status, undefined, `${base} answered ${status} ${statusMessage ?? ''}.`);
   const unlisted = Number(headers['x-error-count'] ?? 0) - lines.length;
   if (unlisted > 0) lines.push(`… and ${unlisted} more.`);
+  if (status === 412) lines[0] = 'It has changed: this is not its edition any more. Read it again first.';
   if (status === 401) lines[0] = `The key is not accepted: ${lines[0]}.`;
   const { error, detail } = answer as { error?: unknown; detail: unknown };
   if (error === 'org_scoped_key_requires_workspace') lines[0] = 'The key needs --workspace or FAIRLEAD_WORKSPACE.';

@@ -22,6 +22,8 @@ export interface Call {
   readonly repeatable?: boolean;
   /** Is never sent again. */
   readonly once?: boolean;
+  /** A response of any type is taken, not only those that commands read. */
+  readonly anyType?: boolean;
   /** Milliseconds to wait beyond the usual, as for an answer that is held back on purpose. */
   readonly patience?: number;
 }
@@ -111,7 +113,7 @@ export class Api {
         const message = await this.exchange(call, headers, idleMs);
         this.reached = true;
         const { statusCode: status = 0 } = message;
-        if (status < 300) return await receive(accepted(message, this.connection.url));
+        if (status < 300) return await receive(call.anyType ? message : accepted(message, this.connection.url));
         outcome = { status, retryAfter: message.headers['retry-after'] };
         failure = refusal(message, await textOf(message), this.connection.url);
       } catch (error) {

@@ -10,6 +10,7 @@ export interface GlobalOptions {
   readonly workspace?: string;
   readonly timeout?: number;
   readonly json?: boolean;
+  readonly jq?: string;
   readonly color: boolean;
 }
 
@@ -31,17 +32,20 @@ const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]']);
  * @throws Usage for an address that is none, Failure when no key is known.
  */
 export function connectionOf(options: GlobalOptions, env: NodeJS.ProcessEnv): Connection {
+  const { url, key, workspace } = known(options, env);
+  if (key === undefined) {
+    throw new Failure(`No key for ${url}: set FAIRLEAD_KEY or --key, or keep one with "fairlead login".`, EXIT.refused);
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Usage('The key holds characters that no key has.');
+  return { url, key, workspace };
+}
+
+/** The parts of the connection that are known; the address always is. @throws Usage for an address that is none */
+export function known(options: GlobalOptions, env: NodeJS.ProcessEnv): Omit<Connection, 'key'> & { key?: string } {
   const profile = readProfile(env);
   const url = checkedUrl(options.url ?? nonEmpty(env.FAIRLEAD_URL) ?? profile.url ?? DEFAULT_URL);
   const kept = profile.url !== undefined && checkedUrl(profile.url) === url ? profile : {};
   const key = options.key ?? nonEmpty(env.FAIRLEAD_KEY) ?? kept.key ?? localKey(url, env);
-  if (key === undefined) {
-    throw new Failure(
-      `No key for ${url}: set FAIRLEAD_KEY or --key, or keep one with "fairlead key save".`,
-      EXIT.refused,
-    );
-  }
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Usage('The key holds characters that no key has.');
   return { url, key, workspace: options.workspace ?? nonEmpty(env.FAIRLEAD_WORKSPACE) ?? kept.workspace };
 }
 

@@ -1,4 +1,5 @@
 import { EXIT, Failure, Usage } from '../failure';
+import { clean } from '../output/text';
 import { type Api, isUuid, type Query } from './api';
 
 /** What has an id and a name: where it is listed, and the members that name it, the best first. */
@@ -20,7 +21,7 @@ const KINDS = {
   workspace: { path: '/api/v1/workspaces', names: ['display_name', 'tenant_handle'] },
   key: { path: '/api/v1/api-key', names: ['description', 'short_key'] },
 } as const satisfies Record<string, Named>;
-type Kind = keyof typeof KINDS;
+export type Kind = keyof typeof KINDS;
 
 /** Members and parameters of the API that hold an id of a kind. */
 const HOLDERS: Readonly<Record<string, Kind>> = {
@@ -79,6 +80,23 @@ export async function namesOf(api: Api, kind: Kind, ids: readonly string[]): Pro
     if (!(error instanceof Failure) || error.exitCode === EXIT.interrupted) throw error;
   }
   return found;
+}
+
+/** Names of a kind that begin with a text, of the first `pages` pages of its list; none with control characters. */
+export async function namesBeginning(api: Api, kind: Kind, beginning: string, pages: number): Promise<string[]> {
+  const { names, byName }: Named = KINDS[kind];
+  const found = new Set<string>();
+  const query = byName === undefined || beginning === '' ? {} : { [byName]: beginning };
+  for await (const thing of things(api, kind, query, pages)) {
+    const name = names.map((member) => thing[member]).find((text) => typeof text === 'string' && text !== '');
+    if (typeof name === 'string' && name.startsWith(beginning) && clean(name) === name) found.add(name);
+  }
+  return [...found];
+}
+
+/** True for the name of a kind. */
+export function isKind(text: string): text is Kind {
+  return Object.hasOwn(KINDS, text);
 }
 
 type Thing = Readonly<Record<string, unknown>>;

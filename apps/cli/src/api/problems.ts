@@ -29,7 +29,8 @@ export function problemLines(answer: unknown, lineOf: LineOf = () => undefined):
 function given(input: unknown, msg: string): string {
   if (typeof input === 'object' || input === undefined || input === '[redacted]') return '';
   const text = JSON.stringify(input);
-  return text.length > LONGEST_VALUE || msg.includes(String(input)) ? '' : ` (given: ${text})`;
+  const isSaid = msg.includes(typeof input === 'string' ? input : text);
+  return text.length > LONGEST_VALUE || isSaid ? '' : ` (given: ${text})`;
 }
 
 /** Indexes of the rows that an answer finds fault with. */

@@ -13,12 +13,12 @@ export interface BodyFile {
 }
 
 /** The JSON or YAML object, or list, in a file or on standard input for `-`. @throws Usage that names the file and the line */
-export function bodyFile(file: string, holds: 'object' | 'list' = 'object'): BodyFile {
+export function bodyFile(file: string, holds: 'object' | 'list' | 'any' = 'object'): BodyFile {
   const shown = nameOf(file);
   const text = textOf(file);
   const isJson = /\.json$/i.test(file) || (!/\.ya?ml$/i.test(file) && /^\s*(?:[{[]|$)/.test(text));
   const value = isJson ? json(text, shown) : yaml(text, shown);
-  if (typeof value !== 'object' || value === null || Array.isArray(value) !== (holds === 'list')) {
+  if (holds !== 'any' && (typeof value !== 'object' || value === null || Array.isArray(value) !== (holds === 'list'))) {
     throw new Usage(`${shown} must hold ${holds === 'list' ? 'a list' : isJson ? 'a JSON object' : 'a YAML mapping'}.`);
   }
   // Numbers keep the digits that they were written with.

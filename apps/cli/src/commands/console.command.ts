@@ -1,7 +1,10 @@
 import { examples } from '../output/help';
 import type { Command } from 'commander';
+import type { Api } from '../api/api';
 import { does } from '../api/context';
 import { type Group, reaches } from '../table/group';
+
+const CODES = '/v1/console/codes';
 
 interface Link {
   readonly path: string;
@@ -32,8 +35,17 @@ export function addConsole(all: Command): void {
   examples(command, 'console');
   reaches(command, 'POST /v1/console/codes');
   does(command, async ({ api, out }) => {
-    const { text } = await api.send({ method: 'POST', path: '/v1/console/codes' });
+    const { text } = await api.send({ method: 'POST', path: CODES });
     if (out.json) out.text(text);
-    else out.line(`${api.connection.url}${(JSON.parse(text) as Link).path}`);
+    else out.line(linkIn(api, text));
   });
+}
+
+/** A link that signs a browser in to the web console, once, within ten minutes. */
+export async function consoleLink(api: Api): Promise<string> {
+  return linkIn(api, (await api.send({ method: 'POST', path: CODES })).text);
+}
+
+function linkIn(api: Api, text: string): string {
+  return `${api.connection.url}${(JSON.parse(text) as Link).path}`;
 }

@@ -79,7 +79,7 @@ export const examples: Group = {
     attachment: {
       route: `GET ${EXAMPLE}/attachment`,
       example:
-        '0198c1f0-0000-7000-8000-000000000001 --name image.png --dataset questions --sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --tenant research --expires 1767268800 --signature "$SIGNATURE" -o image.png',
+        '0198c1f0-0000-7000-8000-000000000001 --name image.png --dataset questions --sha256 "$SHA256" --tenant research --expires 1767268800 --signature "$SIGNATURE" -o image.png',
       saves: true,
     },
   },

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { confirm } from '../output/confirm';
 import { type Context, does } from '../api/context';
 import { Usage } from '../failure';
-import { profileFile, writeProfile } from '../api/profile';
+import { profileFile } from '../api/profile';
+import { keep } from './login.commands';
 import type { ApiKey } from '../api/records';
 import { clean, when } from '../output/text';
 import { idOf } from '../api/kinds';
@@ -19,14 +20,7 @@ interface CreateOptions {
 
 export function addKeys(all: Command): void {
   const group = all.command('key').alias('keys').description('API keys');
-  const whoami = group.command('whoami').description('show the key in use');
-  examples(whoami, 'key whoami');
-  reaches(whoami, 'GET /api/v1/api-key/current');
-  does(whoami, async (context) => {
-    const json = await context.api.read('/api/v1/api-key/current');
-    if (context.out.json) context.out.text(json);
-    else showKey(context, JSON.parse(json) as ApiKey);
-  });
+  addWhoami(group, 'key whoami');
   addCreate(group);
   const list = group.command('list').alias('ls').description('list keys');
   examples(list, 'key list');
@@ -61,12 +55,18 @@ They are kept in ${profileFile(process.env)}, which only you can read.
 Example:
   $ fairlead key save --url https://fairlead.example.com --key "$KEY"`,
     );
-  does(save, async (context) => {
-    const { url, key, workspace } = context.api.connection;
-    const { short_key } = await context.api.get<ApiKey>('/api/v1/api-key/current');
-    const file = writeProfile(process.env, { url, key, workspace });
-    if (context.out.json) context.out.text(JSON.stringify({ file, url, workspace: workspace ?? null }));
-    else context.out.line(`Kept ${short_key} for ${url} in ${file}`);
+  does(save, keep);
+}
+
+/** Adds `whoami` to a group, or to the program itself. */
+export function addWhoami(group: Command, example: string): void {
+  const whoami = group.command('whoami').description('show the key in use');
+  examples(whoami, example);
+  reaches(whoami, 'GET /api/v1/api-key/current');
+  does(whoami, async (context) => {
+    const json = await context.api.read('/api/v1/api-key/current');
+    if (context.out.json) context.out.text(json);
+    else showKey(context, JSON.parse(json) as ApiKey);
   });
 }
 
@@ -92,8 +92,9 @@ function addCreate(group: Command): void {
   });
 }
 
-function showKey({ out }: Context, key: ApiKey): void {
+function showKey({ api, out }: Context, key: ApiKey): void {
   out.facts([
+    ['address', api.connection.url],
     ['key', key.short_key],
     ['id', key.id],
     ['description', clean(key.description)],

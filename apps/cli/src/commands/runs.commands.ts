@@ -46,8 +46,7 @@ export const links: Group = {
     list: { route: 'GET /v1/shares', columns: ['id', 'kind', 'hidden', 'experiments', 'created_at', 'expires_at'] },
     create: {
       route: 'POST /v1/shares',
-      example:
-        '--kind comparison --dataset-id questions --experiments 0198c1f0-0000-7000-8000-000000000001,0198c1f0-0000-7000-8000-000000000002',
+      example: '--kind run --run-id 0198c1f0-0000-7000-8000-000000000001 --hide inputs',
     },
     delete: { route: 'DELETE /v1/shares/{share_id}', example: '0198c1f0-0000-7000-8000-000000000001' },
   },

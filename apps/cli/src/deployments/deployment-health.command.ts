@@ -13,11 +13,14 @@ export function addHealth(group: Command): void {
     .argument('<deployment>', 'id or name');
   examples(health, 'deployments health support-agent');
   reaches(health, 'GET /v2/deployments/{deployment_id}/health');
-  does(health, async (context, [name]) => {
-    const text = await context.api.read(`/v2/deployments/${await deploymentId(context.api, name!)}/health`);
-    if (context.out.json) context.out.text(text);
-    else showHealth(context, JSON.parse(text) as Health);
-  });
+  does(health, (context, [name]) => showHealthOf(context, name!));
+}
+
+/** Prints the health of the deployment of this id or name. */
+export async function showHealthOf(context: Context, name: string): Promise<void> {
+  const text = await context.api.read(`/v2/deployments/${await deploymentId(context.api, name)}/health`);
+  if (context.out.json) context.out.text(text);
+  else showHealth(context, JSON.parse(text) as Health);
 }
 
 function showHealth({ out }: Context, { state, detail, executor, processes, ...health }: Health): void {

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Context, does } from '../api/context';
 import { hasEnded } from './deployment-wait.command';
 import { Usage } from '../failure';
+import { examples } from '../output/help';
 import { whole } from '../api/lists';
 import { findDeployment, revisionId } from '../api/lookups';
 import type { Output, Style } from '../output/output';
@@ -61,14 +62,9 @@ export function addDeploymentLogs(group: Command): void {
     .addOption(new Option('--query <text>').hideHelp())
     .option('--limit <n>', `number of last lines (default: ${DEFAULT})`, whole)
     .option('--all-revisions', 'what deploying all revisions wrote')
-    .option('-f, --follow', 'print new lines until the revision has ended, or with --phase run until Ctrl-C')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  $ fairlead deployments logs support-agent -f --level warn --search timeout
-  $ fairlead deployments logs support-agent --phase build`,
-    );
+    .option('-f, --follow', 'print new lines until the revision has ended, or with --phase run until Ctrl-C');
+  const words = group.parent ? `${group.name()} logs` : 'logs';
+  examples(logs, `${words} support-agent -f --level warn --search timeout`, `${words} support-agent --phase build`);
   const logsPath = 'POST /v1/projects/{deployment_id}/revisions/{revision_id}';
   reaches(
     logs,

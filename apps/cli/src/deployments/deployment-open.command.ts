@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import type { Api } from '../api/api';
 import { does } from '../api/context';
+import { consoleLink } from '../commands/console.command';
 import { findDeployment } from '../api/lookups';
 import type { Deployment } from '../api/records';
 import { Failure } from '../failure';
@@ -20,27 +21,40 @@ const WEB = /^https?:\/\//;
 export function addOpen(group: Command): void {
   const open = group
     .command('open')
-    .description('print the address of a deployment, and open it in a browser when used in a terminal')
-    .argument('<deployment>', 'id or name')
+    .description(
+      'print the address of a deployment, or of the web console, and open it in a browser when used in a terminal',
+    )
+    .argument('[deployment]', 'id or name (default: the web console, signed in)')
     .option('--print', 'print it only')
     .option('--link', "print a link to its pages, which works once, in a browser on the server's machine");
-  examples(open, 'deployments open support-agent', 'deployments open support-agent --link');
-  reaches(open, 'GET /v2/deployments/{deployment_id}');
+  const words = group.parent ? `${group.name()} open` : 'open';
+  examples(open, `${words} support-agent`, `${words} support-agent --link`);
+  reaches(open, 'GET /v2/deployments/{deployment_id}', 'POST /v1/console/codes');
   does<{ print?: boolean; link?: boolean }>(open, async ({ api, out }, [name], { print, link }) => {
-    const deployment = await findDeployment(api, name!);
+    if (name === undefined) {
+      const url = await consoleLink(api);
+      if (out.json) out.text(JSON.stringify({ url }));
+      else out.line(url);
+      if (!print && !out.json && process.stdout.isTTY) openInBrowser(url);
+      return;
+    }
+    const deployment = await findDeployment(api, name);
     if (link) return out.line(clean(await pagesOf(api, deployment)));
     const address = addressOf(deployment);
     if (address === undefined) throw new Failure(`${name} has no address: nothing is run, and custom_url is not set.`);
     if (out.json) out.text(JSON.stringify({ url: address }));
     else out.line(address);
     if (print || out.json || !process.stdout.isTTY) return;
-    const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-    // A machine without a browser has printed it at least.
-    const page = await pagesOf(api, deployment).catch(() => address);
-    spawn(program, [...args, page], { stdio: 'ignore', detached: true })
-      .on('error', () => undefined)
-      .unref();
+    openInBrowser(await pagesOf(api, deployment).catch(() => address));
   });
+}
+
+/** Opens an address with the user's browser; a machine without one has printed it at least. */
+function openInBrowser(address: string): void {
+  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+  spawn(program, [...args, address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
 }
 
 /** A link to the pages of a program on the server's machine, whose address takes requests with a key only. */

@@ -18,11 +18,13 @@ import { type ListOptions, listed, type PageQuery, time, whole } from '../api/li
 import { deploymentId } from '../api/lookups';
 import type { Deployment } from '../api/records';
 import { bodyText, givenValues, namedByOption } from '../table/given-values';
-import { addBody, addLines, filters, type Given, reaches } from '../table/group';
+import { addBody, addLines, edition, filters, type Given, reaches } from '../table/group';
 
 const STATUSES = ['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN'];
 const ALL = '/v2/deployments';
 const ONE = '/v2/deployments/{deployment_id}';
+
+const NOTHING = { source_config: {}, source_revision_config: {}, secrets: [] };
 
 interface GetOptions {
   readonly at?: string;
@@ -120,13 +122,15 @@ function addWriting(group: Command): void {
   const createBody = addBody(create, operationOf(`POST ${ALL}`), 'deployment');
   reaches(create, `POST ${ALL}`);
   does<WriteOptions>(create, async (context, _args, options) => {
-    const body = await written(context, `POST ${ALL}`, createBody, options);
+    const text = await written(context, `POST ${ALL}`, createBody, options);
+    // A file is sent as it is; options need not say that there are no settings and no secrets.
+    const body = options.file === undefined ? JSON.stringify({ ...NOTHING, ...(JSON.parse(text) as object) }) : text;
     return write(context, { method: 'POST', path: ALL, body }, options, createBody);
   });
 
   const patch = writing(group.command('patch').description('change a deployment'))
     .argument('<deployment>', 'id or name')
-    .option('--if-match <edition>', 'only when this is its edition')
+    .option('--if-match <edition>', 'only when this is its edition', edition)
     .option('--wait', 'wait until the new revision is deployed');
   examples(
     patch,
@@ -161,7 +165,7 @@ async function write(
   before?: string,
 ): Promise<number | void> {
   const { reason, dryRun, plan, ifMatch } = options;
-  const headers = { ...reasonHeader(reason), ...(ifMatch && { 'if-match': etagOf(ifMatch) }) };
+  const headers = { ...reasonHeader(reason), ...(ifMatch && { 'if-match': ifMatch }) };
   const sent = context.api.command({ ...call, headers, query: { dry_run: plan ? 'plan' : dryRun } });
   const answer = await sent.catch((error: unknown) => {
     throw namedByOption(error, given, options);
@@ -184,8 +188,4 @@ async function written(
   options: WriteOptions,
 ): Promise<string> {
   return bodyText(operationOf(route).body!, options, await givenValues(api, 'body', given, options), given);
-}
-
-function etagOf(edition: string): string {
-  return /^\d+$/.test(edition) ? `"${edition}"` : edition;
 }

@@ -1,3 +1,4 @@
+import { JqFilter } from './jq';
 import { Spinner } from './spinner';
 import { type Cell, type Column, tableLines } from './table';
 import { clean } from './text';
@@ -17,6 +18,8 @@ interface OutputOptions {
   readonly json: boolean;
   /** False when the user asked for none. */
   readonly color: boolean;
+  /** Filter of jq for the JSON on stdout. */
+  readonly jq?: string;
 }
 
 /** Where a command writes: results to stdout; notes, progress and errors to stderr. */
@@ -27,8 +30,13 @@ export class Output {
   private spinner: Spinner | undefined;
   private readonly colored: { readonly out: boolean; readonly err: boolean };
 
-  constructor({ json, color }: OutputOptions) {
-    this.json = json;
+  private readonly filter: JqFilter | undefined;
+  /** Resolves when the results of all filtered texts so far are written. */
+  private filtering: Promise<void> = Promise.resolve();
+
+  constructor({ json, color, jq }: OutputOptions) {
+    this.json = json || jq !== undefined;
+    this.filter = jq === undefined ? undefined : new JqFilter(jq);
     const wanted = color && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
     this.colored = { out: wanted && process.stdout.isTTY === true, err: wanted && process.stderr.isTTY === true };
   }
@@ -65,10 +73,29 @@ export class Output {
     process.stdout.write(`${text}\n`);
   }
 
-  /** JSON text as it is. */
+  /** JSON text as it is, or what the filter makes of it. */
   text(json: string): void {
     this.spinner?.clear();
-    process.stdout.write(json.endsWith('\n') ? json : `${json}\n`);
+    const { filter } = this;
+    if (!filter) process.stdout.write(json.endsWith('\n') ? json : `${json}\n`);
+    else this.filtering = this.filtering.then(() => filter.write(json, (lines) => void process.stdout.write(lines)));
+    // `finished` rejects for it.
+    this.filtering.catch(() => undefined);
+  }
+
+  /** True when JSON is filtered before it is printed. */
+  get filters(): boolean {
+    return this.filter !== undefined;
+  }
+
+  /** @throws Usage when the filter is none */
+  async checkFilter(): Promise<void> {
+    await this.filter?.check();
+  }
+
+  /** Resolves when everything is written. @throws Usage when the filter failed */
+  finished(): Promise<void> {
+    return this.filtering;
   }
 
   table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { membersOf, type Operation, operationOf, pathNames, type Schema } from '../api/description';
 import type { Query } from '../api/api';
 import { type Context, does } from '../api/context';
@@ -57,7 +57,7 @@ export interface Built extends Line {
 const PAGING = ['limit', 'offset', 'count', 'cursor', 'after'];
 /** Options that every command has, or that have a meaning of their own. */
 const TAKEN = new Set(
-  'url key workspace json timeout color version help limit all yes reason if-match file set output wait'.split(' '),
+  'url key workspace json jq timeout color version help limit all yes reason if-match file set output wait'.split(' '),
 );
 /** Filters that have a shorter name. */
 const FILTERS: Readonly<Record<string, string>> = { name_contains: 'name', reference_dataset: 'dataset' };
@@ -190,8 +190,15 @@ function addUsual(command: Command, line: Line, { headers, query, body }: Operat
   if (parameters.includes('limit')) listOptions(command);
   if (line.route.startsWith('DELETE ')) command.option('--yes', 'do not ask');
   if (headers?.includes('x-reason')) command.option('--reason <text>', 'why, for the history');
-  if (headers?.includes('If-Match')) command.option('--if-match <edition>', 'only when this is its edition');
+  if (headers?.includes('If-Match')) command.option('--if-match <edition>', 'only when this is its edition', edition);
   if (line.saves) command.option('-o, --output <file>', 'where to (default: standard output)');
+}
+
+/** The edition of a resource as its header has it. */
+export function edition(text: string): string {
+  const number = /^"?(\d{1,15})"?$/.exec(text.trim())?.[1];
+  if (number !== undefined) return `"${number}"`;
+  throw new InvalidArgumentError('It is a number, which "get" shows as the edition.');
 }
 
 function firstSentence(text: string | undefined): string {

@@ -104,6 +104,5 @@ function parameters({ operation }: Built): Set<string> {
 }
 
 function ifMatch(edition: unknown): Record<string, string> {
-  if (typeof edition !== 'string') return {};
-  return { 'if-match': /^\d+$/.test(edition) ? `"${edition}"` : edition };
+  return typeof edition === 'string' ? { 'if-match': edition } : {};
 }

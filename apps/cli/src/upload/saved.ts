@@ -1,5 +1,6 @@
 import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { text as streamText } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../api/context';
 import { brokenFile, Usage } from '../failure';
@@ -8,6 +9,7 @@ import { transportFailure } from '../api/transport';
 /** Writes an answer, while it comes, to a file, which appears when it is complete; to standard output without one. */
 export async function save({ api, out }: Context, answer: Readable, output: string | undefined): Promise<void> {
   const { url } = api.connection;
+  if (out.filters) return out.text(await streamText(answer));
   if (output === undefined) {
     await pipeline(answer, process.stdout, { end: false }).catch((error: unknown) => {
       throw transportFailure(error, url, 0);
