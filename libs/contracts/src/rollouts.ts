@@ -46,6 +46,8 @@ export interface RevisionStatusChangedMessage {
   readonly revision_id: string;
   readonly previous_status: string;
   readonly status: string;
+  /** The newer revision for which this one was INTERRUPTED before it was ready. */
+  readonly replaced_by?: string;
 }
 
 /** `RevisionActivated`: the revision that runs from now on, and the one that ran before. */

@@ -79,6 +79,7 @@ export class RolloutAttempts {
     { signal, waits }: Hold,
   ): Promise<void> {
     const { revision_id } = revision;
+    await this.tellReplaced(target, revision_id);
     const rollout = await this.reports.decide(target.tenantId, revision_id, startAttempt(target.id));
     if (hasFinished(rollout)) return;
     const log = this.logs.open(target.id, revision_id);
@@ -119,6 +120,14 @@ export class RolloutAttempts {
       limit.end();
       await log.flush();
     }
+  }
+
+  /** Says in the log of the revision that a new one has replaced why it has ended, before the new one first begins. */
+  private async tellReplaced({ id, replaced }: Deployed, newer: string): Promise<void> {
+    if (replaced?.by !== newer || (await this.reports.rollout(newer)).startedAt !== null) return;
+    const log = this.logs.open(id, replaced.revision_id);
+    await log.write('deploy', 'WARNING', `It was not ready yet when the newer revision ${newer} took its place.`);
+    await log.flush();
   }
 
   private limitPassed(): string {

@@ -195,6 +195,25 @@ describe('revisions of one deployment', () => {
     expect(executor.mostAtOnce).toBe(1);
   });
 
+  it('that are not ready yet make room for a newer one, whose id is in their log', async () => {
+    executor.deploys = (step, { revision }) => (revision.resource_spec ? endless(step) : Promise.resolve());
+    await service.start(executor);
+    const id = await service.deployment();
+    const first = await service.revision(id, { resource_spec: {} });
+    await called(`deploy ${first}`);
+    const second = await service.replace(id, first);
+    await service.reached(id, second, 'DEPLOYED');
+    expect(await service.statuses(id, first)).toEqual([
+      ...['AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED'],
+    ]);
+    const { json } = await service.logs(`${id}/revisions/${first}/deploy_logs`);
+    const told = json.logs.filter(({ message }: { message: string }) => message.includes(second));
+    expect(told).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('took its place'), level: 'WARNING' }),
+    ]);
+    expect(executor.mostAtOnce).toBe(1);
+  });
+
   it('do not wait for those of another deployment', async () => {
     executor.builds = (step, { revision }) => (revision.resource_spec ? endless(step) : Promise.resolve());
     await service.start(executor);

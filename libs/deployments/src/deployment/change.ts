@@ -10,6 +10,7 @@ import type {
   SourceRevisionConfig,
 } from './deployment-events';
 import { InvalidDeployment } from './deployment.errors';
+import { createRevision } from '../revision/revision-turns';
 import { checkReferences, replaceSecrets, sameSecrets, type OfferedSecret } from '../secrets/secrets';
 import {
   checkArtefact,
@@ -144,10 +145,7 @@ export function patch(wanted: DeploymentPatch, revisionId: string, hosting: Host
     // Other secrets alone are kept for the first revision.
     if (!isUsable(snapshot.source, snapshot.source_revision_config)) return [patched];
     checkArtefact(snapshot.source_revision_config);
-    return [
-      patched,
-      { type: 'RevisionCreated', data: { revision_id: revisionId, deployment_id: state.id, ...snapshot } },
-    ];
+    return [patched, ...createRevision(state, { revision_id: revisionId, deployment_id: state.id, ...snapshot })];
   };
 }
 

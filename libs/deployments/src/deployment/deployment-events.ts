@@ -130,7 +130,13 @@ type RevisionCreated = DomainEvent<
 >;
 type RevisionStatusChanged = DomainEvent<
   'RevisionStatusChanged',
-  { readonly revision_id: string; readonly previous_status: RevisionStatus; readonly status: RevisionStatus }
+  {
+    readonly revision_id: string;
+    readonly previous_status: RevisionStatus;
+    readonly status: RevisionStatus;
+    /** The newer revision for which this one was INTERRUPTED before it was ready. */
+    readonly replaced_by?: string;
+  }
 >;
 type RevisionActivated = DomainEvent<
   'RevisionActivated',

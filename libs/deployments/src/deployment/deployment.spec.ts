@@ -1,5 +1,6 @@
 import { owned } from '@fairlead/eventing';
 import { given } from '@fairlead/eventing/testing';
+import fc from 'fast-check';
 import { create, patch, type NewDeployment } from './change';
 import {
   completeDeletion,
@@ -16,7 +17,9 @@ import {
 import type { DeploymentEvent, RevisionStatus, Secret, Snapshot } from './deployment-events';
 import { DeploymentBeingDeleted, DeploymentNotFound, InvalidDeployment } from './deployment.errors';
 import { RevisionEnded, RevisionWaits } from '../revision/revision.errors';
-import { interrupt, redeploy, reportRevision } from '../revision/revision';
+import { interrupt, redeploy, reportRevision, revisionsModel } from '../revision/revision';
+import { isRunning } from '../revision/revision-status';
+import { buildPush } from '../source/push';
 import { imageVersion } from '../source/image-reference';
 import type { Hosting } from '../source/source-rules';
 
@@ -63,6 +66,8 @@ const decide = (command: (state: Deployment) => DeploymentEvent[]) => owned(depl
 const patching = (wanted: Parameters<typeof patch>[0], n = 2, hosting: Hosting = 'any') =>
   decide(patch(wanted, revisionId(n), hosting));
 const reporting = (n: number, status: RevisionStatus) => decide(reportRevision(revisionId(n), status));
+const evolved = (state: DeploymentState, event: DeploymentEvent): DeploymentState =>
+  deploymentModel.evolve(state, { ...event, time: '2026-01-01T00:00:00.000Z' } as never);
 const types = (events: readonly DeploymentEvent[]) => events.map(({ type }) => type);
 const statuses = (events: readonly DeploymentEvent[]) =>
   events.flatMap(({ type, data }) => (type === 'RevisionStatusChanged' ? [[data.revision_id, data.status]] : []));
@@ -260,6 +265,105 @@ describe('rule 4: revisions queue', () => {
     given(deploymentModel, ...queue)
       .when(decide(interrupt(revisionId(3))))
       .then(moved(3, 'QUEUED', 'INTERRUPTED'));
+  });
+
+  const deploying = [...running, moved(1, 'BUILDING', 'DEPLOYING')];
+  const replaced = (older: number, newer: number): DeploymentEvent => ({
+    type: 'RevisionStatusChanged',
+    data: {
+      ...{ revision_id: revisionId(older), previous_status: 'DEPLOYING', status: 'INTERRUPTED' },
+      replaced_by: revisionId(newer),
+    },
+  });
+
+  it.each([
+    ['a PATCH', patching({ source_revision_config: { repo_ref: 'release' } })],
+    [
+      'a roll-back',
+      (state: DeploymentState) => {
+        const [event] = created(codehost)
+          .slice(-1)
+          .map((one) => ({ ...one, time: '', version: 2 }));
+        const first = revisionsModel.evolve(revisionsModel.initial, event as never).get(revisionId(1))!;
+        return decide(redeploy(first, revisionId(2), 'any'))(state);
+      },
+    ],
+    [
+      'a push',
+      (state: DeploymentState) => {
+        const followed = { ...state!, source_config: { ...state!.source_config, build_on_push: true } };
+        const push = { repo_url: repo_url!, ref: 'refs/heads/main', repo_commit_sha: 'a'.repeat(40) };
+        return buildPush(push, revisionId(2))(followed);
+      },
+    ],
+  ])('the revision of %s takes the place of one that is not ready yet, and the active one stays', (_, newer) => {
+    given(deploymentModel, ...deploying)
+      .when(newer)
+      .thenState((after, events) => {
+        expect(events.slice(-2)).toEqual([replaced(1, 2), moved(2, 'QUEUED', 'AWAITING_BUILD')]);
+        expect(after!.running).toEqual({ id: revisionId(2), status: 'AWAITING_BUILD' });
+        expect(after!.active_revision_id).toBeNull();
+      });
+  });
+
+  it('one that builds finishes its build before a newer one takes its place', () => {
+    given(deploymentModel, ...queue)
+      .when(reporting(1, 'DEPLOYING'))
+      .then(
+        moved(1, 'BUILDING', 'DEPLOYING'),
+        replaced(1, 4),
+        moved(2, 'QUEUED', 'SKIPPED'),
+        moved(3, 'QUEUED', 'SKIPPED'),
+        moved(4, 'QUEUED', 'AWAITING_BUILD'),
+      );
+  });
+
+  it('after three replacements in a row the next revision waits, until one has ended by itself', () => {
+    const begun = (n: number) => [revision(n, snapshotOf(codehost)), moved(n, 'AWAITING_BUILD', 'DEPLOYING')];
+    const thrice = [...deploying, ...[1, 2, 3].flatMap((n) => [replaced(n, n + 1), ...begun(n + 1)])];
+    const fifth = patching({ source_revision_config: { repo_ref: 'fifth' } }, 5);
+    given(deploymentModel, ...thrice)
+      .when(fifth)
+      .thenState((after) => {
+        expect(after!.running).toEqual({ id: revisionId(4), status: 'DEPLOYING' });
+        expect(after!.queued.map((waiting) => waiting.id)).toEqual([revisionId(5)]);
+      });
+    given(deploymentModel, ...thrice, moved(4, 'DEPLOYING', 'DEPLOY_FAILED'), ...begun(5))
+      .when(patching({ source_revision_config: { repo_ref: 'sixth' } }, 6))
+      .thenState((after) => expect(after!.running?.id).toBe(revisionId(6)));
+  });
+
+  it('whatever comes in which order, one runs, newer ones replace older ones, and never more than three in a row', () => {
+    const steps = fc.array(fc.constantFrom('patch', 'BUILDING', 'DEPLOYING', 'DEPLOYED', 'DEPLOY_FAILED'), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(steps, (taken) => {
+        let state = created(codehost).reduce<DeploymentState>(evolved, null)!;
+        let [patches, inARow] = [1, 0];
+        for (const step of taken) {
+          const { running, queued } = state;
+          if (step !== 'patch' && !running && queued.length === 0) continue;
+          const reported = running?.id ?? queued.at(-1)?.id ?? '';
+          const events =
+            step === 'patch'
+              ? patching({ source_revision_config: { repo_ref: `ref-${++patches}` } }, patches)(state)
+              : decide(reportRevision(reported, step))(state);
+          for (const event of events) {
+            state = evolved(state, event)!;
+            if (event.type !== 'RevisionStatusChanged') continue;
+            const { replaced_by, revision_id, status } = event.data;
+            if (replaced_by !== undefined) {
+              expect([replaced_by > revision_id, status, event.data.previous_status]).toEqual([
+                ...[true, 'INTERRUPTED', 'DEPLOYING'],
+              ]);
+              expect(++inARow).toBeLessThanOrEqual(3);
+            } else if (!isRunning(status) && status !== 'SKIPPED') inARow = 0;
+          }
+          if (state.running?.status === 'DEPLOYING' && state.queued.length > 0) expect(inARow).toBe(3);
+        }
+      }),
+    );
   });
 
   it('only one runs at a time, and starting one skips the older', () => {

@@ -47,6 +47,8 @@ export interface Deployment {
   readonly tracing_project?: string;
   /** Revisions that wait, oldest first. */
   readonly queued: readonly { readonly id: string; readonly source: Source }[];
+  /** Revisions in a row that newer ones have replaced before they were ready. */
+  readonly replaced?: number;
   readonly running: { readonly id: string; readonly status: RevisionStatus; readonly commit?: string } | null;
   readonly removed: boolean;
   /** Present after a roll-back that switched `build_on_push` off until the next change of what is built. */
@@ -126,7 +128,7 @@ function change(state: Deployment, event: DeploymentEvent): Partial<Deployment> 
     case 'RevisionCreated':
       return revisionCreated(state, event.data);
     case 'RevisionStatusChanged':
-      return revisionMoved(state, event.data.revision_id, event.data.status);
+      return revisionMoved(state, event.data);
     case 'RevisionActivated':
       return { active_revision_id: event.data.revision_id, executor: event.data.executor };
     case 'RevisionCommitResolved':
@@ -181,13 +183,17 @@ function commitResolved(state: Deployment, resolved: { revision_id: string; repo
   return { ...running, source_revision_config, ...(isOwn && { own_revision_config: source_revision_config }) };
 }
 
-function revisionMoved(state: Deployment, id: string, status: RevisionStatus): Partial<Deployment> {
+function revisionMoved(
+  state: Deployment,
+  { revision_id: id, status, replaced_by }: (DeploymentEvent & { type: 'RevisionStatusChanged' })['data'],
+): Partial<Deployment> {
   const queued = state.queued.some((waiting) => waiting.id === id)
     ? state.queued.filter((waiting) => waiting.id !== id)
     : state.queued;
   const { running } = state;
   if (isRunning(status)) return { queued, running: { ...(running?.id === id && running), id, status } };
-  return { queued, running: running?.id === id && hasEnded(status) ? null : running };
+  if (running?.id !== id || !hasEnded(status)) return { queued };
+  return { queued, running: null, replaced: replaced_by === undefined ? undefined : (state.replaced ?? 0) + 1 };
 }
 
 /** What the deployment would run with if a revision were made now. */

@@ -774,6 +774,26 @@ describe('PATCH /v2/deployments/{id}', () => {
     ]);
   });
 
+  it('rule 4: takes the place of a revision that is not ready yet, and is never refused', async () => {
+    const { id, latest_revision_id } = await service.ready(sample());
+    await report(id, latest_revision_id, 'DEPLOYING');
+    const begun: string[] = [latest_revision_id];
+    for (const repo_ref of ['r1', 'r2', 'r3', 'r4']) {
+      const { status, json } = await send('PATCH', at(id), { body: { source_revision_config: { repo_ref } } });
+      expect([status, json.active_revision_id]).toEqual([200, null]);
+      if (repo_ref !== 'r4') await report(id, json.latest_revision_id, 'DEPLOYING');
+      begun.unshift(json.latest_revision_id);
+    }
+    const { json } = await service.eventually(
+      () => send('GET', at(id, '/revisions')),
+      ({ json: { resources } }) => resources[0].id === begun[0] && resources[1].status === 'DEPLOYING',
+    );
+    const shown = json.resources.map((revision: { id: string; status: string }) => [revision.id, revision.status]);
+    // Three were replaced in a row: the next one waits.
+    const statuses = ['QUEUED', 'DEPLOYING', 'INTERRUPTED', 'INTERRUPTED', 'INTERRUPTED'];
+    expect(shown).toEqual(begun.map((one, nth) => [one, statuses[nth]]));
+  });
+
   it('rule 3: active_revision_id moves when the rollout reports DEPLOYED', async () => {
     const { id, latest_revision_id } = await service.ready(sample());
     await report(id, latest_revision_id, 'DEPLOYING');

@@ -5,7 +5,8 @@ import { InvalidDeployment } from '../deployment/deployment.errors';
 import { RevisionEnded, RevisionNotFound, RevisionWaits } from './revision.errors';
 import { hasEnded, isRunning } from './revision-status';
 import { resolveCommit } from '../source/push';
-import { checkArtefact, checkAvailable, isBuilt, type Hosting } from '../source/source-rules';
+import { checkArtefact, checkAvailable, type Hosting } from '../source/source-rules';
+import { createRevision, moved, replaceRunning, runNewest } from './revision-turns';
 
 /** A revision with all that it runs with. */
 export interface Revision extends Snapshot {
@@ -61,10 +62,10 @@ export function redeploy(earlier: Revision, revisionId: string, hosting: Hosting
     const { secrets, secret_references } = keepSecrets ? snapshotOf(state) : earlier;
     const snapshot = { source, source_revision_config, resource_spec, secrets, secret_references };
     const ids = { revision_id: revisionId, deployment_id: state.id, redeployed_from: earlier.id };
-    const created: DeploymentEvent = { type: 'RevisionCreated', data: { ...ids, ...snapshot } };
+    const created = createRevision(state, { ...ids, ...snapshot });
     const isRollBack = earlier.id !== state.latest_revision_id;
-    if (!isRollBack || !state.source_config.build_on_push) return [created];
-    return [created, { type: 'BuildOnPushPaused', data: {} }];
+    if (!isRollBack || !state.source_config.build_on_push) return created;
+    return [...created, { type: 'BuildOnPushPaused', data: {} }];
   };
 }
 
@@ -128,8 +129,8 @@ export function interrupt(revisionId: string): (state: Deployment) => Deployment
 }
 
 /**
- * What the rollout says about a revision. Starting one skips the older ones that wait; when the running one ends,
- * the newest that waits runs and the older ones are skipped. DEPLOYED makes the revision the active one, and the deployment
+ * What the rollout says about a revision. Starting one skips the older ones that wait; when the running one ends, or a
+ * newer one waits once it is DEPLOYING, the newest that waits runs and the older ones are skipped. DEPLOYED makes the revision the active one, and the deployment
  * READY when it is the first. `commit` is the one that the revision stands for, which is noted with it.
  * @throws RevisionWaits when another one is running; RevisionEnded; InvalidDeployment for QUEUED.
  */
@@ -155,6 +156,10 @@ export function reportRevision(
       if (state.status === 'AWAITING_DATABASE') events.push({ type: 'DeploymentProvisioned', data: {} });
     }
     if (isRunning(status) && current === 'QUEUED') events.push(...skipOlder(state, revisionId));
+    if (status === 'DEPLOYING') {
+      const newer = state.queued.slice(state.queued.findIndex(({ id }) => id === revisionId) + 1);
+      events.push(...replaceRunning({ ...state, queued: newer, running: { id: revisionId, status } }));
+    }
     if (hasEnded(status) && running?.id === revisionId) events.push(...runNewest(state));
     return events;
   };
@@ -173,21 +178,10 @@ function statusOf({ queued, running }: Deployment, id: string): RevisionStatus |
   return queued.some((waiting) => waiting.id === id) ? 'QUEUED' : undefined;
 }
 
-function runNewest({ queued }: Deployment): DeploymentEvent[] {
-  const newest = queued.at(-1);
-  if (!newest) return [];
-  const skipped = queued.slice(0, -1).map(({ id }) => moved(id, 'QUEUED', 'SKIPPED'));
-  return [...skipped, moved(newest.id, 'QUEUED', isBuilt(newest.source) ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY')];
-}
-
 function skipOlder({ queued }: Deployment, id: string): DeploymentEvent[] {
   const older = queued.slice(
     0,
     queued.findIndex((waiting) => waiting.id === id),
   );
   return older.map((waiting) => moved(waiting.id, 'QUEUED', 'SKIPPED'));
-}
-
-function moved(revision_id: string, previous_status: RevisionStatus, status: RevisionStatus): DeploymentEvent {
-  return { type: 'RevisionStatusChanged', data: { revision_id, previous_status, status } };
 }

@@ -126,14 +126,14 @@ describe('revisions', () => {
 
   it('are filtered by any of several statuses', async () => {
     const { id, latest_revision_id: first } = await deployed();
-    await report(id, first, 'DEPLOYING');
+    await report(id, first, 'BUILDING');
     await patch(id, { secrets: [] });
     const statuses = async (status: string) => {
       const { json } = await send('GET', at(id, `?status=${status}`));
       return json.resources.map((revision: { status: string }) => revision.status);
     };
     expect(await statuses('QUEUED')).toEqual(['QUEUED']);
-    expect(await statuses('QUEUED,DEPLOYING')).toEqual(['QUEUED', 'DEPLOYING']);
+    expect(await statuses('QUEUED,BUILDING')).toEqual(['QUEUED', 'BUILDING']);
     expect(await statuses('NONSENSE')).toEqual([]);
   });
 

@@ -83,7 +83,7 @@ describe('a commit that was found', () => {
   });
 
   it('is known as soon as the revision is deployed, and is noted once, in whatever order both are told', () => {
-    const running = ['AWAITING_BUILD', 'DEPLOYING'] as const;
+    const running = ['AWAITING_BUILD', 'BUILDING'] as const;
     const newer = buildPush(pushed, SECOND)(deploymentAfter());
     for (const others of [[], newer]) {
       const before = [...others];

@@ -1,5 +1,6 @@
 import { type Deployment, snapshotOf } from '../deployment/deployment';
 import type { DeploymentEvent } from '../deployment/deployment-events';
+import { createRevision } from '../revision/revision-turns';
 
 /** A branch or tag of a repository that has moved to a commit. */
 interface Push {
@@ -23,7 +24,7 @@ export function buildPush(push: Push, revisionId: string): (state: Deployment) =
     if (!follows(current.repo_ref, push.ref) || current.repo_commit_sha === push.repo_commit_sha) return [];
     const source_revision_config = { ...current, repo_commit_sha: push.repo_commit_sha };
     const ids = { revision_id: revisionId, deployment_id: state.id };
-    return [{ type: 'RevisionCreated', data: { ...ids, ...snapshotOf(state), source_revision_config } }];
+    return createRevision(state, { ...ids, ...snapshotOf(state), source_revision_config });
   };
 }
 

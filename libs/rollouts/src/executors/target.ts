@@ -47,6 +47,8 @@ export interface Deployed {
   readonly latest: { readonly revision_id: string; readonly status: string } | null;
   /** The revision that runs, and what deployed it: not known of those that earlier versions deployed. */
   readonly active: ActiveRevision | null;
+  /** The last revision that a newer one has replaced before it was ready. */
+  readonly replaced: { readonly revision_id: string; readonly by: string } | null;
   /** Those that have ended since then, oldest first, or the last of them: they may have left something behind. */
   readonly ended: readonly RevisionCreatedMessage[];
   /** The version of the stream in which its sizes were last changed without a revision; 0: never. */
@@ -83,6 +85,7 @@ export const targetModel: Model<Target, TargetEvent> = {
         running: null,
         latest: null,
         active: null,
+        replaced: null,
         ended: [],
         sized: 0,
         stopped: false,
@@ -150,7 +153,10 @@ export function isRunning(status: string): boolean {
   return RUNNING.includes(status);
 }
 
-function moved(state: Deployed, { revision_id: id, status }: RevisionStatusChangedMessage): Partial<Deployed> {
+function moved(
+  state: Deployed,
+  { revision_id: id, status, replaced_by: by }: RevisionStatusChangedMessage,
+): Partial<Deployed> {
   const latest = state.latest?.revision_id === id ? { revision_id: id, status } : state.latest;
   if (status === 'UNKNOWN') return { latest };
   const waiting = state.queued.find((revision) => revision.revision_id === id);
@@ -158,7 +164,8 @@ function moved(state: Deployed, { revision_id: id, status }: RevisionStatusChang
   if (isRunning(status)) return { queued, latest, running: waiting ?? state.running };
   const gone = waiting ?? (state.running?.revision_id === id ? state.running : undefined);
   const ended = gone && status !== 'SKIPPED' ? [...state.ended, gone].slice(-MOST_ENDED) : state.ended;
-  return { queued, latest, running: gone && !waiting ? null : state.running, ended };
+  const replaced = by === undefined ? state.replaced : { revision_id: id, by };
+  return { queued, latest, running: gone && !waiting ? null : state.running, replaced, ended };
 }
 
 /** Deploying has started it, also when it was stopped before: it is stopped again. */

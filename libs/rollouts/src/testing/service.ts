@@ -149,6 +149,18 @@ export class TestRollouts {
     return revision_id;
   }
 
+  /** A newer revision takes the place of one that is not ready yet. Returns the newer one. */
+  async replace(deployment_id: string, revision_id: string): Promise<string> {
+    const replaced_by = await this.revision(deployment_id);
+    const replaced = { revision_id, previous_status: 'DEPLOYING', status: 'INTERRUPTED', replaced_by };
+    const begun = { revision_id: replaced_by, previous_status: 'QUEUED', status: 'AWAITING_BUILD' };
+    await this.append(
+      deployment_id,
+      [replaced, begun].map((data) => ({ type: 'RevisionStatusChanged', data })),
+    );
+    return replaced_by;
+  }
+
   async interrupt(deployment_id: string, revision_id: string): Promise<void> {
     const stream = streamName('deployment', deployment_id);
     const decide = (state: Parameters<typeof answer>[0]) => answer(state, { revision_id, status: 'INTERRUPTED' });

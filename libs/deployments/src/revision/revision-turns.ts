@@ -1,0 +1,38 @@
+import type { Deployment } from '../deployment/deployment';
+import type { DeploymentEvent, RevisionStatus } from '../deployment/deployment-events';
+import { isBuilt } from '../source/source-rules';
+
+/** Replacements in a row after which the next revision waits, so that pushes cannot keep a deployment from being ready. */
+const MOST_REPLACED = 3;
+
+/** What of a deployment says whose turn it is. */
+type Turns = Pick<Deployment, 'queued' | 'running' | 'replaced'>;
+
+/** A new revision, which takes the place of the running one when that is not ready yet. */
+export function createRevision(
+  state: Deployment,
+  data: (DeploymentEvent & { type: 'RevisionCreated' })['data'],
+): DeploymentEvent[] {
+  const queued = [...state.queued, { id: data.revision_id, source: data.source }];
+  return [{ type: 'RevisionCreated', data }, ...replaceRunning({ ...state, queued })];
+}
+
+/** Ends the running revision while it is DEPLOYING and a newer one waits, which then runs. */
+export function replaceRunning({ queued, running, replaced = 0 }: Turns): DeploymentEvent[] {
+  const newest = queued.at(-1);
+  if (!newest || running?.status !== 'DEPLOYING' || replaced >= MOST_REPLACED) return [];
+  const data = { revision_id: running.id, previous_status: running.status, status: 'INTERRUPTED' as const };
+  return [{ type: 'RevisionStatusChanged', data: { ...data, replaced_by: newest.id } }, ...runNewest({ queued })];
+}
+
+/** Lets the newest that waits run, when the running one has ended; the older ones are skipped. */
+export function runNewest({ queued }: Pick<Turns, 'queued'>): DeploymentEvent[] {
+  const newest = queued.at(-1);
+  if (!newest) return [];
+  const skipped = queued.slice(0, -1).map(({ id }) => moved(id, 'QUEUED', 'SKIPPED'));
+  return [...skipped, moved(newest.id, 'QUEUED', isBuilt(newest.source) ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY')];
+}
+
+export function moved(revision_id: string, previous_status: RevisionStatus, status: RevisionStatus): DeploymentEvent {
+  return { type: 'RevisionStatusChanged', data: { revision_id, previous_status, status } };
+}
