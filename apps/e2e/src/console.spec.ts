@@ -432,7 +432,10 @@ inBrowser('The console', () => {
     await page.getByLabel('Keys, keys.json').setInputFiles(file('keys.json', keys));
     await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', export_));
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText('It is as it was exported').waitFor();
+    await page.getByText('It is as it was exported, and not all is proven').waitFor();
+    await page.getByLabel('Kept seals or export (optional)').setInputFiles(file('kept.jsonl', export_));
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('It is as it was written').waitFor();
     const changed = export_.replace('registry.example/audited:1', 'registry.example/audited:2');
     await page.getByLabel('History, a .jsonl file').setInputFiles(file('history.jsonl', changed));
     await page.getByRole('button', { name: 'Verify' }).click();

@@ -25,6 +25,8 @@ export * from './kafka/settings';
 export * from './seals/log-hash';
 export * from './seals/log-seals';
 export * from './seals/log-signer';
+export * from './seals/seal-tree';
+export * from './seals/sealed-events';
 export { measureEventing } from './followers/metrics';
 export * from './migrations';
 export * from './core/model';

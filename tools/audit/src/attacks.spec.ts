@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   chain,
   type EventStore,
+  grown,
   hashLog,
   headText,
+  leafOf,
   type LogHash,
   type LogSeal,
   LogSeals,
@@ -16,8 +18,11 @@ import {
   NOTHING,
   type PublicKey,
   type Recorded,
+  rootOf,
   sealHash,
   sealText,
+  type SealTree,
+  type Signature,
 } from '@fairlead/eventing';
 import { MemoryEventStore } from '@fairlead/eventing/testing';
 import { type TestDatabase, testDatabase, until } from '@fairlead/postgres/testing';
@@ -31,6 +36,7 @@ import { verdict } from './verdict';
 const KEY = 'audit-spec-operator-key';
 const SEALS = 'logSeals-1';
 const MAIN = join(__dirname, 'main.ts');
+const CLI = join(__dirname, '../../../apps/cli/src/main.ts');
 const HOOK = join(__dirname, '../../test/typescript.cjs');
 
 let folder: string;
@@ -169,19 +175,36 @@ async function rewritten(change: (event: Recorded) => Recorded, kid: string): Pr
     key_id: kid,
     signature: sign(null, Buffer.from(text), pair.privateKey).toString('base64url'),
   });
+  const planted = (event: Recorded): Recorded => {
+    if (event.type !== 'LogKeyCreated') return change(event);
+    const data = { ...(event.data as object), key_id: kid, public: pair.publicKey.export({ format: 'jwk' }) };
+    return { ...event, data };
+  };
+  await resealed(planted, signed);
+}
+
+/** The log with events changed, and everything that follows from them made anew and signed. */
+async function resealed(change: (event: Recorded) => Recorded, signed: (text: string) => Signature): Promise<void> {
   const streams = new Map<string, { hash: string; held?: string; holds?: string }>();
   const reached = new Map<string, LogHash>();
+  const leaves: string[] = [];
   let log = NOTHING;
   let last: LogSeal | undefined;
   const forged = written.map((original) => {
     let event = change(original);
-    if (event.type === 'LogKeyCreated') {
-      const data = { ...(event.data as object), key_id: kid, public: pair.publicKey.export({ format: 'jwk' }) };
-      event = { ...event, data };
-    }
     if (event.stream === SEALS) {
-      const { day, position, number } = event.data as LogSeal;
-      const unsigned = { day, number: number!, previous: last ? sealHash(last) : '', ...reached.get(position)! };
+      const { day, position, number, from } = event.data as LogSeal;
+      const { count } = reached.get(position)!;
+      let tree: SealTree = { from: from!, peaks: [] };
+      for (let at = from!; at < count; at++) tree = grown(tree, at, leaves[at]!);
+      const root = { from: from!, root: rootOf(tree)! };
+      const unsigned = {
+        day,
+        number: number!,
+        previous: last ? sealHash(last) : '',
+        ...reached.get(position)!,
+        ...root,
+      };
       last = { ...unsigned, ...signed(sealText(unsigned)) };
       event = { ...event, data: last };
     }
@@ -195,6 +218,7 @@ async function rewritten(change: (event: Recorded) => Recorded, kid: string): Pr
     stream.hash = chain([event], stream.hash);
     streams.set(event.stream, stream);
     log = hashLog([event], log);
+    leaves.push(leafOf(event));
     reached.set(log.position, log);
     return event;
   });
@@ -216,9 +240,16 @@ it('finds nothing in what was written, and says how far that is shown by keys an
     code: 0,
     line: `The log up to position ${head.position} is as it was written. Every row of the read models is what the log says.`,
   });
+  // What the service sealed after the head was kept is what it says now.
+  const early = await audited({ keys, heads: readHeads(join(folder, 'seals.jsonl')).slice(0, 1) });
+  expect(verdict(0, early.report, 'none').line).toMatch(
+    /^The log up to position \d+ is .* [1-9]\d* of them sealed since/,
+  );
   const sent = await audited({ keys, heads: readHeads(join(folder, 'seals.jsonl')) });
   expect(sent.told).toBe('');
-  expect(verdict(0, sent.report, 'none').line).toMatch(/What comes after it \(\d+ events\) is not sealed yet/);
+  expect(verdict(0, sent.report, 'none').line).toMatch(
+    /What comes after it \(\d+ events, 0 of them sealed since\) is what the service says now/,
+  );
   expect(readHeads(`${head.position}:${head.hash}`)).toEqual([head]);
   expect(() => readHeads(join(folder, 'keys.json'))).toThrow('must be position:hash, or a file');
   expect(() => readKeys(join(folder, 'seals.jsonl'))).toThrow('holds no keys');
@@ -235,6 +266,90 @@ it('finds a history that was rewritten and signed with a planted key', async () 
     const sent = await audited({ heads: readHeads(join(folder, 'seals.jsonl')) });
     expect(sent.told.match(/what lies before it is not what it was/g)).toHaveLength(3);
   }
+});
+
+describe('an export of a history that was rewritten', () => {
+  const verify = async (...args: string[]) => {
+    const { code, out, err } = await command(CLI, ['audit', 'verify', ...args, '--keys', join(folder, 'keys.json')]);
+    return { code, out, err };
+  };
+  const seals = () => join(folder, 'seals.jsonl');
+  /** As the service exports it, with whatever log it has. */
+  async function exported(name: string): Promise<string> {
+    const service = await startStandalone(
+      readSettings({ ...env, PORT: '0', FAIRLEAD_API_KEY: KEY, LOG_LEVEL: 'silent', EXECUTOR: 'record' }),
+    );
+    try {
+      const { stream } = written.find(({ type }) => type === 'DeploymentCreated')!;
+      const id = stream.slice('deployment-'.length);
+      const url = `${service.url}/v2/deployments/${id}/history/export`;
+      const answer = await fetch(url, { headers: { 'x-api-key': KEY } });
+      expect(answer.status).toBe(200);
+      const file = join(folder, name);
+      writeFileSync(file, await answer.text());
+      return file;
+    } finally {
+      await service.stop();
+    }
+  }
+
+  it('is refused by a kept seal and by an earlier export, also when the service hashed and sealed it', async () => {
+    const before = await exported('before.jsonl');
+    expect(await verify(before, '--seal', seals())).toMatchObject({ code: 0, err: '' });
+    expect(
+      await verify(
+        before,
+        '--seal',
+        `${JSON.parse(readFileSync(seals(), 'utf8').split('\n')[0]!).position}:${'x'.repeat(43)}`,
+      ),
+    ).toMatchObject({ code: 1 });
+    await write(written);
+    const { store, vault } = installation;
+    await resealed(other, await new LogSigner(store, vault).key());
+    const after = await exported('after.jsonl');
+    // The keys of before made every signature in it.
+    expect(await verify(after)).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/the service signs what its database/),
+    });
+    expect(await verify(after, '--seal', seals())).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/Seal \d is not the one that was kept: the log was rewritten and sealed again/),
+    });
+    expect(await verify(after, '--head', before)).toMatchObject({ code: 1 });
+  });
+
+  it('is refused when the seals stayed as they were', async () => {
+    const { store, vault } = installation;
+    await resealed(other, await new LogSigner(store, vault).key());
+    const forged = await all();
+    await write(forged.map((event, index) => (event.stream === SEALS ? written[index]! : event)));
+    const after = await exported('after.jsonl');
+    for (const kept of [[], ['--seal', seals()]]) {
+      expect(await verify(after, ...kept)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/Version 1 is not what seal 1 sealed/),
+      });
+    }
+  });
+
+  it('gets no verdict where nothing that was kept vouches for it', async () => {
+    const file = await exported('before.jsonl');
+    const [first] = readFileSync(seals(), 'utf8').split('\n');
+    const unsealed = JSON.parse(readFileSync(file, 'utf8').trimEnd().split('\n').at(-1)!) as { seals?: unknown };
+    delete unsealed.seals;
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(0, -1);
+    writeFileSync(join(folder, 'unsealed.jsonl'), [...lines, JSON.stringify(unsealed)].join('\n'));
+    expect(await verify(join(folder, 'unsealed.jsonl'), '--seal', seals())).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/No verdict on versions 1 to \d+ of \d+: no head or seal that was kept vouches/),
+    });
+    expect(await verify(file, '--head', `1:${'x'.repeat(43)}`)).toMatchObject({ code: 1 });
+    expect(await verify(file, '--seal', `4:${JSON.parse(first!).hash}`)).toMatchObject({
+      code: 6,
+      err: expect.stringMatching(/no seal of the export is at this position/),
+    });
+  });
 });
 
 it('finds that the end was cut off', async () => {
@@ -308,14 +423,16 @@ describe('a seal', () => {
   });
 });
 
+const command = (main: string, args: string[], more: Record<string, string> = {}) =>
+  new Promise<{ code: number; out: string; err: string }>((settle) => {
+    const options = { env: { ...process.env, ...env, ...more }, timeout: 280_000 };
+    execFile(process.execPath, ['-r', HOOK, main, ...args], options, (error, out, err) =>
+      settle({ code: error ? Number(error.code ?? -1) : 0, out, err }),
+    );
+  });
+
 describe('npm run audit', () => {
-  const run = (args: string[], more: Record<string, string> = {}) =>
-    new Promise<{ code: number; out: string; err: string }>((settle) => {
-      const options = { env: { ...process.env, ...env, ...more }, timeout: 280_000 };
-      execFile(process.execPath, ['-r', HOOK, MAIN, ...args], options, (error, out, err) =>
-        settle({ code: error ? Number(error.code ?? -1) : 0, out, err }),
-      );
-    });
+  const run = (args: string[], more?: Record<string, string>) => command(MAIN, args, more);
 
   it('ends with what it checked', async () => {
     const without = await run(['--no-rows']);

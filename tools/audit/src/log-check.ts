@@ -2,9 +2,11 @@ import {
   ChainCheck,
   type EventStore,
   hashLog,
+  grown,
   headText,
   isOfSeals,
   isSignedBy,
+  leafOf,
   type LogHash,
   type LogSeal,
   type LogSigner,
@@ -12,6 +14,8 @@ import {
   type PublicKey,
   readSeals,
   type Recorded,
+  rootOf,
+  type SealTree,
   StreamDeleted,
   sealHash,
   sealText,
@@ -33,7 +37,7 @@ export interface LogReport {
   readonly unsealed: number;
   /** The log as it is now, to be kept outside for the next audit. */
   readonly head: LogHash;
-  /** How far keys and heads from outside of the database say what was written. */
+  /** How far heads from outside of the database say what was written. */
   readonly proven: LogHash;
   readonly findings: readonly Finding[];
   /** What could not be checked, a sentence each. */
@@ -75,6 +79,9 @@ export async function checkLog(
   const sealsAt = grouped(seals, (seal) => placeOf(seal, isDense));
   const headsAt = grouped(trust.heads ?? [], (head) => placeOf(head, isDense));
   const chains = new Map<string, ChainCheck>();
+  // Where the tree of a seal begins, and how many events there are at the last seal of a tree that begins there.
+  const begins = new Map(seals.flatMap(({ from, count }) => (from === undefined ? [] : [[from, count] as const])));
+  const trees = new Map<number, SealTree>();
   let reached: LogHash = NOTHING;
   let proven = NOTHING;
   let sealed: LogHash = NOTHING;
@@ -87,6 +94,9 @@ export async function checkLog(
     }
     before = event.position;
     checkOf(chains, event.stream).add(event);
+    if (begins.has(reached.count)) trees.set(reached.count, { from: reached.count, peaks: [] });
+    const leaf = leafOf(event);
+    for (const [from, tree] of trees) trees.set(from, grown(tree, reached.count, leaf));
     reached = hashLog([event], reached);
     if (!isOfSeals(event.stream)) firstUnsealed ??= event.time;
     const places = [`position ${reached.position}`, `count ${reached.count}`];
@@ -98,10 +108,10 @@ export async function checkLog(
       }
     }
     for (const seal of places.flatMap((place) => take(sealsAt, place))) {
-      const wrong = checkSeal(seal, reached, sealed, keys);
+      const wrong = checkSeal(seal, reached, sealed, keys) ?? checkTree(seal, trees.get(seal.from ?? -1));
       if (wrong) findings.push(wrong);
-      else if (trust.keys) proven = reached;
       sealed = { ...reached };
+      for (const from of trees.keys()) if ((begins.get(from) ?? 0) <= reached.count) trees.delete(from);
       firstUnsealed = undefined;
       // What follows is held against what was sealed, so that one change is one finding.
       if (isTrusted(seal, keys)) reached = { position: reached.position, count: reached.count, hash: seal.hash };
@@ -213,6 +223,12 @@ function checkSeal(seal: LogSeal, reached: LogHash, after: LogHash, keys: readon
   if (seal.hash === reached.hash && seal.count === reached.count) return undefined;
   const reason = `what lies after position ${after.position} up to ${seal.position} is not what was sealed: ${seal.count} events then, ${reached.count} now`;
   return { where, reason };
+}
+
+/** Exports show by the tree of a seal that an event is among those that were sealed. */
+function checkTree({ day, root }: LogSeal, tree: SealTree | undefined): Finding | undefined {
+  if (root === undefined || (tree && rootOf(tree) === root)) return undefined;
+  return { where: `the log of ${day}`, reason: 'the tree of its seal is not that of the events before it' };
 }
 
 function checkHashed(hashed: Hashed, reached: LogHash, keys: readonly PublicKey[]): Finding[] {

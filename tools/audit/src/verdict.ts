@@ -15,7 +15,12 @@ export function verdict(
     const { position, count } = report.proven;
     const after = report.events - count;
     said.push(`The log up to position ${position} is as it was written.`);
-    if (after > 0) said.push(`What comes after it (${after} events) is not sealed yet.`);
+    if (after > 0) {
+      const since = `${after} events, ${after - report.unsealed} of them sealed since`;
+      said.push(
+        `What comes after it (${since}) is what the service says now: only a later head shows whether it was rewritten.`,
+      );
+    }
   } else said.push('The log was not checked.');
   if (rows === 'all') said.push('Every row of the read models is what the log says.');
   if (rows === 'some') said.push('Every row of the read models that were named is what the log says.');

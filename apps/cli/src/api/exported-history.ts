@@ -1,4 +1,5 @@
 import { Failure } from '../failure';
+import { checkSeals, isSeal, type KeptSeal } from './exported-seals';
 
 /** A public key of an installation as JWK, with its id. */
 export interface SigningKey {
@@ -21,6 +22,8 @@ interface Verified {
   readonly events: number;
   readonly signedBy: string;
   readonly exportedAt: string;
+  /** What has no verdict, a sentence each: only what was kept outside shows that a history was not rewritten. */
+  readonly unchecked: readonly string[];
 }
 
 interface Event {
@@ -42,26 +45,48 @@ interface Head {
   };
   readonly key_id: string;
   readonly signature: string;
+  /** The seals since the first event; exports of earlier versions have none. */
+  readonly seals?: unknown;
 }
 
 /** A place in a history that somebody has kept: its hash up to a version. */
-export interface ExpectedHead {
+interface ExpectedHead {
   readonly stream?: string;
   readonly version: number;
   readonly hash: string;
 }
 
+/** What somebody has kept outside of the installation, to hold a later export against. */
+export interface Kept {
+  readonly head?: ExpectedHead;
+  readonly seals?: readonly KeptSeal[];
+}
+
+/** Returns what an export keeps for later ones: its head and its seals; undefined when the text is no export. */
+export function keptOf(exported: string): Kept | undefined {
+  try {
+    const { head, seals } = JSON.parse(exported.trimEnd().split('\n').at(-1) ?? '') as Head & Kept;
+    if (Number.isSafeInteger(head.version) && typeof head.hash === 'string') {
+      return { head, seals: Array.isArray(seals) && seals.every(isSeal) ? seals : undefined };
+    }
+  } catch {
+    // Told by the caller.
+  }
+  return undefined;
+}
+
 /**
  * Verifies an exported history, line by line: that its events are those that were exported, all of them and in their
- * order, and that one of `keys` signed that; and that it holds what it held when `expected` was kept. The command line
- * and the console both use it. @throws Failure that says what is not as it was
+ * order, and that one of `keys` signed that and the seals in it; and that it agrees with what was `kept`. The command
+ * line and the console both use it. @throws Failure that says what is not as it was
  */
 export async function verifyHistory(
   lines: AsyncIterable<string> | Iterable<string>,
   keys: readonly SigningKey[],
   cryptography: Cryptography,
-  expected?: ExpectedHead,
+  kept: Kept = {},
 ): Promise<Verified> {
+  const expected = kept.head;
   const chain = new Chain(cryptography, expected);
   let head: Head | undefined;
   let number = 0;
@@ -85,7 +110,12 @@ export async function verifyHistory(
   if (expected && chain.count < expected.version) {
     throw new Failure(`It ends with version ${chain.count}, and the head that was kept is of ${expected.version}.`);
   }
-  return { stream, events: version, signedBy: head.key_id, exportedAt: exported_at };
+  if (chain.where !== '') {
+    throw new Failure(`An event names the hash of other events than those before it${chain.where}.`);
+  }
+  const { versions, reasons } = await checkSeals(head.seals, chain.leaves, keys, cryptography, kept.seals ?? []);
+  const unchecked = [...reasons, ...chain.notHeld(versions, expected?.version ?? 0)];
+  return { stream, events: version, signedBy: head.key_id, exportedAt: exported_at, unchecked };
 }
 
 /** The hash of the events so far, and where it first was not what a later event says. */
@@ -95,6 +125,11 @@ class Chain {
   stream: string | undefined;
   /** Where they begin to differ, as far as events tell. */
   where = '';
+  /** The leaf of each event in the tree of a seal. */
+  readonly leaves: string[] = [];
+  /** For each event, how many events before it its own hash of them covers. */
+  private readonly covers: number[] = [];
+  private covered = 0;
   private held: string | undefined;
 
   constructor(
@@ -112,16 +147,32 @@ class Chain {
     const { previous } = Object(metadata) as Event['metadata'];
     if (previous !== undefined && previous !== this.held) {
       this.held = previous;
+      this.covered = this.count;
       if (previous !== this.hash && this.where === '') this.where = `: the fault is before line ${line}`;
     }
     const text = JSON.stringify([this.hash, stream, version, id, type, data, metadata, time]);
     this.hash = await this.cryptography.sha256(text);
     this.count = version;
+    this.covers.push(previous === undefined ? 0 : this.covered);
+    const leaf = JSON.stringify(['fairlead event', stream, version, id, type, data, metadata, time]);
+    this.leaves.push(await this.cryptography.sha256(leaf));
     if (version !== this.expected?.version) return;
     const { stream: kept = stream, hash } = this.expected;
     if (this.hash !== hash || stream !== kept) {
       throw new Failure(`Up to line ${line} it is not the history that the head was kept of.`);
     }
+  }
+
+  /** Says which events neither a kept seal nor a kept head vouches for; an event vouches for those it has a hash of. */
+  notHeld(sealed: ReadonlySet<number>, upTo: number): string[] {
+    let until = upTo;
+    for (const version of sealed) until = Math.max(until, this.covers[version - 1] ?? 0);
+    const missing = this.leaves
+      .map((_, index) => index + 1)
+      .filter((version) => version > until && !sealed.has(version));
+    if (missing.length === 0) return [];
+    const what = missing.length === 1 ? `version ${missing[0]}` : `versions ${missing[0]} to ${missing.at(-1)}`;
+    return [`No verdict on ${what} of ${this.count}: no head or seal that was kept vouches for it.`];
   }
 }
 

@@ -4,7 +4,8 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { type Context, does } from '../api/context';
-import { type Cryptography, type ExpectedHead, type SigningKey, verifyHistory } from '../api/exported-history';
+import { type Cryptography, type Kept, keptOf, type SigningKey, verifyHistory } from '../api/exported-history';
+import { type KeptSeal, keptSealsOf } from '../api/exported-seals';
 import { textOf } from '../body/body-file';
 import { brokenFile, EXIT, Usage } from '../failure';
 import { namesOf } from '../api/kinds';
@@ -18,8 +19,8 @@ import { clean, when } from '../output/text';
 const KEYS = '/v1/audit/keys';
 const NO_KEYS =
   'whose signature it is. No keys were given (--keys): those of the service are used, which whoever can write to its database can replace.';
-const NO_HEAD =
-  'whether the history was rewritten before it was exported. No head was given (--head): version:hash, or an earlier export.';
+const NOTHING_KEPT =
+  'whether the history was rewritten before it was exported: the service signs what its database says. Give an earlier export or its version:hash (--head), or seals that were sent out (--seal).';
 
 export function addAudit(all: Command): void {
   const group = all.command('audit').description('who did what, and histories that others can verify');
@@ -123,27 +124,36 @@ function addVerify(group: Command): void {
     .description('verify an exported history: with --keys no service is asked')
     .argument('<file>', 'as audit export wrote it; - for standard input')
     .option('--keys <file>', 'as audit keys printed them when the installation was trusted')
-    .option('--head <head>', 'version:hash that was kept of this history, or an earlier export of it');
-  examples(command, 'audit verify support-agent.jsonl --keys keys.json');
-  does<{ keys?: string; head?: string }>(command, async (context, [file], options) => {
+    .option('--head <head>', 'version:hash that was kept of this history, or an earlier export of it')
+    .option('--seal <file>', 'seals that were sent out, one a line, or position:hash of the log');
+  examples(
+    command,
+    'audit verify support-agent.jsonl --keys keys.json --head kept.jsonl',
+    'audit verify support-agent.jsonl --keys keys.json --seal seals.jsonl',
+  );
+  does<{ keys?: string; head?: string; seal?: string }>(command, async (context, [file], options) => {
     const keys = keysOf(options.keys === undefined ? await context.api.read(KEYS) : textOf(options.keys), options.keys);
-    const expected = options.head === undefined ? undefined : headOf(options.head);
+    const kept = keptBy(options);
     const input = file === '-' ? process.stdin : createReadStream(file!);
     const lines = createInterface({ input, crlfDelay: Infinity });
     // An error of the file ends no loop over its lines by itself.
     const unreadable = new Promise<never>((_, reject) =>
       input.once('error', (error: unknown) => reject(new Usage(`${file} cannot be read: ${brokenFile(error)}.`))),
     );
-    const found = await Promise.race([verifyHistory(lines, keys, ofNode, expected), unreadable]);
+    const found = await Promise.race([verifyHistory(lines, keys, ofNode, kept), unreadable]);
     const { stream, events, signedBy, exportedAt } = found;
-    const unchecked = [...(options.keys === undefined ? [NO_KEYS] : []), ...(expected ? [] : [NO_HEAD])];
+    const isKept = kept.head !== undefined || kept.seals !== undefined;
+    const unchecked = [
+      ...(options.keys === undefined ? [NO_KEYS] : []),
+      ...(isKept ? found.unchecked : [NOTHING_KEPT]),
+    ];
     if (context.out.json) context.out.text(JSON.stringify({ ...found, unchecked }));
     else {
       context.out.line(`${stream}: ${events} events, as ${signedBy} signed them at ${exportedAt}`);
       for (const reason of unchecked) context.out.note(`Not checked: ${reason}`);
     }
-    // Nobody outside of the service has said whose key it is.
-    return options.keys === undefined ? EXIT.unchecked : EXIT.ok;
+    // Nobody outside of the service has said whose key it is, or what the history was before.
+    return unchecked.length > 0 ? EXIT.unchecked : EXIT.ok;
   });
 }
 
@@ -159,18 +169,25 @@ const ofNode: Cryptography = {
   },
 };
 
-/** As it is given, or as the last line of an export says. */
-function headOf(text: string): ExpectedHead {
+/** The head as it is given, or head and seals as the last line of an earlier export says them. */
+function keptBy({ head, seal }: { head?: string; seal?: string }): Kept {
+  const kept = head === undefined ? {} : headOf(head);
+  if (seal === undefined) return kept;
+  return { ...kept, seals: [...(kept.seals ?? []), ...sealsOf(seal)] };
+}
+
+function headOf(text: string): Kept {
   const [, version, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
-  if (version !== undefined && hash !== undefined) return { version: Number(version), hash };
-  try {
-    const last = textOf(text).trimEnd().split('\n').at(-1) ?? '';
-    const { head } = JSON.parse(last) as { head: ExpectedHead };
-    if (Number.isSafeInteger(head.version) && typeof head.hash === 'string') return head;
-  } catch (error) {
-    if (error instanceof Usage) throw error;
-  }
+  if (version !== undefined && hash !== undefined) return { head: { version: Number(version), hash } };
+  const kept = keptOf(textOf(text));
+  if (kept) return kept;
   throw new Usage(`--head must be version:hash or an export, whose last line says both, not ${text}.`);
+}
+
+function sealsOf(text: string): readonly KeptSeal[] {
+  const seals = keptSealsOf(/^\d+:/.test(text) ? text : textOf(text));
+  if (seals) return seals;
+  throw new Usage(`--seal must be a file with seals, one a line, or position:hash, not ${text}.`);
 }
 
 function keysOf(text: string, file = KEYS): readonly SigningKey[] {

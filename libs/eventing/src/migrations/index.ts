@@ -9,6 +9,7 @@ import { QuotaPlaces1764200001000 } from './1764200001000-quota-places';
 import { QuotaMakers1764300001200 } from './1764300001200-quota-makers';
 import { StoppedWorkspaces1764300001100 } from './1764300001100-stopped-workspaces';
 import { StoredBytes1764400001000 } from './1764400001000-stored-bytes';
+import { SealTrees1764500001000 } from './1764500001000-seal-trees';
 
 /** Tables of the event store, followers, consumers and the vault. */
 export const eventingMigrations = [
@@ -23,4 +24,5 @@ export const eventingMigrations = [
   StoppedWorkspaces1764300001100,
   QuotaMakers1764300001200,
   StoredBytes1764400001000,
+  SealTrees1764500001000,
 ];

@@ -4,10 +4,12 @@ import type { Pool, PoolClient } from 'pg';
 import { categoryOf, type DomainEvent, type Metadata, type Recorded, streamName } from '../core/event';
 import { type EventStore, StreamDeleted } from '../core/event-store';
 import type { Projection } from '../followers/followers';
+import { transaction } from '@fairlead/postgres';
 import { handle } from '../core/handle';
 import { hashLog, headText, type LogHash, NOTHING } from './log-hash';
 import type { LogSigner, Signature } from './log-signer';
 import type { Model } from '../core/model';
+import { grown, leafOf, rootOf, type SealTree } from './seal-tree';
 
 /** A signed hash of the whole log up to a position. `day` (UTC) is the day of its last event. */
 export interface LogSeal extends LogHash, Signature {
@@ -16,6 +18,12 @@ export interface LogSeal extends LogHash, Signature {
   readonly number?: number;
   /** `sealHash` of the seal before it, empty for the first one. */
   readonly previous?: string;
+  /**
+   * Root of the tree over the events after number `from` up to `count`, so that one event can be shown to be among them.
+   * Seals of earlier versions have neither.
+   */
+  readonly root?: string;
+  readonly from?: number;
   /** The streams that held the seals before and were deleted in the event store. */
   readonly replaces?: readonly string[];
 }
@@ -38,6 +46,8 @@ interface Sealed {
 
 interface Reached extends LogHash {
   readonly day: string;
+  readonly tree_from: number | null;
+  readonly tree_peaks: readonly string[] | null;
   /** Events since the newest seal that are not seals themselves. */
   readonly unsealed: number;
   /** Time of the first of them. */
@@ -50,7 +60,8 @@ const seals: Model<Sealed, LogSealed> = {
   initial: { number: 0 },
   evolve: ({ number }, { data }) => ({ number: number + 1, last: data }),
 };
-const COLUMNS = `"position", count::int as count, hash, day, unsealed, unsealed_since`;
+const COLUMNS =
+  '"position", count::int as count, hash, day, unsealed, unsealed_since, tree_from::int as tree_from, tree_peaks';
 const LONGEST_WAIT_MS = 60_000;
 
 /** The stream of the seals was deleted, and the operator has not begun a new series yet. */
@@ -66,6 +77,12 @@ class SealsLost extends StreamDeleted {
 /** Returns whether a stream contains seals. */
 export function isOfSeals(stream: string): boolean {
   return categoryOf(stream) === CATEGORY;
+}
+
+/** How far the log was hashed, and the tree over its last events, for a seal. */
+interface Sealable extends LogHash {
+  readonly day: string;
+  readonly tree: SealTree;
 }
 
 interface Series {
@@ -95,9 +112,11 @@ export async function readSeals(store: EventStore): Promise<Series> {
 }
 
 /** Returns the text that a seal signs. */
-export function sealText({ day, position, count, hash, number, previous }: Omit<LogSeal, keyof Signature>): string {
+export function sealText(seal: Omit<LogSeal, keyof Signature>): string {
+  const { day, position, count, hash, number, previous, from, root } = seal;
   if (number === undefined) return JSON.stringify(['fairlead log', day, position, count, hash]);
-  return JSON.stringify(['fairlead seal', number, previous, day, position, count, hash]);
+  const tree = root === undefined ? [] : [from, root];
+  return JSON.stringify(['fairlead seal', number, previous, day, position, count, hash, ...tree]);
 }
 
 /** Returns the hash by which the next seal names this one: SHA-256 of its text and signature, base64url. */
@@ -153,16 +172,19 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     let day = rows[0]?.day ?? null;
     let unsealed = rows[0]?.unsealed ?? 0;
     let since = rows[0]?.unsealed_since ?? null;
-    const finished: (LogHash & { day: string })[] = [];
+    let tree = treeOf(rows[0]);
+    const finished: Sealable[] = [];
     const finish = (on: string) => {
-      finished.push({ ...reached, day: on });
+      finished.push({ ...reached, day: on, tree });
       unsealed = 0;
       since = null;
+      tree = { from: reached.count, peaks: [] };
     };
     for (const event of events) {
       const today = event.time.slice(0, 10);
       if (day !== null && day < today) finish(day);
       day = today;
+      tree = grown(tree, reached.count, leafOf(event));
       reached = hashLog([event], reached);
       if (isOfSeals(event.stream)) continue;
       unsealed += 1;
@@ -171,29 +193,31 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     }
     const { key_id, signature } = await this.signer.sign(headText(reached));
     await tx.query(
-      `insert into log_hashes (id, "position", count, hash, day, unsealed, unsealed_since, key_id, signature)
-       values (1, $1, $2, $3, $4, $5, $6, $7, $8)
+      `insert into log_hashes
+         (id, "position", count, hash, day, unsealed, unsealed_since, key_id, signature, tree_from, tree_peaks)
+       values (1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
        on conflict (id) do update
        set "position" = excluded."position", count = excluded.count, hash = excluded.hash, day = excluded.day,
          unsealed = excluded.unsealed, unsealed_since = excluded.unsealed_since,
-         key_id = excluded.key_id, signature = excluded.signature`,
-      [reached.position, reached.count, reached.hash, day, unsealed, since, key_id, signature],
+         key_id = excluded.key_id, signature = excluded.signature,
+         tree_from = excluded.tree_from, tree_peaks = excluded.tree_peaks`,
+      [reached.position, reached.count, reached.hash, day, unsealed, since, key_id, signature, tree.from, tree.peaks],
     );
-    // Sealing again after a crash or beside another replica changes nothing, so it needs no part in the transaction.
+    // Sealing again after a crash or beside another replica changes nothing, so it needs no part in the transaction. The
+    // tree is then larger than it must be, because it begins before that seal.
     for (const one of finished) await this.seal(one);
   };
 
   /** Seals the log up to its newest hashed event, today's events included. */
   async sealNow(): Promise<LogSeal | undefined> {
-    const { rows } = await this.pool.query<Reached>(`select ${COLUMNS} from log_hashes`);
-    if (!rows[0]) return undefined;
-    const seal = await this.seal(rows[0]);
-    await this.pool.query(
-      `update log_hashes set unsealed = count - $1::bigint, unsealed_since = case when count > $1::bigint then now() end
-       where count >= $1::bigint`,
-      [rows[0].count],
-    );
-    return seal;
+    // No event is hashed meanwhile, because the next tree begins after this seal.
+    return transaction(this.pool, async (tx) => {
+      const { rows } = await tx.query<Reached>(`select ${COLUMNS} from log_hashes for update`);
+      if (!rows[0]) return undefined;
+      const seal = await this.seal({ ...rows[0], tree: treeOf(rows[0]) });
+      await tx.query(`update log_hashes set unsealed = 0, unsealed_since = null, tree_from = count, tree_peaks = '{}'`);
+      return seal;
+    });
   }
 
   /** Seals the log when its first unsealed event is older than the schedule allows. */
@@ -219,18 +243,18 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     if (seals.length > 0 || lost.length === 0) throw new Error('The seals are there: nothing is replaced.');
     const { rows } = await this.pool.query<Reached>(`select ${COLUMNS} from log_hashes`);
     if (!rows[0]) throw new Error('The service has not hashed the log yet: there is nothing to be sealed.');
-    return this.append(rows[0], lost, { actor: 'operator', reason });
+    return this.append({ ...rows[0], tree: treeOf(rows[0]) }, lost, { actor: 'operator', reason });
   }
 
   /** @throws SealsLost so that nobody who deletes the seals can have them replaced unnoticed */
-  private async seal(reached: LogHash & { day: string }): Promise<LogSeal> {
+  private async seal(reached: Sealable): Promise<LogSeal> {
     const { seals, lost } = await readSeals(this.store);
     if (seals.length === 0 && lost.length > 0) throw new SealsLost(lost.at(-1)!);
     return this.append(reached, lost, { actor: 'system:audit' });
   }
 
   private async append(
-    { day, position, count, hash }: LogHash & { day: string },
+    { day, position, count, hash, tree }: Sealable,
     lost: readonly string[],
     metadata: Metadata,
   ): Promise<LogSeal> {
@@ -239,7 +263,9 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
       // Seals only ever go forward, also when the log is hashed again from its first event on.
       if (last && last.count >= count) return [];
       const previous = last ? sealHash(last) : '';
-      const unsigned = { number: number + 1, previous, day, position: String(position), count, hash };
+      const root = rootOf(tree);
+      const leaves = root === undefined ? {} : { from: tree.from, root };
+      const unsigned = { number: number + 1, previous, day, position: String(position), count, hash, ...leaves };
       const replaces = last || lost.length === 0 ? {} : { replaces: lost };
       return [{ type: 'LogSealed', data: { ...unsigned, ...replaces, ...sign(sealText(unsigned)) } }];
     };
@@ -248,4 +274,11 @@ export class LogSeals implements Projection, OnApplicationBootstrap, OnApplicati
     if (events.length > 0) this.logger.log(`sealed the log: ${count} events up to position ${position} (${day})`);
     return state.last!;
   }
+}
+
+/** An earlier version stored no tree: it begins after what was hashed then. */
+function treeOf(reached: Reached | undefined): SealTree {
+  if (!reached) return { from: 0, peaks: [] };
+  const { count, tree_from: from, tree_peaks: peaks } = reached;
+  return from === null || peaks === null ? { from: count, peaks: [] } : { from, peaks };
 }

@@ -1,5 +1,5 @@
 import type { SigningKey } from '../../../../cli/src/api/exported-history';
-import { headOf, keysOf, verifyHistory } from './verify-history';
+import { keptFrom, keysOf, verifyHistory } from './verify-history';
 
 const STREAM = 'deployment-1';
 
@@ -42,16 +42,19 @@ let keys: readonly SigningKey[];
 
 beforeAll(async () => ({ lines, hashes, keys } = await exported(3)));
 
-const verified = (changed: readonly string[], expected?: ReturnType<typeof headOf>) =>
-  verifyHistory(`${changed.join('\n')}\n`, keys, expected);
+const verified = (changed: readonly string[], kept?: ReturnType<typeof keptFrom>) =>
+  verifyHistory(`${changed.join('\n')}\n`, keys, kept);
 
 it('says whose signature it is, and of how many events', async () => {
-  expect(await verified(lines, headOf(`2:${hashes[2]}`))).toEqual({
+  expect(await verified(lines, keptFrom(`2:${hashes[2]}`, undefined))).toEqual({
     stream: STREAM,
     events: 3,
     signedBy: 'k1',
     exportedAt: '2026-01-01T00:00:00.000Z',
+    unchecked: ['No verdict on version 3 of 3: no head or seal that was kept vouches for it.'],
   });
+  expect(await verified(lines, keptFrom('', lines.join('\n')))).toMatchObject({ unchecked: [] });
+  expect(() => keptFrom('', 'text')).toThrow('neither an export nor a list of seals');
 });
 
 it.each<[string, () => readonly string[], string]>([
@@ -71,7 +74,7 @@ it.each<[string, () => readonly string[], string]>([
 
 it('refuses an unknown key, and a history that is not the one whose head was kept', async () => {
   await expect(verifyHistory(lines.join('\n'), [])).rejects.toThrow('which is not among the keys');
-  await expect(verified(lines, headOf(`2:${hashes[1]}`))).rejects.toThrow('Up to line 2');
-  await expect(verified(lines, headOf(`9:${hashes[1]}`))).rejects.toThrow('It ends with version 3');
-  expect(() => headOf('2:short')).toThrow('version:hash');
+  await expect(verified(lines, keptFrom(`2:${hashes[1]}`, undefined))).rejects.toThrow('Up to line 2');
+  await expect(verified(lines, keptFrom(`9:${hashes[1]}`, undefined))).rejects.toThrow('It ends with version 3');
+  expect(() => keptFrom('2:short', undefined)).toThrow('version:hash');
 });

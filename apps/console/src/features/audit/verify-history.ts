@@ -1,17 +1,19 @@
 import {
   type Cryptography,
-  type ExpectedHead,
+  type Kept,
+  keptOf,
   type SigningKey,
   verifyHistory as verifyLines,
 } from '../../../../cli/src/api/exported-history';
+import { keptSealsOf } from '../../../../cli/src/api/exported-seals';
 
 /**
  * Verifies an exported history as the command line does, with the cryptography of the browser: nothing leaves it.
  * @throws Error that says what is not as it was
  */
-export function verifyHistory(text: string, keys: readonly SigningKey[], expected?: ExpectedHead) {
+export function verifyHistory(text: string, keys: readonly SigningKey[], kept?: Kept) {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return verifyLines(lines, keys, ofBrowser, expected);
+  return verifyLines(lines, keys, ofBrowser, kept);
 }
 
 const ofBrowser: Cryptography = {
@@ -41,9 +43,21 @@ export function keysOf(text: string): SigningKey[] {
   return keys as SigningKey[];
 }
 
-/** Returns the head that somebody kept, as `version:hash`; undefined when the text is empty. @throws Error */
-export function headOf(text: string): ExpectedHead | undefined {
-  if (text.trim() === '') return undefined;
+/**
+ * Returns what somebody kept: a head as `version:hash`, and an earlier export or seals of the log, one a line, from a
+ * file. @throws Error
+ */
+export function keptFrom(head: string, file: string | undefined): Kept {
+  const kept: Kept = head.trim() === '' ? {} : { head: headOf(head) };
+  if (file === undefined) return kept;
+  const exported = keptOf(file);
+  if (exported) return { ...exported, ...kept };
+  const seals = keptSealsOf(file);
+  if (!seals) throw new Error('The file that was kept is neither an export nor a list of seals.');
+  return { ...kept, seals };
+}
+
+function headOf(text: string): NonNullable<Kept['head']> {
   const [, version, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text.trim()) ?? [];
   if (version === undefined || hash === undefined) throw new Error('The head that was kept has the form version:hash.');
   return { version: Number(version), hash };

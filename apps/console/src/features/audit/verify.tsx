@@ -5,10 +5,10 @@ import { Form, TextField } from '../../ui/form';
 import { Page, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
 import css from './audit.module.css';
-import { headOf, keysOf, verifyHistory } from './verify-history';
+import { keptFrom, keysOf, verifyHistory } from './verify-history';
 
 type Outcome =
-  { readonly problem: string } | { readonly verified: Awaited<ReturnType<typeof verifyHistory>>; head: boolean };
+  { readonly problem: string } | { readonly verified: Awaited<ReturnType<typeof verifyHistory>>; isKept: boolean };
 
 /** Holds an exported history against the keys that one has kept, in this browser: nothing is sent. */
 export function VerifyPage() {
@@ -16,6 +16,7 @@ export function VerifyPage() {
   const { w } = useParams({ from: '/o/$w' });
   const [history, setHistory] = useState<File>();
   const [keys, setKeys] = useState<File>();
+  const [earlier, setEarlier] = useState<File>();
   const [head, setHead] = useState('');
   const [outcome, setOutcome] = useState<Outcome>();
   const [busy, setBusy] = useState(false);
@@ -23,9 +24,9 @@ export function VerifyPage() {
     setBusy(true);
     setOutcome(undefined);
     try {
-      const expected = headOf(head);
-      const verified = await verifyHistory(await history!.text(), keysOf(await keys!.text()), expected);
-      setOutcome({ verified, head: expected !== undefined });
+      const kept = keptFrom(head, await earlier?.text());
+      const verified = await verifyHistory(await history!.text(), keysOf(await keys!.text()), kept);
+      setOutcome({ verified, isKept: kept.head !== undefined || kept.seals !== undefined });
     } catch (error) {
       setOutcome({ problem: (error as Error).message });
     } finally {
@@ -44,7 +45,7 @@ export function VerifyPage() {
       }
     >
       <p className={css.lead}>
-        An exported history ends with a signature. This page checks the chain of its events and the signature with what
+        An exported history ends with a signature. This page checks the chain of its events and the signatures with what
         the browser brings: no file leaves it, and the service is not asked.
       </p>
       <div className={css.narrow}>
@@ -60,6 +61,13 @@ export function VerifyPage() {
                 <span className={css.quiet}>
                   As <a href="/v1/audit/keys">the service</a> answered them when you trusted it.
                 </span>
+              )}
+            </Drop>
+            <Drop label="Kept seals or export (optional)" onFiles={([file]) => setEarlier(file)}>
+              {earlier ? (
+                <Chosen file={earlier} />
+              ) : (
+                <span className={css.quiet}>Seals that were sent out, one a line, or an earlier export.</span>
               )}
             </Drop>
           </Drops>
@@ -86,21 +94,28 @@ export function VerifyPage() {
   );
 }
 
-function Right({ verified, head }: { verified: Awaited<ReturnType<typeof verifyHistory>>; head: boolean }) {
-  const { stream, events, signedBy, exportedAt } = verified;
+function Right({ verified, isKept }: { verified: Awaited<ReturnType<typeof verifyHistory>>; isKept: boolean }) {
+  const { stream, events, signedBy, exportedAt, unchecked } = verified;
+  const isProven = isKept && unchecked.length === 0;
   return (
-    <section className={css.result} data-right>
+    <section className={css.result} data-right={isProven || undefined}>
       <h2>
-        <Status tone="ok">It is as it was exported</Status>
+        {isProven ? (
+          <Status tone="ok">It is as it was written</Status>
+        ) : (
+          <Status tone="idle">It is as it was exported, and not all is proven</Status>
+        )}
       </h2>
       <p>
         <Text>{`${stream}: ${events.toLocaleString('en')} events, signed by the key ${signedBy} at ${exportedAt}.`}</Text>
       </p>
-      {!head && (
+      {!isKept && (
         <p className={css.quiet}>
-          Not checked: whether the history was rewritten before it was exported. A head that was kept would show it.
+          No verdict on whether the history was rewritten before it was exported: the service signs what its database
+          says. A head, seals or an earlier export that were kept show it.
         </p>
       )}
+      {isKept && unchecked.map((reason) => <p key={reason}>{reason}</p>)}
     </section>
   );
 }
