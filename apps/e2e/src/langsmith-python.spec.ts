@@ -152,12 +152,20 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     for (const sentence of refused as string[]) expect(sentence).toContain('Fairlead does not offer');
   });
 
-  it('runs tests with the plugin for pytest', async () => {
-    const seen = await run('plugin.py');
-    expect(seen).toMatchObject({ results: ['1 failed, 2 passed', '1 failed, 2 passed'] });
-    expect(seen.examples).toEqual(['Chad', 'Fiji', 'Peru']);
-    expect(seen.projects).toHaveLength(2);
-    for (const name of seen.projects as string[]) {
+  /** Runs tests with the plugin for pytest, twice on one dataset, and expects all of both runs to be kept. */
+  const runsTests = async (suite: string, interpreter?: string) => {
+    const { projects, ...seen } = await run('plugin.py', [suite], interpreter);
+    expect(seen.results).toEqual(['1 failed, 2 passed', '1 failed, 2 passed']);
+    expect(seen.examples).toEqual([
+      ['Chad', null, ['base']],
+      ['Fiji', 'second', ['base']],
+      ['Peru', 'second', ['base']],
+    ]);
+    expect(seen.splits).toEqual(['base']);
+    expect(projects).toHaveLength(2);
+    const outputs = ['Lima', 'Paris', 'Suva'];
+    expect(seen.outputs).toEqual([outputs, outputs]);
+    for (const name of projects as string[]) {
       await until(async () => {
         const { run_count, feedback_stats } = await session(encodeURIComponent(name));
         return (run_count === 3 && 'letters' in feedback_stats && 'pass' in feedback_stats) || undefined;
@@ -165,7 +173,9 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       const { feedback_stats } = await session(encodeURIComponent(name));
       expect(feedback_stats).toMatchObject({ letters: { n: 2, avg: 4 }, pass: { n: 3, avg: 2 / 3 } });
     }
-  });
+  };
+
+  it('runs tests with the plugin for pytest, again and again', () => runsTests('capitals by pytest'));
 
   it('sends an attachment with a run and reads it back', () => {
     expect(made).toMatchObject({ picture: '89504e470d0a00ff', picture_type: 'image/png' });
@@ -181,7 +191,10 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
       picture_type: 'image/png',
       listed_attachments: ['note', 'picture'],
       renamed: ['image'],
-      splits: ['hard', 'test', 'train'],
+      splits: ['base', 'hard', 'test', 'train'],
+      in_base: 2,
+      again: true,
+      moved: [['base'], ['train']],
       in_split: 1,
       tagged: [1, 2, 3, 4],
       current: [2, 3, 4, 10],
@@ -238,6 +251,7 @@ describeSdk(`The SDK for Python${python === undefined ? ' (skipped: it is not in
     const evaluated = await run('evaluate.py', [DATASET], older);
     expect(evaluated).toMatchObject({ rows: 2 * ROWS, compared: ROWS, picture: '89504e470d0a00ff' });
     expect(await run('sharing.py', ['older'], older)).toMatchObject(shared);
+    await runsTests('capitals by an older pytest', older);
     asRecorded('0.4.46');
   });
 });

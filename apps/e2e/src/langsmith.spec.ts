@@ -384,10 +384,16 @@ describe('The LangSmith client that makes a dataset of its own', () => {
     await client.updateExamples([{ id: attached!.id, dataset_id: own, attachments_operations }]);
     expect(Object.keys((await client.readExample(attached!.id)).attachments!)).toEqual(['image']);
     await client.updateDatasetSplits({ datasetId: own, splitName: 'hard', exampleIds: [one.id, many[0]!.id] });
-    expect(await client.listDatasetSplits({ datasetId: own })).toEqual(['hard', 'train']);
+    expect(await client.listDatasetSplits({ datasetId: own })).toEqual(['base', 'hard', 'train']);
     expect(await texts({ splits: ['hard'] })).toEqual(['{"q":10}', '{"q":2}']);
     await client.updateDatasetSplits({ datasetId: own, splitName: 'hard', exampleIds: [many[0]!.id], remove: true });
     expect(await texts({ splits: ['hard'] })).toEqual(['{"q":10}']);
+    const before = await client.readDatasetVersion({ datasetId: own, tag: 'latest' });
+    const inBase = await client.readExample(many[0]!.id);
+    expect(inBase.metadata).toEqual({ dataset_split: ['base'] });
+    await client.updateExample({ id: inBase.id, inputs: inBase.inputs, metadata: inBase.metadata, split: 'base' });
+    expect(await client.readDatasetVersion({ datasetId: own, tag: 'latest' })).toEqual(before);
+    expect(await texts({ splits: ['base'] })).toContain('{"q":2}');
     await client.deleteExample(many[1]!.id);
     expect(await texts()).toEqual(['{"q":10}', '{"q":2}', '{"q":4}']);
     expect(await texts({ asOf: 'prod' })).toEqual(['{"q":1}', '{"q":2}', '{"q":3}', '{"q":4}']);
@@ -602,36 +608,50 @@ describe('The plugin of the SDK for jest', () => {
 describe('The plugin of the SDK for vitest', () => {
   const folder = cachedInstall('vitest');
   (folder === undefined ? it.skip : it)(
-    'keeps tests as examples, and a run of them as an experiment, whether they pass or fail',
+    'keeps tests as examples, and each run of them as an experiment, whether they pass or fail',
     async () => {
       copyFileSync(join(__dirname, 'testing/vitest/capitals.test.mjs'), join(folder!, 'capitals.test.mjs'));
       const program = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'langsmith/vitest/reporter'];
-      const { code, output, errors } = await run(process.execPath, program, folder!, {
-        PATH: process.env.PATH!,
-        LANGSMITH_ENDPOINT: `${recorder.url}/api/v1`,
-        LANGSMITH_API_KEY: OPERATOR,
-        LANGSMITH_TRACING: 'true',
-        NO_COLOR: '1',
-      });
-      expect({ code, said: output + errors }).toEqual({
-        code: 1,
-        said: expect.stringContaining('1 failed | 2 passed'),
-      });
+      const rounds = ['first', 'second'];
+      for (const round of rounds) {
+        const { code, output, errors } = await run(process.execPath, program, folder!, {
+          PATH: process.env.PATH!,
+          LANGSMITH_ENDPOINT: `${recorder.url}/api/v1`,
+          LANGSMITH_API_KEY: OPERATOR,
+          LANGSMITH_TRACING: 'true',
+          NO_COLOR: '1',
+          ROUND: round,
+        });
+        const said = output + errors;
+        expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining('1 failed | 2 passed') });
+        expect(said).not.toContain('404');
+      }
       const client = clientAt('/api/v1');
       const { id } = await client.readDataset({ datasetName: 'capitals by vitest' });
-      const examples = await collect(client.listExamples({ datasetId: id }));
+      const examples = await collect(client.listExamples({ datasetId: id, splits: ['base'] }));
       expect(examples.map(({ inputs }) => inputs.country as string).sort()).toEqual(['Chad', 'Fiji', 'Peru']);
-      const [project] = await collect(client.listProjects({ referenceDatasetId: id }));
-      const evaluated = await until(async () => {
-        const found = await client.readProject({ projectId: project!.id, includeStats: true });
-        const { pass } = (found.feedback_stats ?? {}) as Readonly<Record<string, { n: number } | undefined>>;
-        return found.run_count === 3 && pass?.n === 3 && found;
+      expect(examples.find(({ inputs }) => inputs.country === 'Peru')?.outputs).toEqual({
+        capital: 'Lima',
+        round: 'second',
       });
-      expect(evaluated).toMatchObject({
-        test_run_number: 1,
-        error_rate: 1 / 3,
-        feedback_stats: { pass: { n: 3, avg: 2 / 3 }, letters: { n: 1, avg: 4 } },
-      });
+      const projects = await collect(client.listProjects({ referenceDatasetId: id }));
+      expect(projects).toHaveLength(rounds.length);
+      for (const { id: projectId } of projects) {
+        const evaluated = await until(async () => {
+          const found = await client.readProject({ projectId, includeStats: true });
+          const { pass } = (found.feedback_stats ?? {}) as Readonly<Record<string, { n: number } | undefined>>;
+          return found.run_count === 3 && pass?.n === 3 && found;
+        });
+        expect(evaluated).toMatchObject({
+          error_rate: 1 / 3,
+          feedback_stats: { pass: { n: 3, avg: 2 / 3 }, letters: { n: 1, avg: 4 } },
+        });
+        const runs = await collect(client.listRuns({ projectId, isRoot: true }));
+        expect(runs.flatMap(({ outputs }) => (outputs?.capital as string | undefined) ?? []).sort()).toEqual([
+          'Lima',
+          'Suva',
+        ]);
+      }
     },
   );
 });

@@ -33,6 +33,16 @@ export function latencyOf(run: '' | 'r.'): string {
   return `case when ${run}end_time < ${run}start_time then 0 else extract(epoch from ${run}end_time - ${run}start_time)::float8 end`;
 }
 
+/**
+ * SQL for the metadata of an example as answers show them, as jsonb: an example in no split is in `base`. `column` is
+ * the text that is kept.
+ */
+export function shownMetadataOf(column: string): string {
+  return `(select case when coalesce(kept.metadata -> 'dataset_split', 'null') in ('null', '[]')
+      then coalesce(kept.metadata, '{}') || '{"dataset_split": ["base"]}' else kept.metadata end
+    from (select searchable_json(${column}) as metadata offset 0) kept)`;
+}
+
 /** A pattern for ILIKE that matches `part` anywhere, taken literally. */
 export function containing(part: string): string {
   return `%${part.replace(/[\\%_]/g, '\\$&')}%`;

@@ -228,7 +228,7 @@ export function details(
     'POST /api/v1/examples': { body: { dataset_id: own_dataset_id, inputs: { made: name } } },
     'POST /api/v1/examples/bulk': { body: [{ dataset_id: own_dataset_id, inputs: { made: name } }] },
     'PATCH /api/v1/examples/:example_id': { body: { inputs: { taken: 'over' } } },
-    'PATCH /api/v1/examples/bulk': { body: [{ id: own_example_id, inputs: { taken: 'over' } }] },
+    'PATCH /api/v1/examples/bulk': { body: [{ id: own_example_id, inputs: { taken: 'over all' } }] },
     'POST /api/v1/platform/datasets/examples/delete': { body: { example_ids: [own_example_id] } },
     'DELETE /api/v1/examples': { search: `?example_ids=${own_example_id}` },
     'DELETE /v2/deployments': { search: `?deployment_ids=${deployment_id}` },

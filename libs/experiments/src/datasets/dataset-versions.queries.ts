@@ -51,27 +51,27 @@ export async function listVersions(pool: Pool, id: string, page: VersionPage): P
   return rows.map(versionJson);
 }
 
+/** The newest version of the dataset `$1`, or the one that was current at the time `$2`; null when there was none. */
+const CURRENT = `(select greatest(
+  (select max(valid_from) from examples where dataset_id = $1 and ($2::timestamptz is null or valid_from <= $2)),
+  (select max(as_of) from dataset_versions where dataset_id = $1 and ($2::timestamptz is null or as_of <= $2))) as time)`;
+
 /** The newest version of a dataset, or the one that was current at `asOf`; undefined when there was none. */
 export async function findVersion(pool: Pool, id: string, asOf?: string): Promise<string | undefined> {
-  const { rows } = await pool.query<VersionRow>(
-    `select ${COLUMNS} from (select greatest(
-       (select max(valid_from) from examples where dataset_id = $1 and ($2::timestamptz is null or valid_from <= $2)),
-       (select max(as_of) from dataset_versions where dataset_id = $1 and ($2::timestamptz is null or as_of <= $2))) as time) as v
-     where time is not null`,
-    [id, asOf ?? null],
-  );
+  const { rows } = await pool.query<VersionRow>(`select ${COLUMNS} from ${CURRENT} as v where time is not null`, [
+    id,
+    asOf ?? null,
+  ]);
   return rows[0] && versionJson(rows[0]);
 }
 
-/** The time of the version that was made at exactly `time`, or of the newest, as ISO text with microseconds. */
-export async function exactVersion(pool: Pool, id: string, time: string | undefined): Promise<string | undefined> {
-  const { rows } = await pool.query<{ time: string }>(
-    `select ${isoTime('time')} as time from (select coalesce($2::timestamptz, ${NEWEST}) as time) as wanted
-     where exists (select from dataset_versions where dataset_id = $1 and as_of = time)
-        or exists (select from examples where dataset_id = $1 and valid_from = time)`,
-    [id, time ?? null],
-  );
-  return rows[0]?.time;
+/** The time of the version that was current at `time`, or of the newest, as ISO text with microseconds. */
+export async function currentVersion(pool: Pool, id: string, time: string | undefined): Promise<string | undefined> {
+  const { rows } = await pool.query<{ time: string | null }>(`select ${isoTime('time')} as time from ${CURRENT} as v`, [
+    id,
+    time ?? null,
+  ]);
+  return rows[0]?.time ?? undefined;
 }
 
 /** The time of the version that carries a tag: in one dataset of the tenant, or in the one that has an example. */

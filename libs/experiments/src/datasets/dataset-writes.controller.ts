@@ -29,6 +29,7 @@ import { Pool } from 'pg';
 import type { Dataset, DatasetCreated } from './dataset';
 import { dataset, datasetBaseline, removed } from './datasets.answers.schema';
 import { datasetJson, findDataset } from './datasets.queries';
+import { newMetadata } from '../examples/example-metadata';
 import { LiveRunsThread } from '../runs/live/live-runs.thread';
 import { MalformedMultipart, multipartParts, type Part } from '../upload/multipart';
 import { type OpaqueBody, readBytes, readOpaqueBody } from '../opaque.body';
@@ -120,7 +121,7 @@ export class DatasetWritesController {
     const { examples: rows } = await this.thread.readExamples(tenantId, 'csv', file.data, asked);
     const examples = rows.map(({ id: row = '', inputs, outputs, metadata: about }) => ({
       ...{ id: row, name: `#${row.slice(0, 4)} @ ${name}` },
-      ...{ inputs, outputs, metadata: about },
+      ...{ inputs, outputs, metadata: newMetadata(about, undefined) },
     }));
     const data: DatasetCreated['data'] = {
       ...{ name, description: fields.description ?? null, data_type: fields.data_type },
@@ -185,7 +186,7 @@ export class DatasetWritesController {
   @Describe({
     summary: 'Tag a version of a dataset',
     description:
-      'A tag that another version has moves to this one. `as_of` is the exact time of a version, or one of its tags.',
+      'A tag that another version has moves to this one. `as_of` is a time, at which the version was current, or one of its tags.',
     takes: ['x-reason'],
   })
   @Answers({

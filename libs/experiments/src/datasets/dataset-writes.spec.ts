@@ -184,8 +184,8 @@ describe('A dataset from a CSV file', () => {
     const examples = (await reading.get(`/examples?dataset=${id}&order=id`)).json as Record<string, object>[];
     const texts = examples.map(({ inputs, outputs, metadata }) => JSON.stringify({ inputs, outputs, metadata })).sort();
     expect(texts).toEqual([
-      '{"inputs":{"country":"Fiji, the \\"islands\\"","__proto__":"x"},"outputs":{"capital":"Suva"},"metadata":{"continent":"Oceania"}}',
-      '{"inputs":{"country":"Peru","__proto__":""},"outputs":{"capital":"Lima"},"metadata":{"continent":"South\\nAmerica"}}',
+      '{"inputs":{"country":"Fiji, the \\"islands\\"","__proto__":"x"},"outputs":{"capital":"Suva"},"metadata":{"continent":"Oceania","dataset_split":["base"]}}',
+      '{"inputs":{"country":"Peru","__proto__":""},"outputs":{"capital":"Lima"},"metadata":{"continent":"South\\nAmerica","dataset_split":["base"]}}',
     ]);
   });
 

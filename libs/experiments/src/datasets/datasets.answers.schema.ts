@@ -56,8 +56,8 @@ export const exampleMembers = {
   'outputs?': noted(nullable(free), 'Expected output, byte for byte as it was sent; null when there is none.'),
   'source_run_id?': noted(nullable(uuid), 'Run that the example was made from; null for others.'),
   'metadata?': noted(
-    nullable(free),
-    'Further facts about the example, its splits in `dataset_split`; null when there are none.',
+    free,
+    'Further facts about the example, its splits in `dataset_split`: `["base"]` when it is in no other.',
   ),
   'modified_at?': noted(time, 'When the example last changed.'),
   'attachment_urls?': noted(

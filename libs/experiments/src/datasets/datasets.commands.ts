@@ -27,7 +27,7 @@ import {
   deleteDataset,
   setBaseline,
 } from './dataset';
-import { exactVersion } from './dataset-versions.queries';
+import { currentVersion } from './dataset-versions.queries';
 import { changeDataset, createDataset, tagVersion } from './dataset-write';
 import { DatasetExists, NoSuchVersion, OtherDataset } from './dataset.errors';
 import { sessionsOfDataset } from './datasets.queries';
@@ -93,12 +93,12 @@ export class DatasetCommands extends AggregateCommands<Dataset, DatasetEvent> {
   }
 
   /**
-   * Gives the version that was made at exactly `time`, the newest one when that is undefined, a tag.
+   * Gives the version that was current at `time`, the newest one when that is undefined, a tag.
    * @throws DatasetNotFound, NoSuchVersion
    */
   async tag(caller: Caller, id: string, tag: string, time: string | undefined): Promise<void> {
     await this.find(caller.tenantId, id);
-    const version = await exactVersion(this.pool, id, time);
+    const version = await currentVersion(this.pool, id, time);
     if (version === undefined) throw new NoSuchVersion(time ?? 'latest');
     await this.change(caller, id, tagVersion(tag, version));
   }

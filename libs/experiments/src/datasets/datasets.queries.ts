@@ -3,7 +3,7 @@ import type { ScoreDirections } from './dataset';
 import type { DatasetEntity } from './dataset.entity';
 import type { DatasetHoldings } from '../sessions/experiment';
 import { array, number, object, raw, text } from '../platform-json';
-import { all, containing, isoTime, Parameters } from '../sql';
+import { all, containing, isoTime, Parameters, shownMetadataOf } from '../sql';
 
 /** How a list of datasets is narrowed, ordered and cut. */
 interface DatasetQuery {
@@ -119,12 +119,12 @@ export async function sessionsOfDataset(pool: Pool, tenantId: string, id: string
   return rows.map((row) => row.id);
 }
 
-/** Names of the splits that the examples' metadata name under `dataset_split`, as a JSON array of strings. */
+/** Names of the splits that the examples are in, as a JSON array of strings; those in no other are in `base`. */
 export async function listSplits(pool: Pool, id: string, asOf?: string): Promise<string> {
   const { rows } = await pool.query<{ split: string }>(
     `select distinct split from (
-       select searchable_json(metadata) -> 'dataset_split' as value from examples
-       where dataset_id = $1 and metadata is not null
+       select ${shownMetadataOf('metadata')} -> 'dataset_split' as value from examples
+       where dataset_id = $1
          and case when $2::timestamptz is null then valid_to is null
                   else valid_from <= $2::timestamptz and (valid_to is null or valid_to > $2::timestamptz) end) as found
      cross join lateral (

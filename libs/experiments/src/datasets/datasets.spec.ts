@@ -131,7 +131,7 @@ it('tells versions by the times at which examples changed', async () => {
   expect((await reading.get(`/datasets/${dataset}/versions`, 'b')).status).toBe(404);
 });
 
-it('lists the splits that examples name as a bare array', async () => {
+it('lists the splits that examples are in as a bare array', async () => {
   const dataset = await insert();
   expect((await reading.get(`/datasets/${dataset}/splits`)).json).toEqual([]);
   for (const metadata of [
@@ -143,7 +143,7 @@ it('lists the splits that examples name as a bare array', async () => {
   ]) {
     await reading.insert('examples', rows.example(a, dataset, { metadata }));
   }
-  expect((await reading.get(`/datasets/${dataset}/splits`)).json).toEqual(['test', 'train']);
+  expect((await reading.get(`/datasets/${dataset}/splits`)).json).toEqual(['base', 'test', 'train']);
   expect((await reading.get(`/datasets/${dataset}/splits?as_of=2025-01-01`)).json).toEqual([]);
 });
 

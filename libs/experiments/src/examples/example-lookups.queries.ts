@@ -8,7 +8,6 @@ export interface CurrentExample {
   /** MD5 (hex) of the texts. */
   readonly inputs: string;
   readonly outputs: string | null;
-  readonly metadata_md5: string | null;
   readonly metadata: string | null;
   readonly attachments: readonly ExampleAttachment[] | null;
 }
@@ -31,7 +30,7 @@ export async function readCurrent(
 ): Promise<CurrentExample[]> {
   const { rows } = await pool.query<CurrentExample>(
     `select e.id, e.dataset_id, replace(e.inputs_md5::text, '-', '') as inputs,
-       replace(e.outputs_md5::text, '-', '') as outputs, md5(e.metadata) as metadata_md5,
+       replace(e.outputs_md5::text, '-', '') as outputs,
        ${withMetadata ? 'e.metadata' : 'null as metadata'}, e.attachments
      from examples e join datasets d on d.id = e.dataset_id and d.tenant_id = e.tenant_id
      where e.id = any($2::uuid[]) and e.tenant_id = $1 and e.valid_to is null

@@ -1,7 +1,13 @@
-import { memberSlices } from '../upload/json-slices';
+import { memberSlices, present } from '../upload/json-slices';
+import { sameMembers } from './same-json';
 
-/** The member of an example's metadata that names its splits; examples without it are of the split `base`. */
+/**
+ * The member of an example's metadata that names its splits. An example in no split is in `base`: its metadata are kept
+ * without this member, and answered with it.
+ */
 const SPLITS = 'dataset_split';
+const BASE = 'base';
+const IN_BASE = Buffer.from(JSON.stringify([BASE]));
 
 /** A change of a list in the metadata of examples. */
 export interface ListChange {
@@ -10,9 +16,21 @@ export interface ListChange {
   readonly values: readonly string[];
 }
 
+type Members = Map<string, Buffer>;
+
+/** The metadata of an example as answers show them: an object that names the splits of the example, as JSON text. */
+export function shownMetadata(metadata: string | null): string {
+  const members = membersOf(metadata);
+  if (metadata !== null && isNamed(members.get(SPLITS))) return metadata;
+  if (metadata === null || members.has(SPLITS)) return textOf(members.set(SPLITS, IN_BASE));
+  // Text that is kept stays byte for byte as it was sent.
+  const kept = metadata.slice(0, metadata.lastIndexOf('}'));
+  return `${kept}${members.size > 0 ? ',' : ''}"${SPLITS}":${IN_BASE.toString()}}`;
+}
+
 /**
  * The metadata of an example as JSON text. Metadata that is given takes the place of the earlier one, whose splits stay
- * unless others are named. Undefined when nothing is given.
+ * unless others are named. Undefined when nothing is given, or nothing changes.
  */
 export function newMetadata(
   given: string | undefined,
@@ -20,20 +38,31 @@ export function newMetadata(
   earlier?: string | null,
 ): string | undefined {
   if (given === undefined && splits === undefined) return undefined;
+  const before = keptMembers(earlier);
   const members = membersOf(given ?? earlier);
-  const kept = membersOf(earlier).get(SPLITS);
-  if (splits !== undefined) members.set(SPLITS, JSON.stringify([...new Set(splits)]));
-  else if (!members.has(SPLITS) && kept !== undefined) members.set(SPLITS, kept);
+  const sent = members.get(SPLITS);
+  const named = splits ? Buffer.from(JSON.stringify([...new Set(splits)])) : (present(sent) ?? before.get(SPLITS));
+  keepSplits(members, named);
+  if (sameMembers(members, before)) return undefined;
   // Untouched text stays byte for byte as it was sent.
-  return given !== undefined && splits === undefined && membersOf(given).has(SPLITS) === members.has(SPLITS)
-    ? given
-    : textOf(members);
+  return given !== undefined && members.get(SPLITS) === sent ? given : textOf(members);
+}
+
+/** True for a JSON object that the shown metadata of an example can contain when none are kept. */
+export function mayBeShownOfNone(json: string): boolean {
+  const members = membersOf(json);
+  return members.size === 0 || members.has(SPLITS);
+}
+
+/** True when both say the same about an example. */
+export function sameMetadata(one: string | null | undefined, other: string | null | undefined): boolean {
+  return sameMembers(keptMembers(one), keptMembers(other));
 }
 
 /** The metadata after changes of its lists; a list without values is left out. Undefined when nothing changes. */
 export function changedLists(metadata: string | null, changes: readonly ListChange[]): string | undefined {
-  const members = membersOf(metadata);
-  let changed = false;
+  const before = keptMembers(metadata);
+  const members = new Map(before);
   for (const { key, operation, values } of changes) {
     const list = listOf(members.get(key));
     const after =
@@ -41,24 +70,40 @@ export function changedLists(metadata: string | null, changes: readonly ListChan
         ? [...list, ...values.filter((value) => !list.includes(value))]
         : list.filter((value) => typeof value !== 'string' || !values.includes(value));
     if (after.length === list.length) continue;
-    changed = true;
-    if (after.length > 0) members.set(key, JSON.stringify(after));
+    if (after.length > 0) members.set(key, Buffer.from(JSON.stringify(after)));
     else members.delete(key);
+    keepSplits(members, members.get(SPLITS));
   }
-  return changed ? textOf(members) : undefined;
+  return sameMembers(members, before) ? undefined : textOf(members);
 }
 
 /** A text instead of a list is a list of one. */
-function listOf(json: string | undefined): unknown[] {
-  const value: unknown = json === undefined ? [] : JSON.parse(json);
+function listOf(json: Buffer | undefined): unknown[] {
+  const value: unknown = json === undefined ? [] : JSON.parse(json.toString('utf8'));
   return Array.isArray(value) ? [...new Set<unknown>(value)] : [value];
 }
 
-function membersOf(metadata: string | null | undefined): Map<string, string> {
-  const slices = metadata ? memberSlices(Buffer.from(metadata)) : new Map<string, Buffer>();
-  return new Map([...slices].map(([name, slice]) => [name, slice.toString('utf8')]));
+/** False for what names no split, or `base` alone. */
+function isNamed(splits: Buffer | undefined): boolean {
+  return present(splits) !== undefined && listOf(splits).some((split) => split !== BASE);
 }
 
-function textOf(members: ReadonlyMap<string, string>): string {
-  return `{${[...members].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+function keepSplits(members: Members, splits: Buffer | undefined): void {
+  if (splits !== undefined && isNamed(splits)) members.set(SPLITS, splits);
+  else members.delete(SPLITS);
+}
+
+/** The members that are kept of metadata: without the split `base` alone. */
+function keptMembers(metadata: string | null | undefined): Members {
+  const members = membersOf(metadata);
+  keepSplits(members, members.get(SPLITS));
+  return members;
+}
+
+function membersOf(metadata: string | null | undefined): Members {
+  return metadata ? memberSlices(Buffer.from(metadata)) : new Map<string, Buffer>();
+}
+
+function textOf(members: ReadonlyMap<string, Buffer>): string {
+  return `{${[...members].map(([name, json]) => `${JSON.stringify(name)}:${json.toString('utf8')}`).join(',')}}`;
 }

@@ -44,7 +44,8 @@ describe('Examples that are created', () => {
       `{"metadata":${HOSTILE},"created_at":"2026-01-01T00:00:00Z"}`,
     );
     const answer = await reading.get(`/examples/${id}`);
-    for (const member of ['inputs', 'outputs', 'metadata']) expect(answer.text).toContain(`"${member}":${HOSTILE}`);
+    for (const member of ['inputs', 'outputs']) expect(answer.text).toContain(`"${member}":${HOSTILE},"`);
+    expect(answer.text).toContain(`"metadata":${HOSTILE.replace(/\}$/, ',"dataset_split":["base"]}')},"`);
     expect(answer.json).toMatchObject({ id, dataset_id: dataset, created_at: '2026-01-01T00:00:00.000000+00:00' });
     expect(answer.json).toMatchObject({ modified_at: asOf, source_run_id: null, attachment_urls: null });
     expect(await versions()).toEqual([{ as_of: asOf, tags: ['latest'] }]);
@@ -290,7 +291,7 @@ describe('Splits, tags and versions', () => {
     expect(await ids('splits=train')).toEqual([one.id]);
     expect(await ids('splits=base')).toEqual([two.id]);
     expect((await split('x', [one.id, newId()])).status).toBe(404);
-    expect(await splits(`as_of=${encodeURIComponent(two.asOf)}`)).toEqual([]);
+    expect(await splits(`as_of=${encodeURIComponent(two.asOf)}`)).toEqual(['base']);
     const operations = (values: string[]) => ({
       example_ids: [one.id, two.id],
       operations: [{ key: 'dataset_split', operation: 'array_add', values }],
@@ -326,6 +327,10 @@ describe('Splits, tags and versions', () => {
     await tag('prod', second.asOf);
     expect(await ids('as_of=prod')).toEqual([first.id, second.id].sort());
     expect((await tag('prod', '2020-01-01T00:00:00Z')).status).toBe(404);
+    // A client names the time at which it was done, which is later than the version.
+    const later = new Date(Date.parse(second.asOf) + 60_000).toISOString();
+    expect(await tag('done', later)).toMatchObject({ status: 200 });
+    expect((await reading.get(`/datasets/${dataset}/version?tag=done`)).json.as_of).toBe(second.asOf);
     expect((await tag('latest', first.asOf)).status).toBe(400);
     expect((await tag('prod', first.asOf, 'b')).status).toBe(404);
     expect((await reading.get(`/examples?dataset=${dataset}&as_of=other`)).json.detail).toBe(

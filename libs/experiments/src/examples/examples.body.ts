@@ -83,7 +83,7 @@ const content = {
   ),
   split: note(
     optional(union(splitName(), list(splitName(), { max: MOST_SPLITS }))),
-    'Split or splits that the example belongs to; without one it belongs to `base`.',
+    'Split or splits that the example belongs to; in no other it belongs to `base`.',
   ),
 };
 const createMembers = {

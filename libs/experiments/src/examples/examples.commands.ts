@@ -13,7 +13,7 @@ import {
   readSourceRuns,
   type SourceRun,
 } from './example-lookups.queries';
-import { changedLists, type ListChange, newMetadata } from './example-metadata';
+import { changedLists, type ListChange, newMetadata, sameMetadata } from './example-metadata';
 import type { ChangedExample } from './example-rows';
 import { MOST_OWN_ATTACHMENTS, type SentExample, type SentExamples } from './examples.body';
 
@@ -36,7 +36,8 @@ export async function createExamples(
   const ids = named.map(({ id }) => id);
   const runs = await sourceRuns(datasets, tenantId, named);
   const decide = async (state: Dataset) => {
-    const current = byId(await readCurrent(datasets.pool, tenantId, datasetId, ids, false));
+    await requireReadable(datasets.pool, datasetId, ids);
+    const current = byId(await readCurrent(datasets.pool, tenantId, datasetId, ids, true));
     return named.flatMap((example) => {
       const added = newExample(example, state, runs);
       const known = current.get(example.id);
@@ -154,6 +155,7 @@ function objectText(json: string | null | undefined): string | undefined {
   return json.trimStart().startsWith('{') ? json : `{"output":${json}}`;
 }
 
+/** What a request changes of an example; nothing when it sends the example as it is. */
 function changedExample(sent: SentExample, current: CurrentExample): ChangedExample[] {
   const { id, inputs, outputs } = sent;
   if (sent.dataset !== undefined && sent.dataset !== current.dataset_id) {
@@ -161,7 +163,12 @@ function changedExample(sent: SentExample, current: CurrentExample): ChangedExam
   }
   const attachments = newAttachments(id!, current.attachments ?? [], sent.attachments, sent.operations);
   requireFew(id!, attachments?.length ?? 0);
-  const changes = { inputs, outputs, metadata: newMetadata(sent.metadata, sent.splits, current.metadata), attachments };
+  const changes = {
+    inputs: inputs !== undefined && md5(inputs) === current.inputs ? undefined : inputs,
+    outputs: outputs !== undefined && md5(outputs) === current.outputs ? undefined : outputs,
+    metadata: newMetadata(sent.metadata, sent.splits, current.metadata),
+    attachments: attachments && listed(attachments) === listed(current.attachments) ? undefined : attachments,
+  };
   return Object.values(changes).some((value) => value !== undefined) ? [{ id: id!, ...changes }] : [];
 }
 
@@ -178,13 +185,17 @@ async function currentOf(
   ids: readonly string[],
   withMetadata = true,
 ): Promise<Map<string, CurrentExample>> {
-  if (withMetadata && (await metadataBytes(pool, datasetId, ids)) > MOST_BYTES) {
-    throw new PayloadTooLarge(`The metadata of the examples takes more than ${MOST_BYTES} bytes: name fewer of them.`);
-  }
+  if (withMetadata) await requireReadable(pool, datasetId, ids);
   const current = byId(await readCurrent(pool, tenantId, datasetId, ids, withMetadata));
   const missing = ids.find((id) => current.get(id)?.dataset_id !== datasetId);
   if (missing !== undefined) throw new NotFound(`Example ID ${missing} not found.`);
   return current;
+}
+
+/** @throws PayloadTooLarge when the examples that are there have more metadata than a change may read */
+async function requireReadable(pool: ExampleParts['pool'], datasetId: string, ids: readonly string[]): Promise<void> {
+  if ((await metadataBytes(pool, datasetId, ids)) <= MOST_BYTES) return;
+  throw new PayloadTooLarge(`The metadata of the examples takes more than ${MOST_BYTES} bytes: name fewer of them.`);
 }
 
 function byId(rows: readonly CurrentExample[]): Map<string, CurrentExample> {
@@ -193,13 +204,19 @@ function byId(rows: readonly CurrentExample[]): Map<string, CurrentExample> {
 }
 
 function isSame(known: CurrentExample, { inputs, outputs, metadata, attachments = [] }: ChangedExample): boolean {
-  const md5 = (text: string | undefined) => (text === undefined ? null : hash('md5', text, 'hex'));
-  const contents = (list: CurrentExample['attachments']) =>
-    JSON.stringify((list ?? []).map(({ name, sha256 }) => [name, sha256]).sort());
   return (
     known.inputs === md5(inputs) &&
     known.outputs === md5(outputs) &&
-    known.metadata_md5 === md5(metadata) &&
-    contents(known.attachments) === contents(attachments)
+    sameMetadata(known.metadata, metadata) &&
+    listed(known.attachments) === listed(attachments)
   );
+}
+
+function md5(text: string | undefined): string | null {
+  return text === undefined ? null : hash('md5', text, 'hex');
+}
+
+/** What is attached, in one spelling whatever its order. */
+function listed(attachments: CurrentExample['attachments']): string {
+  return JSON.stringify((attachments ?? []).map(({ name, type, sha256 }) => [name, type, sha256]).sort());
 }

@@ -31,7 +31,7 @@ const filterMembers = {
     optional(oneOrMany(str())),
     'Only examples whose inputs or outputs contain this text, in upper or lower case; repeated: all texts.',
   ),
-  splits: note(optional(oneOrMany(str())), 'Only examples in one of these splits; `base` has those without a split.'),
+  splits: note(optional(oneOrMany(str())), 'Only examples in one of these splits; those in no other are in `base`.'),
   dataset: note(optional(uuid()), 'Only examples of this dataset.'),
   filter: note(optional(str()), 'Only examples for which this expression is true, such as `eq(metadata_key, "a")`.'),
 };

@@ -3,7 +3,8 @@ import { compileFilter, type Vocabulary } from '../runs/filter-sql';
 import type { ExampleEntity } from './example.entity';
 import { answer, batches, type Sized } from '../storage/pieces';
 import { object, pick, raw, text } from '../platform-json';
-import { all, containing, isoTime, Parameters } from '../sql';
+import { all, containing, isoTime, Parameters, shownMetadataOf } from '../sql';
+import { mayBeShownOfNone, shownMetadata } from './example-metadata';
 
 /** Which examples, and as of when: `asOf` an ISO time, undefined for the current version. */
 export interface ExampleFilter {
@@ -46,7 +47,7 @@ interface ExampleKey extends Sized {
 
 const KEY = `e.id, e.dataset_id, ${isoTime('e.valid_from')} as valid_from,
   octet_length(e.inputs) + coalesce(octet_length(e.outputs), 0) + coalesce(octet_length(e.metadata), 0) as size`;
-const METADATA = 'searchable_json(e.metadata)';
+const METADATA = shownMetadataOf('e.metadata');
 /** Members that clients cannot do without, whatever they select. */
 const ALWAYS = ['id', 'dataset_id', 'inputs', 'name', 'created_at'];
 
@@ -144,13 +145,19 @@ function matching(tenantId: string, filter: ExampleFilter, parameters: Parameter
   conditions.push(current(filter.asOf, parameters));
   if (filter.metadata) {
     const metadata = parameters.add(filter.metadata, 'text');
-    conditions.push(`e.metadata is not null and ${METADATA} @> searchable_json(${metadata})`);
+    conditions.push(
+      mayBeShownOfNone(filter.metadata)
+        ? `${METADATA} @> searchable_json(${metadata})`
+        : `e.metadata is not null and searchable_json(e.metadata) @> searchable_json(${metadata})`,
+    );
   }
   for (const words of filter.full_text_contains ?? []) {
     const pattern = parameters.add(containing(words));
     conditions.push(`(e.inputs ilike ${pattern} or e.outputs ilike ${pattern})`);
   }
-  if (filter.splits?.length) conditions.push(inSplits(filter.splits, parameters));
+  if (filter.splits?.length) {
+    conditions.push(`${METADATA} -> 'dataset_split' ?| ${parameters.add(filter.splits, 'text[]')}`);
+  }
   if (filter.filter) conditions.push(compileFilter(filter.filter, VOCABULARY, parameters));
   return `datasets d join examples e on e.dataset_id = d.id where ${all(conditions)}`;
 }
@@ -159,12 +166,6 @@ function current(asOf: string | undefined, parameters: Parameters): string {
   if (!asOf) return 'e.valid_to is null';
   const time = parameters.add(asOf, 'timestamptz');
   return `e.valid_from <= ${time} and (e.valid_to is null or e.valid_to > ${time})`;
-}
-
-/** Examples that name no split belong to `base`. */
-function inSplits(splits: readonly string[], parameters: Parameters): string {
-  const named = `coalesce(${METADATA} -> 'dataset_split' ?| ${parameters.add(splits, 'text[]')}, false)`;
-  return splits.includes('base') ? `(${named} or ${METADATA} -> 'dataset_split' is null)` : named;
 }
 
 function order(page: ExamplePage, parameters: Parameters): string {
@@ -212,7 +213,7 @@ export function exampleMembers(row: ExampleRow, urls = 'null') {
     outputs: raw(row.outputs),
     dataset_id: text(row.dataset_id),
     source_run_id: text(row.source_run_id),
-    metadata: raw(row.metadata),
+    metadata: shownMetadata(row.metadata),
     inputs: raw(row.inputs),
     created_at: text(row.created),
     id: text(row.id),

@@ -55,6 +55,16 @@ client.update_dataset_splits(dataset_id=dataset.id, split_name="test", example_i
 made["splits"] = sorted(client.list_dataset_splits(dataset_id=dataset.id))
 made["in_split"] = len(list(client.list_examples(dataset_id=dataset.id, splits=["test"])))
 client.update_dataset_splits(dataset_id=dataset.id, split_name="test", example_ids=[one.id], remove=True)
+made["in_base"] = len(list(client.list_examples(dataset_id=dataset.id, splits=["base"])))
+# What was read is sent back: nothing changes, and no version is made.
+unchanged = client.read_dataset_version(dataset_id=dataset.id, tag="latest").as_of
+for e in client.list_examples(dataset_id=dataset.id):
+    client.update_example(e.id, inputs=e.inputs, outputs=e.outputs, metadata=e.metadata, split=e.metadata["dataset_split"])
+made["again"] = client.read_dataset_version(dataset_id=dataset.id, tag="latest").as_of == unchanged
+made["moved"] = []
+for split in ["base", "train"]:
+    client.update_example(one.id, split=split)
+    made["moved"].append(client.read_example(one.id).metadata["dataset_split"])
 gone = client.create_example(inputs={"q": 99}, outputs={"a": 0}, dataset_id=dataset.id)
 client.delete_example(gone.id)
 more = client.create_example(inputs={"q": 98}, outputs={"a": 0}, dataset_id=dataset.id)

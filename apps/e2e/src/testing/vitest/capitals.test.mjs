@@ -1,8 +1,12 @@
 import * as ls from 'langsmith/vitest';
 import { expect } from 'vitest';
 
+// The reference of the example with an id changes from one run to the next.
+const ID = '0f0e0d0c-0b0a-4908-8706-050403020100';
+const round = process.env.ROUND;
+
 ls.describe('capitals by vitest', () => {
-  const example = { inputs: { country: 'Peru' }, referenceOutputs: { capital: 'Lima' } };
+  const example = { id: ID, inputs: { country: 'Peru' }, referenceOutputs: { capital: 'Lima', round } };
   ls.test('names a capital', example, ({ inputs, referenceOutputs }) => {
     const capital = inputs.country === 'Peru' ? 'Lima' : 'unknown';
     ls.logOutputs({ capital });
