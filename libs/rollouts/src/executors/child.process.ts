@@ -41,6 +41,9 @@ export const WATCHED = [
 /** Waits for a line before it becomes the program in its arguments, so that the process has its limits by then. */
 export const GATE = ['/bin/sh', '-c', 'read -r _ && exec "$@"', 'sh'];
 
+/** A program was started, and did not end with exit code 0. */
+export class CommandFailed extends StepFailed {}
+
 /**
  * The words that run a program in a folder as the user who runs them: with `cwd`, root would go there, through links of
  * that user to folders that are closed to it.
@@ -52,7 +55,7 @@ export function within(folder: string, words: readonly string[]): string[] {
 /**
  * Runs a program without a shell and logs what it writes, standard error as warnings. When `signal` aborts, it and all
  * that it started are told to end, and killed after five seconds.
- * @throws StepFailed unless it ends with exit code 0.
+ * @throws CommandFailed unless it ends with exit code 0.
  */
 export async function runProgram(
   { words, cwd, env, user, watched = false, limit }: Program,
@@ -86,7 +89,7 @@ export async function runProgram(
   const why = failure === undefined ? undefined : (limited?.explain(failure) ?? failure);
   await limited?.end();
   signal.throwIfAborted();
-  if (why !== undefined) throw new StepFailed(`${watched ? 'The command' : command} ${why}.`);
+  if (why !== undefined) throw new CommandFailed(`${watched ? 'The command' : command} ${why}.`);
 }
 
 async function pump(stream: NodeJS.ReadableStream, sink: TextSink): Promise<void> {

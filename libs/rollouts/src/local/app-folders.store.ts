@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { User } from './app.process';
 import { type Command, Namespaces, OWN_FOLDERS } from './namespaces.process';
-import type { ContainerImage, Recipe } from './recipe';
+import { type ContainerImage, programFolders, type Recipe } from './recipe';
 
 const run = promisify(execFile);
 
@@ -176,6 +176,17 @@ export class AppFolder {
       // With a key, the LangGraph server for Python reports every hour what it has run.
       LANGSMITH_CONTROL_PLANE_API_KEY: '',
       npm_config_update_notifier: 'false',
+    };
+  }
+
+  /** What commands of a build and its program find: the programs that the build has installed come first. */
+  environmentOf(name: string, recipe: Recipe): Record<string, string> {
+    const environment = this.environment();
+    const build = this.build(name);
+    return {
+      ...environment,
+      PATH: [...programFolders(recipe, build, environment.HOME!), environment.PATH].join(':'),
+      ...(recipe.venv && { VIRTUAL_ENV: join(build, recipe.folder, '.venv') }),
     };
   }
 

@@ -165,6 +165,17 @@ export class LocalApps implements HostedApps {
     return this.folders.of(id);
   }
 
+  /** What the commands of a revision find in their environment; `more` is stronger than the secrets. */
+  environment({ revision, secrets }: Chosen, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    const { deploymentId, revisionId, image, build, recipe } = revision;
+    return {
+      ...Object.fromEntries(secrets),
+      LANGCHAIN_REVISION_ID: revisionId,
+      ...more,
+      ...(image === undefined && this.folder(deploymentId).environmentOf(build, recipe)),
+    };
+  }
+
   /** Starts a revision in the place of the one that runs. @throws StepFailed, and the one before runs on */
   async activate(chosen: Chosen, signal: AbortSignal): Promise<void> {
     const { revision } = chosen;
@@ -390,23 +401,21 @@ export class LocalApps implements HostedApps {
     return this.runnable(chosen);
   }
 
-  private async runnable({ revision, secrets, sizes }: Chosen): Promise<Runnable> {
+  private async runnable(chosen: Chosen): Promise<Runnable> {
+    const { revision, secrets, sizes } = chosen;
     const { deploymentId, revisionId, image, build, recipe } = revision;
     const folder = this.folder(deploymentId);
     const traced = image && !(await this.containers.canTrace(image)) ? undefined : await this.tracing(revision);
     const launch = () => {
       const issued = traced?.issue();
-      const env = {
-        ...Object.fromEntries(secrets),
-        LANGCHAIN_REVISION_ID: revisionId,
+      const env = this.environment(chosen, {
         ...(traced && {
           LANGSMITH_TRACING: 'true',
           LANGSMITH_ENDPOINT: traced.address,
           LANGSMITH_PROJECT: traced.project,
         }),
         ...(issued && { LANGSMITH_API_KEY: issued.key }),
-        ...(image === undefined && folder.environment()),
-      };
+      });
       const hidden = [...secrets.values(), ...(issued ? [issued.key] : [])];
       return { env, secrets: hidden, ended: () => issued?.revoke() };
     };

@@ -22,7 +22,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const active: StartedRevision = {
   ...{ deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'first', build: 'first' },
-  recipe: { build: [], folder: '.', start: 'exec node server.js', langgraph: false },
+  recipe: { folder: '.', start: 'exec node server.js', langgraph: false },
 };
 
 function hosted(limits: ConstructorParameters<typeof LocalApps>[1]): LocalApps {

@@ -283,7 +283,7 @@ describe.each(engines)('with $name', ({ name, socket }) => {
       return engine.call('GET', `/images/${image('gone')}/json`);
     })) as { Id: string };
     const kind = name === 'Docker' ? 'docker' : 'podman';
-    const recipe = { build: [], folder: '.', start: '', health: '/ok', langgraph: false };
+    const recipe = { folder: '.', start: '', health: '/ok', langgraph: false };
     const revision = {
       ...{ deploymentId: 'gone', tenantId: TENANT, name: 'gone', revisionId: 'gone', build: Id, recipe },
       image: { id: Id, port: 8123, pulled: false, engine: kind } as const,

@@ -11,7 +11,7 @@ it('a request waits for a restart, also when one before it does not end', async 
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-held-'));
   chmodSync(folder, 0o711);
   const apps = new LocalApps(join(folder, 'apps'), { hold: 20_000 });
-  const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: true };
+  const recipe = { folder: '.', start: 'exec node server.js', langgraph: true };
   const revision = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'a', build: 'a', recipe };
   apps.begin(
     async () => ({ revision, secrets: new Map() }),

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ControlAction } from '@fairlead/contracts';
-import { runProgram, within } from '../executors/child.process';
+import { CommandFailed, runProgram, within } from '../executors/child.process';
 import {
   type Assignment,
   Executor,
@@ -18,14 +18,30 @@ import type { ProgramLine } from '../logs/program-lines';
 import type { AppFolder } from './app-folders.store';
 import { leastOf, type LocalApps } from './apps.service';
 import { NO_ENGINE } from './containers.service';
-import { configFile, type ContainerImage, NoRecipe, projectFolder, type Recipe, recipeOf, type Wanted } from './recipe';
+import { type BuildPlan, type ContainerImage, planOf, type Recipe, type Wanted, withServer } from './recipe';
+import { type Command, NoRecipe, type SourceTree } from './recipes/source-tree';
 import { unpack } from './source-archive.process';
 
 /** How often the size of a folder is looked at while it is built (ms). */
 const SIZE_MS = 3000;
 
+/** Characters of a command in the reason of a revision. */
+const LONGEST_SHOWN = 200;
+
+/** Where a command of a build runs. */
+interface BuildPlace {
+  readonly folder: AppFolder;
+  /** Name of the build. */
+  readonly name: string;
+  readonly recipe: Recipe;
+  /** What it finds in its environment, where that is not what all builds find. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const RELEASE_FAILED = 'It is the line "release:" of the Procfile, without which the version does not go live.';
+
 /** A container is ready when it answers requests. */
-const CONTAINER: Recipe = { build: [], folder: '.', start: '', health: '/ok', langgraph: false };
+const CONTAINER: Recipe = { folder: '.', start: '', health: '/ok', langgraph: false };
 
 /** Members of `resource_spec` that change what runs in a cluster, and for which this machine has nothing. */
 const OF_PODS = [
@@ -57,18 +73,25 @@ export class LocalExecutor extends Executor {
     const build = buildName({ ...from, ...wanted });
     return {
       build: (step) => this.build(assignment, build, wanted, step),
-      deploy: async ({ signal, log }) => {
+      deploy: async (step) => {
+        const { signal, log } = step;
         requireRunnable(assignment);
         const recipe = this.programs.folder(deploymentId).recipe(build);
         if (!recipe) throw new StepFailed('Its build is no longer there: deploy it again.');
         this.requireScale(recipe, revision.resource_spec);
         const secrets = await assignment.secrets();
-        const set = Object.keys(this.programs.folder(deploymentId).environment());
+        const set = Object.keys(this.programs.folder(deploymentId).environmentOf(build, recipe));
         const given = { secrets: secrets.keys(), traced: true, set };
         for (const text of withoutEffect(revision, given)) await log('WARNING', text);
-        await log('INFO', `Starts: ${recipe.start}`);
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build, recipe };
-        await this.programs.activate({ revision: started, secrets, sizes: revision.resource_spec }, signal);
+        const chosen = { revision: started, secrets, sizes: revision.resource_spec };
+        if (recipe.release !== undefined) {
+          const folder = this.programs.folder(deploymentId);
+          const place = { folder, name: build, recipe, env: this.programs.environment(chosen) };
+          await this.run({ run: recipe.release, hint: RELEASE_FAILED }, place, step);
+        }
+        await log('INFO', `Starts: ${recipe.start}`);
+        await this.programs.activate(chosen, signal);
         await log('INFO', `It is ready at /apps/${deploymentId}/.`);
       },
       close: async () => undefined,
@@ -146,8 +169,13 @@ export class LocalExecutor extends Executor {
     const { source: most } = this.programs.limits;
     try {
       await unpack(source, path, { most, signal: step.signal, repository, start: folder.start.bind(folder) });
-      const recipe = await readRecipe(folder, path, wanted);
-      for (const command of recipe.build) await this.run(command, join(path, recipe.folder), folder, step);
+      const tree = await treeOf(folder, path);
+      const plan = await planned(planOf(tree, wanted));
+      for (const text of plan.warnings) await step.log('WARNING', text);
+      const place = { folder, name, recipe: plan.recipe };
+      for (const command of plan.install) await this.run(command, place, step);
+      const { recipe, build } = await planned(withServer(plan, tree));
+      for (const command of build) await this.run(command, place, step);
       await this.emptyCaches(folder, step);
       folder.completeBuild(name, recipe);
     } catch (error) {
@@ -165,13 +193,31 @@ export class LocalExecutor extends Executor {
     await log('INFO', `The caches had ${megabytes(bytes)} MB, more than ${megabytes(most)} MB, and were emptied.`);
   }
 
-  /** Runs a command of the build; it fails when the deployment's folder grows beyond its limit. */
-  private async run(command: string, cwd: string, folder: AppFolder, step: Step): Promise<void> {
+  /** Runs a command of the build, and the other one when it fails. @throws StepFailed with the command that has failed */
+  private async run({ run: command, otherwise, hint }: Command, place: BuildPlace, step: Step): Promise<void> {
+    try {
+      return await this.runCommand(command, place, step);
+    } catch (error) {
+      if (!(error instanceof CommandFailed)) throw error;
+      if (!otherwise) {
+        const shown = command.length > LONGEST_SHOWN ? `${command.slice(0, LONGEST_SHOWN)} …` : command;
+        const message = error.message.replace('The command', () => `The command "${shown}"`);
+        throw new StepFailed(`${message}${hint ? ` ${hint}` : ''}`);
+      }
+      await step.log('WARNING', otherwise.says);
+    }
+    if (otherwise.run !== undefined) await this.run({ run: otherwise.run, hint }, place, step);
+  }
+
+  /** Runs a command in the folder of a build; it fails when the deployment's folder grows beyond its limit. */
+  private async runCommand(command: string, place: BuildPlace, step: Step): Promise<void> {
     await step.log('INFO', `$ ${command}`);
+    const { folder, name, recipe, env = folder.environmentOf(name, recipe) } = place;
+    const cwd = join(folder.build(name), recipe.folder);
     const full = new AbortController();
     const done = new AbortController();
     const watching = this.watch(folder, full, done.signal);
-    const started = folder.start(within(cwd, ['/bin/sh', '-c', command]), folder.environment());
+    const started = folder.start(within(cwd, ['/bin/sh', '-c', command]), env);
     const limit = (pid: number) => this.programs.limitBuild(pid);
     try {
       await runProgram(
@@ -227,17 +273,32 @@ function requireNoReferences({ secret_references }: RevisionAssignment['revision
   throw new StepFailed('secret_references are Secrets of a cluster, which this machine does not have: use secrets.');
 }
 
-async function readRecipe(app: AppFolder, path: string, wanted: Wanted): Promise<Recipe> {
+/** The files of a source that was unpacked: at most so many, those first that are in few folders. */
+const MOST_FILES = 100_000;
+
+async function treeOf(app: AppFolder, root: string): Promise<SourceTree> {
+  const files = new Set<string>();
+  let level = [''];
+  while (level.length > 0 && files.size < MOST_FILES) {
+    const next: string[] = [];
+    for (const folder of level) {
+      const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+      for (const entry of entries) {
+        const path = posix.join(folder, entry.name);
+        if (!entry.isDirectory()) files.add(path);
+        else if (!['node_modules', '.git'].includes(entry.name)) next.push(path);
+      }
+      if (files.size >= MOST_FILES) break;
+    }
+    level = next;
+  }
+  return { files, text: (path) => app.text(join(root, path)) };
+}
+
+/** @throws StepFailed where a source says nothing that can be built */
+async function planned(plan: Promise<BuildPlan>): Promise<BuildPlan> {
   try {
-    const folder = join(path, projectFolder(wanted));
-    const text = (file: string) => app.text(join(folder, file));
-    const [langgraph, packageJson, procfile] = await Promise.all([
-      text(configFile(wanted)),
-      text('package.json'),
-      text('Procfile'),
-    ]);
-    const files = new Set(await readdir(folder).catch(() => []));
-    return recipeOf({ files, langgraph, packageJson, procfile }, wanted);
+    return await plan;
   } catch (error) {
     throw error instanceof NoRecipe ? new StepFailed(error.message) : error;
   }

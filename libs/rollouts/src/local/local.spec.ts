@@ -19,7 +19,6 @@ import { until } from '@fairlead/postgres/testing';
 import { TestRollouts } from '../testing/service';
 import { LocalApps } from './apps.service';
 import { LocalExecutor } from './local.executor';
-import { recipeOf } from './recipe';
 
 /** A program that answers with what it knows of itself; `version` is in its answers. */
 const program = (version: string) => `
@@ -501,34 +500,6 @@ it('what was started ends when the server is killed', async () => {
     () => isRunning(pid),
     (running) => !running,
   );
-});
-
-describe('how a source is built and started', () => {
-  const files = (...names: string[]) => new Set(names);
-
-  it('by langgraph.json, in its language', () => {
-    const node = recipeOf(
-      { files: files('package.json', 'package-lock.json'), langgraph: '{"graphs":{}}', packageJson: '{}' },
-      {},
-    );
-    expect(node).toMatchObject({ health: '/ok', langgraph: true, start: expect.stringContaining('langgraphjs dev') });
-    expect(node.build).toEqual(['npm ci --no-audit --no-fund', expect.stringContaining('langgraph-cli@1.5.1')]);
-    const python = recipeOf({ files: files('requirements.txt'), langgraph: '{"dependencies":["."]}' }, {});
-    expect(python.start).toContain('.venv/bin/langgraph dev');
-    expect(python.build[0]).toBe('python3 -m venv .venv && .venv/bin/pip install --quiet -r requirements.txt');
-    const own = { langgraph: '{}', packageJson: '{"devDependencies":{"@langchain/langgraph-cli":"1.0.0"}}' };
-    expect(recipeOf({ files: files('package.json'), ...own }, {}).build).toEqual(['npm install --no-audit --no-fund']);
-  });
-
-  it('by Procfile, then by the start script, with the commands that were given', () => {
-    const packageJson = '{"scripts":{"start":"node ."}}';
-    const wanted = { install_command: 'make deps', build_command: 'make' };
-    expect(recipeOf({ files: files('package.json'), packageJson, procfile: 'x: y\nweb: run me\n' }, wanted)).toEqual({
-      ...{ folder: '.', build: ['make deps', 'make'], start: 'run me', langgraph: false },
-    });
-    expect(recipeOf({ files: files('package.json'), packageJson }, {}).start).toBe('npm start --silent');
-    expect(() => recipeOf({ files: files(), langgraph: '[' }, {})).toThrow('langgraph.json is not a JSON object.');
-  });
 });
 
 /** Whether a process has a folder of the deployment as its own. Its id may be another one for the process itself. */

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { quoted } from './recipe';
+import { quotedAlways as quoted } from './recipes/source-tree';
 
 /** A command with its environment. */
 export interface Command {

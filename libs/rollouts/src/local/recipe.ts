@@ -1,17 +1,49 @@
 import { posix } from 'node:path';
+import { graphFiles, languageOf } from './recipes/language';
+import { ownServer, serverFor } from './recipes/langgraph-server';
+import { installedVersion, nodeProject, type NodeProject } from './recipes/node-project';
+import { readProcfile, withWorker } from './recipes/procfile';
+import { graphProject, isPython, PYTHON_SERVER, pythonProject, type PythonProject } from './recipes/python-project';
+import {
+  type Command,
+  type Members,
+  NoRecipe,
+  parseObject,
+  quoted,
+  type SourceTree,
+  upwards,
+} from './recipes/source-tree';
+import { dependenciesOf } from './recipes/workspace';
 
-/** How a source is built and started. */
+/** How what was built of a source is started. */
 export interface Recipe {
-  /** Shell commands that install and build, in order. */
-  readonly build: readonly string[];
   /** Folder of the source in which all commands run, '.' for its root. */
   readonly folder: string;
   /** Shell command that serves on $PORT. */
   readonly start: string;
+  /** Shell command that runs once before the program is started. */
+  readonly release?: string;
+  /** Folders of programs that were installed for the build, as a shell writes them. */
+  readonly programs?: readonly string[];
+  /** Whether its folder has a virtual environment of Python. */
+  readonly venv?: boolean;
   /** Path that answers 200 when the program is ready; undefined: it is ready when it takes connections. */
   readonly health?: string;
   /** The LangGraph server for development, whose state is in files of its folder. */
   readonly langgraph: boolean;
+}
+
+/** How a source is built, and then started. */
+export interface BuildPlan {
+  readonly recipe: Recipe;
+  /** Commands that install packages, in order. */
+  readonly install: readonly Command[];
+  /** Commands that follow. */
+  readonly build: readonly Command[];
+  /** Sentences for the log about what is not done. */
+  readonly warnings: readonly string[];
+  /** Whether the LangGraph server for JavaScript is added, in a version that what was installed decides. */
+  readonly needsServer: boolean;
 }
 
 /** An image of a container source, as it was when it was pulled. */
@@ -29,32 +61,25 @@ export interface ContainerImage {
 /** The container engines that are known. */
 export type EngineKind = 'docker' | 'podman';
 
-/** What is looked at of a source: names in the folder, and the text of the files there that say how to run it. */
-interface Source {
-  readonly files: ReadonlySet<string>;
-  readonly langgraph?: string;
-  readonly packageJson?: string;
-  readonly procfile?: string;
-}
-
 export interface Wanted {
   readonly install_command?: string;
   readonly build_command?: string;
   readonly graph_config_path?: string;
 }
 
-/** The source names nothing that can be started. */
-export class NoRecipe extends Error {}
-
-/** Versions of the LangGraph server for development, used where a project lists none. */
-const LANGGRAPH_CLI = '@langchain/langgraph-cli@1.5.1';
-const LANGGRAPH_PYTHON = 'langgraph-cli[inmem]==0.4.40';
+/** Members of a graph configuration that say how an image is made, which is not done here. */
+const OF_IMAGES = ['dockerfile_lines', 'base_image', 'docker_compose_file'];
+/** The programs of a Procfile that are written in Python. */
+const PYTHON_WORDS =
+  /\b(?:python3?|pip|gunicorn|uvicorn|hypercorn|daphne|granian|waitress-serve|flask|fastapi|celery|streamlit)\b|manage\.py/;
+/** What a configuration becomes for a server that does not take all that the command lines take. */
+const ALTERED = '.langgraph.fairlead.json';
 
 /**
  * The folder of the source that holds what is built: that of the graph configuration.
  * @throws NoRecipe for a path that leaves the source
  */
-export function projectFolder({ graph_config_path = '' }: Wanted): string {
+function projectFolder({ graph_config_path = '' }: Wanted): string {
   const folder = posix.dirname(posix.normalize(graph_config_path));
   if (posix.isAbsolute(folder) || folder.split('/')[0] === '..') {
     throw new NoRecipe(`graph_config_path must be a path in the source, not '${graph_config_path}'.`);
@@ -62,83 +87,124 @@ export function projectFolder({ graph_config_path = '' }: Wanted): string {
   return folder;
 }
 
-/** @throws NoRecipe with a sentence that says what is missing, or which file cannot be read */
-export function recipeOf(source: Source, wanted: Wanted): Recipe {
-  const config = source.langgraph === undefined ? undefined : parsed('langgraph.json', source.langgraph);
-  const manifest = source.packageJson === undefined ? undefined : parsed('package.json', source.packageJson);
-  const python = config ? 'python_version' in config || 'dependencies' in config : isPython(source.files);
-  const install = wanted.install_command ?? (python ? pythonInstall(source.files, config) : nodeInstall(source.files));
-  const build = [install, wanted.build_command ?? ''].filter((command) => command !== '');
+/** @throws NoRecipe with a sentence that says what is missing, or what is not supported, and what to do */
+export async function planOf(tree: SourceTree, wanted: Wanted): Promise<BuildPlan> {
   const folder = projectFolder(wanted);
-  if (config) return { folder, ...langgraph(build, manifest, python, configFile(wanted)) };
-  const web = /^web:\s*(\S.*)$/m.exec(source.procfile ?? '')?.[1];
-  const scripts = manifest?.scripts as Readonly<Record<string, unknown>> | undefined;
-  const start = web ?? (typeof scripts?.start === 'string' ? 'npm start --silent' : undefined);
+  const { graph_config_path = 'langgraph.json' } = wanted;
+  const path = posix.normalize(graph_config_path);
+  const text = await tree.text(path);
+  if (text !== undefined) return graphPlan(tree, wanted, { path, config: parseObject(path, text) });
+  if (wanted.graph_config_path !== undefined) {
+    throw new NoRecipe(`graph_config_path names ${graph_config_path}, which is not in the source.`);
+  }
+  return webPlan(tree, wanted, folder);
+}
+
+interface GraphConfig {
+  readonly path: string;
+  readonly config: Members;
+}
+
+async function graphPlan(tree: SourceTree, wanted: Wanted, { path, config }: GraphConfig): Promise<BuildPlan> {
+  const folder = posix.dirname(path);
+  const graphs = graphFiles(config);
+  const isThere = (file: string) => tree.files.has(posix.join(folder, file));
+  const hasManifest = upwards(folder).some((one) => tree.files.has(posix.join(one, 'package.json')));
+  const language = languageOf(config, path, hasManifest);
+  const python = language === 'python' ? await graphProject(tree, folder, { file: path, config }) : undefined;
+  // A server in Python needs packages of JavaScript for the components of its interface only.
+  const usesNode = !python || (hasManifest && Boolean(config.ui ?? config.node_version));
+  const node = usesNode ? await nodeProject(tree, folder, graphs.length > 0 && graphs.every(isThere)) : undefined;
+  const altered = alteredConfig(config, posix.basename(path), language);
+  const file = altered ? ALTERED : posix.basename(path);
+  const serve = `dev --host 127.0.0.1 --port "$PORT" --no-browser --no-reload --config ${quoted(file)}`;
+  const hasServer = '@langchain/langgraph-cli' in dependenciesOf(node?.manifest ?? {});
+  const program = python ? 'langgraph' : 'langgraphjs';
+  const parts = { node, python, wanted, ofImages: OF_IMAGES.filter((name) => isGiven(config[name])) };
+  const plan = assembled(parts, { folder, start: `exec ${program} ${serve}`, health: '/ok', langgraph: true });
+  const install = [...plan.install, ...(altered ? [altered] : []), ...(python ? PYTHON_SERVER : [])];
+  return { ...plan, install, needsServer: !python && !hasServer };
+}
+
+/** A program that says itself how it is started: with a Procfile, or with package.json. */
+async function webPlan(tree: SourceTree, wanted: Wanted, folder: string): Promise<BuildPlan> {
+  const lines = readProcfile((await tree.text(posix.join(folder, 'Procfile'))) ?? '');
+  const [web, worker, release] = ['web', 'worker', 'release'].map((type) => lines.get(type));
+  const node = await nodeProject(tree, folder, false);
+  const usesPython = isPython(tree, folder) && (!node || PYTHON_WORDS.test([...lines.values()].join('\n')));
+  const python = usesPython ? await pythonProject(tree, folder) : undefined;
+  const start = web ?? node?.start;
   if (start === undefined) {
     throw new NoRecipe('Nothing says how to start it: add langgraph.json, a Procfile with "web:", or a start script.');
   }
-  return { folder, build, start, langgraph: false };
-}
-
-/** Name of the graph configuration in its folder. */
-export function configFile({ graph_config_path = 'langgraph.json' }: Wanted): string {
-  return posix.basename(graph_config_path);
-}
-
-function langgraph(
-  build: readonly string[],
-  manifest: Readonly<Record<string, unknown>> | undefined,
-  python: boolean,
-  file: string,
-): Omit<Recipe, 'folder'> {
-  const config = quoted(file);
-  const common = { health: '/ok', langgraph: true };
-  if (python) {
-    const serve = `exec .venv/bin/langgraph dev --host 127.0.0.1 --port "$PORT" --no-browser --no-reload --config ${config}`;
-    return { build: [...build, `.venv/bin/pip install --quiet '${LANGGRAPH_PYTHON}'`], start: serve, ...common };
-  }
-  const listed = Object.keys({ ...(manifest?.dependencies ?? {}), ...(manifest?.devDependencies ?? {}) });
-  const own = listed.includes('@langchain/langgraph-cli');
-  const add = own ? [] : [`npm install --no-save --no-audit --no-fund ${LANGGRAPH_CLI}`];
-  const serve = `exec node_modules/.bin/langgraphjs dev --host 127.0.0.1 --port "$PORT" --no-browser --no-reload --config ${config}`;
-  return { build: [...build, ...add], start: serve, ...common };
-}
-
-function nodeInstall(files: ReadonlySet<string>): string {
-  if (!files.has('package.json')) return '';
-  return `npm ${files.has('package-lock.json') ? 'ci' : 'install'} --no-audit --no-fund`;
-}
-
-function isPython(files: ReadonlySet<string>): boolean {
-  return !files.has('package.json') && (files.has('requirements.txt') || files.has('pyproject.toml'));
-}
-
-function pythonInstall(files: ReadonlySet<string>, config: Readonly<Record<string, unknown>> | undefined): string {
-  const listed = (Array.isArray(config?.dependencies) ? config.dependencies : []).filter(
-    (one): one is string => typeof one === 'string',
+  const plan = assembled(
+    { node, python, wanted, ofImages: [] },
+    { folder, start: withWorker(start, worker), ...(release !== undefined && { release }), langgraph: false },
   );
-  const folders = listed.filter((one) => one.startsWith('.'));
-  const packages = listed.filter((one) => !one.startsWith('.'));
-  const wanted = [
-    ...(files.has('requirements.txt') ? ['-r requirements.txt'] : []),
-    ...(files.has('pyproject.toml') && (folders.length > 0 || !config) ? ['-e .'] : []),
-    ...packages.map(quoted),
+  const others = [...lines.keys()].filter((type) => !['web', 'worker', 'release'].includes(type));
+  const ignored = others.map(
+    (type) => `The line "${type}:" of the Procfile is not run: only web, worker and release are.`,
+  );
+  return { ...plan, warnings: [...plan.warnings, ...ignored] };
+}
+
+interface Parts {
+  readonly node: NodeProject | undefined;
+  readonly python: PythonProject | undefined;
+  readonly wanted: Wanted;
+  readonly ofImages: readonly string[];
+}
+
+function assembled({ node, python, wanted, ofImages }: Parts, recipe: Recipe): BuildPlan {
+  const { install_command, build_command } = wanted;
+  const given = (command: string): Command[] => (command.trim() === '' ? [] : [{ run: command }]);
+  const packages = [...(python?.install ?? []), ...(node?.install ?? [])];
+  const scripts = [...(node?.build ?? []), ...(python?.build ?? [])];
+  const setUp = [...(python?.setUp ?? []), ...(node?.setUp ?? [])];
+  const programs = node?.programs ?? [];
+  return {
+    recipe: { ...recipe, ...(programs.length > 0 && { programs }), ...(python && { venv: true }) },
+    install: [...setUp, ...(install_command === undefined ? packages : given(install_command))],
+    build: build_command === undefined ? scripts : given(build_command),
+    warnings: [
+      ...(install_command === undefined ? [...(python?.warnings ?? []), ...(node?.warnings ?? [])] : []),
+      ...ofImages.map((name) => `${name} of the graph configuration has no effect here: no image is made.`),
+    ],
+    needsServer: false,
+  };
+}
+
+/** Adds the LangGraph server for JavaScript to a plan whose packages are installed. @throws NoRecipe */
+export async function withServer(plan: BuildPlan, tree: SourceTree): Promise<BuildPlan> {
+  if (!plan.needsServer) return plan;
+  const { recipe } = plan;
+  const version = await installedVersion(tree, upwards(recipe.folder), '@langchain/langgraph');
+  const { install, program } = ownServer(serverFor(version));
+  const start = recipe.start.replace(/^exec \S+/, () => `exec ${program}`);
+  return { ...plan, recipe: { ...recipe, start }, build: [install, ...plan.build] };
+}
+
+/** A copy of the configuration without members that the command lines take, and the server for development does not. */
+function alteredConfig(config: Members, file: string, language: 'node' | 'python'): Command | undefined {
+  const without = [
+    // The names of variables that are needed: the secrets of the deployment have them.
+    ...(Array.isArray(config.env) ? ['env'] : []),
+    ...(language === 'python' && isGiven(config.node_version) ? ['node_version'] : []),
   ];
-  const venv = 'python3 -m venv .venv';
-  return wanted.length === 0 ? venv : `${venv} && .venv/bin/pip install --quiet ${wanted.join(' ')}`;
+  if (without.length === 0) return undefined;
+  const script =
+    'const [from, to, ...names] = process.argv.slice(1); const config = JSON.parse(fs.readFileSync(from, "utf8")); ' +
+    'for (const name of names) delete config[name]; fs.writeFileSync(to, JSON.stringify(config));';
+  return { run: `node -e '${script}' ${[file, ALTERED, ...without].map(quoted).join(' ')}` };
 }
 
-function parsed(name: string, text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value = JSON.parse(text) as unknown;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // Said below.
-  }
-  throw new NoRecipe(`${name} is not a JSON object.`);
+/** The folders of programs of a build, at a path, those first in which a command is looked for. */
+export function programFolders({ folder, programs = [], venv }: Recipe, build: string, home: string): string[] {
+  const modules = upwards(folder).map((one) => posix.join(build, one, 'node_modules/.bin'));
+  const own = programs.map((one) => one.replaceAll('"', '').replace('$HOME', () => home));
+  return [...(venv ? [posix.join(build, folder, '.venv/bin')] : []), ...modules, ...own];
 }
 
-/** A word for a shell that holds exactly this text. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
 }

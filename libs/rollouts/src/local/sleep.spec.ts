@@ -34,7 +34,7 @@ function begin(limits: ConstructorParameters<typeof LocalApps>[1]): void {
 
 async function deploy(id: string): Promise<void> {
   writeFileSync(join(await apps.folder(id).emptyBuild('a'), 'server.js'), SERVER);
-  const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false };
+  const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
   const revision: StartedRevision = {
     ...{ deploymentId: id, tenantId: 'tenant', name: id, revisionId: `of ${id}`, build: 'a', recipe },
   };

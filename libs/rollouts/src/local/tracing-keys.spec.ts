@@ -23,7 +23,7 @@ it('a program that has proved itself on an empty folder has a key that is valid'
     tracing,
     () => undefined,
   );
-  const recipe = { build: [], folder: '.', start: 'exec node server.js', health: '/ok', langgraph: true };
+  const recipe = { folder: '.', start: 'exec node server.js', health: '/ok', langgraph: true };
   const keyOf = async (build: string) => {
     writeFileSync(join(await apps.folder('one').emptyBuild(build), 'server.js'), SERVER);
     const revision = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: build, build, recipe };

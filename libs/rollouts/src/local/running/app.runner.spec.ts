@@ -43,7 +43,7 @@ afterEach(async () => {
 
 async function revision(name: string, pause: number, langgraph = false): Promise<StartedRevision> {
   writeFileSync(join(await apps.folder('one').emptyBuild(name), 'server.js'), server(name, pause));
-  const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph };
+  const recipe = { folder: '.', start: 'exec node server.js', langgraph };
   return { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: name, build: name, recipe };
 }
 
@@ -112,7 +112,7 @@ it('a program that never listens is given up in time, though garbage is collecte
   );
   try {
     writeFileSync(join(await hasty.folder('one').emptyBuild('mute'), 'server.js'), 'setInterval(() => {}, 1000);');
-    const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false };
+    const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
     const mute = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'mute', build: 'mute', recipe };
     const activated = hasty.activate({ revision: mute, secrets: new Map() }, new AbortController().signal);
     await expect(activated).rejects.toThrow('The program was not ready within 2 s.');

@@ -65,7 +65,7 @@ const SQUATTER = `require('node:http').createServer((_, response) => response.en
     const folder = mkdtempSync(join(tmpdir(), 'fairlead-squatter-'));
     chmodSync(folder, 0o711);
     const apps = new LocalApps(join(folder, 'apps'));
-    const recipe = { build: [], folder: '.', start: 'exec node server.js', health: '/', langgraph: false };
+    const recipe = { folder: '.', start: 'exec node server.js', health: '/', langgraph: false };
     const revision = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'a', build: 'a', recipe };
     const chosen = { revision, secrets: new Map<string, string>() };
     apps.begin(

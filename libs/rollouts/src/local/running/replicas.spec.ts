@@ -78,7 +78,7 @@ afterEach(async () => {
 async function deploy(name: string, min_scale: number, id = 'one'): Promise<void> {
   const build = `${id}-${name}`;
   writeFileSync(join(await apps.folder(id).emptyBuild(build), 'server.js'), server(name));
-  const recipe = { build: [], folder: '.', start: 'exec node server.js', langgraph: false };
+  const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
   const revision = { deploymentId: id, tenantId: 'tenant', name: id, revisionId: build, build, recipe };
   const secrets = new Map<string, string>();
   await apps.activate({ revision, secrets, sizes: { min_scale } }, new AbortController().signal);

@@ -1,0 +1,96 @@
+import { posix } from 'node:path';
+
+/** The source of a revision, as far as it says how to build and start it. Paths are relative to its root. */
+export interface SourceTree {
+  /** Paths of its files. */
+  readonly files: ReadonlySet<string>;
+  /** The text of a file; undefined when there is none, or it is too long. */
+  readonly text: (path: string) => Promise<string | undefined>;
+}
+
+/** A shell command of a build. */
+export interface Command {
+  readonly run: string;
+  /** What follows when it fails: a sentence for the log, and another command where there is one. */
+  readonly otherwise?: { readonly says: string; readonly run?: string };
+  /** A sentence for the reason when it fails for good. */
+  readonly hint?: string;
+}
+
+/** A JSON object of unknown members. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The source names nothing that can be built or started; the message is a sentence. */
+export class NoRecipe extends Error {}
+
+/** A folder and all that it is in, up to the root `.`, which is the last one. */
+export function upwards(folder: string): string[] {
+  const above = folder === '.' ? [] : upwards(posix.dirname(folder));
+  return [folder, ...above];
+}
+
+/** Whether a folder of the source holds a file, at any depth. */
+export function hasFolder({ files }: SourceTree, folder: string): boolean {
+  if (folder === '.') return true;
+  for (const file of files) if (file.startsWith(`${folder}/`)) return true;
+  return false;
+}
+
+/** The object in a JSON file of the source; undefined when there is no such file. @throws NoRecipe when it holds no object */
+export async function readObject(tree: SourceTree, path: string): Promise<Members | undefined> {
+  const text = await tree.text(path);
+  return text === undefined ? undefined : parseObject(path, text);
+}
+
+export function parseObject(path: string, text: string): Members {
+  try {
+    const value = JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
+    if (isObject(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new NoRecipe(`${path} is not a JSON object.`);
+}
+
+export function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The strings of a list; none when the value is no list. */
+export function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+}
+
+/** A word for a shell that holds exactly this text. */
+export function quoted(text: string): string {
+  return /^[\w./:@=-]+$/.test(text) ? text : quotedAlways(text);
+}
+
+export function quotedAlways(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A command that runs in another folder of the source than `from`. */
+export function inFolder(from: string, to: string, command: string): string {
+  const path = posix.relative(from, to);
+  return path === '' ? command : `cd ${quoted(path)} && ${command}`;
+}
+
+/** Where a deployment keeps packages that are no part of its source: a folder of its home, as a shell writes it. */
+export function ownFolder(name: string): string {
+  return `"$HOME/.fairlead/${name}"`;
+}
+
+/** Installs packages of npm into such a folder, once for all builds. It takes the settings of the source's `.npmrc`. */
+export function installOwn(name: string, spec: string, check = ''): string {
+  const fresh = ownFolder(`${name}.new`);
+  const steps = [
+    `rm -rf ${fresh}`,
+    `mkdir -p ${fresh}`,
+    `{ cp .npmrc ${fresh} 2> /dev/null || :; }`,
+    `npm install --prefix ${fresh} --no-audit --no-fund ${quoted(spec)}`,
+    ...(check === '' ? [] : [check]),
+    `mv ${fresh} ${ownFolder(name)}`,
+  ];
+  return `[ -d ${ownFolder(name)} ] || { ${steps.join(' && ')}; }`;
+}
