@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { causeIn } from './cause';
 import { type Step, StepFailed, type TextSink } from './executor';
 
 /** How long a program has to end by itself after it was told to. */
@@ -42,7 +43,17 @@ export const WATCHED = [
 export const GATE = ['/bin/sh', '-c', 'read -r _ && exec "$@"', 'sh'];
 
 /** A program was started, and did not end with exit code 0. */
-export class CommandFailed extends StepFailed {}
+export class CommandFailed extends StepFailed {
+  /** @param told What it wrote, from the cause on; empty when it wrote nothing. @param hint What to do about it. */
+  constructor(
+    name: string,
+    readonly how: string,
+    readonly told: string,
+    hint = '',
+  ) {
+    super([`${name} ${how}.`, hint, told && `Its last lines: ${told}`].filter((part) => part !== '').join(' '));
+  }
+}
 
 /**
  * The words that run a program in a folder as the user who runs them: with `cwd`, root would go there, through links of
@@ -59,7 +70,7 @@ export function within(folder: string, words: readonly string[]): string[] {
  */
 export async function runProgram(
   { words, cwd, env, user, watched = false, limit }: Program,
-  { signal, output }: Step,
+  { signal, output, safe }: Step,
 ): Promise<void> {
   signal.throwIfAborted();
   const [command = '', ...args] = watched ? [...GATE, ...WATCHED, ...words] : words;
@@ -76,7 +87,11 @@ export async function runProgram(
       resolve(code === 0 ? undefined : `ended with ${killed ?? `exit code ${code}`}`),
     );
   });
-  const told = Promise.all([pump(child.stdout!, output('INFO')), pump(child.stderr!, output('WARNING'))]);
+  const last = new LastLines();
+  const told = Promise.all([
+    pump(child.stdout!, last.beside(output('INFO'))),
+    pump(child.stderr!, last.beside(output('WARNING'))),
+  ]);
   const end = () => void terminate(child, exit);
   signal.addEventListener('abort', end, { once: true });
   const failure = await exit;
@@ -89,7 +104,32 @@ export async function runProgram(
   const why = failure === undefined ? undefined : (limited?.explain(failure) ?? failure);
   await limited?.end();
   signal.throwIfAborted();
-  if (why !== undefined) throw new CommandFailed(`${watched ? 'The command' : command} ${why}.`);
+  if (why !== undefined) {
+    throw new CommandFailed(watched ? 'The command' : command, why, causeIn(last.lines(safe)));
+  }
+}
+
+/** Characters of the output of a program that are kept for a reason. */
+const MOST_KEPT = 64 * 1024;
+
+/** The last lines that a program wrote to either of its streams, in the order of the parts that came. */
+class LastLines {
+  private text = '';
+
+  /** A sink that also remembers what it takes. */
+  beside(sink: TextSink): TextSink {
+    const write = async (text: string) => {
+      this.text = (this.text + text).slice(-MOST_KEPT);
+      await sink.write(text);
+    };
+    return { write, end: () => sink.end() };
+  }
+
+  /** Without secrets: the first line, which may be cut, is left out when there was more before. */
+  lines(safe: (text: string) => string): string[] {
+    const lines = safe(this.text).split(/\r?\n/);
+    return this.text.length === MOST_KEPT ? lines.slice(1) : lines;
+  }
 }
 
 async function pump(stream: NodeJS.ReadableStream, sink: TextSink): Promise<void> {

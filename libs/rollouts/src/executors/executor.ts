@@ -49,6 +49,8 @@ export interface Step {
   readonly log: Log;
   /** Hides the secrets that were read before it was called. */
   readonly output: (level: LogLevel) => TextSink;
+  /** The text without the secrets that were read so far. */
+  readonly safe: (text: string) => string;
   /** Says that the step only waits from now on: its place goes to another deployment. */
   readonly waits: () => Promise<void>;
 }

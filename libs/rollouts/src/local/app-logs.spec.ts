@@ -73,10 +73,10 @@ it('knows the last lines of one process, also those that are dropped', () => {
   const logs = new AppLogs({ bytes: 100_000, rate: 10 });
   const [one, other] = [logs.output(['sesame-open']), logs.output([])];
   other.write('INFO', 'of another one\n');
-  one.write('INFO', `${numbered(25)}\nsesame-open`);
+  one.write('INFO', `${numbered(65)}\nsesame-open`);
   one.end();
-  expect(one.last.slice(-2)).toEqual(['line 25', '[redacted]']);
-  expect(one.last).toHaveLength(20);
+  expect(one.last.slice(-2)).toEqual(['line 65', '[redacted]']);
+  expect(one.last).toHaveLength(60);
   expect(other.last).toEqual(['of another one']);
 });
 

@@ -40,7 +40,7 @@ const WINDOW_MS = 1000;
 /** Ids for each millisecond, more than there are lines, so that those of the next process of the server are higher. */
 const IDS_PER_MS = 1000;
 /** Lines of a process that are reported when it does not become ready, and characters of each. */
-const LAST_LINES = 20;
+const LAST_LINES = 60;
 const LAST_CHARACTERS = 2000;
 /** Forgotten lines at the beginning of the list before it is copied without them. */
 const GAP = 1000;

@@ -5,7 +5,15 @@ import { GATE, WATCHED } from '../executors/child.process';
 import type { StreamLevel } from './app-logs.store';
 import type { RunningProgram } from './running/serving.process';
 import { ControlGroup } from './control-groups.process';
-import { type GroupUse, isAlive, isRunning, listeners, useWatch } from './process-use.watch';
+import {
+  type Endpoint,
+  type GroupUse,
+  isAlive,
+  isRunning,
+  listeners,
+  listeningOf,
+  useWatch,
+} from './process-use.watch';
 
 /** How long a program has to end by itself after it was told to. */
 const GRACE_MS = 5000;
@@ -94,6 +102,10 @@ export class AppProcess implements RunningProgram {
       await (this.stopping ?? this.group.end());
       return how;
     });
+  }
+
+  listening(): Endpoint[] | undefined {
+    return this.child.pid === undefined ? undefined : listeningOf(this.child.pid);
   }
 
   /**

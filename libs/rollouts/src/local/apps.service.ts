@@ -39,6 +39,8 @@ interface Chosen {
   readonly revision: StartedRevision;
   readonly secrets: ReadonlyMap<string, string>;
   readonly sizes?: Sizes;
+  /** Takes what a rollout says of it while it starts. */
+  readonly say?: (text: string) => void;
 }
 
 /** Sizes of a deployment, as `resource_spec` names them. */
@@ -402,7 +404,7 @@ export class LocalApps implements HostedApps {
   }
 
   private async runnable(chosen: Chosen): Promise<Runnable> {
-    const { revision, secrets, sizes } = chosen;
+    const { revision, secrets, sizes, say } = chosen;
     const { deploymentId, revisionId, image, build, recipe } = revision;
     const folder = this.folder(deploymentId);
     const traced = image && !(await this.containers.canTrace(image)) ? undefined : await this.tracing(revision);
@@ -432,7 +434,7 @@ export class LocalApps implements HostedApps {
           },
           told,
         );
-      return { revision, folder, scale, guard, launch, run };
+      return { revision, folder, scale, guard, launch, run, say };
     }
     const words = within(join(folder.build(build), recipe.folder), ['/bin/sh', '-c', recipe.start]);
     const limit = (pid: number) => this.groups.limit(pid, { cores, memory, processes: PROGRAM_PROCESSES });
@@ -440,7 +442,7 @@ export class LocalApps implements HostedApps {
       const started = folder.start(words, { ...env, PORT: String(port) });
       return new AppProcess({ ...started, port, memory, limit }, told);
     };
-    return { revision, folder, scale, guard, launch, run };
+    return { revision, folder, scale, guard, launch, run, say };
   }
 
   private keep(id: string, kept: KeptApp): void {

@@ -198,6 +198,7 @@ whereHeld(`a build that starts processes without end fails, and says why${reason
   const words = ['/bin/sh', '-c', bomb('process.exit(3)')];
   const step = {
     signal: new AbortController().signal,
+    safe: (text: string) => text,
     waits: async () => undefined,
     log: async () => undefined,
     output: () => ({ write: async () => undefined, end: async () => undefined }),

@@ -91,7 +91,7 @@ export class LocalExecutor extends Executor {
           await this.run({ run: recipe.release, hint: RELEASE_FAILED }, place, step);
         }
         await log('INFO', `Starts: ${recipe.start}`);
-        await this.programs.activate(chosen, signal);
+        await this.activate(chosen, { signal, log });
         await log('INFO', `It is ready at /apps/${deploymentId}/.`);
       },
       close: async () => undefined,
@@ -118,7 +118,7 @@ export class LocalExecutor extends Executor {
         const started = { deploymentId, tenantId, name, revisionId: revision.revision_id, build: image.id };
         const chosen = { revision: { ...started, recipe: CONTAINER, image }, secrets, sizes: revision.resource_spec };
         try {
-          await this.programs.activate(chosen, signal);
+          await this.activate(chosen, { signal, log });
         } catch (error) {
           // The image of a revision that has failed for good would stay for ever.
           if (error instanceof StepFailed) await this.programs.removeImages([chosen.revision]).catch(() => undefined);
@@ -128,6 +128,20 @@ export class LocalExecutor extends Executor {
       },
       close: async () => undefined,
     };
+  }
+
+  /** Starts a revision, and logs what is said of it until it is ready. */
+  private async activate(
+    chosen: Parameters<LocalApps['activate']>[0],
+    { signal, log }: Pick<Step, 'signal' | 'log'>,
+  ): Promise<void> {
+    let isStarting = true;
+    const say = (text: string) => void (isStarting && log('WARNING', text));
+    try {
+      await this.programs.activate({ ...chosen, say }, signal);
+    } finally {
+      isStarting = false;
+    }
   }
 
   override async inspect({ deploymentId }: Placed): Promise<readonly ProcessHealth[]> {
@@ -201,8 +215,7 @@ export class LocalExecutor extends Executor {
       if (!(error instanceof CommandFailed)) throw error;
       if (!otherwise) {
         const shown = command.length > LONGEST_SHOWN ? `${command.slice(0, LONGEST_SHOWN)} …` : command;
-        const message = error.message.replace('The command', () => `The command "${shown}"`);
-        throw new StepFailed(`${message}${hint ? ` ${hint}` : ''}`);
+        throw new CommandFailed(`The command "${shown}"`, error.how, error.told, hint);
       }
       await step.log('WARNING', otherwise.says);
     }

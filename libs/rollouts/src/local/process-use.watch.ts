@@ -11,7 +11,9 @@ export interface GroupUse {
 /** A process, as the system counts it. */
 interface ProcessUse {
   readonly pid: number;
+  readonly parent: number;
   readonly group: number;
+  readonly session: number;
   readonly memory_bytes: number;
   /** Processor time of it, and of its children that have ended. */
   readonly cpu_seconds: number;
@@ -85,12 +87,46 @@ export function listeningUsers(port: number): number[] | undefined {
   return all.length > 0 ? all.flatMap((one) => (one.port === port ? one.uid : [])) : undefined;
 }
 
-/** A socket that listens, with its name in the links of a process. */
-interface Listening {
+/**
+ * Where a process and all that it started listen; undefined where the system does not show it. What has left its group
+ * and its session, and outlived who started it, is not found.
+ */
+export function listeningOf(pid: number): Endpoint[] | undefined {
+  const all = processes();
+  const own = new Set([pid]);
+  // Children may have lower numbers than their parents.
+  for (let known = 0; known !== own.size;) {
+    known = own.size;
+    for (const one of all) {
+      if (one.group === pid || one.session === pid || own.has(one.parent)) own.add(one.pid);
+    }
+  }
+  const links = new Set([...own].flatMap(linksOf));
+  if (links.size === 0) return undefined;
+  return listening().flatMap(({ port, address, link }) => (links.has(link) ? { port, address } : []));
+}
+
+/** Where a socket listens. */
+export interface Endpoint {
   readonly port: number;
+  /** `any` for all addresses of IPv4, and of IPv6 unless the socket refuses that. */
+  readonly address: 'any' | 'loopback' | 'any of IPv6' | 'loopback of IPv6' | 'another';
+}
+
+/** A socket that listens, with its name in the links of a process. */
+interface Listening extends Endpoint {
   readonly uid: number;
   readonly link: string;
 }
+
+/** Addresses as Linux writes them: words of four bytes, each in the order of the machine. */
+const ADDRESSES: Readonly<Record<string, Endpoint['address']>> = {
+  '00000000': 'any',
+  '0100007F': 'loopback',
+  '00000000000000000000000000000000': 'any of IPv6',
+  '00000000000000000000000001000000': 'loopback of IPv6',
+  '0000000000000000FFFF00000100007F': 'loopback',
+};
 
 function listening(): Listening[] {
   return ['tcp', 'tcp6'].flatMap((family) => {
@@ -99,8 +135,13 @@ function listening(): Listening[] {
       return lines.flatMap((line) => {
         const [, local, , state, , , , uid, , inode] = line.trim().split(/\s+/);
         if (state !== '0A') return [];
-        const port = Number.parseInt(local!.slice(local!.lastIndexOf(':') + 1), 16);
-        return { port, uid: Number(uid), link: `socket:[${inode}]` };
+        const [address = '', port = ''] = local!.split(':');
+        return {
+          port: Number.parseInt(port, 16),
+          address: ADDRESSES[address] ?? ('another' as const),
+          uid: Number(uid),
+          link: `socket:[${inode}]`,
+        };
       });
     } catch {
       return [];
@@ -158,7 +199,9 @@ function useOf(id: string): ProcessUse | undefined {
     const ticks = number(11) + number(12) + number(13) + number(14);
     return {
       pid: Number(id),
+      parent: number(1),
       group: number(2),
+      session: number(3),
       memory_bytes: number(21) * pageBytes(),
       cpu_seconds: ticks / TICKS_PER_SECOND,
     };

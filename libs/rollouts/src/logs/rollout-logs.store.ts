@@ -68,6 +68,7 @@ export class RolloutLog {
       waits,
       log: (level, message) => this.write(phase, level, message),
       output: (level) => this.output(phase, level),
+      safe: (text) => this.safe(text),
     };
   }
 

@@ -37,6 +37,7 @@ async function deploy(apps: LocalApps, executor: LocalExecutor, ...[id, archive,
     signal: new AbortController().signal,
     log: async (_, message) => void log.push(message),
     output: () => ({ write: async (text) => void log.push(text.trim()), end: async () => undefined }),
+    safe: (text) => text,
     waits: async () => undefined,
   };
   const assignment = {

@@ -101,25 +101,80 @@ it('a restart that is aborted before its turn leaves what runs as it is', async 
   expect(await ask('/')).toBe('only');
 });
 
-it('a program that never listens is given up in time, though garbage is collected while it is waited for', async () => {
-  setFlagsFromString('--expose-gc');
-  const collecting = setInterval(runInNewContext('gc') as () => void, 200);
-  const hasty = new LocalApps(join(folder, 'hasty'), { ready: 2000 });
-  hasty.begin(
-    async () => undefined,
-    async () => undefined,
-    () => undefined,
-  );
-  try {
-    writeFileSync(join(await hasty.folder('one').emptyBuild('mute'), 'server.js'), 'setInterval(() => {}, 1000);');
+describe('a program that does not become ready', () => {
+  let hasty: LocalApps;
+  let said: string[];
+
+  beforeEach(() => (said = []));
+  afterEach(() => hasty.end());
+
+  async function start(text: string, ready: number): Promise<void> {
+    hasty = new LocalApps(join(folder, 'hasty'), { ready });
+    hasty.begin(
+      async () => undefined,
+      async () => undefined,
+      () => undefined,
+    );
+    writeFileSync(join(await hasty.folder('one').emptyBuild('mute'), 'server.js'), text);
     const recipe = { folder: '.', start: 'exec node server.js', langgraph: false };
     const mute = { deploymentId: 'one', tenantId: 'tenant', name: 'agent', revisionId: 'mute', build: 'mute', recipe };
-    const activated = hasty.activate({ revision: mute, secrets: new Map() }, new AbortController().signal);
-    await expect(activated).rejects.toThrow('The program was not ready within 2 s.');
-  } finally {
-    clearInterval(collecting);
-    await hasty.end();
+    const chosen = { revision: mute, secrets: new Map<string, string>(), say: (text: string) => void said.push(text) };
+    await hasty.activate(chosen, new AbortController().signal);
   }
+
+  it('is given up in time, though garbage is collected while it is waited for', async () => {
+    setFlagsFromString('--expose-gc');
+    const collecting = setInterval(runInNewContext('gc') as () => void, 200);
+    try {
+      await expect(start('setInterval(() => {}, 1000);', 2000)).rejects.toThrow(
+        'The program was not ready within 2 s. It listens at no port. It must listen at the port that the environment variable PORT names, at 127.0.0.1 or 0.0.0.0. It wrote nothing.',
+      );
+    } finally {
+      clearInterval(collecting);
+    }
+  });
+
+  const listening = (where: string) =>
+    `require('node:http').createServer().listen({ ${where} }, function () { console.log('at', this.address().port); });`;
+
+  const child = JSON.stringify(['-e', listening(`port: 0, host: '127.0.0.1'`)]);
+  const BY_CHILD = `require('node:child_process').spawn(process.execPath, ${child}, { stdio: 'inherit' })`;
+
+  it.each([
+    [
+      'at a port of its own',
+      listening(`port: 0, host: '127.0.0.1'`),
+      /It listens at port (\d+) instead of \d+\. .*PORT/,
+    ],
+    ['at a port of its own, by a child', BY_CHILD, /listens at port (\d+) inst/],
+    ['for IPv6 only', listening(`port: process.env.PORT, host: '::1'`), /at port (\d+) of the IPv6 address ::1 only\./],
+    [
+      'for all of IPv6 only',
+      listening(`port: process.env.PORT, host: '::', ipv6Only: true`),
+      /at port (\d+) of IPv6 only\. It must listen at 127/,
+    ],
+  ])('is told where it listens instead: %s', async (_, text, reason) => {
+    const failure = await start(text, 4000).catch(({ message }: Error) => message);
+    expect(failure).toMatch(reason);
+    expect(reason.exec(failure as string)?.[1]).toBe(/Its last lines: at (\d+)/.exec(failure as string)?.[1]);
+  });
+
+  it('says after ten seconds what is waited for', async () => {
+    const failure = await start(listening(`port: 0, host: '127.0.0.1'`), 12_000).catch(({ message }: Error) => message);
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^It is waited until the program listens at port \d+ \(the value of PORT\)\. It listens at port \d+ in/,
+      ),
+    ]);
+    expect(failure).toMatch(/^The program was not ready within 12 s\./);
+  });
+
+  it('that ends tells the cause first, also when much follows it', async () => {
+    const text = `process.on('exit', () => console.error(' x'.repeat(999) + '\\n' + ' y'.repeat(999))); require('a-module');`;
+    await expect(start(text, 60_000)).rejects.toThrow(
+      /before it was ready\. Its last lines: Error: Cannot find module 'a-mod/,
+    );
+  });
 });
 
 it('a program that is put to sleep while it is looked up what to start is asleep', async () => {

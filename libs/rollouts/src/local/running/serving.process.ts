@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { stripVTControlCharacters } from 'node:util';
 import { TimeLimit } from '@fairlead/schema';
+import { causeIn } from '../../executors/cause';
 import { StepFailed } from '../../executors/executor';
 import type { AppFolder, StartedRevision } from '../app-folders.store';
 import type { AppLogs, StreamLevel } from '../app-logs.store';
-import type { GroupUse } from '../process-use.watch';
+import type { Endpoint, GroupUse } from '../process-use.watch';
 import { freePort, PortTaken, requireOwner, untilReady } from './readiness.watch';
+import { portAdvice, waitingFor } from './wanted-port';
 
 /** A program that was started. */
 export interface RunningProgram {
@@ -16,6 +17,8 @@ export interface RunningProgram {
   readonly use: GroupUse | undefined;
   /** Whether it was ended because it wrote too much to files, as it will again. */
   readonly isFull?: boolean;
+  /** Where it listens; undefined, as the whole method is, where that cannot be found out. */
+  listening?(): Endpoint[] | undefined;
   /** Tells it to end, and ends it when it does not. `why` is how it has ended then, in words for a sentence. */
   stop(why?: string): Promise<void>;
 }
@@ -26,6 +29,8 @@ export interface Runnable {
   readonly folder: AppFolder;
   /** How many processes of it there are to be. */
   readonly scale: number;
+  /** Takes what a rollout says of it while it starts. */
+  readonly say?: (text: string) => void;
   /** Closes a port to others; answers what opens it again. */
   readonly guard: (port: number) => Promise<() => void>;
   /** To be called for each process of it. */
@@ -60,6 +65,9 @@ export interface Entered {
 
 /** Folder in which the LangGraph server for development keeps its threads. */
 const LANGGRAPH_STATE = '.langgraph_api';
+
+/** After this time, it is said what is waited for (ms). */
+const SAY_AFTER_MS = 10_000;
 
 /** Ports at which a process is started, one after the other, while other users take them. */
 const MOST_PORTS = 3;
@@ -136,7 +144,7 @@ export async function startProcess(...start: Parameters<typeof startAtPort>): Pr
 }
 
 async function startAtPort(
-  { revision, folder, guard, launch, run }: Runnable,
+  { revision, folder, guard, launch, run, say }: Runnable,
   logs: AppLogs,
   most: number,
   signal: AbortSignal,
@@ -167,6 +175,9 @@ async function startAtPort(
   const owner = revision.image ? undefined : (folder.user?.uid ?? globalThis.process.getuid?.());
   const isReady = untilReady(port, recipe.health, limit.signal, isReadyAt(revision), owner).then(() => undefined);
   isReady.catch(() => undefined);
+  const wanted = { port, health: recipe.health, isContainer: revision.image !== undefined };
+  const advice = () => portAdvice(wanted, process.listening?.());
+  const saying = setTimeout(() => say?.(`${waitingFor(wanted)} ${advice()}`), SAY_AFTER_MS).unref();
   try {
     const how = await Promise.race([process.ended, isReady]);
     signal.throwIfAborted();
@@ -174,11 +185,13 @@ async function startAtPort(
     if (how !== undefined) throw new StepFailed(`The program ${how} before it was ready.${said()}`);
     return new Serving(process, port, revision);
   } catch (error) {
+    const advised = limit.hasPassed ? advice() : '';
     await process.stop();
     signal.throwIfAborted();
     if (error instanceof StepFailed) throw error;
-    throw new StepFailed(`The program was not ready within ${most / 1000} s.${said()}`);
+    throw new StepFailed(`The program was not ready within ${most / 1000} s. ${advised}${said()}`);
   } finally {
+    clearTimeout(saying);
     limit.end();
     isOver.abort();
   }
@@ -190,10 +203,10 @@ function isReadyAt({ image }: StartedRevision): (status: number) => boolean {
 }
 
 /**
- * Lines that are told to whoever asks for the program, without colours and the path of its folder, which would leave less
- * room for the cause.
+ * Lines that are told to whoever asks for the program, from the cause on, without the path of its folder, which would
+ * leave less room for them.
  */
 function lastLines(last: readonly string[], folder: string): string {
-  const lines = last.map((line) => stripVTControlCharacters(line).replaceAll(`${folder}/`, ''));
-  return lines.length > 0 ? ` Its last lines: ${lines.join(' | ').slice(-2000)}` : ' It wrote nothing.';
+  const told = causeIn(last.map((line) => line.replaceAll(`${folder}/`, '')));
+  return told === '' ? ' It wrote nothing.' : ` Its last lines: ${told}`;
 }
