@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Controller, Get, Module, Post } from '@nestjs/common';
+import { Controller, Get, Module, Post, Req } from '@nestjs/common';
 import {
   EventingModule,
   eventingMigrations,
@@ -12,6 +12,7 @@ import { CommandContext, Context, Scope } from '@fairlead/api';
 import { createServer, type EdgeSettings } from '@fairlead/edge';
 import { testDatabase } from '@fairlead/postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import {
   accessEntities,
@@ -38,6 +39,12 @@ class Probe {
   @Scope('write')
   write() {
     return {};
+  }
+
+  @Get('program')
+  @Scope('invoke')
+  program(@Req() { headers }: FastifyRequest) {
+    return { authorization: headers.authorization ?? null };
   }
 
   @Get('secrets')
@@ -248,6 +255,17 @@ describe('a request', () => {
     ).toMatchObject({
       status: 200,
     });
+  });
+
+  it('keeps a key in the other header from programs, the key of the operator too', async () => {
+    const { key } = await createKey({ scopes: ['invoke'] });
+    const told = async (authorization: string) =>
+      (await send('GET', '/v1/probe/program', { key, headers: { authorization } })).body.authorization;
+    const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+    for (const hidden of [`Bearer ${ADMIN}`, `token ${ADMIN}`, basic(`me:${ADMIN}`), `Bearer ${key}`]) {
+      expect(await told(hidden)).toBeNull();
+    }
+    for (const shown of ['Bearer of-the-program-itself', basic('me:password')]) expect(await told(shown)).toBe(shown);
   });
 
   it('acts as its key says', async () => {

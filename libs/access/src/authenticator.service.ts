@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Consistency, Vault, Workspaces, WorkspaceStopped } from '@fairlead/eventing';
-import { type Actor, effectiveScopes, type ProgramActor, PROGRAM_KEY, ProgramKeys } from '@fairlead/api';
+import { type Actor, credentialsIn, effectiveScopes, type ProgramActor, PROGRAM_KEY, ProgramKeys } from '@fairlead/api';
 import { canonicalUuid, Forbidden, Recent, Unauthorized } from '@fairlead/schema';
 import type { FastifyRequest } from 'fastify';
 import { OPERATOR_KEY_ID } from './keys/api-key';
@@ -30,6 +30,8 @@ const ORGANIZATION_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 const LONGEST_KEY = 256;
+/** The form of all keys, that of the operator included. */
+const POSSIBLE_KEY = /^[\x21-\x7e]{20,256}$/;
 
 /** Authenticates requests. */
 @Injectable()
@@ -80,8 +82,19 @@ export class Authenticator {
     await this.requireWorking(request.method, key, tenant.tenantId);
     const operator = key.kind === 'operator' ? { operator: true } : {};
     request.consoleSession = session;
+    if (scope === 'invoke') await this.hideSecondKey(request);
     const scopes = session && !single ? sessionScopes(key.scopes) : effectiveScopes(key.scopes);
     return { keyId: key.id, ...tenant, scopes, ...operator };
+  }
+
+  /** Removes a key that stands in `Authorization` beside the one in `x-api-key`, before a program sees it. */
+  private async hideSecondKey({ raw: { headers } }: FastifyRequest): Promise<void> {
+    if (!headers['x-api-key'] || headers.authorization === undefined) return;
+    for (const text of credentialsIn(headers.authorization)) {
+      if (!POSSIBLE_KEY.test(text) || !(await this.find(text))) continue;
+      delete headers.authorization;
+      return;
+    }
   }
 
   /** The actor of a program that this process runs. */

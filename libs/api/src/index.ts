@@ -20,7 +20,7 @@ export { ForEachCaller, Idempotency, Idempotent, spelled, Spelling } from './ide
 export { warnOfIgnored } from './ignored';
 export { counting, linkNext, paging, tellTotal } from './paging';
 export { Body, isJson, OwnRoutesGuard, Path, Query, requireJson, validate, validateRequest } from './parameters';
-export { type ProgramActor, PROGRAM_KEY, ProgramKeys } from './program-keys';
+export { credentialsIn, holdsKey, type ProgramActor, PROGRAM_KEY, ProgramKeys } from './program-keys';
 export { Components } from './reference/components';
 export { openApi } from './reference/openapi';
 export { ReferenceController } from './reference/reference.controller';

@@ -36,3 +36,18 @@ export class ProgramKeys {
 function printOf(key: string): string {
   return hash('sha256', key, 'base64url');
 }
+
+/** The forms of keys: those of `key-text.ts` in the access library, and those of programs. */
+const KEY = new RegExp(`fl_[0-9A-Za-z]{22}_[0-9A-Za-z]{27}_[0-9A-Za-z]{6}|${PROGRAM_KEY}[\\w-]{43}`);
+
+/** Returns whether the value of a header holds the text of a key, whatever its scheme; that of `Basic` is decoded. */
+export function holdsKey(value: string): boolean {
+  return [value, ...credentialsIn(value)].some((text) => KEY.test(text));
+}
+
+/** Returns the texts in a header that could be a key: its words, and the user and password that a word encodes. */
+export function credentialsIn(value: string): string[] {
+  const words = value.split(/[\s,]+/, 8);
+  const decoded = words.map((word) => Buffer.from(word, 'base64').toString('latin1'));
+  return [...words, ...decoded, ...decoded.flatMap((text) => text.split(':', 2))];
+}

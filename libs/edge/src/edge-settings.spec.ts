@@ -23,6 +23,7 @@ describe('The settings of the edge', () => {
     ['MAX_CONNECTIONS', '100', { connections: 100 }],
     ['MAX_CONNECTIONS_PER_ADDRESS', '10', { connectionsPerAddress: 10 }],
     ['CORS_ORIGINS', '*', { cors: '*' }],
+    ['APPS_CORS_ORIGINS', 'https://a.example', { cors: undefined, appsCors: ['https://a.example'] }],
     [
       'CORS_ORIGINS',
       'https://a.example, http://b.example:8080/',
@@ -43,6 +44,7 @@ describe('The settings of the edge', () => {
     ['MAX_CONNECTIONS', 'many'],
     ['BODY_MEMORY_BYTES', '1000'],
     ['CORS_ORIGINS', 'a.example'],
+    ['APPS_CORS_ORIGINS', 'a.example'],
     ['CORS_ORIGINS', 'https://a.example/path'],
     ['CORS_ORIGINS', 'https://a.example,*'],
     ['TRUST_PROXY', 'true'],

@@ -24,6 +24,8 @@ export interface EdgeSettings {
   /** Number of connections of one client network, except proxies and this machine. */
   readonly connectionsPerAddress: number;
   readonly cors?: CorsOrigins;
+  /** The same for the programs of deployments, at /apps; those of `cors` when absent. */
+  readonly appsCors?: CorsOrigins;
   /** Proxies in front of the server: their number, or their addresses. Absent: none is trusted. */
   readonly trustProxy?: number | readonly string[];
   /** True when clients reach the service over https. */
@@ -71,6 +73,7 @@ export function readEdgeSettings(read: ReadSetting): EdgeSettings {
     connections: read('MAX_CONNECTIONS', connections, parseCount),
     connectionsPerAddress: read('MAX_CONNECTIONS_PER_ADDRESS', connectionsPerAddress, parseCount),
     cors: read<CorsOrigins | undefined>('CORS_ORIGINS', undefined, parseCorsOrigins),
+    appsCors: read<CorsOrigins | undefined>('APPS_CORS_ORIGINS', undefined, parseCorsOrigins),
     trustProxy: read<EdgeSettings['trustProxy']>('TRUST_PROXY', undefined, parseTrustProxy),
     https: publicUrl?.startsWith('https:') ?? false,
   };

@@ -385,6 +385,14 @@ describe('Scripts of other origins', () => {
     expect(flight.headers.has('access-control-allow-methods')).toBe(false);
   });
 
+  it('may ask the programs of deployments where a setting of their own says so', async () => {
+    await start({ appsCors: ['https://app.example'] });
+    const flight = await server.ask('/apps/support/runs', preflight('https://app.example'), '');
+    expect(flight.headers.get('access-control-allow-origin')).toBe('https://app.example');
+    const other = await server.ask('/v2/upload', preflight('https://app.example'), '');
+    expect(other.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
   it('may all read when the setting says *', async () => {
     await start({ cors: '*' });
     const { headers } = await server.ask('/v2/address', from('https://any.example'));

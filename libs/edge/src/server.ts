@@ -123,7 +123,7 @@ export async function createServer(module: Module, options: ServerOptions): Prom
       return url;
     },
     frameworkErrors(error: Error, request: FastifyRequest, reply: FastifyReply) {
-      void reply.headers(defaultHeaders.for(request.headers, request.id));
+      void reply.headers(defaultHeaders.for(request.headers, request.url, request.id));
       sendProblem(request, reply, answerTo(error).problem);
     },
     clientErrorHandler: answersClientErrors(edge.https),

@@ -8,7 +8,7 @@ import { RolloutLogs } from './logs/rollout-logs.store';
 import { LogQueries } from './logs/log.queries';
 import { LogsController } from './logs/logs.controller';
 import { ProgramLogsController } from './logs/program-logs.controller';
-import { AppForwarding } from './local/app-forwarding.service';
+import { AppForwarding } from './local/forwarding/app-forwarding.service';
 import { AppPagesController } from './local/app-pages.controller';
 import { AppsController } from './local/apps.controller';
 import { LocalApps } from './local/apps.service';

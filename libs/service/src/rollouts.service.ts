@@ -16,8 +16,8 @@ export async function rollouts(): Promise<Service> {
     migrations: rolloutsMigrations,
     entities: [],
     module: (all) => {
-      const { rollouts: settings, dataDir } = all;
-      const chosen = executor(domain, settings, { dataDir, hasPages: hasAppPages(all) });
+      const { rollouts: settings, dataDir, publicUrl } = all;
+      const chosen = executor(domain, settings, { dataDir, publicUrl, hasPages: hasAppPages(all) });
       return RolloutsModule.with(chosen, new RolloutsOptions(settings));
     },
     alone: {
@@ -33,12 +33,12 @@ export async function rollouts(): Promise<Service> {
 function executor(
   { CommandExecutor, KubernetesExecutor, LocalApps, LocalExecutor, RecordExecutor }: Rollouts,
   { executor, commands, kubernetes, local: { awake, ...local } }: RolloutSettings,
-  { dataDir, hasPages }: Pick<Settings, 'dataDir'> & { readonly hasPages: boolean },
+  { dataDir, publicUrl, hasPages }: Pick<Settings, 'dataDir' | 'publicUrl'> & { readonly hasPages: boolean },
 ): Executor {
   if (executor === 'command') return new CommandExecutor(commands);
   if (executor === 'kubernetes') return new KubernetesExecutor(kubernetes);
   if (executor === 'local') {
-    const limits = { ...local, ...(awake !== undefined && { awake }) };
+    const limits = { ...local, publicUrl, ...(awake !== undefined && { awake }) };
     return new LocalExecutor(new LocalApps(appsFolder(dataDir), limits, hasPages));
   }
   return new RecordExecutor();

@@ -58,6 +58,8 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     TRUST_PROXY:
       'Proxies in front of the service whose `X-Forwarded-For` is believed: their number, or their addresses and networks, separated by commas; `loopback`, `linklocal` and `uniquelocal` name networks ([behind a proxy](../operations.md#behind-a-proxy)).',
     CORS_ORIGINS: 'Origins whose scripts may call the API, separated by commas, or `*`.',
+    APPS_CORS_ORIGINS:
+      'The same for the programs of deployments, at `/apps` ([local executor](../local-executor.md#addresses)); those of `CORS_ORIGINS` when unset.',
   },
   'What a workspace may have': {
     QUOTA_API_KEYS: 'API keys of a workspace ([quotas](../keys-and-tenants.md#what-a-workspace-may-have)).',

@@ -49,7 +49,7 @@ export function admit(instance: FastifyInstance, keepers: Gatekeepers, onFinish:
     request.requestContext = begin(request);
     onFinish.watch(request, reply);
     linger(request.raw, reply.raw);
-    void reply.headers(defaultHeaders.for(request.headers, request.id));
+    void reply.headers(defaultHeaders.for(request.headers, request.url, request.id));
     const { dialect } = request.raw as IncomingMessage & { dialect?: Dialect };
     if (dialect !== undefined) request.dialect = dialect;
     const { load = 'usual' } = request.routeOptions.config;

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { holdsBody } from '../expectation';
 
 /** Smallest rate at which a body must arrive. */
 export interface Pace {
@@ -22,7 +23,7 @@ export function watchPace({ raw }: FastifyRequest, { idle, rate }: Pace, expire:
   let parts = 0;
   const timer = setInterval(() => {
     const read = raw.socket.bytesRead - seen;
-    const isWaiting = raw.readableLength === 0;
+    const isWaiting = raw.readableLength === 0 && !holdsBody(raw);
     if (raw.complete || raw.destroyed) {
       clearInterval(timer);
     } else if (!isWaiting || read >= least) {

@@ -68,7 +68,7 @@ function refuse(
   linger(request, response);
   response
     .writeHead(status, {
-      ...defaultHeaders.for(headers, id),
+      ...defaultHeaders.for(headers, url, id),
       ...problem.headers,
       'content-type': type,
       'content-length': Buffer.byteLength(text),

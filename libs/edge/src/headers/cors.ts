@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const EXPOSED = [
   'age',
   'content-disposition',
+  'content-location',
   'etag',
   'idempotent-replayed',
   'link',

@@ -8,21 +8,29 @@ import { securityHeaders } from './security-headers';
 export class DefaultHeaders {
   private readonly headers: Readonly<Record<string, string>>;
   private readonly cors?: Cors;
+  /** For the programs of deployments. */
+  private readonly appsCors?: Cors;
 
-  constructor({ https, cors }: EdgeSettings) {
+  constructor({ https, cors, appsCors = cors }: EdgeSettings) {
     this.headers = securityHeaders(https);
     if (cors) this.cors = new Cors(cors);
+    if (appsCors) this.appsCors = new Cors(appsCors);
   }
 
-  /** Returns the headers of the response to a request of this origin and id. */
-  for({ origin }: IncomingHttpHeaders, id: string): Readonly<Record<string, string>> {
-    return { ...this.headers, ...this.cors?.headers(origin), 'x-request-id': id };
+  /** Returns the headers of the response to a request of this origin, address and id. */
+  for({ origin }: IncomingHttpHeaders, url: string, id: string): Readonly<Record<string, string>> {
+    return { ...this.headers, ...this.corsOf(url)?.headers(origin), 'x-request-id': id };
   }
 
   /** Answers OPTIONS with the allowed methods, and a preflight of an allowed origin with its permission. */
   options(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): void {
     const { origin, 'access-control-request-method': asked } = request.headers;
-    if (asked !== undefined && this.cors?.allows(origin)) this.cors.preflight(request, reply, allowed);
+    const cors = this.corsOf(request.url);
+    if (asked !== undefined && cors?.allows(origin)) cors.preflight(request, reply, allowed);
     void reply.code(204).header('allow', allowed.join(', ')).send();
+  }
+
+  private corsOf(url: string): Cors | undefined {
+    return url.startsWith('/apps/') ? this.appsCors : this.cors;
   }
 }

@@ -3,7 +3,7 @@ import { appOfHost } from '@fairlead/contracts';
 import { Forbidden, NotFound, Unauthorized } from '@fairlead/schema';
 import { Controller, Delete, Get, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppForwarding } from './app-forwarding.service';
+import { AppForwarding } from './forwarding/app-forwarding.service';
 import { VISIT_MS } from './app-visitors';
 import { LocalApps } from './apps.service';
 

@@ -3,7 +3,7 @@ import { appOfHost } from '@fairlead/contracts';
 import { Conflict, note, NotFound, object, uuid, type Infer } from '@fairlead/schema';
 import { Controller, Delete, Get, HttpCode, Patch, Post, Put, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppForwarding } from './app-forwarding.service';
+import { AppForwarding } from './forwarding/app-forwarding.service';
 import { LINK_MS } from './app-visitors';
 import { LocalApps } from './apps.service';
 

@@ -73,6 +73,8 @@ interface LocalLimits extends RunLimits {
   readonly disk: number;
   readonly diskWatch?: Omit<DiskLimits, 'most'>;
   readonly logs: LogLimits;
+  /** Where clients reach the server; undefined: where they say. */
+  readonly publicUrl?: string;
 }
 
 /** Memory of the machine for each process that runs (bytes): twice what the LangGraph server takes when it does nothing. */

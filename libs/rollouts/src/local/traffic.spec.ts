@@ -32,6 +32,7 @@ http.createServer((request, response) => {
   const accept = crypto.createHash('sha1').update(key).digest('base64');
   socket.write('HTTP/1.1 101 Switching Protocols\\r\\nupgrade: websocket\\r\\nconnection: Upgrade\\r\\nsec-websocket-accept: ' + accept + '\\r\\n\\r\\n');
   socket.write(JSON.stringify({ version: '${version}', url: request.url, headers: request.headers }) + '\\n');
+  if (request.url === '/deaf') return socket.on('error', () => undefined).resume();
   socket.on('error', () => undefined).pipe(socket);
 }).listen(process.env.PORT, '127.0.0.1');
 `;
@@ -127,6 +128,11 @@ class Client {
   end(): void {
     this.socket.destroy();
   }
+
+  /** Ends what it sends, and goes on reading. */
+  halfEnd(): void {
+    this.socket.end();
+  }
 }
 
 it('a program that uses more memory than its resources allow is started again, and the reason is told', async () => {
@@ -191,7 +197,8 @@ describe('a WebSocket', () => {
   });
 
   it('ends when another revision takes its place, which the next one reaches, and with the deployment', async () => {
-    const before = new Client(`/apps/${id}/`);
+    // The text that this program sends first is no frame of WebSockets.
+    const before = new Client(`/apps/${id}/deaf`);
     await before.heard(/"version":"one"/);
     expect(await ended(id, await deploy(id, overlapping('two')))).toBe('DEPLOYED');
     await before.closed();
@@ -200,6 +207,24 @@ describe('a WebSocket', () => {
     await service.append(id, [{ type: 'DeploymentDeletionRequested', data: {} }]);
     await after.closed();
   });
+});
+
+it('a deployment has at most 250 WebSockets, and one whose client has gone counts no more', async () => {
+  const id = await service.deployment();
+  expect(await ended(id, await deploy(id, overlapping('one')))).toBe('DEPLOYED');
+  const clients: Client[] = [];
+  for (let count = 0; count < 250; count++) {
+    const client = new Client(`/apps/${id}/deaf`);
+    clients.push(client);
+    await client.heard(/^HTTP\/1\.1 101 /);
+  }
+  expect(await new Client(`/apps/${id}/deaf`).closed()).toMatch(/^HTTP\/1\.1 429 .*250 WebSockets of this deployment/s);
+  // The program closes its half never.
+  for (const client of clients) client.halfEnd();
+  for (const client of clients) await client.closed();
+  const next = new Client(`/apps/${id}/deaf`);
+  await next.heard(/^HTTP\/1\.1 101 /);
+  next.end();
 });
 
 describe.each([

@@ -6,7 +6,7 @@ import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 import { until } from '@fairlead/postgres/testing';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Traffic } from '../../testing/traffic';
-import { AppForwarding } from '../app-forwarding.service';
+import { AppForwarding } from '../forwarding/app-forwarding.service';
 import type { StartedRevision } from '../app-folders.store';
 import { LocalApps } from '../apps.service';
 

@@ -4,10 +4,11 @@ import { Unavailable } from '@fairlead/schema';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppSockets } from './app-sockets.http';
-import { AppUnavailable } from './running/app.runner';
-import { connectTo, forward, type Kind, responseHeaders } from './apps.http';
-import { LocalApps } from './apps.service';
-import type { Entered } from './running/serving.process';
+import { type Kind, reachedAt, responseHeaders } from './app-headers.http';
+import { connectTo, forward } from './apps.http';
+import { LocalApps } from '../apps.service';
+import { AppUnavailable } from '../running/app.runner';
+import type { Entered } from '../running/serving.process';
 
 /** Headers of our answers that say what a page may do: there the program says it. */
 const PAGE_DEFAULTS = ['content-security-policy', 'referrer-policy', 'cache-control'];
@@ -36,14 +37,15 @@ export class AppForwarding {
       return entered.end();
     }
     const { upgrade } = request.raw as IncomingMessage & { upgrade?: boolean };
+    const reached = reachedAt(request, kind, this.apps.limits.publicUrl);
     const answer = await (upgrade
-      ? this.sockets.join(request, reply, entered, socket, tenantId, kind)
-      : forward(request, reply, socket, kind));
+      ? this.sockets.join(request, reply, { entered, to: socket, id, tenantId, kind, reached })
+      : forward(request, reply, socket, kind, reached));
     if (!answer) return;
     if (kind === 'pages') PAGE_DEFAULTS.forEach((name) => void reply.removeHeader(name));
     await reply
       .status(answer.statusCode ?? 502)
-      .headers(responseHeaders(answer, kind))
+      .headers(responseHeaders(answer, kind, reached))
       .send(answer);
   }
 

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as send, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { Agent as HttpAgent, createServer, type IncomingMessage, request as send, type Server } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { connectTo, forward, responseHeaders } from './apps.http';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Reached, responseHeaders } from './app-headers.http';
+import { connectTo, forward } from './apps.http';
 
+const REACHED: Reached = { proto: 'http', host: 'x', prefix: '/apps/one', for: '192.0.2.1' };
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 /** A server that forwards every request to a program. */
@@ -11,10 +15,10 @@ async function proxyTo(program: Server): Promise<Server> {
   const proxy = createServer((raw, back) => {
     const { method, url } = raw;
     const [request, reply] = [{ raw, method, url } as FastifyRequest, { raw: back } as FastifyReply];
-    const answered = connectTo(portOf(program)).then((socket) => forward(request, reply, socket!));
+    const answered = connectTo(portOf(program)).then((socket) => forward(request, reply, socket!, 'api', REACHED));
     void answered.then(
       (answer) => {
-        back.writeHead(answer.statusCode!, responseHeaders(answer, 'api'));
+        back.writeHead(answer.statusCode!, responseHeaders(answer, 'api', REACHED));
         answer.pipe(back);
       },
       (error: Error) => back.writeHead(503).end(error.message),
@@ -77,6 +81,84 @@ it('a program may close a connection after each answer without saying so', async
   }
 });
 
+describe('a program that answers before it has read the body', () => {
+  const refusal = 'HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno';
+  /** Answers as soon as it has headers, and then reads nothing, or closes its connection. */
+  const programs = {
+    'and keeps its connection': (socket: Socket) => socket.pause().write(refusal),
+    'and closes its connection': (socket: Socket) => socket.pause().end(refusal, () => socket.destroy()),
+  };
+  let proxy: Server;
+  let program: Server;
+  let connections = 0;
+  const MEGABYTE = 1024 ** 2;
+
+  describe.each(Object.entries(programs))('%s', (_, answer) => {
+    beforeAll(async () => {
+      program = createTcpServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => answer(socket));
+      }).listen(0, '127.0.0.1') as unknown as Server;
+      await once(program, 'listening');
+      proxy = await proxyTo(program);
+      proxy.on('connection', () => connections++);
+    });
+    afterAll(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+      program.close();
+    });
+    beforeEach(() => (connections = 0));
+
+    it('gives fetch its answer', async () => {
+      for (const size of [10, 100_000, 20 * MEGABYTE]) {
+        const url = `http://127.0.0.1:${portOf(proxy)}/apps/one/`;
+        const response = await fetch(url, { method: 'POST', body: Buffer.alloc(size) });
+        expect([response.status, await response.text()]).toEqual([413, 'no']);
+      }
+    });
+
+    it('gives a client of Node.js its answer on a connection that is used again', async () => {
+      const agent = new HttpAgent({ keepAlive: true, maxSockets: 1 });
+      for (const size of [10, 100_000, 20 * MEGABYTE]) {
+        const path = '/apps/one/';
+        const request = send({ ...{ port: portOf(proxy), host: '127.0.0.1', method: 'PUT', path, agent } });
+        request.end(Buffer.alloc(size));
+        const [response] = (await once(request, 'response')) as [IncomingMessage];
+        expect(response.statusCode).toBe(413);
+        await once(response.resume(), 'end');
+      }
+      agent.destroy();
+      expect(connections).toBe(1);
+    });
+
+    it('gives curl its answer', async () => {
+      const url = `http://127.0.0.1:${portOf(proxy)}/apps/one/`;
+      const args = (more: string[]) => ['-s', '-w', ' %{http_code}', '--data-binary', '@-', ...more, url];
+      for (const more of [[], ['-H', 'transfer-encoding: chunked'], ['-H', 'expect:']]) {
+        const running = promisify(execFile)('curl', args(more));
+        running.child.stdin!.on('error', () => undefined).end(Buffer.alloc(5 * MEGABYTE));
+        expect((await running).stdout).toBe('no 413');
+      }
+    });
+
+    it('does not make the server read a body without an end', async () => {
+      const client = connect(portOf(proxy), '127.0.0.1').on('error', () => undefined);
+      const closed = new Promise((resolve) => client.once('close', resolve));
+      client.write('POST /apps/one/ HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+      const part = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(MEGABYTE), Buffer.from('\r\n')]);
+      const more = () => {
+        while (!client.destroyed && client.write(part));
+      };
+      client.on('drain', more);
+      const [answer] = (await once(client, 'data')) as [Buffer];
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+      more();
+      await closed;
+    });
+  });
+});
+
 describe('a program that answers with', () => {
   const ok = (headers: string) => `HTTP/1.1 200 OK\r\n${headers}\r\ncontent-length: 2\r\n\r\nok`;
 
@@ -120,7 +202,7 @@ describe('a program that answers with', () => {
   it('cookies of ours, in any spelling, sets none of them', async () => {
     const ours = ['fairlead-4600=x', '=fairlead-4600=x', ' = fairlead-app-4600 =x', '__HOST-fairlead=x'];
     const cookies = [...ours, 'theirs=1'].map((cookie) => `set-cookie: ${cookie}`);
-    expect((await through(ok(cookies.join('\r\n')))).headers['set-cookie']).toEqual(['theirs=1']);
+    expect((await through(ok(cookies.join('\r\n')))).headers['set-cookie']).toEqual(['theirs=1; Path=/apps/one']);
   });
 
   it('headers that hold for the whole address, or for one connection, passes none of them on', async () => {
