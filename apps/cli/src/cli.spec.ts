@@ -296,7 +296,7 @@ describe('Deployments', () => {
   interface Deployment {
     readonly id: string;
     readonly latest_revision_id: string;
-    readonly source_config: object;
+    readonly source_config: { readonly install_command?: string; readonly build_command?: string };
     readonly source_revision_config: { readonly image_uri: string };
     readonly secrets: readonly object[];
   }
@@ -419,10 +419,52 @@ describe('Deployments', () => {
     expect(deployment).toMatchObject({ name: 'from-folder', source: 'internal_source', executor: 'record' });
     const revisions = await cli.json<{ status: string }[]>(['revisions', 'list', 'from-folder', '--include', 'cause']);
     expect(revisions).toMatchObject([{ status: 'DEPLOYED', reason: 'release 2' }, { status: 'DEPLOYED' }]);
+    const commands = async (...more: string[]) => {
+      const { out: text } = await deploy('--json', ...more);
+      const { install_command, build_command } = (JSON.parse(text) as Deployment).source_config;
+      return [install_command, build_command];
+    };
+    expect(await commands('--install-command', 'make deps', '--build-command', 'make all')).toEqual([
+      ...['make deps', 'make all'],
+    ]);
+    expect(await commands('--build-command', '')).toEqual(['make deps', '']);
     const open = await fairlead('deployments open from-folder');
     expect(open).toMatchObject({ code: 1, err: expect.stringContaining('from-folder has no address') });
     await cli.run(['deployments', 'patch', 'from-folder', '--set', 'source_config.custom_url=https://agent.example']);
     expect(await fairlead('deployments open from-folder')).toMatchObject({ code: 0, out: 'https://agent.example\n' });
+  });
+
+  it('come from a folder whose files are listed before anything is sent', async () => {
+    mkdirSync(join(cli.folder, 'unsent'));
+    cli.file('unsent/agent.py', 'print()');
+    cli.file('unsent/.env', 'KEY=1');
+    cli.file('unsent/.gitignore', '*.log');
+    cli.file('unsent/a.log', '');
+    const deploy = ['deploy', 'unsent', '--dry-run'];
+    const listed = await cli.run(deploy);
+    expect(listed.out).toBe(
+      '+ .gitignore\n+ agent.py\n- .env  (never part of a source)\n- a.log  (.gitignore: *.log)\n',
+    );
+    expect(listed).toMatchObject({ code: 0, err: expect.stringMatching(/2 files of .*Nothing was sent\.\n$/) });
+    expect(await cli.json([...deploy])).toEqual({
+      files: ['.gitignore', 'agent.py'],
+      left_out: [
+        { path: '.env', because: 'never part of a source' },
+        { path: 'a.log', because: '.gitignore: *.log' },
+      ],
+      bytes: 12,
+    });
+    expect(await cli.json(['deployments', 'list', '--name', 'unsent'])).not.toContainEqual(
+      expect.objectContaining({ name: 'unsent' }),
+    );
+    for (const [config, said] of [
+      ['nope.json', 'there is no file nope.json in '],
+      ['../outside.json', 'there is no file ../outside.json in '],
+      ['a.log', 'a.log is left out (.gitignore: *.log).'],
+    ]) {
+      const wrong = await cli.run(['deploy', 'unsent', '--config', config!]);
+      expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining(`Error: --config: ${said}`) });
+    }
   });
 
   it('have secrets that are set and removed one by one', async () => {

@@ -1,7 +1,7 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { examples } from '../output/help';
@@ -18,16 +18,20 @@ import { UploadProgress } from '../upload/upload.progress';
 import { addressOf } from './deployment-open.command';
 import { RolloutLogs } from './deployment-logs.command';
 import { exitCodeOf, waitForRollout } from './deployment-wait.command';
-import { pack, sourceFiles } from './source-folder';
+import { LINK, pack, type SourceFiles, sourceFiles } from './source-folder';
 
 const ALL = '/v2/deployments';
+const CONFIG = 'langgraph.json';
 /** Largest archive that the service takes. */
 const MOST_BYTES = 200 * 1024 * 1024;
 
 interface DeployOptions {
   readonly name?: string;
   readonly config?: string;
+  readonly installCommand?: string;
+  readonly buildCommand?: string;
   readonly reason?: string;
+  readonly dryRun?: boolean;
   readonly detach?: boolean;
 }
 
@@ -38,24 +42,29 @@ export function addDeploy(all: Command): void {
     .argument('[folder]', 'with the source of the agent', '.')
     .option('--name <name>', 'of the deployment, which is created if there is none (default: the name of the folder)')
     .option('--config <path>', 'the graph configuration in the folder (default: langgraph.json, where there is one)')
+    .option('--install-command <command>', 'installs its packages, from now on; empty: what its files call for')
+    .option('--build-command <command>', 'builds it, from now on; empty: its script "build"')
     .option('--reason <text>', 'why, for the history')
+    .option('--dry-run', 'list what would be packed, and what is left out and why; send nothing')
     .option('--detach', 'end once the source is uploaded')
     .addHelpText(
       'after',
       `
 What .gitignore and .dockerignore name is left out, and so are .git,
-node_modules, virtual environments and .env.`,
+node_modules, virtual environments and .env. --dry-run lists it.`,
     );
   examples(deploy, 'deploy', "deploy agents/support --name support-agent --reason 'release 2'");
   const one = `${ALL}/{deployment_id}`;
   reaches(deploy, `POST ${ALL}`, `POST ${one}/upload-url`, `PUT ${one}/uploads/{upload_id}`, `PATCH ${one}`);
   does<DeployOptions>(deploy, async (context, [given], options) => {
     const folder = resolve(given!);
-    const archive = await packed(context, folder);
+    const source = await sourceFiles(folder);
+    const config = configOf(folder, source, options.config);
+    if (options.dryRun) return showFiles(context, folder, source);
+    const archive = await packed(context, folder, source);
     try {
       const { id } = await deploymentNamed(context, options.name ?? basename(folder));
       const path = await uploaded(context, id, archive);
-      const config = options.config ?? (existsSync(join(folder, 'langgraph.json')) ? 'langgraph.json' : undefined);
       return await released(context, id, { source_tarball_path: path, graph_config_path: config }, options);
     } finally {
       await rm(archive.folder, { recursive: true, force: true });
@@ -70,8 +79,29 @@ interface Archive {
   readonly bytes: number;
 }
 
-async function packed({ out }: Context, folder: string): Promise<Archive> {
-  const { files, links } = await sourceFiles(folder);
+/** The path of the graph configuration in the source. @throws Usage when one is named that is not packed */
+function configOf(folder: string, { files, leftOut }: SourceFiles, named: string | undefined): string | undefined {
+  if (named === undefined) return files.includes(CONFIG) ? CONFIG : undefined;
+  const path = relative(folder, resolve(folder, named)).split(sep).join('/');
+  if (files.includes(path)) return path;
+  const out = leftOut.find((one) => one.path === path || (one.path.endsWith('/') && path.startsWith(one.path)));
+  throw new Usage(
+    out ? `--config: ${named} is left out (${out.because}).` : `--config: there is no file ${named} in ${folder}.`,
+  );
+}
+
+/** Lists what a deployment of the folder would send. */
+async function showFiles({ out }: Context, folder: string, { files, leftOut }: SourceFiles): Promise<void> {
+  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+  const size = sizes.reduce((sum, one) => sum + one, 0);
+  if (out.json) return out.text(JSON.stringify({ files, left_out: leftOut, bytes: size }));
+  for (const file of files) out.line(`+ ${clean(file)}`);
+  for (const { path, because } of leftOut) out.line(`- ${clean(path)}  (${clean(because)})`);
+  out.note(`${counted(files.length, 'file')} of ${folder}, ${bytes(size)} before packing. Nothing was sent.`);
+}
+
+async function packed({ out }: Context, folder: string, { files, leftOut }: SourceFiles): Promise<Archive> {
+  const links = leftOut.filter(({ because }) => because === LINK).map(({ path }) => path);
   if (links.length > 0 && !out.json) out.warn(`Links are left out: ${links.map(clean).join(', ')}.`);
   const temporary = await mkdtemp(join(tmpdir(), 'fairlead-deploy-'));
   try {
@@ -131,10 +161,12 @@ async function released(
   context: Context,
   id: string,
   source_revision_config: object,
-  { reason, detach }: DeployOptions,
+  { installCommand: install_command, buildCommand: build_command, reason, detach }: DeployOptions,
 ): Promise<number | void> {
   const { api, out } = context;
-  const body = JSON.stringify({ revision_source: 'internal_source', source_revision_config });
+  const commands = install_command !== undefined || build_command !== undefined;
+  const source_config = commands ? { install_command, build_command } : undefined;
+  const body = JSON.stringify({ revision_source: 'internal_source', source_config, source_revision_config });
   const path = `${ALL}/${id}`;
   const answer = await api.command({ method: 'PATCH', path, body, headers: reasonHeader(reason) });
   const { latest_revision_id } = JSON.parse(answer.text) as Deployment;

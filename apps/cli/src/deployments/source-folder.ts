@@ -2,51 +2,42 @@ import { execFile } from 'node:child_process';
 import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
 import { brokenFile, Failure, Usage } from '../failure';
+import { type LeftOut, SourceRules } from './source-rules';
 
-/** What is never part of a source: what tools make of it, and the values of secrets. */
-const NEVER = [
-  ...['.git/', 'node_modules/', '.venv/', 'venv/', '__pycache__/', '.tox/', '.mypy_cache/', '.langgraph_api/'],
-  ...['.env', '.env.*', '!.env.example'],
-];
-
-/** Patterns that hold in one folder of the source and below. */
-interface Rules {
-  /** The folder, without a slash at its end; empty for the source itself. */
-  readonly folder: string;
-  readonly patterns: Ignore;
-}
-
-/** What of a folder is sent: files by their paths, and links, which are not. */
-interface SourceFiles {
+/** What of a folder is sent: files by their paths, and what is not. */
+export interface SourceFiles {
   readonly files: readonly string[];
-  readonly links: readonly string[];
+  readonly leftOut: readonly LeftOut[];
 }
+
+/** Why a link is left out: a link may lead to files that are no part of the source. */
+export const LINK = 'a link';
 
 /**
- * Finds the files of a folder that belong to its source, in order. As Git does, it leaves out what the `.gitignore` of
- * each folder names; what `.dockerignore` names is left out by the same patterns, as the LangGraph command line does.
- * @throws Usage when the folder cannot be read, or nothing in it is left
+ * Finds the files of a folder that belong to its source, in order: without those that the `.gitignore` of each folder or
+ * `.dockerignore` names. @throws Usage when the folder cannot be read, or nothing in it is left
  */
 export async function sourceFiles(folder: string): Promise<SourceFiles> {
-  const found = { files: [] as string[], links: [] as string[] };
-  const docker = await textOf(join(folder, '.dockerignore'));
-  const root: Rules = { folder: '', patterns: ignore().add(NEVER).add(docker) };
-  const walk = async (within: string, above: readonly Rules[]): Promise<void> => {
-    const own = { folder: within, patterns: ignore().add(await textOf(join(folder, within, '.gitignore'))) };
-    const rules = [own, ...above];
+  const files: string[] = [];
+  const leftOut: LeftOut[] = [];
+  const gitignore = (within: string) => textOf(join(folder, within, '.gitignore'));
+  const walk = async (within: string, rules: SourceRules): Promise<void> => {
     for (const entry of await entriesOf(join(folder, within))) {
       const path = within === '' ? entry.name : `${within}/${entry.name}`;
-      if (isLeftOut(rules, entry.isDirectory() ? `${path}/` : path)) continue;
-      if (entry.isDirectory()) await walk(path, rules);
-      else if (entry.isFile()) found.files.push(path);
-      else if (entry.isSymbolicLink()) found.links.push(path);
+      const shown = entry.isDirectory() ? `${path}/` : path;
+      const because = rules.because(shown);
+      const isEntered = entry.isDirectory() && (because === undefined || rules.mayHold(shown));
+      if (isEntered) await walk(path, rules.within(path, await gitignore(path)));
+      else if (because !== undefined) leftOut.push({ path: shown, because });
+      else if (entry.isFile()) files.push(path);
+      else leftOut.push({ path, because: entry.isSymbolicLink() ? LINK : 'neither a file nor a folder' });
     }
   };
-  await walk('', [root]);
-  if (found.files.length === 0) throw new Usage(`There is nothing to deploy in ${folder}.`);
-  return found;
+  const rules = SourceRules.of(await textOf(join(folder, '.dockerignore')), await gitignore(''));
+  await walk('', rules);
+  if (files.length === 0) throw new Usage(`There is nothing to deploy in ${folder}.`);
+  return { files, leftOut };
 }
 
 /** Packs files of a folder into a gzip tarball. @throws Failure when the program `tar` fails or is missing */
@@ -62,15 +53,6 @@ export async function pack(folder: string, files: readonly string[], archive: st
     child.stdin!.on('error', () => undefined);
     child.stdin!.end(files.map((file) => `${file}\0`).join(''));
   });
-}
-
-/** The innermost folder that has a pattern for a path decides. */
-function isLeftOut(rules: readonly Rules[], path: string): boolean {
-  for (const { folder, patterns } of rules) {
-    const { ignored, unignored } = patterns.test(folder === '' ? path : path.slice(folder.length + 1));
-    if (ignored || unignored) return ignored;
-  }
-  return false;
 }
 
 async function entriesOf(folder: string): Promise<Dirent[]> {

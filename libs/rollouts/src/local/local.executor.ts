@@ -208,13 +208,18 @@ export class LocalExecutor extends Executor {
   }
 
   /** Runs a command of the build, and the other one when it fails. @throws StepFailed with the command that has failed */
-  private async run({ run: command, otherwise, hint }: Command, place: BuildPlace, step: Step): Promise<void> {
+  private async run(
+    { run: command, shown: title = command, otherwise, hint }: Command,
+    place: BuildPlace,
+    step: Step,
+  ): Promise<void> {
+    await step.log('INFO', `$ ${title}`);
     try {
       return await this.runCommand(command, place, step);
     } catch (error) {
       if (!(error instanceof CommandFailed)) throw error;
       if (!otherwise) {
-        const shown = command.length > LONGEST_SHOWN ? `${command.slice(0, LONGEST_SHOWN)} …` : command;
+        const shown = title.length > LONGEST_SHOWN ? `${title.slice(0, LONGEST_SHOWN)} …` : title;
         throw new CommandFailed(`The command "${shown}"`, error.how, error.told, hint);
       }
       await step.log('WARNING', otherwise.says);
@@ -224,7 +229,6 @@ export class LocalExecutor extends Executor {
 
   /** Runs a command in the folder of a build; it fails when the deployment's folder grows beyond its limit. */
   private async runCommand(command: string, place: BuildPlace, step: Step): Promise<void> {
-    await step.log('INFO', `$ ${command}`);
     const { folder, name, recipe, env = folder.environmentOf(name, recipe) } = place;
     const cwd = join(folder.build(name), recipe.folder);
     const full = new AbortController();

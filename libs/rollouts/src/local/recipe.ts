@@ -156,18 +156,19 @@ interface Parts {
 }
 
 function assembled({ node, python, wanted, ofImages }: Parts, recipe: Recipe): BuildPlan {
-  const { install_command, build_command } = wanted;
-  const given = (command: string): Command[] => (command.trim() === '' ? [] : [{ run: command }]);
+  // A member of the deployment that was set cannot be taken away again, but emptied.
+  const given = (command = ''): Command[] | undefined => (command.trim() === '' ? undefined : [{ run: command }]);
+  const [install, build] = [given(wanted.install_command), given(wanted.build_command)];
   const packages = [...(python?.install ?? []), ...(node?.install ?? [])];
   const scripts = [...(node?.build ?? []), ...(python?.build ?? [])];
   const setUp = [...(python?.setUp ?? []), ...(node?.setUp ?? [])];
   const programs = node?.programs ?? [];
   return {
     recipe: { ...recipe, ...(programs.length > 0 && { programs }), ...(python && { venv: true }) },
-    install: [...setUp, ...(install_command === undefined ? packages : given(install_command))],
-    build: build_command === undefined ? scripts : given(build_command),
+    install: [...setUp, ...(install ?? packages)],
+    build: build ?? scripts,
     warnings: [
-      ...(install_command === undefined ? [...(python?.warnings ?? []), ...(node?.warnings ?? [])] : []),
+      ...(install ? [] : [...(python?.warnings ?? []), ...(node?.warnings ?? [])]),
       ...ofImages.map((name) => `${name} of the graph configuration has no effect here: no image is made.`),
     ],
     needsServer: false,

@@ -58,6 +58,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
   const target = deployment ?? named.data;
   const isOther = target !== undefined && target.source !== 'internal_source';
   const found = source?.folder?.files.some(({ path }) => path === CONFIG) ? CONFIG : '';
+  const isMissing = (path: string) => path !== '' && source?.folder?.files.every((file) => file.path !== path) === true;
   const config = typedConfig ?? target?.source_revision_config.graph_config_path ?? found;
 
   const choose = async (read: () => Promise<Source>) => {
@@ -102,7 +103,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
       <Form
         action="Deploy"
         busy={deploying.isPending}
-        disabled={!source || name === '' || isOther || (!deployment && named.isFetching)}
+        disabled={!source || name === '' || isOther || isMissing(config) || (!deployment && named.isFetching)}
         error={deploying.error}
         onSubmit={() => deploying.mutate()}
         onCancel={close}
@@ -152,6 +153,7 @@ export function DeployDialog({ deployment, onClose }: DeployProps) {
             placeholder={CONFIG}
             value={config}
             onChange={(event) => setConfig(event.target.value)}
+            hint={isMissing(config) && <span className={css.bad}>This file is not among those that are sent.</span>}
           />
           <Reason value={reason} onChange={setReason} />
         </div>
@@ -185,7 +187,9 @@ function Sent({ name, folder, archive }: Source) {
         <Text>{name}</Text>: {whole(files.length)} {files.length === 1 ? 'file' : 'files'}, {bytes(size)} before packing
       </p>
       <Paths title="Files" paths={files.map(({ path }) => path)} />
-      {leftOut.length > 0 && <Paths title="Left out" paths={leftOut} />}
+      {leftOut.length > 0 && (
+        <Paths title="Left out" paths={leftOut.map(({ path, because }) => `${path} (${because})`)} />
+      )}
     </section>
   );
 }

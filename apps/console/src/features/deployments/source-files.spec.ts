@@ -64,7 +64,9 @@ it('sends the files that the command line sends', async () => {
   });
   const source = await sourceFiles(chosenFolder(chosen()));
   expect(source.files.map(({ path }) => path)).toEqual((await filesOfCommandLine(folder)).files);
-  expect(source.leftOut).toEqual([
+  const left = (await filesOfCommandLine(folder)).leftOut;
+  expect(source.leftOut).toEqual(left);
+  expect(left.map(({ path }) => path)).toEqual([
     ...['.env', '.git/', '.langgraph_api/', '.venv/', 'a.log', 'build/', 'docs/', 'node_modules/'],
     ...['src/.env.local', 'src/__pycache__/', 'src/node_modules/', 'web/b.log', 'web/build/', 'web/sub/b.tmp'],
   ]);

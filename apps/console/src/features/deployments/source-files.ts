@@ -1,4 +1,4 @@
-import ignore, { type Ignore } from 'ignore';
+import { type LeftOut, SourceRules } from '../../../../cli/src/deployments/source-rules';
 
 /** A file or a folder that was chosen in the browser; one of the two members is there. */
 export interface Entry {
@@ -13,45 +13,34 @@ export interface SourceFile {
   readonly file: File;
 }
 
-/** What of a folder is sent, in order, and what is not; a folder that is left out ends with a slash. */
+/** What of a folder is sent, in order, and what is not. */
 export interface SourceFiles {
   readonly files: readonly SourceFile[];
-  readonly leftOut: readonly string[];
+  readonly leftOut: readonly LeftOut[];
   readonly bytes: number;
 }
 
-/** The same as in the command line: what tools make of a source, and the values of secrets. */
-const NEVER = [
-  ...['.git/', 'node_modules/', '.venv/', 'venv/', '__pycache__/', '.tox/', '.mypy_cache/', '.langgraph_api/'],
-  ...['.env', '.env.*', '!.env.example'],
-];
 /** Bytes of a source that is unpacked, and its files. */
 const MOST_BYTES = 1024 ** 3;
 const MOST_FILES = 20_000;
 
-/** Patterns that hold in one folder of the source and below. */
-interface Rules {
-  /** The folder, without a slash at its end; empty for the source itself. */
-  readonly folder: string;
-  readonly patterns: Ignore;
-}
-
 /**
- * Finds the files of a folder that belong to its source, as the command line does: without those that the `.gitignore` of
- * each folder and `.dockerignore` name. @throws Error in a sentence when nothing is left, or too much
+ * Finds the files of a folder that belong to its source, by the rules of the command line.
+ * @throws Error in a sentence when nothing is left, or too much
  */
 export async function sourceFiles(folder: Entry): Promise<SourceFiles> {
   const files: SourceFile[] = [];
-  const leftOut: string[] = [];
+  const leftOut: LeftOut[] = [];
   let bytes = 0;
-  const walk = async (entries: readonly Entry[], within: string, above: readonly Rules[]): Promise<void> => {
-    const own = { folder: within, patterns: ignore().add(await textOf(entries, '.gitignore')) };
-    const rules = [own, ...above];
+  const walk = async (entries: readonly Entry[], within: string, rules: SourceRules): Promise<void> => {
     for (const entry of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = within === '' ? entry.name : `${within}/${entry.name}`;
       const shown = entry.entries ? `${path}/` : path;
-      if (isLeftOut(rules, shown)) leftOut.push(shown);
-      else if (entry.entries) await walk(await entry.entries(), path, rules);
+      const because = rules.because(shown);
+      if (entry.entries && (because === undefined || rules.mayHold(shown))) {
+        const inner = await entry.entries();
+        await walk(inner, path, rules.within(path, await textOf(inner, '.gitignore')));
+      } else if (because !== undefined) leftOut.push({ path: shown, because });
       else {
         const file = await entry.file!();
         bytes += file.size;
@@ -61,22 +50,13 @@ export async function sourceFiles(folder: Entry): Promise<SourceFiles> {
     }
   };
   const entries = await folder.entries!();
-  const docker = await textOf(entries, '.dockerignore');
-  await walk(entries, '', [{ folder: '', patterns: ignore().add(NEVER).add(docker) }]);
+  const [docker, git] = [await textOf(entries, '.dockerignore'), await textOf(entries, '.gitignore')];
+  await walk(entries, '', SourceRules.of(docker, git));
   if (files.length === 0) throw new Error(`There is nothing to deploy in ${folder.name}.`);
   return { files, leftOut, bytes };
 }
 
 const TOO_MUCH = `has more than ${MOST_FILES.toLocaleString('en')} files or 1 GiB. Name in .gitignore what is no part of its source.`;
-
-/** The innermost folder that has a pattern for a path decides. */
-function isLeftOut(rules: readonly Rules[], path: string): boolean {
-  for (const { folder, patterns } of rules) {
-    const { ignored, unignored } = patterns.test(folder === '' ? path : path.slice(folder.length + 1));
-    if (ignored || unignored) return ignored;
-  }
-  return false;
-}
 
 async function textOf(entries: readonly Entry[], name: string): Promise<string> {
   const file = await entries.find((entry) => entry.name === name)?.file?.();

@@ -30,7 +30,7 @@ export function serverFor(installed: string | undefined): string {
 export function ownServer(version: string): { readonly install: Command; readonly program: string } {
   const name = `langgraphjs-${version}`;
   return {
-    install: { run: installOwn(name, `@langchain/langgraph-cli@${version}`) },
+    install: installOwn(name, `@langchain/langgraph-cli@${version}`),
     program: `${ownFolder(name)}/node_modules/.bin/langgraphjs`,
   };
 }

@@ -24,8 +24,7 @@ export interface NodeProject {
   readonly warnings: readonly string[];
 }
 
-const BUILD_HINT =
-  'Another command can be set as build_command: fairlead deploy --build-command "…"; an empty one builds nothing.';
+const BUILD_HINT = 'Another command can be set as build_command: fairlead deploy --build-command "…".';
 const INSTALL_HINT = 'Another command can be set as install_command: fairlead deploy --install-command "…".';
 
 /**

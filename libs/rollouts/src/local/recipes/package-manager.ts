@@ -126,7 +126,7 @@ function installed(name: 'pnpm' | 'yarn', version: string, checksum: string | un
   const check = `{ grep -qF '${wanted}' ${list} || { echo 'Its checksum is not that of packageManager.' >&2; false; }; }`;
   const hint = `${spec} could not be had from npm: name a version that npm has as packageManager in package.json, or set install_command.`;
   return {
-    setUp: [{ run: installOwn(folder, spec, isChecked ? check : ''), hint }],
+    setUp: [{ ...installOwn(folder, spec, isChecked ? check : ''), hint }],
     programs: `${ownFolder(folder)}/node_modules/.bin`,
     warnings:
       checksum === undefined || isChecked

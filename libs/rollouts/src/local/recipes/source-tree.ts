@@ -11,6 +11,8 @@ export interface SourceTree {
 /** A shell command of a build. */
 export interface Command {
   readonly run: string;
+  /** The part of it that tells what it does; absent: all of it. */
+  readonly shown?: string;
   /** What follows when it fails: a sentence for the log, and another command where there is one. */
   readonly otherwise?: { readonly says: string; readonly run?: string };
   /** A sentence for the reason when it fails for good. */
@@ -81,16 +83,20 @@ export function ownFolder(name: string): string {
   return `"$HOME/.fairlead/${name}"`;
 }
 
-/** Installs packages of npm into such a folder, once for all builds. It takes the settings of the source's `.npmrc`. */
-export function installOwn(name: string, spec: string, check = ''): string {
+/**
+ * Installs a package of npm into such a folder, once for all builds. It takes the settings of the source's `.npmrc`. With
+ * `--prefix`, npm would not read the settings of the machine.
+ */
+export function installOwn(name: string, spec: string, check = ''): Command {
   const fresh = ownFolder(`${name}.new`);
+  const install = `npm install --no-audit --no-fund ${quoted(spec)}`;
   const steps = [
     `rm -rf ${fresh}`,
     `mkdir -p ${fresh}`,
     `{ cp .npmrc ${fresh} 2> /dev/null || :; }`,
-    `npm install --prefix ${fresh} --no-audit --no-fund ${quoted(spec)}`,
+    `( cd ${fresh} && echo '{}' > package.json && ${install} )`,
     ...(check === '' ? [] : [check]),
     `mv ${fresh} ${ownFolder(name)}`,
   ];
-  return `[ -d ${ownFolder(name)} ] || { ${steps.join(' && ')}; }`;
+  return { run: `[ -d ${ownFolder(name)} ] || { ${steps.join(' && ')}; }`, shown: install };
 }
