@@ -121,6 +121,7 @@ async function seenByTenantA(): Promise<Answer[]> {
     `/api/v1/public/${ids.dataset_token}/examples`,
     `/api/v1/public/${ids.link_token}/link/comparison`,
     '/v1/shares',
+    '/v1/refused',
     '/api/v1/api-key',
     `/v2/auth/providers/${provider_id}`,
     `/v2/auth/agents/${MARK}/connections`,

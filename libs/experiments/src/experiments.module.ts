@@ -44,6 +44,8 @@ import { PublicDatasetsController } from './sharing/public-datasets.controller';
 import { PublicReading } from './sharing/public-reading.service';
 import { PublicRunsController } from './sharing/public-runs.controller';
 import { PublicLinksController } from './sharing/public-links.controller';
+import { RefusedItemsController } from './refused/refused-items.controller';
+import { RefusedItems } from './refused/refused-items.store';
 import { ShareLinksController } from './sharing/share-links.controller';
 import { ShareLinks } from './sharing/share-links.service';
 import { Shares } from './sharing/shares.service';
@@ -80,6 +82,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         RunUrlController,
         InfoController,
         LiveRunsController,
+        RefusedItemsController,
         RunAttachmentsController,
         RunsController,
         RunsV2Controller,
@@ -112,6 +115,7 @@ export class ExperimentsModule implements OnModuleInit, OnApplicationBootstrap, 
         PersistRuns,
         { provide: PublicUrl, useValue: new PublicUrl(publicUrl) },
         PublicReading,
+        RefusedItems,
         RunAttachments,
         SessionCommands,
         Shares,

@@ -13,6 +13,12 @@ export const runs: Group = {
     },
     stats: { route: 'POST /api/v1/runs/stats', example: '--session model-a' },
     get: { route: 'GET /api/v1/runs/{run_id}', example: '0198c1f0-0000-7000-8000-000000000001' },
+    refused: {
+      route: 'GET /v1/refused',
+      about: 'list what was refused of the runs and scores that were sent, and why',
+      columns: ['count', 'kind', 'reason', 'place', 'session_name', 'last_at'],
+      example: '--session-id 0198c1f0-0000-7000-8000-000000000002',
+    },
     create: { route: 'POST /api/v1/runs', example: '--file run.json' },
     patch: {
       route: 'PATCH /api/v1/runs/{run_id}',

@@ -85,3 +85,9 @@ export function plain(text: string): string {
 function trim(text: string): string {
   return text.includes('.') && !text.includes('e') ? text.replace(/\.?0+$/, '') : text;
 }
+
+/** Returns the name of a run as it is shown: some tools send an empty one. `unknown` stands for a run not yet loaded. */
+export function runName(name: unknown, unknown: string): string {
+  if (typeof name !== 'string') return unknown;
+  return name.trim() === '' ? '(no name)' : name;
+}

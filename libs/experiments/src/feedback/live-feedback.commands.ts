@@ -1,13 +1,15 @@
 import { checkAppend, type EventStore, type Metadata, Room, streamName } from '@fairlead/eventing';
-import { BadRequest, Conflict } from '@fairlead/schema';
+import { BadRequest, Conflict, type Loc } from '@fairlead/schema';
 import { v5 as idFrom } from 'uuid';
 import { type FeedbackAdded, type FeedbackAwaited, sessionStream } from '../sessions/experiment';
 import { experimentsView } from '../sessions/experiments.projection';
+import { type Refusal, refusal } from '../refused/refusal';
 import type { Parts } from '../runs/live/live-runs.commands';
 
 /** Feedback that came among the parts of a request. */
 export interface SentFeedback {
   readonly data: FeedbackAdded['data'];
+  readonly loc: Loc;
   /** The session that it names. */
   readonly sessionId?: string;
   /** Members that were sent and are not kept. */
@@ -21,6 +23,7 @@ const AT_ONCE = 50;
 const rooms = new WeakMap<EventStore, Room>();
 
 type Appended = {
+  readonly sent: SentFeedback;
   readonly stream: string;
   readonly event: (FeedbackAdded | FeedbackAwaited) & { readonly id: string };
 };
@@ -28,9 +31,8 @@ type Appended = {
 /**
  * The events of feedback: it goes to the session of its run. One whose run is not known yet goes to the session that it
  * names, and waits for its run when it names none. `places` tells the sessions of runs by their ids. What is stored
- * already is left out.
- * @throws BadRequest for a session or comparison that the tenant does not have, or one that is not the run's;
- * AppendTooLarge
+ * already is left out. Added to `refused` is feedback on a session or comparison that the tenant does not have, or on a
+ * session that is not the run's, and feedback that is too large.
  */
 export async function feedbackEvents(
   parts: Parts,
@@ -38,29 +40,48 @@ export async function feedbackEvents(
   sent: readonly SentFeedback[],
   places: ReadonlyMap<string, string>,
   metadata: Metadata,
+  refused: Refusal[],
 ): Promise<Appended[]> {
+  if (sent.length === 0) return [];
   const fresh = await withoutStored(parts, tenantId, sent);
-  if (fresh.length === 0) return [];
   let known = await knownPlaces(parts, tenantId, fresh);
   const isUnknown = ({ sessionId }: SentFeedback) => sessionId !== undefined && !known.sessions.has(sessionId);
   if (fresh.some(isUnknown)) {
     await parts.consistency.upToDate(tenantId, [experimentsView.name]);
     known = await knownPlaces(parts, tenantId, fresh);
   }
-  const appends = fresh.map(({ data, sessionId }): Appended => {
+  const unknown = await unknownComparisons(parts, tenantId, fresh);
+  const eventOf = (one: SentFeedback): Appended => {
+    const { data, sessionId } = one;
     const session = data.run_id === null ? sessionId : (places.get(data.run_id) ?? known.runs.get(data.run_id));
     if (session !== undefined && sessionId !== undefined && session !== sessionId)
       throw new BadRequest(`Feedback ID ${data.id}: the run is not of the session named by session_id.`);
-    if (session === undefined && sessionId === undefined) return awaited(tenantId, data);
     if (sessionId !== undefined && !known.sessions.has(sessionId))
       throw new BadRequest(`Feedback ID ${data.id}: there is no session ${sessionId}.`);
-    const place = (session ?? sessionId)!;
+    const comparison = data.comparative_experiment_id;
+    if (comparison && unknown.has(comparison))
+      throw new BadRequest(`There is no comparative experiment ${comparison}.`);
+    const place = session ?? sessionId;
+    if (place === undefined) return awaited(tenantId, one);
     // The same feedback sent twice at once is one event.
-    return { stream: sessionStream(place), event: { type: 'FeedbackAdded', data, id: idFrom(data.id, place) } };
+    const event = { type: 'FeedbackAdded' as const, data, id: idFrom(data.id, place) };
+    return { sent: one, stream: sessionStream(place), event };
+  };
+  return fresh.flatMap((one) => {
+    try {
+      const appended = eventOf(one);
+      checkAppend(appended.stream, [appended.event], metadata);
+      return appended;
+    } catch (error) {
+      refused.push(feedbackRefusal(one, error));
+      return [];
+    }
   });
-  await requireComparisons(parts, tenantId, fresh);
-  for (const { stream, event } of appends) checkAppend(stream, [event], metadata);
-  return appends;
+}
+
+/** Returns the refusal of a feedback. */
+export function feedbackRefusal({ data, loc, sessionId }: SentFeedback, error: unknown): Refusal {
+  return refusal({ kind: 'feedback', id: data.id, loc, sessionId, runId: data.run_id ?? undefined }, error);
 }
 
 /** Records the events. */
@@ -75,9 +96,10 @@ export async function appendFeedback(
   }
 }
 
-function awaited(tenantId: string, data: FeedbackAdded['data']): Appended {
+function awaited(tenantId: string, sent: SentFeedback): Appended {
+  const { data } = sent;
   const stream = streamName('awaitedFeedback', idFrom(data.run_id!, tenantId));
-  return { stream, event: { type: 'FeedbackAwaited', data, id: idFrom(data.id, tenantId) } };
+  return { sent, stream, event: { type: 'FeedbackAwaited', data, id: idFrom(data.id, tenantId) } };
 }
 
 async function withoutStored({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
@@ -106,41 +128,52 @@ async function knownPlaces({ pool }: Parts, tenantId: string, sent: readonly Sen
   };
 }
 
-async function requireComparisons({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
-  const named = sent.flatMap(({ data }) => data.comparative_experiment_id ?? []);
-  if (named.length === 0) return;
+async function unknownComparisons({ pool }: Parts, tenantId: string, sent: readonly SentFeedback[]) {
+  const named = new Set(sent.flatMap(({ data }) => data.comparative_experiment_id ?? []));
+  if (named.size === 0) return named;
   const { rows } = await pool.query<{ id: string }>(
     'select id from comparative_experiments where id = any($1::uuid[]) and tenant_id = $2',
-    [named, tenantId],
+    [[...named], tenantId],
   );
-  const known = new Set(rows.map(({ id }) => id));
-  const unknown = named.find((id) => !known.has(id));
-  if (unknown !== undefined) throw new BadRequest(`There is no comparative experiment ${unknown}.`);
+  for (const { id } of rows) named.delete(id);
+  return named;
+}
+
+/** The events that may be recorded, and a function to be called when they were, or were not. */
+interface AwaitedRoom {
+  readonly appends: readonly Appended[];
+  readonly giveBack: (recorded: boolean) => void;
 }
 
 /**
- * Lets as many events wait for their runs as there is room for; the function that it resolves with gives back the room
- * when the view counts them, or, called without them having been recorded, at once. @throws Conflict
+ * Lets as many events wait for their runs as there is room for; without room those that would wait are refused.
+ * `giveBack` gives back the room when the view counts the events, or, called without them having been recorded, at once.
  */
 export async function awaitedRoom(
   { store, pool, consistency }: Parts,
   tenantId: string,
   appends: readonly Appended[],
-): Promise<(recorded: boolean) => void> {
-  const more = appends.filter(({ event }) => event.type === 'FeedbackAwaited').length;
-  if (more === 0) return () => undefined;
+  refused: Refusal[],
+): Promise<AwaitedRoom> {
+  const waiting = appends.filter(({ event }) => event.type === 'FeedbackAwaited');
+  if (waiting.length === 0) return { appends, giveBack: () => undefined };
   const room = rooms.get(store) ?? new Room(MOST_AWAITED);
   rooms.set(store, room);
-  const leave = await room.take(tenantId, more, async () => {
+  const leave = await room.take(tenantId, waiting.length, async () => {
     const { rows } = await pool.query<{ count: number }>(
       'select count(*)::int as count from (select 1 from awaited_feedback where tenant_id = $1 limit $2) as waiting',
       [tenantId, MOST_AWAITED],
     );
     return rows[0]!.count;
   });
-  if (!leave) throw new Conflict(`More than ${MOST_AWAITED} feedbacks would wait for their runs: name their sessions.`);
-  return (recorded) => {
+  if (!leave) {
+    const error = new Conflict(`More than ${MOST_AWAITED} feedbacks would wait for their runs: name their sessions.`);
+    refused.push(...waiting.map(({ sent }) => feedbackRefusal(sent, error)));
+    return { appends: appends.filter(({ event }) => event.type !== 'FeedbackAwaited'), giveBack: () => undefined };
+  }
+  const giveBack = (recorded: boolean) => {
     if (!recorded) leave();
     else void consistency.upToDate(tenantId, [experimentsView.name]).then(leave, leave);
   };
+  return { appends, giveBack };
 }

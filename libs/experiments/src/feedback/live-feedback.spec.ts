@@ -179,24 +179,29 @@ describe('Feedback among the parts of a request', () => {
     expect((await multipart({ [`feedback.${newId()}`]: compared })).status).toBe(400);
   });
 
-  it('is checked before anything of the request is recorded', async () => {
-    const sent = run({ session_name: 'nothing of it' });
+  it('leaves the others of its request when it is refused', async () => {
     const other = run({ session_name: 'elsewhere' });
     await reading.post('/runs', other);
     const { id: session_id } = await session('elsewhere');
-    const id = newId();
-    const refused: [unknown, number][] = [
-      [feedbackOn(sent, { key: '' }), 422],
-      [feedbackOn(sent, { id: newId() }), 422],
-      [{ key: 'about nothing' }, 422],
-      ['{', 422],
-      [feedbackOn(sent, { session_id }), 400],
-      [feedbackOn(sent, { comment: 'x'.repeat(1_000_001) }), 413],
+    const refused: [(sent: Run) => unknown, number][] = [
+      [(sent) => feedbackOn(sent, { key: '' }), 422],
+      [(sent) => feedbackOn(sent, { id: newId() }), 422],
+      [() => ({ key: 'about nothing' }), 422],
+      [() => '{', 422],
+      [(sent) => feedbackOn(sent, { session_id }), 400],
+      [(sent) => feedbackOn(sent, { comment: 'x'.repeat(1_000_001) }), 413],
     ];
     for (const [feedback, status] of refused) {
-      expect((await multipart({ ...post(sent), [`feedback.${id}`]: feedback })).status).toBe(status);
+      const [sent, id, good] = [run({ session_name: 'with bad feedback' }), newId(), newId()];
+      const bad = { [`feedback.${id}`]: feedback(sent) };
+      const answer = await multipart({ ...post(sent), ...bad, [`feedback.${good}`]: feedbackOn(sent) });
+      const loc = expect.arrayContaining(['body', `feedback.${id}`]) as unknown;
+      expect(answer).toMatchObject({ status: 202, json: { refused: [{ id, loc, msg: expect.any(String) }] } });
+      expect((await reading.get(`/runs/${sent.id}`)).status).toBe(200);
+      expect((await reading.get(`/feedback/${id}`)).status).toBe(404);
+      expect(await read(good)).toMatchObject({ run_id: sent.id });
+      expect(await multipart(bad)).toMatchObject({ status, json: { refused: [{ id }] } });
     }
-    expect((await reading.get(`/runs/${sent.id}`)).status).toBe(404);
   });
 });
 

@@ -15,6 +15,7 @@ import { UntoldFeedback1764000020000 } from './1764000020000-untold-feedback';
 import { PayloadDrafts1764200003000 } from './1764200003000-payload-drafts';
 import { ChangedFeedback1764000030000 } from './1764000030000-changed-feedback';
 import { CountedBytes1764400001100 } from './1764400001100-counted-bytes';
+import { RefusedItems1764700040000 } from './1764700040000-refused-items';
 import { ShareLinks1764600050000 } from './1764600050000-share-links';
 import { Shares1764500030000 } from './1764500030000-shares';
 import { FramedPayloads1764600016100 } from './1764600016100-framed-payloads';
@@ -40,4 +41,5 @@ export const experimentsMigrations: MigrationClass[] = [
   FramedPayloads1764600016100,
   DatasetBaselines1764600020000,
   ShareLinks1764600050000,
+  RefusedItems1764700040000,
 ];

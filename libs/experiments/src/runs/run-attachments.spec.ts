@@ -170,25 +170,38 @@ describe('an attachment of a run', () => {
     ).toBe(0);
   });
 
-  it('is refused with a bad name, twice, or when there are too many, and nothing is kept then', async () => {
+  it('is refused with a bad name, twice, or when there are too many, and its run is kept', async () => {
     const before = await kept();
-    const id = newId();
-    const named = (name: string, data = 'refused'): Part => [
+    const named = (id: string, name: string): Part => [
       `attachment.${id}.${name}`,
       'text/plain',
-      Buffer.from(data),
+      Buffer.from(`refused ${name}`),
     ];
-    const many = (count: number) => Array.from({ length: count }, (_, nth) => named(`n${nth}`));
-    const status = async (...parts: Part[]) => (await send(run(id, 'refused'), ...parts)).status;
-    expect(await status(named('a\u0000b'))).toBe(422);
-    expect(await status(named('x'.repeat(201)))).toBe(422);
-    expect(await status(named('x'), named('x'))).toBe(422);
-    expect(await status([`attachment.${id}`, 'text/plain', Buffer.from('unnamed')])).toBe(422);
-    expect(await status(...many(101))).toBe(413);
-    expect(await status(...many(1001))).toBe(413);
+    const many = (id: string, count: number) => Array.from({ length: count }, (_, nth) => named(id, `n${nth}`));
+    const unnamed = (id: string): Part => [`attachment.${id}`, 'text/plain', Buffer.from('unnamed')];
+    const wrong: [(id: string) => Part[], number][] = [
+      [(id) => [named(id, 'a\u0000b')], 1],
+      [(id) => [named(id, 'x'.repeat(201))], 1],
+      [(id) => [unnamed(id)], 1],
+      [(id) => many(id, 101), 101],
+      [(id) => many(id, 1001), 1001],
+    ];
+    for (const [parts, count] of wrong) {
+      const id = newId();
+      const { status, json } = await send(run(id, 'refused'), ...parts(id));
+      expect([status, json.refused.length]).toEqual([202, Math.min(count, 1001)]);
+      expect(json.refused[0].id).toBe(id);
+      expect((await read(id)).s3_urls).toBeNull();
+    }
     expect(await kept()).toEqual(before);
-    expect((await service.get(`/api/v1/runs/${id}`)).status).toBe(404);
-    expect(await status(...many(100))).toBe(202);
-    expect((await send(named('one-more'))).status).toBe(413);
+    const id = newId();
+    const twice = await send(run(id, 'refused'), named(id, 'x'), named(id, 'x'));
+    expect([twice.status, twice.json.refused.length]).toEqual([202, 1]);
+    expect((await send(...many(id, 99))).status).toBe(202);
+    expect(Object.keys((await read(id)).s3_urls)).toHaveLength(100);
+    expect(await send(named(id, 'one-more'))).toMatchObject({
+      status: 413,
+      json: { refused: [{ id, msg: expect.stringContaining('more than 100') }] },
+    });
   });
 });

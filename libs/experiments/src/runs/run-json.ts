@@ -25,7 +25,7 @@ export interface RunRow extends Shown, Partial<Used> {
 /** Columns of a run `r` that need no choice. */
 export const RUN_PLACE = 'r.parent_run_id, r.trace_id, r.dotted_order, r.tags, r.events, r.serialized';
 
-/** Every kind of run. */
+/** Kinds of runs that all clients know; others are kept as they are sent. */
 export const RUN_TYPES = ['tool', 'chain', 'llm', 'retriever', 'embedding', 'prompt', 'parser'] as const;
 
 /** Members that clients cannot do without, whatever they select. */

@@ -2,8 +2,11 @@ import { preview } from '../compare/compare-json';
 import { memberSlices, present } from '../upload/json-slices';
 import { array, object, raw, text } from '../platform-json';
 import type { AttachmentLink } from '../storage/attachment-urls.service';
-import { dottedOrder, parents, type RunRow } from './run-json';
+import { dottedOrder, parents, RUN_TYPES, type RunRow } from './run-json';
 import { threadOf } from './run-thread';
+
+/** Kinds that the second version writes in upper case. */
+const KNOWN_TYPES: ReadonlySet<string> = new Set(RUN_TYPES);
 
 /** Every name that `selects` may hold. */
 export const V2_SELECTS = [
@@ -104,7 +107,7 @@ function valueOf(select: V2Select, row: RunRow, feedbackStats: string | undefine
     case 'NAME':
       return text(row.name);
     case 'RUN_TYPE':
-      return text(row.run_type.toUpperCase());
+      return text(KNOWN_TYPES.has(row.run_type) ? row.run_type.toUpperCase() : row.run_type);
     case 'STATUS':
       return text(row.status.toUpperCase());
     case 'START_TIME':

@@ -28,7 +28,6 @@ import { text } from '../platform-json';
 import { idPath, iso, JSON_TEXT, oneOrMany } from '../reading.http';
 import { PublicUrl, RunAttachments } from '../storage/attachment-urls.service';
 import { decodeCursor } from './run-cursor';
-import { RUN_TYPES } from './run-json';
 import { experimentRuns, runsPageV2, runV2 } from './runs.answers.schema';
 import { findRunPage } from './runs.queries';
 import { V2_SELECTS, type V2Select } from './runs-v2-json';
@@ -36,7 +35,6 @@ import { type Rendering, renderRowsV2, renderRunsV2 } from './runs-v2.render';
 import { Shares } from '../sharing/shares.service';
 
 const MOST_EXAMPLES = 1000;
-const UPPER_TYPES = ['TOOL', 'CHAIN', 'LLM', 'RETRIEVER', 'EMBEDDING', 'PROMPT', 'PARSER'] as const;
 const SELECTS = 'Members to answer; what is not known of a run is absent.';
 const selects = note(optional(list(literal(V2_SELECTS)), ['ID']), SELECTS);
 const pageSize = note(optional(int({ ge: 1, le: 1000 }), 100), 'Largest number of items in the answer.');
@@ -62,7 +60,7 @@ const queryBody = object(
     project_ids: note(optional(list(uuid())), 'Only runs of these sessions.'),
     reference_dataset_id: note(optional(uuid()), 'Only runs that were made for examples of this dataset.'),
     reference_examples: note(optional(list(uuid())), 'Only runs that were made for these examples.'),
-    run_type: note(optional(literal(UPPER_TYPES)), 'Only runs of this kind.'),
+    run_type: note(optional(str()), 'Only runs of this kind, as it was sent or in upper case.'),
     selects,
     sort_order: note(optional(literal(['ASC', 'DESC']), 'DESC'), '`DESC`: the newest first.'),
     trace_filter: note(optional(str()), 'Only runs whose root run fulfils this expression.'),
@@ -133,7 +131,7 @@ export class RunsV2Controller {
     const filter = {
       id: body.ids,
       trace: body.trace_id,
-      runType: body.run_type && RUN_TYPES[UPPER_TYPES.indexOf(body.run_type)],
+      runType: body.run_type === undefined ? undefined : [body.run_type, body.run_type.toLowerCase()],
       session: body.project_ids,
       referenceExample: body.reference_examples,
       referenceDataset: body.reference_dataset_id,

@@ -19,7 +19,7 @@ const runMembers: Readonly<Record<string, JsonSchema>> = {
   name: noted(text, 'Name of the run.'),
   inputs: noted(nullable(free), 'Input, byte for byte as it was sent; null where it is left out.'),
   inputs_preview: noted(nullable(text), 'First kilobyte of the inputs in previews; else null.'),
-  run_type: noted(oneOf(...RUN_TYPES), 'Kind of step.'),
+  run_type: noted(text, `Kind of step: ${RUN_TYPES.join(', ')}, or as it was sent.`),
   start_time: noted(time, 'Start of the run.'),
   end_time: noted(nullable(time), 'End of the run; null while it goes on.'),
   extra: noted(nullable(free), 'Further facts, among them `metadata`; null when there are none.'),
@@ -133,7 +133,7 @@ export const exampleWithRuns = object('ExampleWithRuns', {
 export const runV2 = object('RunV2', {
   'id?': noted(uuid, 'Identifier of the run.'),
   'name?': noted(text, 'Name of the run.'),
-  'run_type?': noted(oneOf(...RUN_TYPES.map((type) => type.toUpperCase())), 'Kind of step.'),
+  'run_type?': noted(text, `Kind of step: ${RUN_TYPES.join(', ').toUpperCase()}, or another as it was sent.`),
   'status?': noted(
     oneOf('SUCCESS', 'ERROR', 'PENDING'),
     '`ERROR` when it failed, `SUCCESS` when it ended otherwise, `PENDING` until it ends.',

@@ -22,7 +22,7 @@ import type { Readable } from 'node:stream';
 import { found, idPath, iso, JSON_TEXT, oneOrMany, sent } from '../reading.http';
 import { RunAttachments } from '../storage/attachment-urls.service';
 import { decodeCursor } from './run-cursor';
-import { RUN_SELECT, RUN_TYPES } from './run-json';
+import { RUN_SELECT } from './run-json';
 import { runStatistics, STATS_SELECT } from './run-stats.queries';
 import { run, runsPage, runStats } from './runs.answers.schema';
 import { findRun, queryRuns, type RunFilter, type RunPage } from './runs.queries';
@@ -33,7 +33,7 @@ const selection = {
   id: note(optional(oneOrMany(uuid())), 'Only these runs.'),
   trace: note(optional(uuid()), 'Only runs of this trace.'),
   parent_run: note(optional(uuid()), 'Only steps of this run.'),
-  run_type: note(optional(literal(RUN_TYPES)), 'Only runs of this kind.'),
+  run_type: note(optional(str()), 'Only runs of this kind.'),
   session: note(optional(oneOrMany(uuid())), 'Only runs of these sessions.'),
   reference_example: note(optional(oneOrMany(uuid())), 'Only runs that were made for these examples.'),
   execution_order: note(optional(int({ ge: 1, le: 1 })), 'Only 1, which every run has.'),
@@ -152,7 +152,7 @@ function filterOf(asked: Omit<Infer<typeof statsBody>, 'group_by' | 'groups' | '
     id: asked.id,
     trace: asked.trace,
     parentRun: asked.parent_run,
-    runType: asked.run_type,
+    runType: asked.run_type === undefined ? undefined : [asked.run_type],
     session: asked.session,
     referenceExample: asked.reference_example,
     startTime: iso(asked.start_time),

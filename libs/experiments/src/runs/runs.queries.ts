@@ -18,7 +18,8 @@ export interface RunFilter {
   readonly parentRun?: string;
   /** This run, and those below it in its trace. */
   readonly below?: string;
-  readonly runType?: string;
+  /** Any of these kinds. */
+  readonly runType?: readonly string[];
   readonly session?: readonly string[];
   readonly referenceExample?: readonly string[];
   readonly startTime?: string;
@@ -175,7 +176,7 @@ export function runConditions(filter: RunFilter, parameters: Parameters): string
         and (t.parent_run_id is null or r.parent_run_id = t.id or starts_with(r.dotted_order, t.dotted_order || '.'))))`);
   }
   if (filter.isRoot !== undefined) conditions.push(`r.parent_run_id is ${filter.isRoot ? '' : 'not '}null`);
-  if (filter.runType) conditions.push(`r.run_type = ${parameters.add(filter.runType)}`);
+  if (filter.runType !== undefined) conditions.push(`r.run_type = any(${parameters.add(filter.runType, 'text[]')})`);
   if (filter.referenceExample?.length) {
     conditions.push(`r.example_id = any(${parameters.add(filter.referenceExample, 'uuid[]')})`);
   }

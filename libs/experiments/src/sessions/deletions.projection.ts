@@ -1,13 +1,14 @@
 import { idOf, type Recorded } from '@fairlead/eventing';
 import type { PoolClient } from 'pg';
 import type { DatasetDeleted } from '../datasets/dataset';
+import { deleteRefusedItems } from '../refused/refused-items.store';
 import type { SessionDeleted } from './experiment';
 
 /** Removes a session with its runs and feedback, and takes it out of its dataset's counts. */
 export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: PoolClient): Promise<void> {
   const id = idOf(event.stream);
-  const { rows } = await tx.query<{ dataset: string | null; tenant: string }>(
-    'delete from sessions where id = $1 returning reference_dataset_id as dataset, tenant_id as tenant',
+  const { rows } = await tx.query<{ dataset: string | null; tenant: string; name: string }>(
+    'delete from sessions where id = $1 returning reference_dataset_id as dataset, tenant_id as tenant, name',
     [id],
   );
   await tx.query('delete from feedback where session_id = $1', [id]);
@@ -15,6 +16,7 @@ export async function applySessionDeleted(event: Recorded<SessionDeleted>, tx: P
   await tx.query('delete from run_attachments where session_id = $1', [id]);
   await tx.query('delete from runs where session_id = $1', [id]);
   await tx.query('delete from shares where session_id = $1', [id]);
+  if (rows[0]) await deleteRefusedItems(tx, { ...rows[0], id }, event.time);
   await tx.query('delete from share_links where experiments @> array[$1::uuid]', [id]);
   await tx.query(
     `with gone as (delete from session_run_bytes where session_id = $1 returning tenant_id, bytes)
@@ -61,7 +63,8 @@ export async function applyDatasetDeleted(event: Recorded<DatasetDeleted>, tx: P
 
 /** Removes what a workspace had beside its datasets and sessions. */
 export async function applyTenantRemoved({ stream }: Recorded, tx: PoolClient): Promise<void> {
-  for (const table of ['awaited_feedback', 'feedback_configs', 'feedback_changes', 'shares', 'share_links']) {
+  const tables = ['awaited_feedback', 'feedback_configs', 'feedback_changes', 'shares', 'share_links', 'refused_items'];
+  for (const table of tables) {
     await tx.query(`delete from ${table} where tenant_id = $1`, [idOf(stream)]);
   }
 }

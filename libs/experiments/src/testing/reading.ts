@@ -55,6 +55,8 @@ import { PublicDatasetsController } from '../sharing/public-datasets.controller'
 import { PublicReading } from '../sharing/public-reading.service';
 import { PublicRunsController } from '../sharing/public-runs.controller';
 import { PublicLinksController } from '../sharing/public-links.controller';
+import { RefusedItemsController } from '../refused/refused-items.controller';
+import { RefusedItems } from '../refused/refused-items.store';
 import { ShareLinksController } from '../sharing/share-links.controller';
 import { ShareLinks } from '../sharing/share-links.service';
 import { Shares } from '../sharing/shares.service';
@@ -112,6 +114,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       ExamplesController,
       ExampleWritesController,
       LiveRunsController,
+      RefusedItemsController,
       RunAttachmentsController,
       RunsController,
       RunsV2Controller,
@@ -140,6 +143,7 @@ export async function startReading(limits: ServerOptions['limits'] = {}): Promis
       UploadThread,
       PayloadStore,
       { provide: PublicUrl, useValue: new PublicUrl() },
+      RefusedItems,
       RunAttachments,
       { provide: Vault, useValue: new Vault(database.pool, keys) },
       ComparativeExperimentCommands,

@@ -6,7 +6,7 @@ const COMMA = 0x2c;
 /** Told where the name of a member, quotes included, and its value begin and end. */
 type MemberVisit = (nameStart: number, nameEnd: number, start: number, end: number) => void;
 
-/** Walks the members of an object in the order they were sent. `json` must be one valid JSON object. */
+/** Walks the members of an object in the order they were sent. Of what is no valid JSON object it visits anything. */
 export function eachMember(json: Buffer, visit: MemberVisit): void {
   let i = skipSpace(json, 1 + skipSpace(json, 0));
   while (json[i] === QUOTE) {
@@ -31,12 +31,16 @@ export function memberSlices(json: Buffer): Map<string, Buffer> {
   return members;
 }
 
-/** The elements of an array as the bytes they were sent in. `json` must be one valid JSON array. */
+/**
+ * The elements of an array as the bytes they were sent in. Of an array that is not valid JSON it gives elements up to
+ * the first that is missing; each of them may be no JSON.
+ */
 export function elementSlices(json: Buffer): Buffer[] {
   const elements: Buffer[] = [];
   let i = skipSpace(json, 1 + skipSpace(json, 0));
   while (i < json.length && json[i] !== 0x5d) {
     const end = valueEnd(json, i);
+    if (end === i) break;
     elements.push(json.subarray(i, end));
     i = skipSpace(json, end);
     if (json[i] === COMMA) i = skipSpace(json, i + 1);
@@ -75,12 +79,13 @@ function valueEnd(json: Buffer, start: number): number {
     return i;
   }
   let depth = 0;
-  for (let i = start; ; i++) {
+  for (let i = start; i < json.length; i++) {
     const byte = json[i]!;
     if (byte === QUOTE) i = stringEnd(json, i + 1);
     else if (byte === 0x7b || byte === 0x5b) depth++;
     else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return i + 1;
   }
+  return json.length;
 }
 
 function isScalar(byte: number): boolean {

@@ -59,12 +59,14 @@ async function* gunzipped(source: Bytes): Bytes {
 async function* unzstd(source: Bytes, decoder: ZstdDecoder): Bytes {
   try {
     for await (const chunk of source) {
-      for (let start = 0; start < chunk.length; start += SLICE_BYTES) {
-        yield* await decoder.push(chunk.subarray(start, start + SLICE_BYTES), false);
+      for (let start = 0; start < chunk.length;) {
+        const { parts, used } = await decoder.push(chunk.subarray(start, start + SLICE_BYTES), false);
+        yield* parts;
+        start += used;
         await setImmediate();
       }
     }
-    yield* await decoder.push(Buffer.alloc(0), true);
+    yield* (await decoder.push(Buffer.alloc(0), true)).parts;
   } finally {
     decoder.close();
   }

@@ -31,17 +31,17 @@ export class UploadThread {
   }
 
   /** Decodes one body that is compressed with zstd. */
-  zstd(): ZstdDecoder {
-    return this.compiled ? new RemoteDecoder(this.portFor('zstd')) : new LocalDecoder(this.limits);
+  zstd(limits: ExperimentLimits = this.limits): ZstdDecoder {
+    return this.compiled ? new RemoteDecoder(this.portFor('zstd', limits)) : new LocalDecoder(limits);
   }
 
   async stop(): Promise<void> {
     await this.worker?.terminate();
   }
 
-  private portFor(work: Job['work']): MessagePort {
+  private portFor(work: Job['work'], limits = this.limits): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    const job: Job = { port: port2, limits: { ...this.limits }, work };
+    const job: Job = { port: port2, limits: { ...limits }, work };
     this.running().postMessage(job, [port2]);
     return port1;
   }

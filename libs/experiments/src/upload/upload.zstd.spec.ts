@@ -23,11 +23,29 @@ describe('A decoder at the other end of a port', () => {
   it('gives back what comes out of each slice', async () => {
     const decoder = remote();
     const parts = [
-      ...(await decoder.push(Buffer.concat([HEAD, spaces(false), spaces(false)]), false)),
-      ...(await decoder.push(spaces(true), false)),
-      ...(await decoder.push(Buffer.alloc(0), true)),
-    ];
+      await decoder.push(Buffer.concat([HEAD, spaces(false), spaces(false)]), false),
+      await decoder.push(spaces(true), false),
+      await decoder.push(Buffer.alloc(0), true),
+    ].flatMap((decoded) => decoded.parts);
     expect(Buffer.concat(parts).equals(Buffer.alloc(300_000, ' '))).toBe(true);
+    decoder.close();
+  });
+
+  it('stops in a slice whose first bytes stand for many, and goes on from there', async () => {
+    const { port1, port2 } = new MessageChannel();
+    serveZstd(port2, { maxBytes: 30_000_000, maxRatio: Infinity });
+    const decoder = new RemoteDecoder(port1);
+    const blocks = [HEAD, ...Array.from({ length: 200 }, (_, n) => spaces(n === 199))];
+    const body = Buffer.concat(blocks);
+    let size = 0;
+    for (let at = 0; at < body.length;) {
+      const { parts, used } = await decoder.push(body.subarray(at), false);
+      const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+      expect(bytes).toBeLessThan(3_000_000);
+      size += bytes;
+      at += used;
+    }
+    expect(size).toBe(20_000_000);
     decoder.close();
   });
 

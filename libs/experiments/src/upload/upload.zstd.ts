@@ -6,17 +6,28 @@ import { LimitExceeded, type LimitName } from './upload.errors';
 import { Meter } from './upload-meter';
 import { ZstdFraming } from './zstd-framing';
 
+/** A part of a body: a few bytes can stand for many, so that not all bytes of a slice are always decoded. */
+export interface Decoded {
+  readonly parts: readonly Buffer[];
+  /** Bytes of the slice that were decoded. */
+  readonly used: number;
+}
+
+/** Bytes that are decoded before the output is looked at, and output after which the rest of a slice waits. */
+const STEP_BYTES = 64;
+const ENOUGH_BYTES = 1024 * 1024;
+
 /** Decodes the slices of a body one after the other, on this thread or on another. */
 export interface ZstdDecoder {
-  /** What comes out of a slice. @throws BadRequest, LimitExceeded */
-  push(slice: Buffer, last: boolean): Promise<Buffer[]>;
+  /** What comes out of the beginning of a slice. @throws BadRequest, LimitExceeded */
+  push(slice: Buffer, last: boolean): Promise<Decoded>;
   close(): void;
 }
 
 type Limits = Pick<ExperimentLimits, 'maxBytes' | 'maxRatio'>;
 type Request = { readonly slice: Uint8Array; readonly last: boolean };
 type Reply =
-  | { readonly parts: Uint8Array[] }
+  | { readonly parts: readonly Uint8Array[]; readonly used: number }
   | { readonly limit: LimitName; readonly allowed: number }
   | { readonly problem: string };
 
@@ -36,23 +47,29 @@ export class LocalDecoder implements ZstdDecoder {
     });
   }
 
-  push(slice: Buffer, last: boolean): Promise<Buffer[]> {
+  push(slice: Buffer, last: boolean): Promise<Decoded> {
     return new Promise((resolve) => resolve(this.decode(slice, last)));
   }
 
   close(): void {}
 
-  private decode(slice: Buffer, last: boolean): Buffer[] {
+  private decode(slice: Buffer, last: boolean): Decoded {
     this.parts = [];
-    this.meter.took(slice.length);
-    this.framing.take(slice, this.meter.written);
-    try {
-      this.decoder.push(slice, last);
-    } catch (error) {
-      if (error instanceof LimitExceeded) throw error;
-      throw new BadRequest('The body is not valid zstd data.');
-    }
-    return this.parts;
+    const before = this.meter.written;
+    let used = 0;
+    do {
+      const step = slice.subarray(used, used + STEP_BYTES);
+      used += step.length;
+      this.meter.took(step.length);
+      this.framing.take(step, this.meter.written);
+      try {
+        this.decoder.push(step, last && used === slice.length);
+      } catch (error) {
+        if (error instanceof LimitExceeded) throw error;
+        throw new BadRequest('The body is not valid zstd data.');
+      }
+    } while (used < slice.length && this.meter.written - before < ENOUGH_BYTES);
+    return { parts: this.parts, used };
   }
 }
 
@@ -61,7 +78,7 @@ export function serveZstd(port: MessagePort, limits: Limits): void {
   const decoder = new LocalDecoder(limits);
   port.on('message', ({ slice, last }: Request) => {
     decoder.push(Buffer.from(slice.buffer, slice.byteOffset, slice.byteLength), last).then(
-      (parts) => port.postMessage({ parts } satisfies Reply),
+      (decoded) => port.postMessage(decoded satisfies Reply),
       (error: unknown) => port.postMessage(told(error)),
     );
   });
@@ -74,7 +91,7 @@ function told(error: unknown): Reply {
 
 /** Has another thread decode. */
 export class RemoteDecoder implements ZstdDecoder {
-  private settle?: { readonly resolve: (parts: Buffer[]) => void; readonly reject: (error: Error) => void };
+  private settle?: { readonly resolve: (decoded: Decoded) => void; readonly reject: (error: Error) => void };
   private ended = false;
 
   constructor(private readonly port: MessagePort) {
@@ -85,7 +102,7 @@ export class RemoteDecoder implements ZstdDecoder {
     });
   }
 
-  push(slice: Buffer, last: boolean): Promise<Buffer[]> {
+  push(slice: Buffer, last: boolean): Promise<Decoded> {
     if (this.ended) return Promise.reject(new Error('The thread that decodes uploads has ended.'));
     return new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
@@ -101,7 +118,8 @@ export class RemoteDecoder implements ZstdDecoder {
     const { settle } = this;
     this.settle = undefined;
     if ('parts' in reply) {
-      settle?.resolve(reply.parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength)));
+      const parts = reply.parts.map((part) => Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+      settle?.resolve({ parts, used: reply.used });
     } else {
       settle?.reject('limit' in reply ? new LimitExceeded(reply.limit, reply.allowed) : new BadRequest(reply.problem));
     }

@@ -2,6 +2,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useSession } from '../../api/session';
 import { Page } from '../../ui/parts';
+import { RefusedItems } from '../../ui/refused';
 import { Share } from '../../ui/share';
 import css from './compare.module.css';
 import { useDatasetBaseline } from './data';
@@ -40,6 +41,7 @@ export function ComparePage() {
           Dataset
         </Link>
       }
+      note={experiments.length === 1 && <RefusedItems workspace={w} session={experiments[0]!} />}
       own={{
         baseline: kept,
         saves: w === '-' || w === session?.workspace_id,

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { answered, api, readShared } from '../../api/client';
+import { runName } from '../../ui/format';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { LinkNote } from '../../ui/share';
 import { RunParts } from './parts';
@@ -24,7 +25,7 @@ export function LinkedRunPage() {
     },
     enabled: typeof id === 'string',
   });
-  const name = typeof run.data?.name === 'string' ? run.data.name : 'Shared run';
+  const name = runName(run.data?.name, 'Shared run');
   useTitle(name);
   const error = link.error ?? run.error;
   return (

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useParams } from '@tanstack/react-router';
 import { answered, api, readLossless } from '../../api/client';
-import { duration, percent, whole } from '../../ui/format';
+import { duration, percent, runName, whole } from '../../ui/format';
 import { Page, Problem, Skeleton, Text, Time, useTitle } from '../../ui/parts';
+import { RefusedItems } from '../../ui/refused';
 import { Share } from '../../ui/share';
 import { RunParts } from './parts';
 import css from './runs.module.css';
@@ -49,6 +50,7 @@ export function ProjectPage() {
           <Time at={start_time} />
         </dd>
       </dl>
+      <RefusedItems workspace={w} session={id} />
     </Page>
   );
 }
@@ -61,7 +63,7 @@ export function RunPage() {
     queryFn: ({ signal }) => readLossless(`/api/v1/runs/${encodeURIComponent(id)}`, signal),
   });
   const data = run.data as Record<string, unknown> | undefined;
-  const name = typeof data?.name === 'string' ? data.name : 'Run';
+  const name = runName(data?.name, 'Run');
   useTitle(name);
   return (
     <Page

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { answered, api, readShared } from '../../api/client';
 import { merged } from '../../ui/address';
+import { runName } from '../../ui/format';
 import { More } from '../../ui/list';
 import { Page, Problem, Skeleton, Text, useTitle } from '../../ui/parts';
 import { Status } from '../../ui/status';
@@ -27,7 +28,7 @@ export function SharedRunPage() {
     },
   });
   const data = run.data as Record<string, unknown> | undefined;
-  const name = typeof data?.name === 'string' ? data.name : 'Shared run';
+  const name = runName(data?.name, 'Shared run');
   useTitle(name);
   return (
     <Page title={<Text>{name}</Text>}>
@@ -76,7 +77,7 @@ function Trace({ token, shown }: { token: string; shown: string | undefined }) {
               aria-current={id === shown ? 'page' : undefined}
               resetScroll={false}
             >
-              <Text>{name}</Text>
+              <Text>{runName(name, 'Run')}</Text>
             </Link>
             {status && status !== 'success' && <Status tone={TONES[status]}>{status}</Status>}
           </li>

@@ -98,7 +98,7 @@ async function prepare(
       const { rows: tables } = await database.pool.query<{ name: string }>(
         // Refusals are kept for the audit log, and attempts to deliver go on by themselves.
         `select table_name as name from information_schema.tables
-         where table_schema = 'public' and table_name not in ('refused_requests', 'webhook_attempts') order by 1`,
+         where table_schema = 'public' and table_name not in ('refused_requests', 'refused_items', 'webhook_attempts') order by 1`,
       );
       const counts = tables.map(({ name }) => `select '${name}' as name, count(*)::int as count from "${name}"`);
       const { rows } = await database.pool.query<{ name: string; count: number }>(counts.join(' union all '));

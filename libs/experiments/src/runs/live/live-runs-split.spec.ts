@@ -2,7 +2,10 @@ import { appendedBytes, AppendTooLarge, MAX_APPEND_BYTES } from '@fairlead/event
 import { splitRuns } from './live-runs-split';
 
 const metadata = { tenant: 't', actor: 'k' };
-const split = (runs: Parameters<typeof splitRuns>[1]) => splitRuns('experiment-1', runs, metadata);
+const split = (runs: Parameters<typeof splitRuns>[1]) =>
+  splitRuns('experiment-1', runs, metadata, (_, error) => {
+    throw error;
+  });
 const text = (bytes: number) => JSON.stringify('x'.repeat(bytes));
 
 describe('Runs that were sent', () => {

@@ -5,8 +5,9 @@ import {
   canonicalUuid,
   datetime,
   type Infer,
+  int,
   list,
-  literal,
+  type Loc,
   note,
   object,
   optional,
@@ -20,6 +21,7 @@ import {
 } from '@fairlead/schema';
 import type { RunAttachment, RunChange } from '../../sessions/experiment';
 import { feedbackBody, feedbackData, ignoredFeedback } from '../../feedback/feedback.body';
+import { type Refusal, refusal } from '../../refused/refusal';
 import { elementSlices, isNothing, memberSlices, present } from '../../upload/json-slices';
 import type { SentFeedback } from '../../feedback/live-feedback.commands';
 import { MalformedMultipart, multipartParts, type Part } from '../../upload/multipart';
@@ -29,6 +31,7 @@ import { RUN_TYPES } from '../run-json';
 /** One run that was sent, and the session that it says it belongs to. */
 export interface SentRun {
   readonly change: RunChange;
+  readonly loc: Loc;
   readonly sessionId?: string;
   readonly sessionName?: string;
   /** Members that were sent and are not kept. */
@@ -41,7 +44,8 @@ export interface SentParts {
   readonly feedback: readonly SentFeedback[];
   /** Contents of the attachments that the runs name, by their SHA-256 (hex). */
   readonly contents: ReadonlyMap<string, Uint8Array>;
-  readonly ignored: readonly string[];
+  /** Items that cannot be stored. */
+  readonly refused: readonly Refusal[];
 }
 
 /** Attachments of one request. */
@@ -54,10 +58,14 @@ const MOST_VALUES = 1_000_000;
 const OPAQUE = ['error', 'inputs', 'outputs', 'extra', 'tags', 'events', 'serialized'] as const;
 const PART = /^(post|patch|attachment|feedback)\.([0-9a-f-]{36})(?:\.(.+))?$/i;
 
+const KINDS = RUN_TYPES.map((type) => `\`${type}\``).join(', ');
 const anyText = () => str({ anyText: true });
 const members = {
-  name: note(optional(str({ min: 1 })), 'Name of the run.'),
-  run_type: note(optional(literal(RUN_TYPES)), 'Kind of step. Default for a new run: `chain`.'),
+  name: note(optional(str({ max: 10_000 })), 'Name of the run, which can be empty.'),
+  run_type: note(
+    optional(str({ max: 200 })),
+    `Kind of step: ${KINDS}, or a kind of your own. Default for a new run: \`chain\`.`,
+  ),
   start_time: note(optional(datetime()), 'Start of the run; default for a new run: the time of the request.'),
   end_time: note(optional(datetime()), 'End of the run; until it is sent the run is `pending`.'),
   parent_run_id: note(optional(uuid()), 'Run that this run is a step of; absent: a root run.'),
@@ -99,85 +107,200 @@ export const batchBody = object(
   },
   'RunBatch',
 );
+const LISTS = ['post', 'patch'] as const;
+/** The same without what the lists hold. */
+const batchOutline = object({ post: optional(list(int()), []), patch: optional(list(int()), []) });
 
 /** One run from the text of a JSON object of at most `depth` levels; `id` when the path names it. @throws Unprocessable */
-export function readRun(
-  json: Buffer,
-  depth: number,
-  id?: string,
-  loc: readonly (string | number)[] = ['body'],
-): SentRun {
+export function readRun(json: Buffer, depth: number, id?: string, loc: Loc = ['body']): SentRun {
   const value = parseJson(json, depth, MOST_VALUES);
   const given = id === undefined ? validate(runBody, value, [...loc]) : { id, ...validate(runChange, value, [...loc]) };
-  return sentRun(given, memberSlices(json));
+  return sentRun(given, memberSlices(json), loc);
 }
 
-/** The runs of `{"post": […], "patch": […]}`, the created ones first. @throws Unprocessable */
-export function readBatch(json: Buffer, depth: number): SentRun[] {
-  const given = validate(batchBody, parseJson(json, depth, MOST_VALUES), 'body');
-  const slices = memberSlices(json);
-  return (['post', 'patch'] as const).flatMap((name) => {
-    const runs = elementSlices(present(slices.get(name)) ?? Buffer.from('[]'));
-    return given[name].map((run, index) => sentRun(run, memberSlices(runs[index]!)));
+/**
+ * The runs of `{"post": […], "patch": […]}`, the created ones first. Each is read by itself, so that one that is not
+ * valid leaves the others. @throws Unprocessable for a body that is no such object
+ */
+export function readBatch(json: Buffer, depth: number): SentParts {
+  const items = listItems(json);
+  validate(batchOutline, parseJson(outline(json, items), depth, MOST_VALUES), 'body');
+  const runs: SentRun[] = [];
+  const refused: Refusal[] = [];
+  for (const { bytes, loc } of items) {
+    try {
+      runs.push(readRun(bytes, depth, undefined, loc));
+    } catch (error) {
+      refused.push(refusal({ kind: 'run', loc, ...said(bytes) }, error));
+    }
+  }
+  return { runs, refused, feedback: [], contents: new Map() };
+}
+
+interface ListItem {
+  readonly bytes: Buffer;
+  readonly loc: Loc;
+}
+
+/** What seems to be an element of a list of the body: the outline decides whether the lists are JSON. */
+function listItems(json: Buffer): ListItem[] {
+  const members = slicesOf(json);
+  return LISTS.flatMap((list) => {
+    const slice = members.get(list);
+    const elements = slice?.[0] === 0x5b ? elementSlices(slice) : [];
+    return elements.map((bytes, at) => ({ bytes, loc: ['body', list, at] }));
   });
+}
+
+/** Members of what may be no JSON. */
+function slicesOf(json: Buffer): ReadonlyMap<string, Buffer> {
+  try {
+    return memberSlices(json);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return new Map();
+  }
+}
+
+/** The body with 0 in place of the elements of its lists. */
+function outline(json: Buffer, items: readonly ListItem[]): Buffer {
+  const parts: Buffer[] = [];
+  let at = 0;
+  const places = items.map(({ bytes }) => [bytes.byteOffset - json.byteOffset, bytes.length] as const);
+  for (const [start, length] of places.sort(([one], [other]) => one - other)) {
+    parts.push(json.subarray(at, start), Buffer.from('0'));
+    at = start + length;
+  }
+  return Buffer.concat([...parts, json.subarray(at)]);
+}
+
+/** Identifier and session that a run or feedback names which is not valid, as far as they can be read. */
+export function said(json: Buffer): Pick<Refusal, 'id' | 'sessionId' | 'sessionName' | 'runId'> {
+  const slices = slicesOf(json);
+  const member = (name: string) => {
+    const slice = slices.get(name);
+    if (slice?.[0] !== 0x22) return undefined;
+    try {
+      return JSON.parse(slice.toString()) as string;
+    } catch {
+      return undefined;
+    }
+  };
+  const sessionId = canonicalUuid(member('session_id') ?? '') ?? undefined;
+  const runId = member('run_id') ?? member('trace_id');
+  return { id: member('id') ?? null, sessionId, sessionName: member('session_name'), runId };
 }
 
 /**
  * The runs and the feedback of a multipart body: the part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and
  * the like are its members, `feedback.<id>` is a feedback, and `attachment.<id>.<name>` adds to a run, which need
- * not be in the body. @throws PayloadTooLarge, BadRequest, Unprocessable
+ * not be in the body. An item that is not valid leaves the others. @throws BadRequest
  */
 export function readMultipart(body: Buffer, depth: number, contentType: string): SentParts {
-  const runs = new Map<string, Map<string, Buffer>>();
-  const feedback = new Map<string, SentFeedback>();
-  const attached = new Map<string, Map<string, RunAttachment>>();
-  const contents = new Map<string, Uint8Array>();
-  let count = 0;
-  for (const { name, type, data } of partsOf(body, contentType)) {
-    const [, method, id, member] = PART.exec(name) ?? [];
-    if (method === undefined || id === undefined) throw Unprocessable.at(['body', name], 'is not the name of a part');
-    if (method === 'feedback') {
-      if (feedback.has(id)) throw Unprocessable.at(['body', name], 'occurs twice');
-      feedback.set(id, readFeedback(data, depth, id, name));
-      continue;
-    }
-    if (method === 'attachment') {
-      if (++count > MOST_ATTACHMENTS) {
-        throw new PayloadTooLarge(`The request holds more than ${MOST_ATTACHMENTS} attachments.`);
-      }
-      const run = canonicalUuid(id);
-      if (!run || !isName(member)) throw Unprocessable.at(['body', name], 'is not the name of an attachment');
-      const own = attached.get(run) ?? new Map<string, RunAttachment>();
-      if (own.has(member)) throw Unprocessable.at(['body', name], 'occurs twice');
-      const attachment = attachmentOf(member, type, data);
-      attached.set(run, own.set(member, attachment));
-      contents.set(attachment.sha256, data);
-      continue;
-    }
-    const key = `${method}.${id}`;
-    const parts = runs.get(key) ?? new Map<string, Buffer>();
-    if (member !== undefined) parts.set(member, data);
-    else if (typeof parseJson(data, depth, MOST_VALUES) === 'object')
-      memberSlices(data).forEach((slice, own) => parts.set(own, slice));
-    runs.set(key, parts);
-  }
-  const read = [...runs].map(([key, parts]) => readRun(joined(parts), depth, undefined, ['body', key]));
-  return { runs: withAttachments(read, attached), feedback: [...feedback.values()], contents, ignored: [] };
+  const parts = new MultipartItems(depth);
+  for (const part of partsOf(body, contentType)) parts.add(part);
+  return parts.read();
 }
 
-/** Each run's attachments with its first part; those of other runs as changes of their own. */
-function withAttachments(
-  runs: readonly SentRun[],
-  attached: ReadonlyMap<string, ReadonlyMap<string, RunAttachment>>,
-): SentRun[] {
-  const left = new Map(attached);
-  const added = (id: string) => {
-    const attachments = [...(left.get(id)?.values() ?? [])];
-    left.delete(id);
-    return attachments.length > 0 ? { attachments } : {};
-  };
-  const known = runs.map((run) => ({ ...run, change: { ...run.change, ...added(run.change.id) } }));
-  return [...known, ...[...left.keys()].map((id) => ({ change: { id, ...added(id) }, ignored: [] }))];
+/** The members of a run that came in parts, and why they are none. */
+interface RunParts {
+  readonly members: Map<string, Buffer>;
+  error?: Error;
+}
+
+/** Gathers the items of a multipart body from its parts. */
+class MultipartItems {
+  private readonly runs = new Map<string, RunParts>();
+  private readonly feedback = new Map<string, SentFeedback>();
+  private readonly attached = new Map<string, Map<string, RunAttachment>>();
+  private readonly contents = new Map<string, Uint8Array>();
+  private readonly refused: Refusal[] = [];
+  private readonly refusedRuns = new Set<string>();
+  private attachments = 0;
+
+  constructor(private readonly depth: number) {}
+
+  add(part: Part): void {
+    const loc = ['body', part.name];
+    const [, method, id, member] = PART.exec(part.name) ?? [];
+    const kind = method === 'feedback' || method === 'attachment' ? method : 'run';
+    try {
+      if (method === undefined || id === undefined) throw Unprocessable.at(loc, 'is not the name of a part');
+      if (method === 'feedback') this.addFeedback(part, id);
+      else if (method === 'attachment') this.addAttachment(part, id, member);
+      else this.addRunPart(part, `${method}.${id}`, member);
+    } catch (error) {
+      this.refused.push(refusal({ ...(kind === 'feedback' && said(part.data)), kind, id: id ?? null, loc }, error));
+    }
+  }
+
+  read(): SentParts {
+    const runs: SentRun[] = [];
+    for (const [key, { members, error: broken }] of this.runs) {
+      const loc = ['body', key];
+      const json = joined(members);
+      try {
+        if (broken) throw broken;
+        const run = readRun(json, this.depth, undefined, loc);
+        if (memberSlices(json).size !== members.size) throw Unprocessable.at(loc, 'has a part that is not JSON');
+        runs.push(run);
+      } catch (error) {
+        const id = key.slice(key.indexOf('.') + 1);
+        this.refusedRuns.add(canonicalUuid(id) ?? id);
+        this.refused.push(refusal({ ...said(json), kind: 'run', id, loc }, error));
+      }
+    }
+    const { refused, contents } = this;
+    return { runs: this.withAttachments(runs), feedback: [...this.feedback.values()], contents, refused };
+  }
+
+  private addFeedback({ name, data }: Part, id: string): void {
+    const key = id.toLowerCase();
+    if (this.feedback.has(key)) throw Unprocessable.at(['body', name], 'occurs twice');
+    this.feedback.set(key, readFeedback(data, this.depth, id, name));
+  }
+
+  private addAttachment({ name, type, data }: Part, id: string, member: string | undefined): void {
+    if (++this.attachments > MOST_ATTACHMENTS)
+      throw new PayloadTooLarge(`The request holds more than ${MOST_ATTACHMENTS} attachments.`);
+    const run = canonicalUuid(id);
+    if (!run || !isName(member)) throw Unprocessable.at(['body', name], 'is not the name of an attachment');
+    const own = this.attached.get(run) ?? new Map<string, RunAttachment>();
+    if (own.has(member)) throw Unprocessable.at(['body', name], 'occurs twice');
+    const attachment = attachmentOf(member, type, data);
+    this.attached.set(run, own.set(member, attachment));
+    this.contents.set(attachment.sha256, data);
+  }
+
+  private addRunPart({ name, data }: Part, key: string, member: string | undefined): void {
+    const parts = this.runs.get(key) ?? { members: new Map<string, Buffer>() };
+    this.runs.set(key, parts);
+    if (member !== undefined) {
+      parts.members.set(member, data);
+      return;
+    }
+    try {
+      validate(rawDict(), parseJson(data, this.depth, MOST_VALUES), ['body', name]);
+      memberSlices(data).forEach((slice, own) => parts.members.set(own, slice));
+    } catch (error) {
+      parts.error = error as Error;
+    }
+  }
+
+  /** Each run's attachments with its first part; those of other runs as changes of their own. */
+  private withAttachments(runs: readonly SentRun[]): SentRun[] {
+    const { attached } = this;
+    const added = (id: string) => {
+      const attachments = [...(attached.get(id)?.values() ?? [])];
+      attached.delete(id);
+      return attachments.length > 0 ? { attachments } : {};
+    };
+    const known = runs.map((run) => ({ ...run, change: { ...run.change, ...added(run.change.id) } }));
+    // What is attached to a run that is refused goes with it.
+    const others = [...attached.keys()].filter((id) => !this.refusedRuns.has(id));
+    const loc = ['body'];
+    return [...known, ...others.map((id) => ({ change: { id, ...added(id) }, loc, ignored: [] }))];
+  }
 }
 
 /** Whether an attachment may be called so: without control characters, which a table cannot hold. */
@@ -211,14 +334,14 @@ function readFeedback(json: Buffer, depth: number, id: string, part: string): Se
   }
   const sent = new OpaqueBody(json);
   const data = feedbackData(sent, given, id, runId ?? null);
-  return { data, sessionId: given.session_id, ignored: ignoredFeedback(sent) };
+  return { data, loc: ['body', part], sessionId: given.session_id, ignored: ignoredFeedback(sent) };
 }
 
 function joined(parts: ReadonlyMap<string, Buffer>): Buffer {
   return Buffer.from(`{${[...parts].map(([name, json]) => `${JSON.stringify(name)}:${json.toString()}`).join(',')}}`);
 }
 
-function sentRun(given: Infer<typeof runBody>, slices: ReadonlyMap<string, Buffer>): SentRun {
+function sentRun(given: Infer<typeof runBody>, slices: ReadonlyMap<string, Buffer>, loc: Loc): SentRun {
   const { session_id: sessionId, session_name: sessionName } = given;
   const opaque = OPAQUE.flatMap((name) => {
     const slice = present(slices.get(name));
@@ -228,5 +351,5 @@ function sentRun(given: Infer<typeof runBody>, slices: ReadonlyMap<string, Buffe
   const plain = { id, name, run_type, parent_run_id, trace_id, dotted_order, reference_example_id };
   const times = { start_time: given.start_time?.iso, end_time: given.end_time?.iso };
   const ignored = [...slices].flatMap(([member, slice]) => (KNOWN.has(member) || isNothing(slice) ? [] : member));
-  return { change: { ...plain, ...times, ...Object.fromEntries(opaque) }, sessionId, sessionName, ignored };
+  return { change: { ...plain, ...times, ...Object.fromEntries(opaque) }, loc, sessionId, sessionName, ignored };
 }

@@ -1,14 +1,16 @@
-import type { Caller, Consistency, EventStore } from '@fairlead/eventing';
+import type { Caller, Consistency, EventStore, StoredBytes } from '@fairlead/eventing';
 import { Conflict, Forbidden, PayloadTooLarge } from '@fairlead/schema';
 import type { Pool } from 'pg';
-import { type RunChange, type RunsReceived, sessionStream } from '../../sessions/experiment';
+import { type RunsReceived, sessionStream } from '../../sessions/experiment';
 import { experimentsView } from '../../sessions/experiments.projection';
-import { appendFeedback, awaitedRoom, feedbackEvents } from '../../feedback/live-feedback.commands';
+import { appendFeedback, awaitedRoom, feedbackEvents, feedbackRefusal } from '../../feedback/live-feedback.commands';
+import { type Refusal, refusal } from '../../refused/refusal';
+import type { PayloadStore } from '../../storage/payload.store';
+import type { SessionCommands } from '../../sessions/sessions.commands';
+import { bytesOfRuns } from '../run-bytes';
 import type { SentParts, SentRun } from './live-runs.body';
 import { findSessions, makeSessions } from './live-runs.sessions';
 import { splitRuns } from './live-runs-split';
-import type { PayloadStore } from '../../storage/payload.store';
-import type { SessionCommands } from '../../sessions/sessions.commands';
 
 /** Attachments of one run. */
 const MOST_ATTACHMENTS = 100;
@@ -19,6 +21,8 @@ export interface Parts {
   readonly pool: Pool;
   readonly sessions: SessionCommands;
   readonly consistency: Consistency;
+  readonly payloads: PayloadStore;
+  readonly stored: StoredBytes;
 }
 
 interface Place {
@@ -26,92 +30,186 @@ interface Place {
   readonly session_id: string;
 }
 
-type Sent = Omit<SentParts, 'ignored'> & {
+type Sent = SentParts & {
   /** The only session that the sender may write to, by its name: new runs go there, whatever they say. */
   readonly project?: string;
 };
 
+/** A run, and the session that it goes to. */
+interface Placed extends SentRun {
+  readonly session: string;
+}
+
+/** Runs of one session, and the events that record them. */
+interface SessionRuns {
+  readonly session: string;
+  readonly runs: readonly Placed[];
+  readonly events: readonly RunsReceived[];
+}
+
+/** The outcome of a request. */
+interface Received {
+  readonly refused: readonly Refusal[];
+  /** Runs and feedback that are stored. */
+  readonly count: number;
+}
+
 /**
  * Keeps what is attached to runs, and records runs and feedback on the streams of their sessions; a session that is
  * named and not there is made. Changes of known runs stay in the session that the run is in. The view of runs is waited
- * for only where it must know something and does not yet. What is refused is refused before anything is written.
- * @throws NotFound for a session that the tenant does not have, Forbidden for what is not in the sender's project, Conflict for an experiment that was
- * uploaded, PayloadTooLarge, AppendTooLarge, ViewBehind
+ * for only where it must know something and does not yet. Items that cannot be stored
+ * are refused; all others are recorded. Repeating a request stores each run and feedback once.
+ * @throws QuotaReached, ViewBehind before anything is recorded
  */
-export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent, payloads: PayloadStore): Promise<void> {
+export async function receiveRuns(parts: Parts, caller: Caller, sent: Sent): Promise<Received> {
   const { tenantId, metadata } = caller;
-  const { feedback, contents, project } = sent;
+  const { project } = sent;
+  const refused: Refusal[] = [];
   const places = await findPlaces(parts, tenantId, sent.runs);
   const own = { sessionId: undefined, sessionName: project };
   const runs = project === undefined ? sent.runs : sent.runs.map((run) => ({ ...run, ...own }));
   const sessions = await findSessions(parts, tenantId, [
-    ...runs.filter(({ change }) => !places.has(change.id)),
     ...(project === undefined ? [] : [own]),
+    ...runs.filter(({ change }) => !places.has(change.id)),
   ]);
-  const bySession = new Map<string, RunChange[]>();
+  const allowed = project === undefined ? undefined : sessions.idOf(own);
+  const gone = new Set(sent.refused.map(({ id }) => id));
+  const placed: Placed[] = [];
   for (const run of runs) {
-    const session = places.get(run.change.id) ?? sessions.idOf(run);
-    places.set(run.change.id, session);
-    const changes = bySession.get(session);
-    if (changes) changes.push(run.change);
-    else bySession.set(session, [run.change]);
-  }
-  if (project !== undefined) {
-    const allowed = sessions.idOf(own);
-    if (feedback.length > 0 || [...bySession.keys()].some((session) => session !== allowed)) throw new Forbidden();
-  }
-  await requireLive(parts, [...bySession.keys()]);
-  // Nothing is recorded when something is too large to be.
-  const appends: { stream: string; event: RunsReceived }[] = [];
-  for (const [session, changes] of bySession) {
-    const stream = sessionStream(session);
-    for (const event of await splitRuns(stream, changes, metadata)) appends.push({ stream, event });
-  }
-  const given = feedback.length > 0 ? await feedbackEvents(parts, tenantId, feedback, places, metadata) : [];
-  const giveBack = await awaitedRoom(parts, tenantId, given);
-  let recorded = false;
-  try {
-    if (contents.size > 0) await requireFewAttachments(parts.pool, tenantId, runs);
-    if (!(await makeSessions(parts, caller, sessions.missing))) {
-      await keepContents(payloads, tenantId, runs, places, contents);
-      for (const { stream, event } of appends) await parts.store.append(stream, 'any', [event], metadata);
-      await appendFeedback(parts, given, metadata);
-      recorded = true;
+    const { id } = run.change;
+    try {
+      if (gone.has(id) && !places.has(id) && !isPlaced(run)) throw new Conflict('The run that it changes was refused.');
+      const session = places.get(id) ?? sessions.idOf(run);
+      if (allowed !== undefined && session !== allowed) throw new Forbidden();
+      places.set(id, session);
+      placed.push({ ...run, session });
+    } catch (error) {
+      gone.add(id);
+      refused.push(runRefusal(run, error));
     }
-  } finally {
-    giveBack(recorded);
   }
+  const live = await withoutUploads(parts.pool, placed, refused);
+  const few = await withFewAttachments(parts.pool, tenantId, live, refused);
+  const recordable = await eventsOf(few, caller, refused);
+  const feedback = allowed === undefined ? sent.feedback : [];
+  if (allowed !== undefined) refused.push(...sent.feedback.map((one) => feedbackRefusal(one, new Forbidden())));
+  const contents = contentsOf(recordable, sent.contents);
+
+  const count = await parts.stored.within(tenantId, bytesOf(recordable, contents), async () => {
+    const needed = new Set(recordable.map(({ session }) => session));
+    const missing = new Map([...sessions.missing].filter(([, id]) => needed.has(id)));
+    const { overtaken, failed } = await makeSessions(parts, caller, missing);
+    if (overtaken) return undefined;
+    const ready = recordable.filter(({ session, runs }) => {
+      const error = failed.get(session);
+      if (error) refused.push(...runs.map((run) => runRefusal(run, error)));
+      return !error;
+    });
+    const known = new Map(
+      ready.flatMap(({ session, runs }) => runs.map(({ change }) => [change.id, session] as const)),
+    );
+    const given = await feedbackEvents(parts, tenantId, feedback, known, metadata, refused);
+    const room = await awaitedRoom(parts, tenantId, given, refused);
+    let done = false;
+    try {
+      await keepContents(parts.payloads, tenantId, ready, contents);
+      for (const { session, events } of ready)
+        for (const event of events) await parts.store.append(sessionStream(session), 'any', [event], metadata);
+      await appendFeedback(parts, room.appends, metadata);
+      done = true;
+    } finally {
+      room.giveBack(done);
+    }
+    const runs = ready.reduce((sum, { runs: own }) => sum + own.length, 0);
+    return runs + sent.feedback.length - refused.filter(({ kind }) => kind === 'feedback').length;
+  });
   // A session that was to be made was there in the meantime: the runs are placed anew.
-  if (!recorded) await receiveRuns(parts, caller, sent, payloads);
+  return count === undefined ? receiveRuns(parts, caller, sent) : { refused, count };
+}
+
+function runRefusal({ change: { id }, loc, sessionId, sessionName }: SentRun, error: unknown): Refusal {
+  return refusal({ kind: 'run', id, loc, sessionId, sessionName }, error);
+}
+
+/** The events of the runs, by session; a run that is too large for one is refused. */
+async function eventsOf(runs: readonly Placed[], { metadata }: Caller, refused: Refusal[]): Promise<SessionRuns[]> {
+  const bySession = new Map<string, Placed[]>();
+  for (const run of runs) {
+    const others = bySession.get(run.session);
+    if (others) others.push(run);
+    else bySession.set(run.session, [run]);
+  }
+  const recordable: SessionRuns[] = [];
+  for (const [session, own] of bySession) {
+    const large = new Set<number>();
+    const changes = own.map(({ change }) => change);
+    const events = await splitRuns(sessionStream(session), changes, metadata, (at, error) => {
+      large.add(at);
+      refused.push(runRefusal(own[at]!, error));
+    });
+    if (events.length > 0) recordable.push({ session, events, runs: own.filter((_, at) => !large.has(at)) });
+  }
+  return recordable;
+}
+
+function attachmentsOf(recordable: readonly SessionRuns[]) {
+  return recordable.flatMap(({ session, runs }) =>
+    runs.flatMap(({ change: { attachments = [] } }) => attachments.map(({ sha256 }) => ({ sha256, session }))),
+  );
+}
+
+/** The contents that the runs refer to. */
+function contentsOf(recordable: readonly SessionRuns[], sent: SentParts['contents']): SentParts['contents'] {
+  const needed = new Set(attachmentsOf(recordable).map(({ sha256 }) => sha256));
+  return new Map([...sent].filter(([sha256]) => needed.has(sha256)));
+}
+
+/** What is stored and counted: the runs, and what is attached to them. */
+function bytesOf(recordable: readonly SessionRuns[], contents: SentParts['contents']): number {
+  let bytes = bytesOfRuns(recordable.flatMap(({ runs }) => runs.map(({ change }) => change)));
+  for (const content of contents.values()) bytes += content.length;
+  return bytes;
 }
 
 /** Keeps what was attached before anything refers to it, for as long as the sessions of the runs are there. */
 async function keepContents(
   payloads: PayloadStore,
   tenantId: string,
-  runs: readonly SentRun[],
-  places: ReadonlyMap<string, string>,
+  recordable: readonly SessionRuns[],
   contents: ReadonlyMap<string, Uint8Array>,
 ): Promise<void> {
   if (contents.size === 0) return;
   for (const [sha256, content] of contents) await payloads.keep(tenantId, sha256, content);
-  const needed = runs.flatMap(({ change: { id, attachments = [] } }) =>
-    attachments.map(({ sha256 }) => ({ sha256, session: places.get(id)! })),
-  );
-  await payloads.need(tenantId, needed);
+  await payloads.need(tenantId, attachmentsOf(recordable));
 }
 
-/** Keeps what one run can answer small. @throws PayloadTooLarge */
-async function requireFewAttachments(pool: Pool, tenantId: string, runs: readonly SentRun[]): Promise<void> {
+/** Keeps what one run can answer small: beyond a number, what the request attaches to the run is refused. */
+async function withFewAttachments(
+  pool: Pool,
+  tenantId: string,
+  runs: readonly Placed[],
+  refused: Refusal[],
+): Promise<Placed[]> {
   const added = runs.flatMap(({ change: { id, attachments = [] } }) => attachments.map(({ name }) => ({ id, name })));
+  if (added.length === 0) return [...runs];
   const { rows } = await pool.query<{ id: string }>(
     `select id from (
        select id, name from unnest($2::uuid[], $3::text[]) as added (id, name)
        union select run_id, name from run_attachments where tenant_id = $1 and run_id = any($2::uuid[])) a
-     group by id having count(*) > ${MOST_ATTACHMENTS} limit 1`,
+     group by id having count(*) > ${MOST_ATTACHMENTS}`,
     [tenantId, added.map(({ id }) => id), added.map(({ name }) => name)],
   );
-  if (rows[0]) throw new PayloadTooLarge(`The run ${rows[0].id} has more than ${MOST_ATTACHMENTS} attachments.`);
+  const many = new Set(rows.map(({ id }) => id));
+  return runs.flatMap((run) => {
+    const { id, attachments, ...change } = run.change;
+    if (!attachments || !many.has(id)) return run;
+    const error = new PayloadTooLarge(`The run ${id} has more than ${MOST_ATTACHMENTS} attachments.`);
+    for (const { name } of attachments) {
+      const of = { ...run, kind: 'attachment' as const, id, loc: ['body', `attachment.${id}.${name}`] };
+      refused.push(refusal(of, error));
+    }
+    return Object.keys(change).length > 0 ? { ...run, change: { id, ...change } } : [];
+  });
 }
 
 /** True when the tenant has the run; one that is not there may only be about to come. @throws ViewBehind */
@@ -149,15 +247,19 @@ async function placesOf({ pool }: Parts, tenantId: string, ids: readonly string[
 
 /**
  * An uploaded experiment stays what was uploaded: its rows can be made again from the body alone, and its statistics are
- * theirs. @throws Conflict
+ * theirs. Runs of one are refused.
  */
-async function requireLive({ pool }: Parts, sessions: readonly string[]): Promise<void> {
-  const { rows } = await pool.query<{ name: string }>(
-    'select name from sessions where id = any($1::uuid[]) and payload_sha256 is not null',
-    [sessions],
+async function withoutUploads(pool: Pool, runs: readonly Placed[], refused: Refusal[]): Promise<Placed[]> {
+  const { rows } = await pool.query<{ id: string; name: string }>(
+    'select id, name from sessions where id = any($1::uuid[]) and payload_sha256 is not null',
+    [[...new Set(runs.map(({ session }) => session))]],
   );
-  if (!rows[0]) return;
-  throw new Conflict(
-    `The experiment '${rows[0].name}' was uploaded: its runs stay as they are, and it takes no others.`,
-  );
+  const uploads = new Map(rows.map(({ id, name }) => [id, name]));
+  return runs.filter((run) => {
+    const name = uploads.get(run.session);
+    if (name === undefined) return true;
+    const because = `The experiment '${name}' was uploaded: its runs stay as they are, and it takes no others.`;
+    refused.push(runRefusal(run, new Conflict(because)));
+    return false;
+  });
 }

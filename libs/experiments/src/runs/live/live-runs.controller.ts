@@ -17,7 +17,8 @@ import { Pool } from 'pg';
 import { batchBody, runBody, runChange, type SentParts } from './live-runs.body';
 import { hasRun, receiveRuns } from './live-runs.commands';
 import type { BodyKind } from './live-runs.read';
-import { bytesOfRuns } from '../run-bytes';
+import { nothingStored, refusedList } from '../../refused/refusal';
+import { RefusedItems } from '../../refused/refused-items.store';
 import { LiveRunsThread } from './live-runs.thread';
 import { ExperimentLimits } from '../../limits';
 import { readCompressed } from '../../upload/compressed.body';
@@ -30,6 +31,32 @@ import { UploadThread } from '../../upload/upload.thread';
 /** As told to clients, which cut their batches by it, and the frames around the parts. */
 const MOST_BYTES = 24 * 1024 * 1024;
 const runPath = idPath('run_id');
+const { either, integer, list, noted, nullable, text } = shape;
+const REFUSED_NOTE =
+  'Items that were not stored, at most a thousand, then one with their number; absent when all were stored.';
+const batchAnswer = shape.object('RunBatchAnswer', {
+  'refused?': noted(
+    list(
+      shape.object('RefusedItem', {
+        id: noted(nullable(text), 'Identifier of the run or feedback as it was sent; null when it has none.'),
+        loc: noted(
+          list(either(text, integer)),
+          'Place in the request: names of members and parts, positions in lists.',
+        ),
+        msg: noted(text, 'Reason in one sentence.'),
+      }),
+    ),
+    REFUSED_NOTE,
+  ),
+});
+const BATCH_ANSWERS = {
+  202: batchAnswer,
+  403: 'Nothing was stored: all of it is for another project.',
+  404: 'Nothing was stored: there is no such session.',
+  409: 'Nothing was stored: the experiments were uploaded, or too much feedback waits for its run.',
+  413: 'Nothing was stored: all of it is too large.',
+  422: 'Nothing was stored: `detail` and `refused` have the reasons.',
+} as const;
 
 /** Takes runs in while they happen, one by one or in batches. */
 @Area('Runs')
@@ -41,10 +68,11 @@ export class LiveRunsController {
     readonly consistency: Consistency,
     readonly sessions: SessionCommands,
     private readonly thread: LiveRunsThread,
-    private readonly payloads: PayloadStore,
-    private readonly stored: StoredBytes,
+    readonly payloads: PayloadStore,
+    readonly stored: StoredBytes,
     private readonly limits: ExperimentLimits,
     private readonly uploads: UploadThread,
+    private readonly refusals: RefusedItems,
   ) {}
 
   @Post()
@@ -73,18 +101,20 @@ export class LiveRunsController {
   @Post('batch')
   @HttpCode(202)
   @Scope('write', { stream: true, programs: true })
-  @Describe({ summary: 'Send many runs', body: batchBody, takes: ['x-reason'], gives: ['Warning'] })
-  @Answers({
-    202: shape.empty,
-    404: 'There is no such session.',
-    409: 'An id is taken, or an experiment was uploaded.',
+  @Describe({
+    summary: 'Send many runs',
+    description: 'Those that can be stored are stored; `refused` has the others.',
+    body: batchBody,
+    takes: ['x-reason'],
+    gives: ['Warning'],
   })
+  @Answers(BATCH_ANSWERS)
   async batch(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    return this.receive(context, reply, await this.read(context, 'batch', await readJson(request, MOST_BYTES)));
+    return this.receiveBatch(context, reply, await this.read(context, 'batch', await readJson(request, MOST_BYTES)));
   }
 
   @Post('multipart')
@@ -93,23 +123,20 @@ export class LiveRunsController {
   @Describe({
     summary: 'Send many runs in parts',
     description:
-      'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members; `feedback.<id>` is a feedback, which may come before its run; `attachment.<id>.<name>` is an attachment of a run.',
+      'The part `post.<id>` or `patch.<id>` is a run, `post.<id>.inputs` and the like are its members; `feedback.<id>` is a feedback, which may come before its run; `attachment.<id>.<name>` is an attachment of a run. Those that can be stored are stored; `refused` has the others.',
     body: { content: { 'multipart/form-data': shape.free } },
     takes: ['Content-Encoding', 'x-reason'],
     gives: ['Warning'],
   })
-  @Answers({
-    202: shape.empty,
-    404: 'There is no such session.',
-    409: 'An id is taken, or an experiment was uploaded.',
-  })
+  @Answers(BATCH_ANSWERS)
   async multipart(
     @Context() context: CommandContext,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const body = await readCompressed(request, MOST_BYTES, this.limits, () => this.uploads.zstd());
-    return this.receive(context, reply, await this.read(context, 'multipart', body, request.headers['content-type']));
+    const body = await readCompressed(request, MOST_BYTES, this.limits, (own) => this.uploads.zstd(own));
+    const sent = await this.read(context, 'multipart', body, request.headers['content-type']);
+    return this.receiveBatch(context, reply, sent);
   }
 
   @Patch(':run_id')
@@ -132,22 +159,33 @@ export class LiveRunsController {
     return this.thread.read(actor.tenantId, kind, body, argument);
   }
 
+  /** Receives the one item of a request. */
   private async receive(context: CommandContext, reply: FastifyReply, sent: SentParts) {
-    const { runs, feedback, ignored } = sent;
-    const { tenantId } = context;
-    const { project } = context.actor;
-    if (runs.length + feedback.length > 0)
-      await this.stored.within(tenantId, bytesOf(sent), () =>
-        receiveRuns(this, context, { ...sent, project }, this.payloads),
-      );
-    warnOfIgnored(reply, [...ignored, ...[...runs, ...feedback].flatMap((one) => one.ignored)]);
+    const { refused } = await this.keep(context, reply, sent);
+    if (refused.length > 0) throw nothingStored(refused, false);
     return {};
   }
-}
 
-/** What of a request is stored and counted: its runs, and what is attached to them. */
-function bytesOf({ runs, contents }: SentParts): number {
-  let bytes = bytesOfRuns(runs.map(({ change }) => change));
-  for (const content of contents.values()) bytes += content.length;
-  return bytes;
+  private async receiveBatch(context: CommandContext, reply: FastifyReply, sent: SentParts) {
+    const { refused, count } = await this.keep(context, reply, sent);
+    if (refused.length > 0 && count === 0) throw nothingStored(refused, true);
+    return refused.length > 0 ? { refused: refusedList(refused) } : {};
+  }
+
+  /** Stores what can be stored; resolves with the number of stored items and the refusals of the others. */
+  private async keep(context: CommandContext, reply: FastifyReply, sent: SentParts) {
+    const { runs, feedback, refused } = sent;
+    const { project } = context.actor;
+    const isEmpty = runs.length + feedback.length === 0;
+    const received = isEmpty ? { refused: [], count: 0 } : await receiveRuns(this, context, { ...sent, project });
+    warnOfIgnored(
+      reply,
+      [...runs, ...feedback].flatMap((one) => one.ignored),
+    );
+    const all = [...refused, ...received.refused];
+    // A program writes only to its own project, whatever it says.
+    const own = { sessionId: undefined, sessionName: project };
+    await this.refusals.add(context.tenantId, project === undefined ? all : all.map((one) => ({ ...one, ...own })));
+    return { refused: all, count: received.count };
+  }
 }

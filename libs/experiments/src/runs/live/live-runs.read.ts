@@ -1,17 +1,20 @@
 import { PayloadTooLarge } from '@fairlead/schema';
-import { readBatch, readMultipart, readRun, type SentParts, type SentRun } from './live-runs.body';
-
-const only = (runs: readonly SentRun[]): SentParts => ({
-  runs,
-  feedback: [],
-  contents: new Map(),
-  ignored: [],
-});
+import { refusal } from '../../refused/refusal';
+import { readBatch, readMultipart, readRun, said, type SentParts } from './live-runs.body';
 
 /** What can be read from the bytes of a body; `argument` is the id in the path, or the content type. */
 const READERS = {
-  run: (body: Buffer, depth: number, id?: string) => only([readRun(body, depth, id)]),
-  batch: (body: Buffer, depth: number) => only(readBatch(body, depth)),
+  run: (body: Buffer, depth: number, id?: string): SentParts => {
+    const nothing = { feedback: [], contents: new Map() };
+    try {
+      return { ...nothing, runs: [readRun(body, depth, id)], refused: [] };
+    } catch (error) {
+      const known = said(body);
+      const refused = refusal({ ...known, kind: 'run', id: id ?? known.id, loc: ['body'] }, error);
+      return { ...nothing, runs: [], refused: [refused] };
+    }
+  },
+  batch: (body: Buffer, depth: number) => readBatch(body, depth),
   multipart: (body: Buffer, depth: number, contentType = '') => readMultipart(body, depth, contentType),
 };
 
@@ -34,8 +37,8 @@ const MOST_IGNORED = 1000;
 /** What a body holds. @throws PayloadTooLarge when that is too many, BadRequest, Unprocessable */
 export function readRunBody({ kind, body, argument, most, depth }: BodyToRead): SentParts {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const { runs, feedback, contents, ignored } = READERS[kind](bytes, depth, argument);
-  const count = runs.length + feedback.length;
+  const { runs, feedback, contents, refused } = READERS[kind](bytes, depth, argument);
+  const count = runs.length + feedback.length + refused.filter(({ kind }) => kind !== 'attachment').length;
   if (count > most) {
     throw new PayloadTooLarge(`The request holds ${count} runs and feedback; at most ${most} are taken (RUNS_MAX).`);
   }
@@ -49,6 +52,6 @@ export function readRunBody({ kind, body, argument, most, depth }: BodyToRead): 
     runs: runs.map((run) => ({ ...run, ignored: named(run.ignored) })),
     feedback: feedback.map((one) => ({ ...one, ignored: named(one.ignored) })),
     contents,
-    ignored: named(ignored),
+    refused,
   };
 }

@@ -19,24 +19,25 @@ type Named = Pick<SentRun, 'sessionId' | 'sessionName'>;
 
 /** The sessions that the runs of one request name. */
 interface NamedSessions {
-  /** The id of the session of a run, which may be one that is not made yet. */
+  /**
+   * The id of the session of a run, which may be one that is not made yet.
+   * @throws NotFound for an id that the tenant does not have, PayloadTooLarge beyond the sessions of one request
+   */
   readonly idOf: (run: Named) => string;
   /** Sessions to be made: their ids by their names. */
   readonly missing: ReadonlyMap<string, string>;
 }
 
 /**
- * Finds the sessions that runs name, and makes none.
- * @throws PayloadTooLarge when they name too many, NotFound for an id that the tenant does not have, ViewBehind
+ * Finds the sessions that runs name, and makes none. @throws ViewBehind
  */
 export async function findSessions(parts: Parts, tenantId: string, runs: readonly Named[]): Promise<NamedSessions> {
   const ids = new Set<string>();
   const names = new Set<string>();
   for (const { sessionId, sessionName = DEFAULT_SESSION } of runs) {
+    if (ids.size + names.size === MOST_SESSIONS) break;
     if (sessionId === undefined) names.add(sessionName);
     else ids.add(sessionId);
-    if (ids.size + names.size > MOST_SESSIONS)
-      throw new PayloadTooLarge(`The runs name more than ${MOST_SESSIONS} sessions: send them in several requests.`);
   }
   const look = async () => {
     const { rows } = await parts.pool.query<{ id: string; name: string }>(
@@ -51,7 +52,6 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
     rows = await look();
   }
   const known = new Set(rows.map(({ id }) => id));
-  for (const id of ids) if (!known.has(id)) throw new NotFound(`Session ID ${id} not found.`);
   const byName = new Map(rows.map(({ id, name }) => [name, id]));
   const missing = new Map<string, string>();
   for (const name of names) {
@@ -63,20 +63,34 @@ export async function findSessions(parts: Parts, tenantId: string, runs: readonl
     // Whether it was uploaded is asked of the view next.
     if (id !== undefined) await parts.consistency.upToDate(tenantId, [experimentsView.name]);
   }
-  const idOf = ({ sessionId, sessionName = DEFAULT_SESSION }: Named) =>
-    sessionId ?? byName.get(sessionName) ?? missing.get(sessionName)!;
+  const idOf = ({ sessionId, sessionName = DEFAULT_SESSION }: Named) => {
+    const id = sessionId ?? byName.get(sessionName) ?? missing.get(sessionName);
+    if (id === undefined || (sessionId !== undefined && !ids.has(sessionId)))
+      throw new PayloadTooLarge(`The runs name more than ${MOST_SESSIONS} sessions: send them in several requests.`);
+    if (sessionId !== undefined && !known.has(sessionId)) throw new NotFound(`Session ID ${sessionId} not found.`);
+    return id;
+  };
   return { idOf, missing };
 }
 
-/** Makes sessions under the ids that they were given; answers whether another request made one of them meanwhile. */
+/** The outcome of making sessions. */
+interface MadeSessions {
+  /** Another request made one of them meanwhile. */
+  readonly overtaken: boolean;
+  /** Sessions that could not be made, by their ids. */
+  readonly failed: ReadonlyMap<string, Conflict>;
+}
+
+/** Makes sessions under the ids that they were given. */
 export async function makeSessions(
-  { sessions }: Parts,
+  { sessions }: Pick<Parts, 'sessions'>,
   caller: Caller,
   missing: NamedSessions['missing'],
-): Promise<boolean> {
+): Promise<MadeSessions> {
   const { tenantId, metadata } = caller;
   const each = serviceCaller({ ...metadata, causationId: undefined });
   let overtaken = false;
+  const failed = new Map<string, Conflict>();
   for (const [name, id] of missing) {
     const data = {
       name,
@@ -91,11 +105,12 @@ export async function makeSessions(
     try {
       await sessions.create(each, id, data);
     } catch (error) {
-      if (!(error instanceof Conflict) || !(await isMade(sessions, tenantId, name))) throw error;
-      overtaken = true;
+      if (!(error instanceof Conflict)) throw error;
+      if (await isMade(sessions, tenantId, name)) overtaken = true;
+      else failed.set(id, error);
     }
   }
-  return overtaken;
+  return { overtaken, failed };
 }
 
 /** Whether another request that has the name makes its session; that comes a moment later than the name. */

@@ -150,7 +150,7 @@ describe('A run that is sent while it happens', () => {
       await reading.send('PATCH', `/runs/${uploaded}`, { error: 'x' }),
       await reading.post('/runs', run({ session_id: id })),
       await reading.post('/runs', run({ session_name: 'finished' })),
-      await reading.post('/runs/batch', { post: [run()], patch: [{ id: uploaded, name: 'other' }] }),
+      await reading.post('/runs/batch', { patch: [{ id: uploaded, name: 'other' }] }),
     ];
     const detail = "The experiment 'finished' was uploaded: its runs stay as they are, and it takes no others.";
     for (const answer of answers) expect(answer).toMatchObject({ status: 409, json: { detail } });
@@ -159,22 +159,54 @@ describe('A run that is sent while it happens', () => {
   });
 
   it.each([
-    [
-      'names too many sessions',
-      413,
-      (name: string) => Array.from({ length: 101 }, (_, n) => ({ session_name: `${name}-${n}` })),
-    ],
-    ['names a session that is not there', 404, (name: string) => [{ session_name: name }, { session_id: newId() }]],
-    [
-      'is too large to be recorded',
-      413,
-      (name: string) => [{ session_name: name }, { session_name: name, extra: { text: 'x'.repeat(1_100_000) } }],
-    ],
-  ])('leaves nothing behind when one of its batch %s', async (_, status, members) => {
+    ['names one session too many', (name: string) => ({ session_name: `${name}-more` }), 100, 'more than 100 sessions'],
+    ['names a session that is not there', () => ({ session_id: newId() }), 2, 'not found'],
+    ['is too large to be recorded', () => ({ extra: { text: 'x'.repeat(1_100_000) } }), 2, 'at most 1000000'],
+    ['is not valid', () => ({ inputs: 3 }), 2, 'valid dictionary'],
+  ])('leaves the others of its batch when it %s', async (_, members, count, reason) => {
     const name = `refused-${newId()}`;
-    const post = members(name).map((member) => run(member));
-    expect((await reading.post('/runs/batch', { post })).status).toBe(status);
-    expect((await reading.get(`/sessions?name_contains=${name}`)).json).toEqual([]);
+    const good = Array.from({ length: count }, (_, n) => run({ session_name: `${name}-${n}` }));
+    const bad = run({ session_name: `${name}-0`, ...members(name) });
+    const answer = await reading.post('/runs/batch', { post: [...good, bad] });
+    expect(answer).toMatchObject({
+      status: 202,
+      json: {
+        refused: [
+          { id: bad.id, loc: expect.arrayContaining(['body', 'post', count]), msg: expect.stringContaining(reason) },
+        ],
+      },
+    });
+    expect((await reading.post('/runs/query', { id: good.map(({ id }) => id), limit: 100 })).json.runs).toHaveLength(
+      count,
+    );
+    expect((await reading.get(`/runs/${bad.id}`)).status).toBe(404);
+  });
+
+  it('has an empty name, and a kind of its own, as they were sent', async () => {
+    const { id } = run();
+    const sent = { ...run({ session_name: 'as-sent', end_time }), id, name: '', run_type: 'My Agent' };
+    expect(await reading.post('/runs/batch', { post: [sent] })).toMatchObject({ status: 202, json: {} });
+    expect(await read(id)).toMatchObject({ name: '', run_type: 'My Agent' });
+    const found = async (path: string, body: object) => (await reading.post(path, body)).json;
+    const { id: session_id } = await session('as-sent');
+    const only = { session: [session_id], run_type: 'My Agent' };
+    expect((await found('/runs/query', only)).runs).toMatchObject([{ id, name: '' }]);
+    expect((await found('/runs/query', { ...only, run_type: 'chain' })).runs).toEqual([]);
+    expect(await found('/runs/stats', only)).toMatchObject({ run_count: 1 });
+    const filter = 'and(eq(name, ""), eq(run_type, "My Agent"))';
+    expect((await found('/runs/query', { session: [session_id], filter })).runs).toHaveLength(1);
+    const selects = ['NAME', 'RUN_TYPE'];
+    for (const run_type of [undefined, 'My Agent'])
+      expect((await found('/v2/runs/query', { project_ids: [session_id], selects, run_type })).items).toEqual([
+        { name: '', run_type: 'My Agent' },
+      ]);
+    expect((await reading.send('PATCH', `/runs/${id}`, { name: null, run_type: 'tool' })).status).toBe(202);
+    expect(await read(id)).toMatchObject({ name: '', run_type: 'tool' });
+    expect((await found('/v2/runs/query', { project_ids: [session_id], selects, run_type: 'TOOL' })).items).toEqual([
+      { name: '', run_type: 'TOOL' },
+    ]);
+    for (const wrong of [{ run_type: 'x'.repeat(201) }, { name: 'x'.repeat(10_001) }])
+      expect((await reading.post('/runs', run(wrong))).status).toBe(422);
   });
 
   it('goes into one session with others that name it at the same time', async () => {

@@ -1,0 +1,53 @@
+import { Answers, Area, CommandContext, Context, Describe, Query, Scope, shape } from '@fairlead/api';
+import { type Infer, note, object, optional, uuid } from '@fairlead/schema';
+import { Controller, Get } from '@nestjs/common';
+import { pageOf100 } from '../reading.http';
+import { experimentsView } from '../sessions/experiments.projection';
+import { REFUSED_KINDS, type RefusedKind } from './refusal';
+import { KEPT_DAYS, RefusedItems } from './refused-items.store';
+
+const { integer, list, noted, nullable, oneOf, text, time, uuid: id } = shape;
+const query = object({
+  session_id: note(optional(uuid()), 'Only what was refused for this project or experiment.'),
+  ...pageOf100,
+});
+const refused = shape.object('RefusedItems', {
+  resources: noted(
+    list(
+      shape.object('RefusedItemsOfOneReason', {
+        session_id: noted(nullable(id), 'Project or experiment that they were sent to; null when there is none.'),
+        session_name: noted(nullable(text), 'Its name, or the name that was sent; null when none was sent.'),
+        kind: noted(oneOf(...REFUSED_KINDS), 'Kind of the items.'),
+        place: noted(text, 'Member of the item that is wrong; empty: the item as a whole.'),
+        reason: noted(text, 'Reason in one sentence, as the latest of them was told.'),
+        count: noted(integer, 'Number of items that were refused for it, each time that they were sent.'),
+        item_ids: noted(list(text), 'Identifiers of the latest of them, as they were sent, at most ten.'),
+        first_at: noted(time, 'When the first of them was refused.'),
+        last_at: noted(time, 'When the latest of them was refused.'),
+      }),
+    ),
+    'Reasons for which items were refused, the latest first.',
+  ),
+  offset: noted(integer, 'Value for `offset` to get the next page.'),
+});
+
+/** What was refused of the runs and feedback that were sent, by project. */
+@Area('Runs')
+@Controller('v1/refused')
+export class RefusedItemsController {
+  constructor(private readonly items: RefusedItems) {}
+
+  @Get()
+  @Scope('read', { views: [experimentsView.name] })
+  @Describe({
+    summary: 'List refused runs and feedback',
+    description: `One row for each project and reason, with the number of items. Rows are kept for ${KEPT_DAYS} days; at most 1000 of a workspace and 50 of a project, the latest.`,
+  })
+  @Answers({ 200: refused })
+  async list(@Context() { tenantId }: CommandContext, @Query(query) asked: Infer<typeof query>) {
+    const { session_id, limit, offset } = asked;
+    const rows = await this.items.list(tenantId, session_id, limit, offset);
+    const resources = rows.map((row) => ({ ...row, kind: row.kind as RefusedKind }));
+    return { resources, offset: offset + rows.length };
+  }
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { v4 as newId } from 'uuid';
+import { type Answer, type Reading, startReading } from '../testing/reading';
+
+let reading: Reading;
+beforeAll(async () => {
+  reading = await startReading();
+});
+afterAll(() => reading.stop());
+
+interface Item {
+  readonly kind: 'run' | 'feedback';
+  readonly id: string;
+  readonly isGood: boolean;
+  /** JSON text of the item. */
+  readonly text: string;
+}
+
+const name = () => `batch-${newId()}`;
+const json = (value: object) => JSON.stringify(value);
+type Make = (id: string, session_name: string) => string;
+const run = (members: object): Make => {
+  return (id, session_name) => json({ id, name: 'r', session_name, inputs: { q: 1 }, ...members });
+};
+const GOOD: Readonly<Record<string, Make>> = {
+  usual: run({}),
+  'without a name': run({ name: '' }),
+  'of its own type': run({ run_type: 'agent' }),
+  'that repeats itself': run({ inputs: { text: 'again '.repeat(50_000) } }),
+  'with text of all kinds': run({ outputs: { text: '\ud83d\ude00 \u0007 "\\' }, tags: ['\u0000'] }),
+};
+const BAD: Readonly<Record<string, Make>> = {
+  'with an input that is no object': run({ inputs: 3 }),
+  'with a time that is none': run({ start_time: 'yesterday' }),
+  'with a type that is too long': run({ run_type: 'x'.repeat(201) }),
+  'in a session that is not there': run({ session_id: newId() }),
+  'that is too large': run({ outputs: { text: 'x'.repeat(1_000_001) } }),
+  'with a zero byte in its name': run({ name: 'a\u0000b' }),
+  'with a parent that is no id': run({ parent_run_id: 'above' }),
+  'that is nested too deeply': (id) => `{"id":"${id}","inputs":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`,
+  'that is not JSON': (id, session_name) => `{"id":"${id}","session_name":"${session_name}","inputs":{"x":NaN}}`,
+};
+const GOOD_FEEDBACK: Make = () => json({ key: 'correct', score: 1, run_id: newId() });
+const BAD_FEEDBACK: Readonly<Record<string, Make>> = {
+  'without a key': () => json({ score: 1, run_id: newId() }),
+  'about nothing': () => json({ key: 'k' }),
+  'in a session that is not there': () => json({ key: 'k', run_id: newId(), session_id: newId() }),
+  'in a comparison that is not there': () => json({ key: 'k', run_id: newId(), comparative_experiment_id: newId() }),
+  'that is too large': () => json({ key: 'k', run_id: newId(), comment: 'x'.repeat(1_000_001) }),
+  'that is not JSON': () => '{',
+};
+
+const kinds = fc.oneof(
+  fc.constantFrom(...Object.values(GOOD)).map((make) => ({ kind: 'run' as const, isGood: true, make })),
+  fc.constantFrom(...Object.values(BAD)).map((make) => ({ kind: 'run' as const, isGood: false, make })),
+);
+const scores = fc.oneof(
+  fc.constant({ kind: 'feedback' as const, isGood: true, make: GOOD_FEEDBACK }),
+  fc.constantFrom(...Object.values(BAD_FEEDBACK)).map((make) => ({ kind: 'feedback' as const, isGood: false, make })),
+);
+
+async function multipart(parts: readonly (readonly [string, string])[]): Promise<Answer> {
+  const form = new FormData();
+  for (const [part, text] of parts) form.append(part, text);
+  return reading.post('/runs/multipart', form);
+}
+
+async function check(items: readonly Item[], answer: Answer): Promise<void> {
+  const bad = items.filter(({ isGood }) => !isGood).map(({ id }) => id);
+  const good = items.filter(({ isGood }) => isGood);
+  if (good.length > 0 || bad.length === 0) expect(answer.status).toBe(202);
+  else expect([400, 404, 413, 422]).toContain(answer.status);
+  const refused = (answer.json.refused ?? []) as { id: string; loc: unknown[]; msg: string }[];
+  expect(refused.map(({ id }) => id).sort()).toEqual(bad.sort());
+  for (const { loc, msg } of refused) expect([loc[0], msg.length > 0]).toEqual(['body', true]);
+  await reading.followers.passed(await reading.store.head(), undefined, 60_000);
+  for (const { kind, id, isGood } of items) {
+    if (kind === 'run') expect((await reading.get(`/runs/${id}`)).status).toBe(isGood ? 200 : 404);
+    else {
+      const { rowCount } = await reading.pool.query('select 1 from awaited_feedback where id = $1', [id]);
+      expect(rowCount).toBe(isGood ? 1 : 0);
+    }
+  }
+}
+
+it('Of a batch in JSON exactly the good runs are stored, and each bad one is named once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(kinds, { maxLength: 12 }), fc.boolean(), async (sent, patches) => {
+      const session = name();
+      const items = sent.map(({ kind, isGood, make }): Item => {
+        const id = newId();
+        return { kind, id, isGood, text: make(id, session) };
+      });
+      const list = `[${items.map(({ text }) => text).join(' , ')}]`;
+      const body = `{"${patches ? 'patch' : 'post'}":${list}}`;
+      await check(items, await reading.post('/runs/batch', body));
+      // A client that did not see the answer sends it again.
+      await check(items, await reading.post('/runs/batch', body));
+      const stored = await reading.post('/runs/query', { id: items.map(({ id }) => id) });
+      if (items.length > 0) expect(stored.json.runs).toHaveLength(items.filter(({ isGood }) => isGood).length);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+it('Of a batch in parts exactly the good runs and scores are stored, and each bad one is named once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(kinds, scores), { minLength: 1, maxLength: 12 }), async (sent) => {
+      const session = name();
+      const items = sent.map(({ kind, isGood, make }): Item => {
+        const id = newId();
+        return { kind, id, isGood, text: make(id, session) };
+      });
+      const parts = items.map(({ kind, id, text }) => [`${kind === 'run' ? 'post' : kind}.${id}`, text] as const);
+      await check(items, await multipart(parts));
+      await check(items, await multipart(parts));
+    }),
+    { numRuns: 15 },
+  );
+});
+
+describe('What was refused', () => {
+  const list = async (query = '', tenant?: 'a' | 'b') =>
+    (await reading.send('GET', `/v1/refused${query}`, undefined, tenant)).json.resources;
+
+  it('is listed by project and reason, and goes with the project', async () => {
+    const session_name = name();
+    const bad = () => ({ id: newId(), name: 'bad', session_name, inputs: 3 });
+    const post = [{ id: newId(), name: 'good', session_name }, bad(), bad()];
+    expect((await reading.post('/runs/batch', { post })).json.refused).toHaveLength(2);
+    const last = bad();
+    expect((await reading.post('/runs', last)).status).toBe(422);
+    const { id } = (await reading.get(`/sessions?name=${session_name}`)).json[0];
+    const found = await list(`?session_id=${id}`);
+    expect(found).toEqual([
+      {
+        ...{ session_id: id, session_name, kind: 'run', place: 'inputs', count: 3 },
+        reason: 'Input should be a valid dictionary',
+        item_ids: [last.id, post[1]!.id, post[2]!.id],
+        first_at: expect.any(String),
+        last_at: expect.any(String),
+      },
+    ]);
+    expect(await list(`?session_id=${id}`, 'b')).toEqual([]);
+    await reading.send('DELETE', `/sessions/${id}`);
+    await reading.followers.passed(await reading.store.head(), undefined, 60_000);
+    expect((await list()).filter((row: { session_name: string }) => row.session_name === session_name)).toEqual([]);
+  });
+
+  it('is bounded for a project and a workspace, whatever is sent', async () => {
+    const session_name = name();
+    const rows = async () =>
+      (await reading.pool.query('select 1 from refused_items where session_name = $1', [session_name])).rowCount;
+    // Each of them is another reason.
+    const bad = (n: number) => ({
+      id: newId(),
+      session_name,
+      name: 'x',
+      parent_run_id: String.fromCharCode(0x4e00 + n),
+    });
+    const post = Array.from({ length: 100 }, (_, n) => bad(n));
+    expect((await reading.post('/runs/batch', { post })).json.refused).toHaveLength(100);
+    expect(await rows()).toBe(21);
+    for (let n = 0; n < 100; n += 10) {
+      const few = { post: Array.from({ length: 10 }, (_, at) => bad(n + at)) };
+      expect((await reading.post('/runs/batch', few)).status).toBe(422);
+    }
+    expect(await rows()).toBe(50);
+    await reading.pool.query(
+      `insert into refused_items select $1, gen_random_uuid(), null, 's' || n, 'run', '', 'r', 1, '{}', now(), now()
+       from generate_series(1, 1100) n`,
+      [reading.tenants.a],
+    );
+    await reading.post('/runs', { id: newId(), session_name, inputs: 3 });
+    const { rows: counted } = await reading.pool.query(
+      'select count(*)::int as count from refused_items where tenant_id = $1',
+      [reading.tenants.a],
+    );
+    expect(counted[0].count).toBeLessThanOrEqual(1000);
+  });
+});
