@@ -26,8 +26,8 @@ await import('./test.mjs');
 const categories = [...(await written())].sort(([one], [other]) => one.localeCompare(other));
 const sum = (of) => categories.reduce((total, [, counted]) => total + of(counted), 0);
 console.log(
-  `Written to ${new URL(url.replace(/^esdb(\+discover)?:/, 'http:')).host}: ${sum(({ events }) => events)} events in` +
-    ` ${sum(({ streams }) => streams.size)} streams; nothing was deleted. By the beginning of their names:`,
+  `Written to ${hosts(url)}: ${sum(({ events }) => events)} events in` +
+    ` ${sum(({ streams }) => streams.size)} streams; four streams of deployments were deleted or cut off. By the beginning of their names:`,
 );
 for (const [category, { streams, events }] of categories) {
   console.log(
@@ -35,6 +35,11 @@ for (const [category, { streams, events }] of categories) {
   );
 }
 await client.dispose();
+
+/** The nodes of an address, without user, password and options; the address may list several. */
+function hosts(address) {
+  return address.replace(/^[^:]*:\/\/(?:.*@)?/, '').replace(/[/?].*$/, '');
+}
 
 function connect() {
   try {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { EventStoreDBClient } from '@eventstore/db-client';
 import { newId } from '@fairlead/eventing';
 import { EventStoreDbDouble } from '@fairlead/eventing/testing';
 import { until } from '@fairlead/postgres/testing';
@@ -129,5 +130,64 @@ describe(`The main job with the log in EventStoreDB${address ? '' : ' (double)'}
     expect([code, output]).toEqual([3, expect.not.stringContaining('WRONG')]);
     third.process.kill('SIGTERM');
     expect(await once(third.process, 'exit')).toEqual([0, null]);
+  });
+
+  it('answers 409 for a deployment whose stream was deleted or cut off, before and after a restart', async () => {
+    const fourth = await home.start(env);
+    ({ url } = fourth);
+    const client = EventStoreDBClient.connectionString(address ?? double!.url);
+    const ways: Record<string, (stream: string) => Promise<unknown>> = {
+      deleted: (stream) => client.deleteStream(stream),
+      tombstone: (stream) => client.tombstoneStream(stream),
+      beginning: (stream) => client.setStreamMetadata(stream, { truncateBefore: 2 }),
+      count: (stream) => client.setStreamMetadata(stream, { maxCount: 1 }),
+    };
+    const ids = new Map<string, string>();
+    const patch = (id: string, cpu: number) =>
+      call('PATCH', `/v2/deployments/${id}`, { source_config: { resource_spec: { cpu } } });
+    for (const way of Object.keys(ways)) {
+      const { id } = await done('POST', '/v2/deployments', newDeployment(`given-up-${way}`));
+      await rolledOut(id);
+      for (const cpu of [1, 2, 3]) expect((await patch(id, cpu)).status).toBe(200);
+      ids.set(way, id);
+    }
+    for (const [way, id] of ids) await ways[way]!(`deployment-${id}`);
+    await client.dispose();
+    const answers = async () => {
+      const found: [string, number, unknown][] = [];
+      for (const [way, id] of ids) {
+        for (const asked of [
+          () => call('GET', `/v2/deployments/${id}`),
+          () => call('GET', `/v2/deployments/${id}/history`),
+          () => call('GET', `/v2/deployments/${id}/revisions`),
+          // With a change and without one.
+          () => patch(id, 4),
+          () => patch(id, 3),
+        ]) {
+          const { status, body } = await asked();
+          found.push([way, status, body.detail]);
+        }
+      }
+      return found;
+    };
+    const refused = [...ids].flatMap(([way, id]) =>
+      Array<unknown>(5).fill([way, 409, `The history deployment-${id} was deleted in the event store.`]),
+    );
+    const unchanged = (id: string) => call('GET', `/v2/deployments/${id}`).then(({ status }) => status === 409);
+    for (const id of ids.values()) await until(() => unchanged(id));
+    expect(await answers()).toEqual(refused);
+    // Others work on.
+    const { id } = await done('POST', '/v2/deployments', newDeployment('beside'));
+    fourth.process.kill('SIGTERM');
+    await once(fourth.process, 'exit');
+    const fifth = await home.start(env);
+    ({ url } = fifth);
+    expect(await answers()).toEqual(refused);
+    expect((await patch(id, 1)).status).toBe(200);
+    const { code, output } = await audit();
+    expect(code).toBe(1);
+    for (const one of ids.values()) expect(output).toContain(`deployment-${one}: it was deleted, or its oldest events`);
+    fifth.process.kill('SIGTERM');
+    await once(fifth.process, 'exit');
   });
 });

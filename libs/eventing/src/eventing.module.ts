@@ -16,6 +16,7 @@ import { type QuotaLimits, Quotas } from './workspaces/quotas';
 import { type KafkaLink, Transports } from './followers/transports';
 import { StoredBytes } from './workspaces/stored-bytes';
 import { Vault } from './vault/vault';
+import { DeletedGuard } from './followers/deleted.guard';
 import { ViewsGuard } from './followers/views.guard';
 import { WorkspaceRemovals } from './workspaces/workspace-removals';
 import { Workspaces } from './workspaces/workspaces';
@@ -60,6 +61,7 @@ export class EventingModule {
         Degradation,
         Followers,
         { provide: KeptPages, useValue: new KeptPages(pool) },
+        { provide: APP_GUARD, useClass: DeletedGuard },
         { provide: APP_GUARD, useClass: ViewsGuard },
         LogSigner,
         {

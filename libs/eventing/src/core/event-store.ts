@@ -96,6 +96,11 @@ export abstract class EventStore {
     return [];
   }
 
+  /** Returns those of them that this process knows, by the id in their names. */
+  deletedById(): ReadonlyMap<string, ReadonlySet<string>> {
+    return new Map();
+  }
+
   /** Resolves when events can be appended, as far as can be checked without an append; rejects otherwise. */
   async ready(): Promise<void> {
     await this.head();

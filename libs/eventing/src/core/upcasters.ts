@@ -58,6 +58,10 @@ export class UpcastingEventStore extends EventStore {
     }
   }
 
+  override deletedById(): ReadonlyMap<string, ReadonlySet<string>> {
+    return this.store.deletedById();
+  }
+
   override head(): Promise<bigint> {
     return this.store.head();
   }

@@ -1,3 +1,4 @@
+import { until } from '@fairlead/postgres/testing';
 import { EventStoreDbStore } from '.';
 import { handle, load, type Metadata, type Model, type Recorded, reserveName } from '..';
 import type { DomainEvent } from '../core/event';
@@ -12,6 +13,7 @@ let store: EventStoreDbStore;
 beforeEach(async () => {
   double = await EventStoreDbDouble.start();
   store = new EventStoreDbStore(double.url, { limits: { attempt: 20_000, total: 60_000 } });
+  await subscribed();
 });
 afterEach(async () => {
   await store.close();
@@ -23,6 +25,14 @@ async function calls(work: () => Promise<unknown>): Promise<{ append: number; re
   const { append, read } = double.calls;
   await work();
   return { append: double.calls.append - append, read: double.calls.read - read };
+}
+/** Subscribes, as every process of a service does: it then knows the markers of deleted streams. */
+async function subscribed(): Promise<void> {
+  const stop = new AbortController();
+  const first = store.subscribe(0n, stop.signal)[Symbol.asyncIterator]().next();
+  await until(async () => (await calls(() => store.read('nothing-1'))).read === 1);
+  stop.abort();
+  await first;
 }
 const command = (causationId: string): Metadata => ({ tenant: 'a', actor: 'key', causationId });
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ErrorType, EventStoreDBClient, isCommandError, type StreamingRead } from '@eventstore/db-client';
 import type { Channel } from '@grpc/grpc-js';
 import { StreamDeleted } from '../core/event-store';
+import { IncompleteStream } from './continuity';
 import { findLeader, NoLeader, nodesOf } from './leader';
 import { OlderLog } from './older-log';
 
@@ -69,6 +70,8 @@ export class EventStoreDbConnection {
   private line: Line;
   private connected = 0;
   private asking: Promise<void> | undefined;
+  /** Since when each node that was asked had an older log (ms since 1970). */
+  private olderSince: number | undefined;
 
   constructor(
     private readonly url: string,
@@ -97,13 +100,20 @@ export class EventStoreDbConnection {
       const doubt = () => this.doubt(line);
       try {
         const attempt = this.limits.attempt + more;
-        return await inTime(attempt, replaced.signal, doubt, (signal, alive) => work(client, signal, alive));
+        const result = await inTime(attempt, replaced.signal, doubt, (signal, alive) => work(client, signal, alive));
+        if (this.line === line) this.olderSince = undefined;
+        return result;
       } catch (error) {
-        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted || error instanceof OlderLog) throw error;
+        if (FINAL.has(typeOf(error) ?? '') || error instanceof StreamDeleted) throw error;
+        if (error instanceof OlderLog) {
+          if (this.isOlderForGood()) throw error;
+          // Another node may have the newer log: this one led before, hung and does not know yet.
+          this.replace(line);
+        }
         this.lost();
         if (Date.now() + pause > end) throw new EventStoreUnreachable(error);
         // A client that found no leader does not look again.
-        if (isSilence(error) || error instanceof NoLeader) this.replace(line);
+        if (isSilence(error) || error instanceof NoLeader || error instanceof IncompleteStream) this.replace(line);
         await delay(pause);
       }
     }
@@ -112,6 +122,13 @@ export class EventStoreDbConnection {
   /** Closes the channel. Running calls may finish. */
   close(): void {
     closeChannel(this.line.client);
+  }
+
+  /** Returns whether the log of a single server is older, or that of a cluster has been for the time limit. */
+  private isOlderForGood(): boolean {
+    this.olderSince ??= Date.now();
+    const isCluster = this.nodes.length > 0 || this.url.startsWith('esdb+discover:');
+    return !isCluster || Date.now() - this.olderSince >= this.limits.total;
   }
 
   /** Opens a new channel. The old one may hang on a dead connection, or wait longer and longer between attempts. */

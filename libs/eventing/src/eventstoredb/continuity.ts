@@ -1,5 +1,12 @@
 import { OlderLog, type Witness } from './older-log';
 
+/** A stream lacks events that were in it, and no marker says that it was deleted: the node may have an older log. */
+export class IncompleteStream extends Error {
+  constructor(stream: string) {
+    super(`events of ${stream} are missing, and nothing says that it was deleted`);
+  }
+}
+
 /**
  * Checks that the log is still the one that this process knows: after each loss of the connection, the newest known
  * event must be there, before anything is appended or read.

@@ -3,6 +3,7 @@ import {
   type AppendToStreamOptions,
   BACKWARDS,
   END,
+  type EventStoreDBClient,
   eventTypeFilter,
   jsonEvent,
   type JSONEventData,
@@ -30,13 +31,14 @@ import {
 } from '../core/event-store';
 import { EventStoreDbBatches } from './batches';
 import { EventStoreDbCatchUp } from './catch-up';
-import { EventStoreDbContinuity } from './continuity';
+import { EventStoreDbContinuity, IncompleteStream } from './continuity';
 import { EventStoreDbConnection, reading, type TimeLimits } from './connection';
 import { hasOriginalTime, isOurs, markedBy, originalTime, toEvent, versionOf, withOriginalTime } from './event';
 import { from } from './subscription';
 import { EventStoreDbTail } from './tail';
 import { StreamTimes } from './times';
 import { Listener } from '../followers/listener';
+import { EventStoreDbDeletedStreams } from './deleted-streams';
 import { holds } from './older-log';
 import { traceStep } from '../core/tracing';
 
@@ -84,6 +86,7 @@ export class EventStoreDbStore extends EventStore {
   private readonly turns = new Map<string, Promise<Appended>>();
 
   private readonly continuity = new EventStoreDbContinuity((witness) => holds(this, witness));
+  private readonly deleted = new EventStoreDbDeletedStreams(() => this.deletedStreams());
   private readonly times = new StreamTimes();
   private readonly database: Pool | undefined;
   private readonly now: () => number;
@@ -93,7 +96,7 @@ export class EventStoreDbStore extends EventStore {
     this.database = database;
     this.now = now;
     this.connection = new EventStoreDbConnection(url, limits, () => this.continuity.doubt());
-    this.tail = new EventStoreDbTail(this.connection, this.continuity, () => this.head());
+    this.tail = new EventStoreDbTail(this.connection, this.continuity, this.deleted, () => this.head());
     this.restarts = database && new Listener(database, 'restarts', () => (this.connections += 1));
   }
 
@@ -177,9 +180,15 @@ export class EventStoreDbStore extends EventStore {
     }
   }
 
-  /** Returns the next events of a stream, as many as may be in memory, and whether they are the last ones. */
-  private async part(stream: string, after: number): Promise<{ events: Recorded[]; isEnd: boolean }> {
+  /**
+   * Returns the next events of a stream, as many as may be in memory, and whether they are the last ones. With `orNone`
+   * the stream may never have had so many events.
+   */
+  private async part(stream: string, after: number, orNone = false): Promise<{ events: Recorded[]; isEnd: boolean }> {
     return this.connection.call(async (client, signal, alive) => {
+      // What is in memory of a stream does not outlive it.
+      if (this.deleted.has(stream)) throw new StreamDeleted(stream);
+      await this.continuity.check();
       const events: Recorded[] = [];
       let bytes = 0n;
       let isEnd = true;
@@ -196,13 +205,37 @@ export class EventStoreDbStore extends EventStore {
       } catch (error) {
         if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
         if (!(error instanceof StreamNotFoundError)) throw error;
-        if (after > 0) throw new StreamDeleted(stream);
+        await this.requireWhole(client, stream, signal);
+        if (after > 0 && !orNone) throw new IncompleteStream(stream);
       }
       // A server gives what is left of a stream that was cut off.
-      if (events.length > 0 && events[0]!.version !== after + 1) throw new StreamDeleted(stream);
+      if (events.length > 0 && events[0]!.version !== after + 1) {
+        await this.requireWhole(client, stream, signal);
+        throw new IncompleteStream(stream);
+      }
       this.times.note(events.at(-1));
       return { events, isEnd };
     });
+  }
+
+  /** @throws StreamDeleted when the server has a marker that the stream was deleted or cut off */
+  private async requireWhole(client: EventStoreDBClient, stream: string, signal: AbortSignal): Promise<void> {
+    const known = this.deleted.has(stream);
+    if (known === true) throw new StreamDeleted(stream);
+    if (known === false) return;
+    const options = { direction: BACKWARDS, fromRevision: END, maxCount: 1, requiresLeader: true } as const;
+    try {
+      for await (const { event } of reading(client.readStream(`$$${stream}`, options), signal)) {
+        if (event && markedBy(event)?.cut) throw new StreamDeleted(stream);
+      }
+    } catch (error) {
+      if (error instanceof StreamDeletedError) throw new StreamDeleted(stream);
+      if (!(error instanceof StreamNotFoundError)) throw error;
+    }
+  }
+
+  override deletedById(): ReadonlyMap<string, ReadonlySet<string>> {
+    return this.deleted.byId;
   }
 
   /** Reads the markers that the server writes to the log when a stream is deleted or truncated. */
@@ -277,6 +310,7 @@ export class EventStoreDbStore extends EventStore {
   /** The newest event of ours among the newest `maxCount` of all, those of the server included. */
   private async newestAmong(maxCount?: number): Promise<Recorded | undefined> {
     return this.connection.call(async (client, signal, alive) => {
+      await this.continuity.check();
       const all = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount, requiresLeader: true });
       for await (const { event } of reading(all, signal)) {
         alive();
@@ -316,7 +350,7 @@ export class EventStoreDbStore extends EventStore {
 
   /** Asks the leader, and the subscribers' database. */
   override async ready(): Promise<void> {
-    await Promise.all([this.continuity.check().then(() => this.head()), this.database?.query('select 1')]);
+    await Promise.all([this.head(), this.database?.query('select 1')]);
   }
 
   /** Yields the events before the tail, in order and without a gap. */
@@ -366,8 +400,11 @@ export class EventStoreDbStore extends EventStore {
     };
     try {
       // The same ids at the same revision are appended once, however often they are sent.
-      const { nextExpectedRevision, position } = await this.connection.call(async (client) => {
+      const { nextExpectedRevision, position } = await this.connection.call(async (client, signal) => {
         await this.continuity.check();
+        // A new stream has not been read, which would have shown that it was deleted.
+        if (version === 0) await this.requireWhole(client, stream, signal);
+        else if (this.deleted.has(stream)) throw new StreamDeleted(stream);
         return client.appendToStream(stream, events, options);
       }, more);
       const reached = Number(nextExpectedRevision) + 1;
@@ -404,9 +441,9 @@ export class EventStoreDbStore extends EventStore {
   /** Returns the time of the event at a version of a stream; undefined when there is none. */
   private async timeOf(stream: string, version: number): Promise<string | undefined> {
     try {
-      return (await this.read(stream, version - 1))[0]?.time;
+      return (await this.part(stream, version - 1, true)).events[0]?.time;
     } catch (error) {
-      // The append says whether the stream was deleted, or never had that version.
+      // The append says that the stream was deleted.
       if (error instanceof StreamDeleted) return undefined;
       throw error;
     }

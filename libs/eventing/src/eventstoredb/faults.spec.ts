@@ -7,7 +7,7 @@ import { EventStoreDBClient, NO_STREAM, jsonEvent, MaxAppendSizeExceededError } 
 import { v7 as uuid } from 'uuid';
 import { until } from '@fairlead/postgres/testing';
 import { EventStoreDbStore, EventStoreUnreachable } from '.';
-import { AppendTooLarge, MAX_APPEND_BYTES, StreamDeleted, VersionConflict } from '..';
+import { AppendTooLarge, handle, load, MAX_APPEND_BYTES, StreamDeleted, VersionConflict } from '..';
 import { EsdbLog, EventStoreDbDouble, take } from '../testing';
 
 const ROOT = join(__dirname, '../../../..');
@@ -198,11 +198,12 @@ describe('A leader of EventStoreDB that hangs', () => {
     for (const kind of KINDS) nodes[0]!.stall(kind);
     const writing = Array.from({ length: 30 }, (_, n) => store.append(`more-${n}`, 0, [noted('b')], {}));
     const reading = store.read('note-1');
-    await until(() => nodes[0]!.calls.append === 31 && nodes[1]!.calls.gossip >= 2 && nodes[2]!.calls.gossip >= 2);
+    // A process that does not follow the log asks whether a new stream was deleted.
+    await until(() => nodes[0]!.calls.read >= 31 && nodes[1]!.calls.gossip >= 2 && nodes[2]!.calls.gossip >= 2);
     elect(nodes[1]!);
     expect((await Promise.all(writing)).every(({ version }) => version === 1)).toBe(true);
     expect(await reading).toHaveLength(1);
-    expect([nodes[0]!.calls.append, nodes[1]!.calls.append]).toEqual([31, 30]);
+    expect([nodes[0]!.calls.append, nodes[1]!.calls.append]).toEqual([1, 30]);
     // All nodes are asked at the same time, and those who wait ask together.
     expect(nodes[1]!.calls.gossip).toBeLessThan(30);
   });
@@ -217,6 +218,64 @@ describe('A leader of EventStoreDB that hangs', () => {
     const store = storeOn(`esdb://${hosts}?tls=false`);
     await store.append('note-1', 0, [noted('a')], {});
     expect([old.calls.append, two.calls.append]).toEqual([0, 1]);
+  });
+
+  it('is not believed when it goes on with its old log and epoch, neither for reads nor for appends', async () => {
+    const log = new EsdbLog();
+    const nodes = [await start({ log }), await start({ log }), await start({ log })] as const;
+    const [one, two, three] = nodes;
+    for (const node of nodes) node.members = [...nodes];
+    const elect = (leader: EventStoreDbDouble) => {
+      for (const node of nodes) if (node !== leader) node.leader = leader.address;
+      leader.leader = undefined;
+    };
+    elect(one);
+    const hosts = nodes.map(({ address }) => `127.0.0.1:${address.port}`).join(',');
+    const store = storeOn(`esdb://${hosts}?tls=false`);
+    for (let n = 0; n < 10; n++) await store.append(`note-${n}`, 0, [noted('before')], {});
+    one.hang();
+    elect(two);
+    for (let n = 0; n < 10; n++) await store.append(`note-${n}`, 1, [noted('meanwhile')], {});
+    one.wake();
+    // Whoever looks for the leader now hears of two of them from every node.
+    const { gossip } = three.calls;
+    const before = two.calls.append;
+    two.dropSubscriptions();
+    two.stall('read');
+    two.stall('append');
+    const reading = Array.from({ length: 10 }, (_, n) => store.read(`note-${n}`, 1));
+    const writing = Array.from({ length: 10 }, (_, n) => store.append(`note-${n}`, 2, [noted('after')], {}));
+    await until(() => three.calls.gossip > gossip + 1);
+    one.follow(two);
+    two.resume('read');
+    two.resume('append');
+    expect((await Promise.all(reading)).map(([event]) => event?.data)).toEqual(Array(10).fill({ text: 'meanwhile' }));
+    expect((await Promise.all(writing)).map(({ version }) => version)).toEqual(Array(10).fill(3));
+    expect(two.calls.append).toBeGreaterThan(before);
+  });
+
+  it('says neither that the log is older nor that a stream was deleted, when a process is connected to it', async () => {
+    const log = new EsdbLog();
+    const [one, two] = [await start({ log }), await start({ log })];
+    for (const node of [one, two]) node.members = [one, two];
+    two.leader = one.address;
+    const store = storeOn(`esdb://${[one, two].map(({ address }) => `127.0.0.1:${address.port}`).join(',')}?tls=false`);
+    for (let version = 0; version < 3; version++) await store.append('note-1', version, [noted('a')], {});
+    const old = await start({ log: new EsdbLog() });
+    // The only one that is named; it has none of the events.
+    for (const node of [one, two, old]) node.members = [old];
+    one.leader = two.leader = old.address;
+    one.dropSubscriptions();
+    const outcomes: unknown[] = [];
+    const asked = [store.read('note-1', 2), store.read('note-1'), store.append('note-1', 3, [noted('b')], {})];
+    const settled = asked.map((work) => work.then((done) => outcomes.push(done)));
+    await until(() => old.calls.read > 3);
+    expect(outcomes).toEqual([]);
+    for (const node of [one, two, old]) node.members = [one, two];
+    one.leader = undefined;
+    two.leader = old.leader = one.address;
+    await Promise.all(settled);
+    expect((await store.read('note-1')).map(({ version }) => version)).toEqual([1, 2, 3, 4]);
   });
 
   it('is asked with a limit of a second, also where nodes are found by a name', () => {
@@ -269,6 +328,37 @@ describe('A stream that was deleted in EventStoreDB by hand', () => {
     await expect(store.append('note-1', 'any', [noted('d')], {})).rejects.toMatchObject(gone);
     expect(await store.deletedStreams()).toEqual(['note-1', 'note-3']);
   });
+
+  it.each(['deleted', 'tombstone', '$tb', '$maxCount'])(
+    'is refused alike by a process that has it in memory and by a new one: %s',
+    async (how) => {
+      const double = await start();
+      const [store, client] = [storeOn(double.url), EventStoreDBClient.connectionString(double.url)];
+      const counts = { initial: 0, evolve: (count: number) => count + 1 };
+      const add = (on: EventStoreDbStore) => handle(on, counts, 'note-1', () => [noted('x')] as never[], {});
+      const following = new AbortController();
+      const followed = store.subscribe(0n, following.signal)[Symbol.asyncIterator]().next();
+      for (let n = 0; n < 3; n++) await add(store);
+      await followed;
+      if (how === 'deleted') await client.deleteStream('note-1');
+      if (how === 'tombstone') await client.tombstoneStream('note-1');
+      if (how === '$tb') await client.setStreamMetadata('note-1', { truncateBefore: 2 });
+      if (how === '$maxCount') await client.setStreamMetadata('note-1', { maxCount: 1 });
+      await client.dispose();
+      await until(() => store.deletedById().has('1'));
+      const { append } = double.calls;
+      await expect(add(store)).rejects.toBeInstanceOf(StreamDeleted);
+      expect(double.calls.append).toBe(append);
+      for (const on of [store, storeOn(double.url)]) {
+        await expect(add(on)).rejects.toBeInstanceOf(StreamDeleted);
+        await expect(load(on, counts, 'note-1')).rejects.toBeInstanceOf(StreamDeleted);
+        await expect(on.read('note-1')).rejects.toBeInstanceOf(StreamDeleted);
+        await expect(on.append('note-1', 'any', [noted('x')], {})).rejects.toBeInstanceOf(StreamDeleted);
+      }
+      expect(double.log.stream('note-1').filter(({ type }) => type === 'Noted')).toHaveLength(3);
+      following.abort();
+    },
+  );
 
   it.each([{ $tb: 2 }, { $maxCount: 1 }])('is no stream of other events when its metadata is %j', async (metadata) => {
     const double = await start();

@@ -16,37 +16,42 @@ export function nodesOf(url: string): readonly string[] {
   return names.length > 1 ? names.map((host) => `${scheme}${user}${host}${options}`) : [];
 }
 
-/** No node of the cluster named a leader. */
+/** No node of the cluster is named as its only leader. */
 export class NoLeader extends Error {
-  constructor(nodes: number) {
-    super(`none of ${nodes} nodes names a leader`);
+  constructor(nodes: number, named: number) {
+    super(named === 0 ? `none of ${nodes} nodes names a leader` : `${named} of ${nodes} nodes are called leader`);
     this.name = 'NoLeader';
   }
 }
 
 /**
- * Asks all nodes at the same time which of them leads, as `host:port`. Answers as soon as more than half agree, or else,
- * after a second at most, with the node that is named most often: one that hung may still take itself for the leader.
- * @throws NoLeader when none names one
+ * Asks all nodes at the same time which of them leads, as `host:port`. Answers as soon as more than half name the same
+ * one and no other, or, after a second at most, with the only one that is named. A node that led before and hung calls
+ * itself leader for some seconds after it wakes up, and others repeat it: then nobody is believed until one is left.
+ * Gossip says no epochs to clients.
+ * @throws NoLeader when none is named, or several are
  */
 export async function findLeader(nodes: readonly EventStoreDBClient[]): Promise<string> {
   const votes = new Map<string, number>();
-  await new Promise<void>((resolve) => {
+  const named = new Set<string>();
+  const chosen = await new Promise<string | undefined>((resolve) => {
     const asked = nodes.map(async (node) => {
-      const named = await namedBy(node).catch(() => undefined);
-      if (named === undefined) return;
-      votes.set(named, (votes.get(named) ?? 0) + 1);
-      if (votes.get(named)! > nodes.length / 2) resolve();
+      const leaders = await namedBy(node).catch(() => []);
+      for (const leader of leaders) named.add(leader);
+      const [only] = leaders;
+      if (only === undefined || leaders.length > 1) return;
+      votes.set(only, (votes.get(only) ?? 0) + 1);
+      if (votes.get(only)! > nodes.length / 2) resolve(only);
     });
-    void Promise.all(asked).then(() => resolve());
+    void Promise.all(asked).then(() => resolve(undefined));
   });
-  const [most] = [...votes].sort(([, one], [, other]) => other - one);
-  if (!most) throw new NoLeader(nodes.length);
-  return most[0];
+  const [only] = named;
+  if (chosen === undefined && (only === undefined || named.size > 1)) throw new NoLeader(nodes.length, named.size);
+  return chosen ?? only!;
 }
 
-/** Returns the node that a node takes for the leader; undefined when it names none. */
-async function namedBy(node: EventStoreDBClient): Promise<string | undefined> {
+/** Returns the nodes that a node takes for the leader. */
+async function namedBy(node: EventStoreDBClient): Promise<readonly string[]> {
   const client = await (
     node as unknown as { getGRPCClient(client: typeof GossipClient, name: string): Promise<GossipClient> }
   ).getGRPCClient(GossipClient, 'gossip');
@@ -56,9 +61,9 @@ async function namedBy(node: EventStoreDBClient): Promise<string | undefined> {
       error ? reject(error) : resolve(answer),
     );
   });
-  const leader = info
+  return info
     .getMembersList()
-    .find((member) => member.getIsAlive() && member.getState() === MemberInfo.VNodeState.LEADER)
-    ?.getHttpEndPoint();
-  return leader && `${leader.getAddress()}:${leader.getPort()}`;
+    .filter((member) => member.getIsAlive() && member.getState() === MemberInfo.VNodeState.LEADER)
+    .flatMap((member) => member.getHttpEndPoint() ?? [])
+    .map((place) => `${place.getAddress()}:${place.getPort()}`);
 }

@@ -9,13 +9,15 @@ import {
 } from '@eventstore/db-client';
 import { type Batch, type Filter, matches } from '../core/event-store';
 import type { EventStoreDbConnection } from './connection';
-import { isOurs, positionOf, toEvent } from './event';
+import { isOurs, markedBy, positionOf, toEvent } from './event';
 
 /** Number of events between two checkpoints of the server, and largest number of events that wait here. */
 const WINDOW = 500;
 
 /** A batch, and whether the end of the log has been reached for the first time. */
 interface Heard extends Batch {
+  /** What markers among the events say of streams, in order. */
+  readonly marks: readonly NonNullable<ReturnType<typeof markedBy>>[];
   readonly caughtUp: boolean;
 }
 
@@ -81,12 +83,14 @@ export class EventStoreDbSubscription {
   }
 
   private heard(items: readonly Item[]): Heard {
-    const batch = { events: [] as Batch['events'], caughtUp: false };
+    const batch = { events: [] as Batch['events'], marks: [] as Heard['marks'][number][], caughtUp: false };
     for (const item of items) {
       if (item === 'caught up') batch.caughtUp = true;
       else if ('checkpoint' in item) this.reached(item.checkpoint);
       else if (item.event) {
         this.reached(item.event.position.commit);
+        const mark = markedBy(item.event);
+        if (mark) batch.marks.push(mark);
         const event = isOurs(item.event) ? toEvent(item.event) : undefined;
         if (event && matches(event, this.filter)) batch.events.push(event);
       }
@@ -153,5 +157,6 @@ function atServer({ categories, types }: Filter): ServerFilter {
   };
   if (categories) return streamNameFilter({ prefixes: categories.map((category) => `${category}-`), ...options });
   if (types) return eventTypeFilter({ prefixes: [...types], ...options });
-  return streamNameFilter({ regex: '^[^$]', ...options });
+  // The metadata of a stream says that it was deleted or cut off.
+  return streamNameFilter({ regex: '^(\\$\\$)?[^$]', ...options });
 }

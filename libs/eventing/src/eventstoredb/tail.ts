@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Batch, type Filter, matches } from '../core/event-store';
 import type { EventStoreDbConnection } from './connection';
 import type { EventStoreDbContinuity } from './continuity';
+import type { EventStoreDbDeletedStreams } from './deleted-streams';
 import { EventStoreDbSubscription } from './subscription';
 import { KeptEvents } from '../followers/kept-events';
 import { Wakeups } from '../postgres/wakeups';
@@ -28,6 +29,7 @@ export class EventStoreDbTail {
   constructor(
     private readonly connection: EventStoreDbConnection,
     private readonly continuity: EventStoreDbContinuity,
+    private readonly deleted: EventStoreDbDeletedStreams,
     private readonly head: () => Promise<bigint>,
   ) {
     setMaxListeners(0, this.stop.signal);
@@ -77,9 +79,11 @@ export class EventStoreDbTail {
     const { signal } = this.stop;
     for (let pause = RETRY_MS.first; !signal.aborted; pause = Math.min(pause * 2, RETRY_MS.most)) {
       try {
-        await this.continuity.check();
-        this.start ??= this.end = await this.head();
+        // In each round, because it compares the log.
+        const newest = await this.head();
+        this.start ??= this.end = newest;
         const subscription = await EventStoreDbSubscription.to(this.connection, this.end, {});
+        this.deleted.load();
         this.failure = undefined;
         pause = RETRY_MS.first;
         this.wakeups.wake();
@@ -102,6 +106,7 @@ export class EventStoreDbTail {
     while (!signal.aborted) {
       const heard = await subscription.next(QUIET_MS, signal).catch(() => undefined);
       if (!heard) return;
+      for (const mark of heard.marks) this.deleted.note(mark);
       if (heard.position > this.end) this.keep(heard);
       else if (missed > this.end) return;
       else if (heard.events.length === 0 && !heard.caughtUp && !signal.aborted) missed = await this.head();

@@ -4,8 +4,12 @@ import {
   type AppendResp,
   type BatchAppendReq,
   type BatchAppendResp,
+  type DeleteReq,
+  type DeleteResp,
   ReadReq,
   type ReadResp,
+  type TombstoneReq,
+  type TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb';
 import {
   Server,
@@ -32,6 +36,7 @@ interface DoubleOptions {
 }
 
 const MAX_APPEND_SIZE = 1024 * 1024;
+const KINDS: readonly Kind[] = ['append', 'batches', 'read', 'subscribe', 'live', 'gossip'];
 
 /**
  * A stand-in for EventStoreDB that speaks its gRPC protocol with the service descriptors of the client package, as far
@@ -58,7 +63,7 @@ export class EventStoreDbDouble {
   private readonly batches = new Set<ServerDuplexStream<BatchAppendReq, BatchAppendResp>>();
 
   private constructor(
-    readonly log: EsdbLog,
+    public log: EsdbLog,
     private readonly maxAppendSize: number,
     private readonly server: Server,
     public address: messages.Address,
@@ -99,6 +104,29 @@ export class EventStoreDbDouble {
     this.stalled.delete(kind);
   }
 
+  /** Hangs, as a process that is stopped: it takes calls and answers none, and its log stays as it is. */
+  hang(): void {
+    for (const kind of KINDS) this.stall(kind);
+    this.log = this.log.backup();
+  }
+
+  /**
+   * Goes on after it hung, with its old log and epoch: it calls itself leader, answers reads, and cannot append, because
+   * no other node follows it.
+   */
+  wake(): void {
+    this.leader = undefined;
+    for (const kind of KINDS) if (kind !== 'append' && kind !== 'batches') this.resume(kind);
+  }
+
+  /** Hears of the newer epoch: it follows the leader, and has its log. */
+  follow(leader: EventStoreDbDouble): void {
+    this.leader = leader.address;
+    this.log = leader.log;
+    for (const kind of KINDS) this.resume(kind);
+    this.dropSubscriptions();
+  }
+
   /** Ends every subscription: with an error, or as if there were no more to come. */
   dropSubscriptions(how: 'error' | 'end' = 'error'): void {
     for (const call of this.subscriptions) {
@@ -117,14 +145,19 @@ export class EventStoreDbDouble {
 
   private serve(): void {
     const { streams, gossip, features } = messages.services;
-    const unsupported = () => undefined;
     this.server.addService(streams, {
       read: (call: Reading) => void this.read(call),
       append: (call: ServerReadableStream<AppendReq, AppendResp>, answer: sendUnaryData<AppendResp>) =>
         void this.append(call, answer),
       batchAppend: (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => this.batchAppend(call),
-      delete: unsupported,
-      tombstone: unsupported,
+      delete: ({ request }: ServerUnaryCall<DeleteReq, DeleteResp>, answer: sendUnaryData<DeleteResp>) => {
+        this.log.delete(messages.streamOf(request.getOptions()!));
+        answer(null, messages.deleted());
+      },
+      tombstone: ({ request }: ServerUnaryCall<TombstoneReq, TombstoneResp>, answer: sendUnaryData<TombstoneResp>) => {
+        this.log.tombstone(messages.streamOf(request.getOptions()!));
+        answer(null, messages.tombstoned());
+      },
     });
     this.server.addService(gossip, {
       read: (_call: unknown, answer: sendUnaryData<unknown>) => void this.gossip(answer),

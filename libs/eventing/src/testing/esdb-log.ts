@@ -32,6 +32,8 @@ export type Judged =
 
 /** The revision of the marker of a stream that was deleted: 2^63 - 1, as near as a number comes to it. */
 export const DELETED = Number(2n ** 63n - 1n);
+/** What the metadata of a deleted stream say of its beginning. */
+const ALL_CUT = 2n ** 63n - 1n;
 /** Where the first record begins. */
 const FIRST_POSITION = 166;
 const RECORD_BYTES = 120;
@@ -83,6 +85,14 @@ export class EsdbLog {
     this.write(stream, DELETED, [{ ...event, data: Buffer.from('{}'), metadata: Buffer.from('') }]);
   }
 
+  /**
+   * Deletes a stream as the client does by default: its metadata cut off all of it, and an append at its version makes
+   * it anew behind what was there.
+   */
+  delete(stream: string): void {
+    this.writeMetadata(stream, ALL_CUT);
+  }
+
   isDeleted(name: string): boolean {
     return this.stream(name).at(-1)?.type === '$streamDeleted';
   }
@@ -105,9 +115,13 @@ export class EsdbLog {
     const current = existing.length - 1;
     const repeated = events.length > 0 ? this.repeated(existing, expected, events) : undefined;
     if (repeated) return { last: repeated };
-    const at = expected === 'no stream' ? -1 : expected;
+    const isCut = this.beginningOf(stream) >= existing.length;
+    const at = expected === 'no stream' ? (isCut ? current : -1) : expected;
     if (typeof at === 'number' ? at !== current : at === 'stream exists' && current < 0) return { current };
-    return events.length > 0 ? { last: this.write(stream, existing.length, events) } : { nothing: current };
+    if (events.length === 0) return { nothing: current };
+    // A stream that was deleted goes on where it ended, without what was before.
+    if (this.beginningOf(stream) >= Number(ALL_CUT)) this.writeMetadata(stream, existing.length);
+    return { last: this.write(stream, existing.length, events) };
   }
 
   /** A record of the server's own, as statistics and metadata are. */
@@ -131,6 +145,12 @@ export class EsdbLog {
       else low = middle + 1;
     }
     return low;
+  }
+
+  private writeMetadata(stream: string, beginning: number | bigint): void {
+    const event = { id: uuid(), type: '$metadata', contentType: 'application/json', metadata: Buffer.from('') };
+    const name = `$$${stream}`;
+    this.write(name, this.stream(name).length, [{ ...event, data: Buffer.from(`{"$tb":${beginning}}`) }]);
   }
 
   private repeated(existing: readonly LogRecord[], expected: Expected, events: readonly Proposed[]) {

@@ -18,8 +18,10 @@ import {
   AppendResp,
   type BatchAppendReq,
   BatchAppendResp,
+  DeleteResp,
   ReadReq,
   ReadResp,
+  TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb';
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { Any } from 'google-protobuf/google/protobuf/any_pb';
@@ -166,6 +168,14 @@ export function clusterInfo(members: readonly (Address & { readonly leads: boole
         .setHttpEndPoint(new EndPoint().setAddress(address).setPort(port)),
     ),
   );
+}
+
+export function deleted(): DeleteResp {
+  return new DeleteResp().setNoPosition(new Empty());
+}
+
+export function tombstoned(): TombstoneResp {
+  return new TombstoneResp().setNoPosition(new Empty());
 }
 
 export function supportedMethods(): SupportedMethods {
