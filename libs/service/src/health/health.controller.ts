@@ -47,12 +47,20 @@ export class HealthController {
   @Answers({ 200: readiness })
   async ready(@Req() request: FastifyRequest): Promise<{ status: string; degraded?: readonly string[] }> {
     const inside = isOperator(request, this.options.metricsToken);
-    const sentences = (list: readonly Reason[]) =>
-      list.map(({ what, why }) => (inside && why !== undefined ? `${what}: ${why}.` : `${what}.`));
+    const sentences = (list: readonly Reason[]) => sentencesOf(inside ? list : list.map(({ what }) => ({ what })));
     const health = await this.readiness.health();
     const reasons = sentences(health.reasons);
     const degraded = sentences(health.degraded);
     if (reasons.length === 0) return { status: 'ready', ...(degraded.length > 0 && { degraded }) };
     throw new HttpProblem(503, reasons.join(' '), { headers: { 'retry-after': '1' }, members: { reasons } });
   }
+}
+
+/** Returns a sentence for each reason; what has the same cause is one sentence. */
+function sentencesOf(reasons: readonly Reason[]): string[] {
+  const causes = [...new Set(reasons.map(({ why }) => why))];
+  return causes.flatMap((cause) => {
+    const whats = reasons.filter(({ why }) => why === cause).map(({ what }) => what);
+    return cause === undefined ? whats.map((what) => `${what}.`) : `${whats.join(', ')}: ${cause.replace(/\.$/, '')}.`;
+  });
 }
