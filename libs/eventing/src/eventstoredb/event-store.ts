@@ -405,6 +405,8 @@ export class EventStoreDbStore extends EventStore {
         // A new stream has not been read, which would have shown that it was deleted.
         if (version === 0) await this.requireWhole(client, stream, signal);
         else if (this.deleted.has(stream)) throw new StreamDeleted(stream);
+        // A read that was ended with its connection ends like any other.
+        signal.throwIfAborted();
         return client.appendToStream(stream, events, options);
       }, more);
       const reached = Number(nextExpectedRevision) + 1;
